@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocumentsHttpModule } from '../libs/documents/http/dist/index.js';
-import { describeRoutes } from '../libs/http/dist/index.js';
+import { describeRoutesInOpenApi } from '../libs/http/dist/index.js';
 import { IdentityHttpModule } from '../libs/identity/http/dist/index.js';
 import { EventsHttpModule, ShipmentsHttpModule } from '../libs/shipments/http/dist/index.js';
 import { WebhooksHttpModule } from '../libs/webhooks/http/dist/index.js';
@@ -11,5 +11,5 @@ const FILE = join(import.meta.dirname, '..', 'docs', 'openapi.json');
 const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
 
 // Base URL of a server with default settings.
-const description = await describeRoutes('http://localhost:3000', FEATURES);
+const description = await describeRoutesInOpenApi('http://localhost:3000', FEATURES);
 await writeFile(FILE, `${JSON.stringify(description, null, 1)}\n`);

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { DocumentStore, EventStore, Leases, MessageBroker, NewEvent, ObjectStore, Quota } from '@tracking/ports';
+import type {
+  DocumentStore,
+  EventStore,
+  Leases,
+  MessageBroker,
+  NewEvent,
+  ObjectStore,
+  RequestQuota,
+} from '@tracking/ports';
 
 /** All ports, implemented by one kind of engines. */
 export interface Ports {
@@ -7,7 +15,7 @@ export interface Ports {
   readonly documentStore: DocumentStore;
   readonly broker: MessageBroker;
   readonly leases: Leases;
-  readonly quota: Quota;
+  readonly quota: RequestQuota;
   readonly objects: ObjectStore;
   readonly calls: { echo(request: object): Promise<unknown> };
 }
@@ -144,15 +152,15 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
     },
     'message broker: publish 1, sequentially': async ({ broker }) => {
       const topic = await topicOf(broker, prefix());
-      return repeat(seconds, 1, 1, (n) => broker.publish(topic, messages(1, n)));
+      return repeat(seconds, 1, 1, (n) => broker.publishMessages(topic, messages(1, n)));
     },
     'message broker: publish 100 (messages)': async ({ broker }) => {
       const topic = await topicOf(broker, prefix());
-      return repeat(seconds, 1, 100, (n) => broker.publish(topic, messages(100, n)));
+      return repeat(seconds, 1, 100, (n) => broker.publishMessages(topic, messages(100, n)));
     },
     'message broker: consume 20,000 (messages)': async ({ broker }) => {
       const topic = await topicOf(broker, prefix());
-      for (let n = 0; n < 40; n += 1) await broker.publish(topic, messages(500, n));
+      for (let n = 0; n < 40; n += 1) await broker.publishMessages(topic, messages(500, n));
       const ended = new AbortController();
       let began = 0;
       let seen = 0;
@@ -174,7 +182,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
       const once = async (n: number) => {
         const [message] = messages(1, n);
         const seen = new Promise<void>((resolve) => told.set(message?.key ?? '', resolve));
-        await broker.publish(topic, message ? [message] : []);
+        await broker.publishMessages(topic, message ? [message] : []);
         await seen;
       };
       await once(0);
@@ -186,7 +194,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
     'lease: acquire and release': ({ leases }) => {
       const name = prefix();
       return repeat(seconds, 1, 1, async () =>
-        (await leases.acquireLease(name, new AbortController().signal)).release(),
+        (await leases.acquireLease(name, new AbortController().signal)).releaseLease(),
       );
     },
     'quota: take, 16 concurrently': ({ quota }) => {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Body, Controller, Get, Inject, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Places, ShipmentFields } from '@tracking/contracts';
+import type { PlaceLookup, ClientShipmentFields } from '@tracking/contracts';
 import { readShipmentFields } from '@tracking/shipments-http';
 import { loadPlaces } from '@tracking/places';
 
@@ -11,10 +11,10 @@ const PLACES = Symbol('places');
 /** The baseline of the measured routes: the same framework and validation, without further work. */
 @Controller()
 class BareController {
-  constructor(@Inject(PLACES) private readonly places: Places) {}
+  constructor(@Inject(PLACES) private readonly places: PlaceLookup) {}
 
   @Post('/v1/shipments')
-  create(@Body() body: unknown): Partial<ShipmentFields> {
+  create(@Body() body: unknown): Partial<ClientShipmentFields> {
     return readShipmentFields({ body, strict: false }, this.places).fields;
   }
 

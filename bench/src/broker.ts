@@ -9,7 +9,7 @@ import { cpuSeconds } from './machine.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const PARTITIONS = 32;
-/** Calls of `publish` in progress at the same time: one of each partition of the publisher. */
+/** Calls of `publishMessages` in progress at the same time: one of each partition of the publisher. */
 const CALLERS = 16;
 /** Round-trip delays of the broker in milliseconds, besides its own time. */
 const DELAYS_MS = [0, 20] as const;
@@ -87,7 +87,7 @@ async function measurePublishing(
     await Promise.all(
       Array.from({ length: CALLERS }, async (_, caller) => {
         for (let n = 0; performance.now() < end; n += 1) {
-          await broker.publish(topic, createCall(caller, n));
+          await broker.publishMessages(topic, createCall(caller, n));
           published += perCall;
         }
       }),

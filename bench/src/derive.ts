@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { EMPTY_SHIPMENT_FIELDS, type Milestone, type Places, type ShipmentRecord } from '@tracking/contracts';
+import { EMPTY_SHIPMENT_FIELDS, type Milestone, type PlaceLookup, type ShipmentRecord } from '@tracking/contracts';
 import { computeMedian } from './load.ts';
 import { machine } from './machine.ts';
 
 /** The derivation of one version of the project. */
 interface Version {
-  readonly places: Places;
-  deriveShipment(basis: Basis, places: Places): { readonly record: ShipmentRecord };
+  readonly places: PlaceLookup;
+  deriveShipment(basis: Basis, places: PlaceLookup): { readonly record: ShipmentRecord };
 }
 interface Basis {
   readonly record: ShipmentRecord;
@@ -98,7 +98,7 @@ function createBasesOfNewRoutes(round: number): readonly Basis[] {
 async function loadVersion(folder: string): Promise<Version> {
   const load = (path: string) => import(pathToFileURL(join(resolve(folder), path)).href) as Promise<never>;
   const { deriveShipment } = (await load('libs/shipments/domain/dist/derive.js')) as Version;
-  const { loadPlaces } = (await load('libs/adapters/places/dist/index.js')) as { loadPlaces(): Promise<Places> };
+  const { loadPlaces } = (await load('libs/adapters/places/dist/index.js')) as { loadPlaces(): Promise<PlaceLookup> };
   return { deriveShipment, places: await loadPlaces() };
 }
 

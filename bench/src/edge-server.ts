@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
-import { ACCESS_TO_ALL_KEYS, Identity } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, IdentityServices } from '@tracking/identity';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { type ApiDependencies, FEATURES } from './http-features.ts';
@@ -20,7 +20,7 @@ const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
 const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
 const { documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
-const identity = await Identity.openIdentity({ documentStore, clock, logger, secret });
+const identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret });
 const responseCipher = (key: Uint8Array) => new SecretBox(key);
 const storage = { documentStore, leases, clock, logger, metrics };
 const idempotency = await IdempotencyClaims.openIdempotencyClaims({
@@ -33,7 +33,7 @@ const idempotency = await IdempotencyClaims.openIdempotencyClaims({
 const workspace = await identity.workspaces.findWorkspaceByName('default');
 const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: 'bench', at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
-const account = await identity.serviceAccounts.createAccount(command, { name: 'bench', role: 'admin' });
+const account = await identity.serviceAccounts.createServiceAccount(command, { name: 'bench', role: 'admin' });
 const owner = { type: 'service_account', id: account.after.id } as const;
 const created = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, {
   name: 'bench',

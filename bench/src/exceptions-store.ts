@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
-import { Shipments } from '@tracking/shipments';
+import { EventSourcedShipmentService } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
 
 /** Number of shipments that are written concurrently. */
@@ -26,7 +26,7 @@ interface WaitingShipments {
  */
 export async function buildWaiting(dataDir: string, waiting: WaitingShipments): Promise<number> {
   const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
-  const shipments = new Shipments({
+  const shipments = new EventSourcedShipmentService({
     eventStore: engine.eventStore,
     places: await loadPlaces({}),
     settings: { getCachedSettings: async () => DEFAULT_RULE_SETTINGS },

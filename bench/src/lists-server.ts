@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
-import { ACCESS_TO_ALL_KEYS, Identity } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, IdentityServices } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { ReadModels } from '@tracking/read-models';
 import { noMetrics, silentLogger } from '@tracking/testing';
@@ -23,11 +23,11 @@ const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
 const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
 const { eventStore, documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
-const identity = await Identity.openIdentity({ documentStore, clock, logger, secret });
+const identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret });
 const workspace = await identity.workspaces.findWorkspaceByName('default');
 const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
-const account = await identity.serviceAccounts.createAccount(command, { name: 'bench', role: 'operator' });
+const account = await identity.serviceAccounts.createServiceAccount(command, { name: 'bench', role: 'operator' });
 const owner = { type: 'service_account', id: account.after.id } as const;
 const created = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, {
   name: 'bench',

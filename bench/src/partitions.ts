@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EventStoreDbEventStore, MongoConnection, MongoDocumentStore, MongoLeases } from '@tracking/distributed';
 import type { DocumentStore, EventStore, LeaseSource } from '@tracking/ports';
-import { CatchUpSubscription, CheckpointWriter, createPartition, type Partition } from '@tracking/subscriptions';
+import { CatchUpSubscription, CheckpointWriter, createPartition, type StreamPartition } from '@tracking/subscriptions';
 import { startEngines } from '@tracking/system';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { cpuSeconds } from './machine.ts';
@@ -148,19 +148,19 @@ async function startSubscriber(
   const writer = idleIntervalMs !== undefined && {
     checkpointWriter: new CheckpointWriter(documentStore, idleIntervalMs),
   };
-  const subscribe = (partitions: readonly Partition[], log: EventStore) => {
+  const subscribe = (partitions: readonly StreamPartition[], log: EventStore) => {
     const subscription = new CatchUpSubscription({
       ...{ ...writer, partitions, eventStore: log, documentStore, leases, logger: silentLogger },
       subscriber: { name: prefix.slice(0, -1), generation: 1 },
       clock: () => new Date(),
       createHandler: () =>
         Promise.resolve({
-          handle: (events) => {
+          handleEvents: (events) => {
             handled.add(events.length);
             return Promise.resolve([]);
           },
         }),
-      metrics: { recordBatch: () => undefined, recordFailure: () => undefined },
+      metrics: { observeBatchDuration: () => undefined, recordFailure: () => undefined },
     });
     subscription.start();
     return subscription;
@@ -190,7 +190,7 @@ async function waitForAllPartitions(eventStore: EventStore, prefix: string, hand
   handled.reset();
 }
 
-function splitStreams(prefix: string, count: number): readonly Partition[] {
+function splitStreams(prefix: string, count: number): readonly StreamPartition[] {
   const size = NAME_CHARACTERS.length / count;
   return Array.from({ length: count }, (_, at) =>
     createPartition(NAME_CHARACTERS.slice(at * size, (at + 1) * size).map((character) => prefix + character)),

@@ -1,11 +1,11 @@
-import type { MilestoneSource, ShipmentFields, Timestamp } from '@tracking/contracts';
+import type { MilestoneSource, ClientShipmentFields, Timestamp } from '@tracking/contracts';
 import { container } from './api.ts';
 
 /** A shipment with the milestones that client systems and feeds have sent by now. */
 interface Journey {
   /** Time at which the shipment was created. */
   readonly at: Timestamp;
-  readonly fields: Partial<ShipmentFields>;
+  readonly fields: Partial<ClientShipmentFields>;
   /** Oldest first. */
   readonly milestones: readonly JourneyMilestone[];
 }
@@ -105,7 +105,7 @@ function routeOf(random: Random): TakenRoute {
   };
 }
 
-function referencesOf(n: number, random: Random): Partial<ShipmentFields> {
+function referencesOf(n: number, random: Random): Partial<ClientShipmentFields> {
   return {
     external_id: `TMS-2026-${String(n).padStart(7, '0')}`,
     house_bill: `HBL${(n * 7_919) % 10_000_019}`,
@@ -120,7 +120,7 @@ function goodsOf(
   n: number,
   { mode, origin_port, destination_port }: TakenRoute,
   random: Random,
-): Partial<ShipmentFields> {
+): Partial<ClientShipmentFields> {
   if (mode !== 'ocean') return {};
   const count = oneOf([1, 1, 1, 2, 3], random);
   const vessel = random() < 0.3 ? oneOf(VESSELS, random) : undefined;
@@ -135,7 +135,7 @@ function goodsOf(
   };
 }
 
-function partiesOf(random: Random): Partial<ShipmentFields> {
+function partiesOf(random: Random): Partial<ClientShipmentFields> {
   const customer = Math.floor(random() ** 2 * 400);
   return {
     shipper: { name: `${oneOf(NAMES, random)} ${TRADES[customer % TRADES.length]} Ltd`, external_id: `C-${customer}` },

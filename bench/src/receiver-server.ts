@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { endlessResponses, hostileReceivers } from '@tracking/testing';
+import { endlessResponses, hostileReceiverBehaviours } from '@tracking/testing';
 
 /**
  * Counts received deliveries. `/ok/…` responds 204 immediately. These paths are not counted: `/also/…` (as `/ok/…`),
@@ -30,7 +30,7 @@ const behaviours: Readonly<Record<string, (response: ServerResponse, name: strin
     const answer = Object.entries(endlessResponses).find(([known]) => known === name)?.[1];
     if (socket === null || answer === undefined) throw new Error(`there is no endless response ${name}`);
     socket.on('error', () => undefined);
-    hostileReceivers.floods(answer)(socket);
+    hostileReceiverBehaviours.floods(answer)(socket);
   },
 };
 

@@ -3,7 +3,7 @@ import { DEFAULT_RULE_SETTINGS, EMPTY_MILESTONE_DETAILS, type Timestamp } from '
 import { EmbeddedEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
 import type { EventStore } from '@tracking/ports';
-import { Shipments } from '@tracking/shipments';
+import { EventSourcedShipmentService } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { journey } from './realistic-shipments.ts';
 
@@ -51,7 +51,7 @@ export async function buildStore(
 export async function fill(eventStore: EventStore, total: number, workspaces: readonly string[]): Promise<BuiltStore> {
   const places = await loadPlaces({});
   const cache = { shipments: 2_000, bytes: 64 * 1024 * 1024 };
-  const shipments = new Shipments({
+  const shipments = new EventSourcedShipmentService({
     eventStore,
     places,
     settings: { getCachedSettings: async () => DEFAULT_RULE_SETTINGS },

@@ -56,7 +56,7 @@ export class AdministrationClient {
   /** Returns the status of the running service; undefined if none listens. */
   async readServiceStatus(): Promise<AdministrationStatus | undefined> {
     if (!(await fileExists(this.config.socketPath))) return undefined;
-    await this.requireOwnedFolder();
+    await this.requireOwnedSocketFolder();
     try {
       return await this.getJson<AdministrationStatus>('');
     } catch (error) {
@@ -89,7 +89,7 @@ export class AdministrationClient {
    * Sends a write, and sends it again if its response is lost. The service executes the write once, and returns the
    * first response again. Equal writes of one command are therefore executed only once.
    */
-  async postJson<T>(path: string, body: object = {}): Promise<T> {
+  async postJsonWithRetries<T>(path: string, body: object = {}): Promise<T> {
     const content = JSON.stringify([path, body]);
     const headers = { 'idempotency-key': createHmac('sha256', this.runSecret).update(content).digest('hex') };
     // Time when the first response was lost.
@@ -100,7 +100,7 @@ export class AdministrationClient {
         const response = await this.http.post<T>(path, body, { headers });
         if (isLast || !hasUnknownOutcome(response)) return requireSuccessStatus(response);
       } catch (error) {
-        if (isLast || !this.isLostResponse(error, deadline !== undefined)) throw error;
+        if (isLast || !this.shouldResendRequest(error, deadline !== undefined)) throw error;
       }
       deadline ??= performance.now() + WRITE_RETRY_TIMEOUT_MS;
       await pause(pauseMs, undefined, { signal: this.signal });
@@ -112,14 +112,14 @@ export class AdministrationClient {
    * `runWithAdministrationClient` starts over instead, possibly with its own service.
    * @param wasSent true if an earlier attempt may have reached the service, so a refused connection is temporary
    */
-  private isLostResponse(error: unknown, wasSent: boolean): boolean {
+  private shouldResendRequest(error: unknown, wasSent: boolean): boolean {
     if (!axios.isAxiosError(error) || this.signal.aborted) return false;
     if (LOST_RESPONSE_CODES.has(error.code)) return true;
     return this.config.remote !== undefined && (wasSent || BROKEN_CONNECTION_CODES.has(error.code));
   }
 
   /** Checks the owner of a socket folder outside the data folder, where another user could have created a socket. */
-  private async requireOwnedFolder(): Promise<void> {
+  private async requireOwnedSocketFolder(): Promise<void> {
     const folder = dirname(this.config.socketPath);
     if (folder === this.config.dataDir) return;
     const [socket, data] = await Promise.all([stat(folder), stat(this.config.dataDir)]);
@@ -151,7 +151,7 @@ function hasUnknownOutcome({ status, data }: AxiosResponse): boolean {
 
 function requireSuccessStatus<T>({ status, data }: AxiosResponse<T>): T {
   if (status >= 200 && status < 300) return data;
-  throw RefusedError.createFromResponse(status, data, ({ details = [] }) =>
+  throw RefusedError.createRefusedErrorFromResponse(status, data, ({ details = [] }) =>
     details.map(({ param, message }) => `${param}: ${message}`).join(' '),
   );
 }
@@ -199,7 +199,7 @@ export async function runWithAdministrationClient<T>(
   }
 }
 
-interface ServiceAttempt<T> {
+interface ServiceCallAttempt<T> {
   readonly config: CliConfig;
   readonly client: AdministrationClient;
   readonly signal: AbortSignal;
@@ -213,12 +213,12 @@ interface ServiceAttempt<T> {
  * folder first, and `released` if the service ended during the task because a server takes over the folder.
  */
 async function runOnTemporaryService<T>(
-  attempt: ServiceAttempt<T>,
+  attempt: ServiceCallAttempt<T>,
 ): Promise<{ readonly result: T } | 'locked' | 'released'> {
   const { config, client, signal, isLast, use } = attempt;
-  const ownService = new TemporaryService(config);
+  const ownService = new TemporaryServiceProcess(config);
   try {
-    if (await ownService.isServiceResponding(client, signal)) return { result: await use(client, false) };
+    if (await ownService.waitUntilServiceResponds(client, signal)) return { result: await use(client, false) };
     if (isLast) throw ownService.createStartError();
     return 'locked';
   } catch (error) {
@@ -236,7 +236,7 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 25_000;
 
 /** A service without HTTP that this process started and must stop. */
-class TemporaryService {
+class TemporaryServiceProcess {
   private readonly child: ChildProcess;
   private readonly ended: Promise<void>;
   private hasEnded = false;
@@ -270,7 +270,7 @@ class TemporaryService {
    * Waits until the service responds. Returns false if another process has locked the data folder.
    * @throws CliError if the service cannot start for any other reason
    */
-  async isServiceResponding(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
+  async waitUntilServiceResponds(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (; !this.hasEnded; await pause(SERVICE_START_POLL_MS, undefined, { signal })) {
       if ((await client.readServiceStatus())?.process_id === this.child.pid) return true;

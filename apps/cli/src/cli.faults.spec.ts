@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiKey, NewApiKey, ReadModelStatus, Workspace } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { runCommand } from '../test/run.ts';
-import type { CommandResult } from '../test/run.ts';
+import { runCommandLine } from '../test/run.ts';
+import type { CliRunResult } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
 /** The built command line tool and server, as installed for an operator. */
 describe('the command line tool', () => {
   let folder: string;
   let config: CliConfig;
-  const printed: CommandResult[] = [];
+  const printed: CliRunResult[] = [];
   let secret: string;
 
   beforeAll(async () => {
@@ -26,8 +26,8 @@ describe('the command line tool', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function cli(...line: readonly string[]): Promise<CommandResult> {
-    const outcome = await runCommand(config, line);
+  async function cli(...line: readonly string[]): Promise<CliRunResult> {
+    const outcome = await runCommandLine(config, line);
     printed.push(outcome);
     return outcome;
   }
@@ -60,7 +60,7 @@ describe('the command line tool', () => {
 
     it('rebuilds one read model before it stops the service that it started', async () => {
       const elsewhere = loadConfig({ PATH: process.env['PATH'], DATA_DIR: join(folder, 'elsewhere') });
-      const { code, out } = await runCommand(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
+      const { code, out } = await runCommandLine(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
       expect(code).toBe(0);
       expect(JSON.parse(out)).toEqual({ data: [expect.objectContaining({ name: 'milestones', generation: 2 })] });
     }, 60_000);
@@ -118,7 +118,7 @@ describe('the command line tool', () => {
 
     it('prints created keys as objects with --json, and revokes keys', async () => {
       const line = ['keys', 'create', '--name', 'trial', '--environment', 'test', '--role', 'developer'];
-      const { code, out } = await runCommand(config, [...line, '--json']);
+      const { code, out } = await runCommandLine(config, [...line, '--json']);
       expect(code).toBe(0);
       const created = JSON.parse(out) as NewApiKey;
       expect(created).toMatchObject({ name: 'trial', environment: 'test', role: 'developer' });
@@ -149,7 +149,7 @@ describe('the command line tool', () => {
       const socketPath = join(socketFolder, 'administration.sock');
       await new Promise<void>((resolve) => proxy.listen(socketPath, resolve));
       const line = 'keys create --name lost --environment live --role admin --json'.split(' ');
-      const { code, out, err } = await runCommand({ ...config, socketPath }, line);
+      const { code, out, err } = await runCommandLine({ ...config, socketPath }, line);
       await new Promise((resolve) => proxy.close(resolve));
       await rm(socketFolder, { recursive: true });
       expect([code, err, forwarded]).toEqual([0, '', ['201 undefined', '201 true']]);

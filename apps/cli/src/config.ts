@@ -12,12 +12,12 @@ export interface CliConfig {
   readonly serviceMain: string;
   readonly serviceEnvironment: NodeJS.ProcessEnv;
   /** Management port of a gateway. If set, the data folder is not used. */
-  readonly remote: RemoteService | undefined;
+  readonly remote: RemoteServiceConfig | undefined;
   /** API key of commands that use the public API. */
   readonly apiKey: string | undefined;
 }
 
-interface RemoteService {
+interface RemoteServiceConfig {
   readonly url: string;
   readonly token: string;
 }
@@ -30,12 +30,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     socketPath: getSocketPath(dataDir, tmpdir()),
     serviceMain: fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url)),
     serviceEnvironment: { ...env, DATA_DIR: dataDir },
-    remote: readRemoteService(env),
+    remote: readRemoteServiceSettings(env),
     apiKey: env['API_KEY'] || undefined,
   };
 }
 
-function readRemoteService(env: NodeJS.ProcessEnv): RemoteService | undefined {
+function readRemoteServiceSettings(env: NodeJS.ProcessEnv): RemoteServiceConfig | undefined {
   const url = env['ADMINISTRATION_URL'];
   if (!url) return undefined;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
@@ -91,7 +91,7 @@ export class RefusedError extends CliError {
   }
 
   /** @param body response body, which may have any form if a proxy or another server responded */
-  static createFromResponse(
+  static createRefusedErrorFromResponse(
     status: number,
     body: unknown,
     summarize: (error: Partial<ErrorBody['error']>) => string,

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { type CommandResult, runCommand } from '../test/run.ts';
-import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
+import { type CliRunResult, runCommandLine } from '../test/run.ts';
+import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 import { askConfirmation } from './terminal.ts';
 
 describe('dead letters', () => {
@@ -8,7 +8,7 @@ describe('dead letters', () => {
   let answers: Record<string, object | readonly object[]>;
 
   beforeAll(async () => {
-    service = await startAdministration((each) => {
+    service = await startStubAdministration((each) => {
       const answer = answers[each.route] ?? {};
       // Responses in order; the last one repeats.
       return Array.isArray(answer) ? ((answer.length > 1 ? answer.shift() : answer[0]) as object) : (answer as object);
@@ -20,8 +20,8 @@ describe('dead letters', () => {
   });
   afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CommandResult> =>
-    runCommand(service.config, ['dead-letters', ...line]);
+  const cli = (...line: readonly string[]): Promise<CliRunResult> =>
+    runCommandLine(service.config, ['dead-letters', ...line]);
   const posts = () => service.requests.filter(({ route }) => route.startsWith('POST'));
   const SUMMARY = {
     count: 20_012,

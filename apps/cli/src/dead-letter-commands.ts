@@ -3,14 +3,14 @@ import type { ErrorCode } from '@tracking/contracts';
 import { CliError, UsageError } from './config.ts';
 import {
   addScopeOptions,
-  type DeliveryDetail,
+  type DeliveryWithAttempts,
   readDelivery,
-  toFilterParams,
+  toDeliveryFilterParams,
   printDeliveries,
   printDelivery,
   toScopeParams,
 } from './delivery-commands.ts';
-import { addDeadLetterFilters, addLimitOption, type Invocation, type Runner } from './invocation.ts';
+import { addDeadLetterFilterOptions, addLimitOption, type CommandInvocation, type Runner } from './invocation.ts';
 import {
   REPLAY_COLUMNS,
   type ReplaySummary,
@@ -23,28 +23,28 @@ import { type Column, describeEmptyList, type Printer } from './terminal.ts';
 const DEAD_LETTER_FILTER = { status: 'dead_lettered' };
 /** Maximum number of ids in one command. */
 const MAX_DEAD_LETTER_IDS = 200;
-const COUNT_COLUMN: Column<DeadLetterCount> = ['COUNT', formatCount];
-const REASON_COLUMNS: readonly Column<DeadLetterSummary['by_reason'][number]>[] = [
+const PRINTED_COUNT_COLUMN: Column<DeadLetterCount> = ['COUNT', formatDeadLetterCount];
+const PRINTED_REASON_COLUMNS: readonly Column<DeadLetterSummary['by_reason'][number]>[] = [
   ['REASON', ({ reason }) => reason],
-  COUNT_COLUMN,
+  PRINTED_COUNT_COLUMN,
 ];
-const EVENT_TYPE_COLUMNS: readonly Column<DeadLetterSummary['by_event_type'][number]>[] = [
+const PRINTED_EVENT_TYPE_COLUMNS: readonly Column<DeadLetterSummary['by_event_type'][number]>[] = [
   ['EVENT', ({ event_type }) => event_type],
-  COUNT_COLUMN,
+  PRINTED_COUNT_COLUMN,
 ];
-const ENDPOINT_COLUMNS: readonly Column<DeadLetterSummary['by_endpoint'][number]>[] = [
+const PRINTED_ENDPOINT_COLUMNS: readonly Column<DeadLetterSummary['by_endpoint'][number]>[] = [
   ['ENDPOINT', ({ endpoint_id }) => endpoint_id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],
   ['STATUS', ({ status }) => status],
   ['URL', ({ url }) => url],
-  COUNT_COLUMN,
+  PRINTED_COUNT_COLUMN,
 ];
-/** Text that `formatCount` returns for an exact count of 0. */
+/** Text that `formatDeadLetterCount` returns for an exact count of 0. */
 const TEXT_OF_ZERO_COUNT = '0';
 
 type BulkAction = 'replay' | 'discard';
-interface BulkResult {
+interface DeadLetterBulkResult {
   readonly data: readonly ReplaySummary[];
   readonly refused: readonly {
     readonly endpoint_id: string;
@@ -56,13 +56,13 @@ interface BulkResult {
 }
 
 export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
-  addLimitOption(addDeadLetterFilters(addScopeOptions(deadLetters.command('list'))), 'newest first')
+  addLimitOption(addDeadLetterFilterOptions(addScopeOptions(deadLetters.command('list'))), 'newest first')
     .description('list deliveries that failed permanently, newest first')
     .action(
       run((invocation) =>
         printDeliveries(invocation, {
           ...toScopeParams(invocation),
-          ...toFilterParams(invocation),
+          ...toDeliveryFilterParams(invocation),
           ...DEAD_LETTER_FILTER,
         }),
       ),
@@ -77,26 +77,26 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
         printDelivery(invocation, delivery);
       }),
     );
-  addDeadLetterFilters(addScopeOptions(deadLetters.command('summary')))
+  addDeadLetterFilterOptions(addScopeOptions(deadLetters.command('summary')))
     .description('count dead letters by reason, endpoint and event type')
     .action(
       run(async (invocation) => {
         const summary = await fetchDeadLetterSummary(invocation);
         if (invocation.options['json'] === true) invocation.print.printResult(summary, () => '');
-        else printSummary(invocation.print, summary);
+        else printDeadLetterSummary(invocation.print, summary);
       }),
     );
   addBulkCommandOptions(deadLetters.command('replay'))
     .argument('[ids...]', 'IDs of deliveries, dlv_…; without IDs, all that match the filters')
     .description('deliver dead letters again, oldest first, each with a new retry schedule')
-    .action(run((invocation) => runBulkAction(invocation, 'replay'), checkDeadLetterSelection));
+    .action(run((invocation) => runDeadLetterBulkAction(invocation, 'replay'), checkDeadLetterSelection));
   addBulkCommandOptions(deadLetters.command('discard'))
     .argument('[ids...]', 'IDs of the deliveries, dlv_…')
     .description('discard dead letters permanently')
     .option('--all', 'discard all dead letters; do not combine with IDs or filters')
     .action(
       run(
-        (invocation) => runBulkAction(invocation, 'discard'),
+        (invocation) => runDeadLetterBulkAction(invocation, 'discard'),
         (invocation) => {
           checkDeadLetterSelection(invocation);
           const hasSelection =
@@ -108,13 +108,13 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
 }
 
 function addBulkCommandOptions(command: Command): Command {
-  return addDeadLetterFilters(addScopeOptions(command))
+  return addDeadLetterFilterOptions(addScopeOptions(command))
     .option('--yes', 'run without asking for confirmation')
     .option('--wait', 'wait until the job is complete, and report progress');
 }
 
-type Input = Pick<Invocation, 'operands' | 'options'>;
-const hasFilters = (invocation: Input) => Object.keys(toFilterParams(invocation)).length > 0;
+type Input = Pick<CommandInvocation, 'operands' | 'options'>;
+const hasFilters = (invocation: Input) => Object.keys(toDeliveryFilterParams(invocation)).length > 0;
 
 function checkDeadLetterSelection(invocation: Input): void {
   const { operands } = invocation;
@@ -125,12 +125,12 @@ function checkDeadLetterSelection(invocation: Input): void {
 }
 
 /** Shows the affected dead letters, asks for confirmation, and then replays or discards them. */
-async function runBulkAction(invocation: Invocation, action: BulkAction): Promise<void> {
+async function runDeadLetterBulkAction(invocation: CommandInvocation, action: BulkAction): Promise<void> {
   const { client, print, operands, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting) requireRunningService(invocation);
   const [count, workspaces] =
-    operands.length > 0 ? await findDeadLettersByIds(invocation) : await summarizeMatchingDeadLetters(invocation);
+    operands.length > 0 ? await countDeadLettersByIds(invocation) : await summarizeMatchingDeadLetters(invocation);
   if (count === TEXT_OF_ZERO_COUNT)
     return print.printResult({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
   await requireConfirmation(
@@ -138,7 +138,7 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
     action === 'replay' ? `Deliver ${count} again?` : `Discard ${count} permanently?`,
   );
   const request = { ...toScopeParams(invocation), ...toDeadLetterSelection(invocation) };
-  const result = await client.postJson<BulkResult>(`/dead_letters/${action}`, request);
+  const result = await client.postJsonWithRetries<DeadLetterBulkResult>(`/dead_letters/${action}`, request);
   const data = isWaiting ? await waitUntilReplaysEnded(invocation, result.data) : result.data;
   printBulkResult(invocation, { ...result, data });
   if (isWaiting) requireCompletedReplays(data);
@@ -147,32 +147,33 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
     throw new CliError(`the job was not started for ${refused.length} endpoints`, refused[0].code);
 }
 
-async function requireConfirmation({ options, confirm }: Invocation, question: string): Promise<void> {
+async function requireConfirmation({ options, confirm }: CommandInvocation, question: string): Promise<void> {
   const needsConfirmation = options['yes'] !== true && options['json'] !== true;
   if (needsConfirmation && !(await confirm(question)))
     throw new CliError('the command was canceled; nothing was changed');
 }
 
-function printBulkResult({ print, options, note }: Invocation, settled: BulkResult): void {
+function printBulkResult({ print, options, note }: CommandInvocation, settled: DeadLetterBulkResult): void {
   const { data, refused } = settled;
   if (options['json'] === true) return print.printResult(settled, () => '');
   if (data.length > 0) print.printList(data, REPLAY_COLUMNS);
   if (data.some(({ status }) => status === 'running'))
-    print.printHint('to follow the progress, use replays show or --wait');
+    print.printTextUnlessJson('to follow the progress, use replays show or --wait');
   for (const { endpoint_id, workspace, message } of refused) note(`${endpoint_id} of ${workspace}: ${message}`);
 }
 
 /** Number of dead letters, and names of the searched workspaces. */
 type Affected = readonly [count: string, workspaces: readonly string[]];
 
-async function summarizeMatchingDeadLetters(invocation: Invocation): Promise<Affected> {
+async function summarizeMatchingDeadLetters(invocation: CommandInvocation): Promise<Affected> {
   const summary = await fetchDeadLetterSummary(invocation);
-  const count = formatCount(summary);
-  if (count !== TEXT_OF_ZERO_COUNT && invocation.options['json'] !== true) printSummary(invocation.print, summary);
+  const count = formatDeadLetterCount(summary);
+  if (count !== TEXT_OF_ZERO_COUNT && invocation.options['json'] !== true)
+    printDeadLetterSummary(invocation.print, summary);
   return [count, summary.workspaces];
 }
 
-async function findDeadLettersByIds(invocation: Invocation): Promise<Affected> {
+async function countDeadLettersByIds(invocation: CommandInvocation): Promise<Affected> {
   const ids = [...new Set(invocation.operands)];
   for (const operand of ids) requireDeadLetter(await readDelivery({ ...invocation, operand }));
   return [String(ids.length), []];
@@ -191,7 +192,7 @@ function toDeadLetterSelection({ operands, options }: Input): object {
   };
 }
 
-function requireDeadLetter({ id, status }: DeliveryDetail): void {
+function requireDeadLetter({ id, status }: DeliveryWithAttempts): void {
   if (status !== DEAD_LETTER_FILTER.status)
     throw new CliError(`${id} is not a dead letter: its status is ${status}`, 'not_found');
 }
@@ -215,23 +216,24 @@ interface DeadLetterSummary extends DeadLetterCount {
 }
 
 /** Requests the counts of the dead letters that the command's filters select. */
-function fetchDeadLetterSummary(invocation: Invocation): Promise<DeadLetterSummary> {
-  const params = { ...toScopeParams(invocation), ...toFilterParams(invocation) };
+function fetchDeadLetterSummary(invocation: CommandInvocation): Promise<DeadLetterSummary> {
+  const params = { ...toScopeParams(invocation), ...toDeliveryFilterParams(invocation) };
   return invocation.client.getJson<DeadLetterSummary>('/dead_letters/summary', params);
 }
 
-function printSummary(print: Printer, summary: DeadLetterSummary): void {
+function printDeadLetterSummary(print: Printer, summary: DeadLetterSummary): void {
   const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
-  if (formatCount(summary) === TEXT_OF_ZERO_COUNT) return print.printHint(describeEmptyList(workspaces));
-  print.printHint(`${formatCount(summary)} dead letters`);
-  print.printList(by_reason, REASON_COLUMNS);
-  print.printHint('');
-  print.printList(by_endpoint, ENDPOINT_COLUMNS);
-  print.printHint('');
-  print.printList(by_event_type, EVENT_TYPE_COLUMNS);
+  if (formatDeadLetterCount(summary) === TEXT_OF_ZERO_COUNT)
+    return print.printTextUnlessJson(describeEmptyList(workspaces));
+  print.printTextUnlessJson(`${formatDeadLetterCount(summary)} dead letters`);
+  print.printList(by_reason, PRINTED_REASON_COLUMNS);
+  print.printTextUnlessJson('');
+  print.printList(by_endpoint, PRINTED_ENDPOINT_COLUMNS);
+  print.printTextUnlessJson('');
+  print.printList(by_event_type, PRINTED_EVENT_TYPE_COLUMNS);
 }
 
 /** Returns the count as text. A plus shows that the count is a minimum. */
-function formatCount({ count, is_exact }: DeadLetterCount): string {
+function formatDeadLetterCount({ count, is_exact }: DeadLetterCount): string {
   return `${count}${is_exact ? '' : '+'}`;
 }

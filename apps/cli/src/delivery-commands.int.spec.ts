@@ -1,7 +1,7 @@
-import { type CommandResult, runCommand } from '../test/run.ts';
+import { type CliRunResult, runCommandLine } from '../test/run.ts';
 import {
   type AdministrationRequest,
-  startAdministration,
+  startStubAdministration,
   type StubAdministration,
 } from '../test/stub-administration.ts';
 
@@ -11,7 +11,7 @@ describe('deliveries and dead letters', () => {
   let answers: Readonly<Record<string, object>>;
 
   beforeAll(async () => {
-    service = await startAdministration((each) => {
+    service = await startStubAdministration((each) => {
       const isList = each.route === 'GET /deliveries' && !(each.route in answers);
       return isList ? page(each.query) : (answers[each.route] ?? {});
     });
@@ -22,7 +22,7 @@ describe('deliveries and dead letters', () => {
   });
   afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CommandResult> => runCommand(service.config, line);
+  const cli = (...line: readonly string[]): Promise<CliRunResult> => runCommandLine(service.config, line);
   const deliveries = Array.from({ length: 450 }, (_, index) => delivery(450 - index));
   function page({ limit, cursor }: AdministrationRequest['query']): object {
     const start = Number(cursor ?? 0);

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { Environment, JsonValue, Page, Timestamp } from '@tracking/contracts';
 import {
-  addDeliveryFilters,
-  addEnvironment,
+  addDeliveryFilterOptions,
+  addEnvironmentOption,
   addLimitOption,
-  addStatusOption,
-  type Invocation,
-  toQuery,
+  addStatusCommandOption,
+  type CommandInvocation,
+  toQueryParameters,
   type Runner,
 } from './invocation.ts';
 import { type Column, describeEmptyList } from './terminal.ts';
@@ -48,17 +48,22 @@ interface Attempt {
   readonly response: { readonly body: string } | null;
   readonly manual: boolean;
 }
-export interface DeliveryDetail extends DeliverySummary {
+export interface DeliveryWithAttempts extends DeliverySummary {
   readonly payload: JsonValue;
   readonly attempts: readonly Attempt[];
 }
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
-  addLimitOption(addStatusOption(addDeliveryFilters(addScopeOptions(deliveries.command('list')))), 'newest first')
+  addLimitOption(
+    addStatusCommandOption(addDeliveryFilterOptions(addScopeOptions(deliveries.command('list')))),
+    'newest first',
+  )
     .description('list deliveries to webhook endpoints, newest first')
     .option('--event <id>', 'only deliveries of this event, evt_…')
     .action(
-      run((invocation) => printDeliveries(invocation, { ...toScopeParams(invocation), ...toFilterParams(invocation) })),
+      run((invocation) =>
+        printDeliveries(invocation, { ...toScopeParams(invocation), ...toDeliveryFilterParams(invocation) }),
+      ),
     );
   addScopeOptions(deliveries.command('show'))
     .argument('<id>', 'ID of the delivery, dlv_…')
@@ -71,19 +76,19 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
       run(async (invocation) => {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
-        const delivery = await client.postJson<DeliverySummary>(path, toScopeParams(invocation));
+        const delivery = await client.postJsonWithRetries<DeliverySummary>(path, toScopeParams(invocation));
         print.printResult(delivery, ({ id }) => `${id} is being attempted; for the result, use deliveries show`);
       }),
     );
 }
 
 /** Reads the delivery with the ID in the command. */
-export async function readDelivery(invocation: Invocation): Promise<DeliveryDetail> {
+export async function readDelivery(invocation: CommandInvocation): Promise<DeliveryWithAttempts> {
   const { client, operand } = invocation;
   return client.getJson(`/deliveries/${encodeURIComponent(operand)}`, toScopeParams(invocation));
 }
 
-export function printDelivery({ print, options }: Invocation, delivery: DeliveryDetail): void {
+export function printDelivery({ print, options }: CommandInvocation, delivery: DeliveryWithAttempts): void {
   if (options['json'] === true) {
     print.printResult(delivery, () => '');
     return;
@@ -119,29 +124,42 @@ interface DeliverySummary {
 }
 /** Adds the options for workspace and environment. */
 export function addScopeOptions(command: Command): Command {
-  return addEnvironment(command.option('--all-workspaces', 'list items of all workspaces'));
+  return addEnvironmentOption(command.option('--all-workspaces', 'list items of all workspaces'));
 }
 
 /** Returns the query parameters for workspace and environment. Without a workspace, the service searches all. */
-export function toScopeParams({ workspace, options }: Invocation): Readonly<Record<string, string>> {
-  return toQuery({
+export function toScopeParams({ workspace, options }: CommandInvocation): Readonly<Record<string, string>> {
+  return toQueryParameters({
     workspace: options['allWorkspaces'] === true ? undefined : workspace,
     environment: options['environment'],
   });
 }
 
-export function toFilterParams({ options }: Pick<Invocation, 'options'>): Readonly<Record<string, string>> {
+export function toDeliveryFilterParams({
+  options,
+}: Pick<CommandInvocation, 'options'>): Readonly<Record<string, string>> {
   const { endpoint, event, eventType, status, reason, since, until } = options;
-  return toQuery({ endpoint_id: endpoint, event_id: event, event_type: eventType, status, reason, since, until });
+  return toQueryParameters({
+    endpoint_id: endpoint,
+    event_id: event,
+    event_type: eventType,
+    status,
+    reason,
+    since,
+    until,
+  });
 }
 
-export function printDeliveries(invocation: Invocation, params: Readonly<Record<string, string>>): Promise<void> {
+export function printDeliveries(
+  invocation: CommandInvocation,
+  params: Readonly<Record<string, string>>,
+): Promise<void> {
   return printItemsUpToLimit(invocation, '/deliveries', params, DELIVERY_COLUMNS);
 }
 
 /** Prints the first items of a list over one or all workspaces, up to `--limit`. */
 export async function printItemsUpToLimit<T>(
-  { client, print, options }: Invocation,
+  { client, print, options }: CommandInvocation,
   path: string,
   params: Readonly<Record<string, string>>,
   columns: readonly Column<T>[],
@@ -155,5 +173,5 @@ export async function printItemsUpToLimit<T>(
   if (data.length === 0 || options['json'] === true)
     print.printResult({ data, workspaces }, () => describeEmptyList(workspaces));
   else print.printList(data, columns);
-  if (next_cursor !== null) print.printHint('more items match; raise --limit to see them');
+  if (next_cursor !== null) print.printTextUnlessJson('more items match; raise --limit to see them');
 }

@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CommandResult, runCommand } from '../test/run.ts';
+import { type CliRunResult, runCommandLine } from '../test/run.ts';
 import {
   type AdministrationRequest,
-  startAdministration,
+  startStubAdministration,
   type StubAdministration,
 } from '../test/stub-administration.ts';
 
@@ -24,7 +24,7 @@ describe('events', () => {
           ? { events: EVENTS.slice(0, 2), position: 'a', complete: false }
           : { events: EVENTS.slice(2), position: 'b', complete: true },
     };
-    service = await startAdministration((each) => {
+    service = await startStubAdministration((each) => {
       return routes[each.route] ? routes[each.route]?.(each.query, each.body) : {};
     });
   });
@@ -38,8 +38,8 @@ describe('events', () => {
     { end: { events: 3 } },
   ];
   const TEXT = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const cli = (line: readonly string[], input?: string): Promise<CommandResult> =>
-    runCommand(service.config, line, undefined, input);
+  const cli = (line: readonly string[], input?: string): Promise<CliRunResult> =>
+    runCommandLine(service.config, line, undefined, input);
   const stored = () =>
     service.requests.filter(({ route }) => route === 'POST /events').map(({ body }) => body['events']);
 
@@ -226,7 +226,7 @@ describe('events', () => {
       })),
       test: [event(1, 'test')],
     };
-    const ids = ({ out }: CommandResult) => (JSON.parse(out) as { data: { id: string }[] }).data.map(({ id }) => id);
+    const ids = ({ out }: CliRunResult) => (JSON.parse(out) as { data: { id: string }[] }).data.map(({ id }) => id);
     beforeEach(() => {
       routes['GET /published_events'] = ({ environment = '', cursor = '0', limit }) => {
         const found = published[environment] ?? [];

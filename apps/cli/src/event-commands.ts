@@ -15,29 +15,29 @@ import {
 import type { AdministrationClient } from './administration-client.ts';
 import { CliError, RefusedError } from './config.ts';
 import {
-  addEnvironment,
-  addEventFilters,
+  addEnvironmentOption,
+  addEventFilterOptions,
   addLimitOption,
-  type Invocation,
-  toQuery,
+  type CommandInvocation,
+  toQueryParameters,
   type Runner,
 } from './invocation.ts';
-import { type Column, describeEmptyList, type OutputStreams } from './terminal.ts';
+import { type Column, describeEmptyList, type TextOutputStream } from './terminal.ts';
 
-const EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
+const PRINTED_EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
   ['ID', ({ id }) => id],
   ['TYPE', ({ type }) => type],
   ['CREATED', ({ created_at }) => created_at],
   ['ENVIRONMENT', ({ environment }) => environment],
-  ['SHIPMENT', readText('shipment_id')],
-  ['EXTERNAL ID', readText('external_id')],
+  ['SHIPMENT', createEventTextReader('shipment_id')],
+  ['EXTERNAL ID', createEventTextReader('external_id')],
 ];
 const MAX_EVENTS_PER_REQUEST = 500;
 /** Maximum size of the events of one request as JSON. The service accepts bodies of up to 8 MiB. */
 const MAX_BYTES_PER_REQUEST = 4_000_000;
 /** Exit code of an import that skipped shipments with conflicts. */
 const IMPORT_CONFLICTS_EXIT_CODE = 3;
-const CONFLICT_COLUMNS: readonly Column<ImportConflict>[] = [
+const IMPORT_CONFLICT_TABLE_COLUMNS: readonly Column<ImportConflict>[] = [
   ['SHIPMENT', ({ shipment_id }) => shipment_id],
   ['EXTERNAL ID', ({ external_id }) => external_id],
   ['WORKSPACE ID', ({ workspace_id }) => workspace_id],
@@ -45,10 +45,10 @@ const CONFLICT_COLUMNS: readonly Column<ImportConflict>[] = [
   ['FROM REVISION', ({ revision }) => revision],
 ];
 /** Argument that stands for standard input or output instead of a file. */
-const STANDARD_STREAM = '-';
+const STANDARD_STREAM_ARGUMENT = '-';
 
 export function addEventCommands(events: Command, run: Runner): void {
-  addLimitOption(addEventFilters(addEnvironment(events.command('list'))), 'oldest first')
+  addLimitOption(addEventFilterOptions(addEnvironmentOption(events.command('list'))), 'oldest first')
     .description('list the events that are sent to webhook endpoints')
     .action(run(printEvents));
   events
@@ -59,7 +59,7 @@ export function addEventCommands(events: Command, run: Runner): void {
       run(async (invocation) => {
         const count = await exportEvents(invocation);
         // Standard output contains the exported events, so the count goes to standard error.
-        if (invocation.operand === STANDARD_STREAM) invocation.note(`${count} events`);
+        if (invocation.operand === STANDARD_STREAM_ARGUMENT) invocation.note(`${count} events`);
         else invocation.print.printResult({ events: count }, () => `${count} events`);
       }),
     );
@@ -74,7 +74,7 @@ export function addEventCommands(events: Command, run: Runner): void {
         const { count, conflicts } = await importEvents(invocation);
         invocation.print.printResult({ events: count, conflicts }, () => `${count} events`);
         if (conflicts.length === 0) return;
-        invocation.print.printTable(conflicts, CONFLICT_COLUMNS);
+        invocation.print.printTable(conflicts, IMPORT_CONFLICT_TABLE_COLUMNS);
         const shipments = conflicts.length === 1 ? '1 shipment has' : `${conflicts.length} shipments have`;
         const message = `${shipments} other events in the service; the import skipped the events from the first difference on`;
         throw new CliError(message, 'validation_failed', [], IMPORT_CONFLICTS_EXIT_CODE);
@@ -82,7 +82,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     );
 }
 
-function readText(name: string): (event: EventEnvelope) => string | null {
+function createEventTextReader(name: string): (event: EventEnvelope) => string | null {
   return (event) => {
     const value = (event.data as Readonly<Record<string, unknown>>)[name];
     return typeof value === 'string' ? value : null;
@@ -90,18 +90,18 @@ function readText(name: string): (event: EventEnvelope) => string | null {
 }
 
 /** Prints the oldest events that match, of one environment or both. */
-async function printEvents({ client, print, workspace, options }: Invocation): Promise<void> {
+async function printEvents({ client, print, workspace, options }: CommandInvocation): Promise<void> {
   const { environment, eventType, since, until } = options;
   const limit = Number(options['limit']);
   const pages: Page<EventEnvelope>[] = [];
   for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
-    const query = toQuery({ workspace, environment: each, type: eventType, since, until });
+    const query = toQueryParameters({ workspace, environment: each, type: eventType, since, until });
     pages.push(await client.readListItems<Page<EventEnvelope>>('/published_events', query, limit));
   }
   const all = pages.flatMap(({ data }) => data).sort(compareByTime);
-  print.printList(all.slice(0, limit), EVENT_COLUMNS, describeEmptyList([workspace]));
+  print.printList(all.slice(0, limit), PRINTED_EVENT_COLUMNS, describeEmptyList([workspace]));
   if (all.length > limit || pages.some(({ next_cursor }) => next_cursor !== null))
-    print.printHint('more events match; use --limit and --since to see them');
+    print.printTextUnlessJson('more events match; use --limit and --since to see them');
 }
 
 /** Compares events by time only. A stable sort then keeps the order of publication among events of the same time. */
@@ -115,15 +115,15 @@ type TransferLine =
 type WriteLines = (lines: readonly TransferLine[]) => Promise<unknown>;
 
 /** Writes all events to the named file or to standard output. @returns their number */
-async function exportEvents({ client, operand: path, out, beginStream }: Invocation): Promise<number> {
+async function exportEvents({ client, operand: path, out, beginStream }: CommandInvocation): Promise<number> {
   const text = (lines: readonly TransferLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  if (path === STANDARD_STREAM) {
+  if (path === STANDARD_STREAM_ARGUMENT) {
     beginStream();
-    return writeEvents(client, (lines) => writeText(out, text(lines)));
+    return exportWorkspacesAndEvents(client, (lines) => writeText(out, text(lines)));
   }
   const file = await open(path, 'wx', 0o600);
   try {
-    const count = await writeEvents(client, (lines) => file.write(text(lines)));
+    const count = await exportWorkspacesAndEvents(client, (lines) => file.write(text(lines)));
     await file.sync();
     return count;
   } catch (error) {
@@ -135,7 +135,7 @@ async function exportEvents({ client, operand: path, out, beginStream }: Invocat
   }
 }
 
-async function writeEvents(client: AdministrationClient, write: WriteLines): Promise<number> {
+async function exportWorkspacesAndEvents(client: AdministrationClient, write: WriteLines): Promise<number> {
   const { data } = await client.getJson<{ data: Workspace[] }>('/workspaces');
   await write(data.map((workspace) => ({ workspace })));
   let count = 0;
@@ -151,7 +151,7 @@ async function writeEvents(client: AdministrationClient, write: WriteLines): Pro
 }
 
 /** Writes text to a stream and waits until the stream accepts more. @throws CliError if the reader closed the stream */
-function writeText(out: OutputStreams, text: string): Promise<void> {
+function writeText(out: TextOutputStream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     out.write(text, (error) => {
       if (error) reject(new CliError(`standard output is closed: ${error.message}`));
@@ -165,10 +165,10 @@ function writeText(out: OutputStreams, text: string): Promise<void> {
  * the shipments that have other events and are skipped
  */
 async function importEvents(
-  invocation: Invocation,
+  invocation: CommandInvocation,
 ): Promise<{ readonly count: number; readonly conflicts: readonly ImportConflict[] }> {
   const { client, operand: path, input, signal, beginStream } = invocation;
-  if (path === STANDARD_STREAM) beginStream();
+  if (path === STANDARD_STREAM_ARGUMENT) beginStream();
   let pending: ExportedEvent[] = [];
   let bytes = 0;
   let count = 0;
@@ -189,9 +189,9 @@ async function importEvents(
     pending = [];
     bytes = 0;
   };
-  const source = path === STANDARD_STREAM ? addAbortSignal(signal, input as Readable) : createReadStream(path);
+  const source = path === STANDARD_STREAM_ARGUMENT ? addAbortSignal(signal, input as Readable) : createReadStream(path);
   for await (const text of splitLines(source)) {
-    const line = parseLine(text);
+    const line = parseTransferLine(text);
     if ('workspace' in line) {
       await sendImportLines(client, '/events/workspaces', line.workspace);
       workspaces.push(line.workspace.id);
@@ -210,7 +210,7 @@ async function importEvents(
     await sendImportLines(client, '/events/end', { workspaces });
     return { count, conflicts };
   }
-  const name = path === STANDARD_STREAM ? 'standard input' : path;
+  const name = path === STANDARD_STREAM_ARGUMENT ? 'standard input' : path;
   throw new CliError(
     `${name} is incomplete: ${count} events were stored, the last ones are missing`,
     'validation_failed',
@@ -237,13 +237,13 @@ async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGen
  */
 async function sendImportLines<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
   try {
-    return await client.postJson<T>(path, body);
+    return await client.postJsonWithRetries<T>(path, body);
   } catch (error) {
     throw error instanceof RefusedError ? new CliError(error.message, error.code, error.details) : error;
   }
 }
 
-function parseLine(text: string): TransferLine {
+function parseTransferLine(text: string): TransferLine {
   try {
     const line: unknown = JSON.parse(text);
     if (typeof line === 'object' && line !== null) return line as TransferLine;

@@ -6,13 +6,13 @@ import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
 import { InvalidArgumentError } from 'commander';
 
 /** Headers of one connection (RFC 9110, 7.6.1), and headers that axios sets for the forwarded request. */
-const CONNECTION_HEADERS = [
+const HEADERS_NOT_FORWARDED = [
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['host', 'content-length', 'expect'],
 ];
 /** Header values that stop axios from adding its defaults. */
 const SUPPRESSED_AXIOS_HEADERS = { accept: false, 'accept-encoding': false, 'user-agent': false };
-const ERROR_MESSAGES: Readonly<Record<string, string>> = {
+const CONNECTION_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens at this address',
   ECONNRESET: 'the server closed the connection without a response',
   ENOTFOUND: 'the host name could not be resolved',
@@ -42,7 +42,7 @@ export function parseSigningSecret(text: string): string {
 }
 
 /** Forwards deliveries with unchanged bodies and headers. */
-export class Forwarder {
+export class WebhookDeliveryForwarder {
   /** @param secret secret with which the forwarder signs deliveries again; absent to keep the signatures */
   constructor(
     readonly url: string,
@@ -95,7 +95,7 @@ function toDeliveryResponse({ status, headers, data }: AxiosResponse<Buffer>): D
 }
 
 function removeConnectionHeaders<H extends IncomingHttpHeaders | OutgoingHttpHeaders>(headers: H): H {
-  const kept = Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.includes(name.toLowerCase()));
+  const kept = Object.entries(headers).filter(([name]) => !HEADERS_NOT_FORWARDED.includes(name.toLowerCase()));
   return Object.fromEntries(kept) as H;
 }
 
@@ -114,5 +114,5 @@ function createSignatureHeaders(secret: string, id: string, body: Buffer): Reado
 
 function describeError(cause: unknown): string {
   const { code = '', message } = cause as NodeJS.ErrnoException;
-  return ERROR_MESSAGES[code] ? `${ERROR_MESSAGES[code]} (${code})` : message || code;
+  return CONNECTION_ERROR_MESSAGES[code] ? `${CONNECTION_ERROR_MESSAGES[code]} (${code})` : message || code;
 }

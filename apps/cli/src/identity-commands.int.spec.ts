@@ -1,5 +1,5 @@
-import { runCommand } from '../test/run.ts';
-import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
+import { runCommandLine } from '../test/run.ts';
+import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 const EMAIL = 'ann@example.com';
 const PASSWORD = ' a quiet harbour ';
@@ -11,7 +11,7 @@ describe('users and their keys', () => {
   let answers: Readonly<Record<string, object>>;
 
   beforeAll(async () => {
-    service = await startAdministration((each) => {
+    service = await startStubAdministration((each) => {
       return answers[each.route] ?? {};
     });
   });
@@ -45,7 +45,7 @@ describe('users and their keys', () => {
     version: 1,
   };
   const note = () => `data folder: ${service.folder}\n`;
-  const cli = (line: string, input = '') => runCommand(service.config, line.split(' '), undefined, input);
+  const cli = (line: string, input = '') => runCommandLine(service.config, line.split(' '), undefined, input);
 
   it.each([
     ['users create --email ann@example.com --role operator', `${LINK}\n`, { email: EMAIL, role: 'operator' }],
@@ -98,13 +98,13 @@ describe('users and their keys', () => {
 
   it('a password is requested before the service starts, and only once if the service stops', async () => {
     let isThere = false;
-    const stopping = await startAdministration(() => {
+    const stopping = await startStubAdministration(() => {
       if (isThere) return { ...user, invitation_url: null };
       isThere = true;
       return undefined;
     });
     const line = ['users', 'create', '--email', EMAIL, '--role', 'admin', '--password-stdin'];
-    expect(await runCommand(stopping.config, line, undefined, `${PASSWORD}\n`)).toMatchObject({
+    expect(await runCommandLine(stopping.config, line, undefined, `${PASSWORD}\n`)).toMatchObject({
       code: 0,
       out: 'usr_1\n',
     });
@@ -112,7 +112,7 @@ describe('users and their keys', () => {
     expect(stopping.requests.map(({ body }) => body)).toEqual(
       Array(2).fill(expect.objectContaining({ password: PASSWORD })),
     );
-    expect(await runCommand(stopping.config, line, undefined, '\n')).toEqual({
+    expect(await runCommandLine(stopping.config, line, undefined, '\n')).toEqual({
       code: 2,
       out: '',
       err: 'error: standard input contains no password\n',

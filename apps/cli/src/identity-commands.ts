@@ -4,13 +4,13 @@ import {
   type CreatedUser,
   ENVIRONMENTS,
   type NewApiKey,
-  type PasswordReset,
+  type PasswordResetLink,
   USER_ROLES,
   type User,
   type Workspace,
 } from '@tracking/contracts';
 import { UsageError } from './config.ts';
-import type { Invocation, Runner } from './invocation.ts';
+import type { CommandInvocation, Runner } from './invocation.ts';
 import { type Column, describeEmptyList } from './terminal.ts';
 
 const WORKSPACE_COLUMNS: readonly Column<Workspace>[] = [
@@ -26,7 +26,10 @@ export function addWorkspaceCommands(workspaces: Command, run: Runner): void {
     .requiredOption('--name <name>', 'name of the workspace; unique, ignoring case')
     .action(
       run(async ({ client, print, options }) => {
-        print.printResult(await client.postJson<Workspace>('/workspaces', { name: options['name'] }), ({ id }) => id);
+        print.printResult(
+          await client.postJsonWithRetries<Workspace>('/workspaces', { name: options['name'] }),
+          ({ id }) => id,
+        );
       }),
     );
   workspaces
@@ -39,7 +42,7 @@ export function addWorkspaceCommands(workspaces: Command, run: Runner): void {
     );
 }
 
-const USER_COLUMNS: readonly Column<User>[] = [
+const PRINTED_USER_COLUMNS: readonly Column<User>[] = [
   ['ID', ({ id }) => id],
   ['E-MAIL', ({ email }) => email],
   ['NAME', ({ name }) => name],
@@ -69,7 +72,12 @@ export function addUserCommands(users: Command, run: Runner): void {
         async ({ client, print, workspace, options, password }) => {
           const { email, role } = options;
           const credentials = options['passwordStdin'] === true && { password: await password() };
-          const created = await client.postJson<CreatedUser>('/users', { workspace, email, role, ...credentials });
+          const created = await client.postJsonWithRetries<CreatedUser>('/users', {
+            workspace,
+            email,
+            role,
+            ...credentials,
+          });
           print.printResult(created, ({ id, invitation_url }) => invitation_url ?? id);
         },
         async ({ options, password }) => {
@@ -80,7 +88,7 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('list')
     .description('list the users of the workspace, including deactivated ones')
-    .action(run((invocation) => printList(invocation, '/users', USER_COLUMNS)));
+    .action(run((invocation) => fetchAndPrintList(invocation, '/users', PRINTED_USER_COLUMNS)));
   users
     .command('set-role')
     .argument('<email>', 'e-mail address of the user')
@@ -88,7 +96,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .description('change the role of a user; takes effect on their keys and sessions within 5 s')
     .action(
       run(async ({ client, print, workspace, operands: [email, role] }) => {
-        const changed = await client.postJson<User>('/users/set_role', { workspace, email, role });
+        const changed = await client.postJsonWithRetries<User>('/users/set_role', { workspace, email, role });
         print.printResult(changed, (user) => `${user.email} has the role ${user.role}`);
       }),
     );
@@ -98,7 +106,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .description('deactivate a user: end their sessions and keys')
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
-        const deactivated = await client.postJson<User>('/users/deactivate', { workspace, email });
+        const deactivated = await client.postJsonWithRetries<User>('/users/deactivate', { workspace, email });
         print.printResult(deactivated, (user) => `${user.email} is ${user.status}`);
       }),
     );
@@ -110,13 +118,17 @@ export function addUserCommands(users: Command, run: Runner): void {
     .action(
       run(async ({ client, print, workspace, operand: email, options }) => {
         const keys = options['revokeKeys'] === true && { revoke_api_keys: true };
-        const reset = await client.postJson<PasswordReset>('/users/reset_password', { workspace, email, ...keys });
+        const reset = await client.postJsonWithRetries<PasswordResetLink>('/users/reset_password', {
+          workspace,
+          email,
+          ...keys,
+        });
         print.printResult(reset, ({ reset_url }) => reset_url);
       }),
     );
 }
 
-const KEY_COLUMNS: readonly Column<ApiKey>[] = [
+const PRINTED_API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
   ['ID', ({ id }) => id],
   ['NAME', ({ name }) => name],
   ['ENVIRONMENT', ({ environment }) => environment],
@@ -146,7 +158,13 @@ export function addKeyCommands(keys: Command, run: Runner): void {
       run(
         async ({ client, print, workspace, options }) => {
           const { name, environment, role, user } = options;
-          const created = await client.postJson<NewApiKey>('/keys', { workspace, name, environment, role, user });
+          const created = await client.postJsonWithRetries<NewApiKey>('/keys', {
+            workspace,
+            name,
+            environment,
+            role,
+            user,
+          });
           print.printResult(created, ({ key }) => key);
         },
         ({ options: { role, user } }) => {
@@ -158,21 +176,23 @@ export function addKeyCommands(keys: Command, run: Runner): void {
   keys
     .command('list')
     .description('list the API keys of the workspace, including revoked ones')
-    .action(run((invocation) => printList(invocation, '/keys', KEY_COLUMNS)));
+    .action(run((invocation) => fetchAndPrintList(invocation, '/keys', PRINTED_API_KEY_COLUMNS)));
   keys
     .command('revoke')
     .argument('<id>', 'ID of the key, key_…')
     .description('revoke an API key permanently')
     .action(
       run(async ({ client, print, workspace, operand }) => {
-        const revoked = await client.postJson<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, { workspace });
+        const revoked = await client.postJsonWithRetries<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, {
+          workspace,
+        });
         print.printResult(revoked, ({ id, revoked_at }) => `${id} revoked at ${String(revoked_at)}`);
       }),
     );
 }
 
-async function printList<T>(
-  { client, print, workspace }: Invocation,
+async function fetchAndPrintList<T>(
+  { client, print, workspace }: CommandInvocation,
   path: string,
   columns: readonly Column<T>[],
 ): Promise<void> {

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
-import type { OutputStreams, Printer } from './terminal.ts';
+import type { TextOutputStream, Printer } from './terminal.ts';
 
-const DEFAULT_LIMIT = 50;
+const DEFAULT_LIST_LIMIT = 50;
 
 /** Arguments and dependencies of a command. */
-export interface Invocation {
+export interface CommandInvocation {
   readonly client: AdministrationClient;
   /** True if the service also delivers webhooks; false if the service was started for this command only. */
   readonly isServing: boolean;
@@ -20,7 +20,7 @@ export interface Invocation {
   readonly operand: string;
   readonly signal: AbortSignal;
   /** Standard output and input, for raw data such as an exported file. Results are printed with `print` instead. */
-  readonly out: OutputStreams;
+  readonly out: TextOutputStream;
   readonly input: NodeJS.ReadableStream;
   /**
    * Reserves standard input or output for raw data, such as an exported file. Call it before reading or writing.
@@ -35,52 +35,57 @@ export interface Invocation {
   readonly note: (text: string) => void;
 }
 type Action = (...args: unknown[]) => Promise<void>;
-export type LocalInvocation = Omit<Invocation, 'client' | 'isServing'>;
+export type LocalInvocation = Omit<CommandInvocation, 'client' | 'isServing'>;
 /**
  * Returns a commander action that runs the command.
  * @param check runs before a service is called or started; throws UsageError for conflicting options or missing input
  */
 export type Runner = (
-  command: (invocation: Invocation) => Promise<void>,
+  command: (invocation: CommandInvocation) => Promise<void>,
   check?: (invocation: LocalInvocation) => void | Promise<void>,
 ) => Action;
 /** Returns a commander action that runs a command without a service on the data folder. */
 export type LocalRunner = (command: (invocation: LocalInvocation) => Promise<void>) => Action;
 
-export function addEnvironment(command: Command): Command {
+export function addEnvironmentOption(command: Command): Command {
   return command.addOption(
     new Option('--environment <environment>', 'only items of this environment').choices([...ENVIRONMENTS]),
   );
 }
 
-export function addEventFilters(command: Command): Command {
+export function addEventFilterOptions(command: Command): Command {
   return command
     .addOption(new Option('--event-type <type>', 'only events of this type').choices([...EVENT_TYPES]))
     .option('--since <time>', 'only events at or after this time, such as 2026-11-21T09:30:00Z', parseTimestamp)
     .option('--until <time>', 'only events at or before this time', parseTimestamp);
 }
 
-export function addDeliveryFilters(command: Command): Command {
-  return addEventFilters(command.option('--endpoint <id>', 'only deliveries to this endpoint, whe_…'));
+export function addDeliveryFilterOptions(command: Command): Command {
+  return addEventFilterOptions(command.option('--endpoint <id>', 'only deliveries to this endpoint, whe_…'));
 }
 
-export function addDeadLetterFilters(command: Command): Command {
-  return addDeliveryFilters(command).addOption(
+export function addDeadLetterFilterOptions(command: Command): Command {
+  return addDeliveryFilterOptions(command).addOption(
     new Option('--reason <code>', 'only deliveries that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
   );
 }
 
-export function addStatusOption(command: Command): Command {
+export function addStatusCommandOption(command: Command): Command {
   return command.option('--status <statuses>', 'only these statuses, separated by commas', parseStatuses);
 }
 
 /** @param order sort order of the items, for example "newest first" */
 export function addLimitOption(command: Command, order: string): Command {
-  return command.option('--limit <number>', `maximum number of items, ${order}`, parsePositiveInteger, DEFAULT_LIMIT);
+  return command.option(
+    '--limit <number>',
+    `maximum number of items, ${order}`,
+    parsePositiveInteger,
+    DEFAULT_LIST_LIMIT,
+  );
 }
 
 /** Returns the query parameters of all defined values. */
-export function toQuery(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+export function toQueryParameters(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const defined = Object.entries(params).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined.map(([name, value]) => [name, String(value)]));
 }

@@ -8,7 +8,7 @@ import {
   LIST_ENDPOINTS_ROUTE,
   SIGNING_SECRET,
   StubApi,
-  runListen as listenTo,
+  runListenCommandForTest as listenTo,
 } from '../test/stub-api.ts';
 
 const refusal = (param: string, message: string): object => ({

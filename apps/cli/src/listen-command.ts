@@ -6,16 +6,16 @@ import { type DeliveryHandler, type ReceivedDelivery, startReceiver, type Webhoo
 import {
   addPublicApiOptions,
   deleteAbandonedEndpoints,
-  LISTEN_DESCRIPTION,
+  LISTEN_ENDPOINT_DESCRIPTION,
   createNotSubscribedError,
   type PublicApi,
-  createPublicApi,
+  createPublicApiClient,
   resendEvent,
   formatResendResult,
 } from './public-api.ts';
 import { CliError, RefusedError, UsageError } from './config.ts';
-import { parseForwardAddress, type ForwardResult, Forwarder, parseSigningSecret } from './forwarder.ts';
-import type { Invocation, LocalRunner } from './invocation.ts';
+import { parseForwardAddress, type ForwardResult, WebhookDeliveryForwarder, parseSigningSecret } from './forwarder.ts';
+import type { CommandInvocation, LocalRunner } from './invocation.ts';
 
 /** Error codes of a verification that the service's settings cause, and not the receiver. */
 const FORBIDDEN_URL_CODES: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
@@ -25,7 +25,7 @@ export function addListenCommand(listen: Command, run: LocalRunner, apiKey: stri
   addPublicApiOptions(listen)
     .description('receive webhooks on this machine and print or forward them; the API key selects the workspace')
     .option('--events <types>', 'event types, separated by commas; * for the six standard types', '*')
-    .option('--port <port>', 'port on this machine to listen on; a free port by default', parsePort, 0)
+    .option('--port <port>', 'port on this machine to listen on; a free port by default', parsePortNumber, 0)
     .option(
       '--forward-to <address>',
       'URL of your server, such as http://localhost:8080/hooks, whose response is returned to the service',
@@ -40,25 +40,27 @@ export function addListenCommand(listen: Command, run: LocalRunner, apiKey: stri
       run(async (invocation) => {
         const { events, port, forwardTo, secret } = invocation.options;
         if (secret !== undefined && forwardTo === undefined) throw new UsageError('--secret requires --forward-to');
-        const api = createPublicApi(invocation, apiKey);
+        const api = createPublicApiClient(invocation, apiKey);
         const forwarder =
-          forwardTo === undefined ? undefined : new Forwarder(String(forwardTo), secret as string | undefined);
+          forwardTo === undefined
+            ? undefined
+            : new WebhookDeliveryForwarder(String(forwardTo), secret as string | undefined);
         const listening = { event_types: String(events).split(',') as EventType[], port: Number(port), forwarder };
-        await new ListenSession(api, listening, invocation).runUntilAborted();
+        await new ListenSession(api, listening, invocation).listenUntilAborted();
       }),
     );
 }
 
-function parsePort(text: string): number {
+function parsePortNumber(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError('Expected a port number from 0 to 65535.');
   return Number(text);
 }
 
-interface ListenOptions {
+interface ListenCommandOptions {
   readonly event_types: EventType[];
   readonly port: number;
-  readonly forwarder: Forwarder | undefined;
+  readonly forwarder: WebhookDeliveryForwarder | undefined;
 }
 
 /** Receiver on this machine and its endpoint. The endpoint is deleted when the command ends. */
@@ -67,11 +69,11 @@ class ListenSession {
 
   constructor(
     private readonly api: PublicApi,
-    private readonly options: ListenOptions,
-    private readonly invocation: Pick<Invocation, 'print' | 'note' | 'signal' | 'input' | 'out'>,
+    private readonly options: ListenCommandOptions,
+    private readonly invocation: Pick<CommandInvocation, 'print' | 'note' | 'signal' | 'input' | 'out'>,
   ) {}
 
-  async runUntilAborted(): Promise<void> {
+  async listenUntilAborted(): Promise<void> {
     const { print } = this.invocation;
     const receiver = await startReceiver({ port: this.options.port }, this.received);
     try {
@@ -85,7 +87,7 @@ class ListenSession {
             () => `${left} is deleted: the listen command that created it ended without deleting it`,
           );
         }
-        this.printStart(id, receiver.url, secret);
+        this.printListeningStarted(id, receiver.url, secret);
         await this.runTypedCommands(id);
       } finally {
         // A failed deletion is printed, not thrown, because it would replace the error that ended the command.
@@ -116,14 +118,18 @@ class ListenSession {
 
   private async createEndpoint(receiver: WebhookReceiver): Promise<{ readonly id: string; readonly secret: string }> {
     const { client, receive } = this.api;
-    const fields = { url: receiver.url, event_types: this.options.event_types, description: LISTEN_DESCRIPTION };
+    const fields = {
+      url: receiver.url,
+      event_types: this.options.event_types,
+      description: LISTEN_ENDPOINT_DESCRIPTION,
+    };
     try {
       const endpoint = await receive(client.webhookEndpoints.create(fields));
       receiver.useSecret(endpoint.secret);
       return endpoint;
     } catch (error) {
       const isUrlError = error instanceof RefusedError && error.details.some(({ param }) => param === 'url');
-      throw isUrlError ? createRefusal(error.message) : error;
+      throw isUrlError ? createLocalDeliveryRefusedError(error.message) : error;
     }
   }
 
@@ -131,7 +137,7 @@ class ListenSession {
     const { client, receive } = this.api;
     const { last_verification } = await receive(client.webhookEndpoints.verify(id));
     const error = last_verification?.error;
-    if (error && FORBIDDEN_URL_CODES.has(error.code)) throw createRefusal(error.message);
+    if (error && FORBIDDEN_URL_CODES.has(error.code)) throw createLocalDeliveryRefusedError(error.message);
     if (error)
       throw new CliError(
         `the service received no valid response to its challenge from ${receiverUrl}: ${error.message}`,
@@ -139,7 +145,7 @@ class ListenSession {
     await receive(client.webhookEndpoints.enable(id));
   }
 
-  private printStart(endpoint_id: string, url: string, secret: string): void {
+  private printListeningStarted(endpoint_id: string, url: string, secret: string): void {
     const { forwarder, event_types } = this.options;
     const { print, input, out } = this.invocation;
     const about = { endpoint_id, url, event_types };
@@ -151,10 +157,10 @@ class ListenSession {
       // The command does not print the endpoint's secret if a server uses its own secret.
       const secretFields = forwarder.hasOwnSecret ? {} : { secret };
       print.printResult({ ...about, forward_to: forwarder.url, ...secretFields }, () => text);
-      if (!forwarder.hasOwnSecret) print.printHint(`Your server checks signatures with ${secret}`);
+      if (!forwarder.hasOwnSecret) print.printTextUnlessJson(`Your server checks signatures with ${secret}`);
     }
     if (isTerminalStream(input) && isTerminalStream(out))
-      print.printHint(
+      print.printTextUnlessJson(
         'Type "resend" to send the last event again, "resend evt_…" for another event, or "test TYPE" for an example event.',
       );
   }
@@ -188,7 +194,7 @@ class ListenSession {
   }
 }
 
-function createRefusal(reason: string): CliError {
+function createLocalDeliveryRefusedError(reason: string): CliError {
   return new CliError(
     `the service does not deliver to this machine (${reason}): start it with npm run dev to allow that`,
   );

@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders, Server, ServerResponse }
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { eventually } from '@tracking/testing';
-import { runCommand } from '../test/run.ts';
-import { ENDPOINT_PATH, SIGNING_SECRET, StubApi, runListen } from '../test/stub-api.ts';
-import type { RunningListen } from '../test/stub-api.ts';
+import { runCommandLine } from '../test/run.ts';
+import { ENDPOINT_PATH, SIGNING_SECRET, StubApi, runListenCommandForTest } from '../test/stub-api.ts';
+import type { RunningListenCommand } from '../test/stub-api.ts';
 import { loadConfig } from './config.ts';
 
 const OWN_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -24,7 +24,7 @@ describe('listen --forward-to', () => {
   /** Undefined: the server never responds. */
   let answer: readonly [status: number, headers: OutgoingHttpHeaders, body: string] | undefined;
   let waiting: ServerResponse[];
-  let listening: RunningListen;
+  let listening: RunningListenCommand;
 
   beforeAll(async () => {
     api = await StubApi.startStubApi();
@@ -56,7 +56,7 @@ describe('listen --forward-to', () => {
   });
 
   async function forward(line: readonly string[] = [], input?: NodeJS.ReadableStream): Promise<void> {
-    listening = runListen(api, ['--forward-to', address, ...line], undefined, input);
+    listening = runListenCommandForTest(api, ['--forward-to', address, ...line], undefined, input);
     await eventually(() => expect(listening.out()).toMatch(/Ctrl-C|forward_to/));
   }
   const printed = async (text: string | RegExp) => eventually(() => expect(listening.out()).toMatch(text));
@@ -118,7 +118,7 @@ describe('listen --forward-to', () => {
   });
 
   it('reports that nothing listens at the address, also to the service', async () => {
-    listening = runListen(api, ['--forward-to', 'http://127.0.0.1:1/hooks']);
+    listening = runListenCommandForTest(api, ['--forward-to', 'http://127.0.0.1:1/hooks']);
     await printed('Ctrl-C');
     const answered = await api.sendEvent(EVENT);
     const why = 'no server listens at this address (ECONNREFUSED)';
@@ -218,7 +218,7 @@ describe('events resend', () => {
     ] as const,
   });
   const resend = (...line: string[]) =>
-    runCommand(loadConfig({ API_KEY: 'sk_test_env' }), ['events', 'resend', 'evt_1', '--url', api.url, ...line]);
+    runCommandLine(loadConfig({ API_KEY: 'sk_test_env' }), ['events', 'resend', 'evt_1', '--url', api.url, ...line]);
 
   it('sends the event to every running listen', async () => {
     api.responses = { ...endpoints('enabled'), ...SENT_BEFORE };

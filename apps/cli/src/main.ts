@@ -1,10 +1,10 @@
 import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
-import { OutputReporter } from './terminal.ts';
+import { TerminalMessagePrinter } from './terminal.ts';
 
-const interruptController = new AbortController();
-for (const interruptSignal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(interruptSignal, () => interruptController.abort());
+const interruptAbortController = new AbortController();
+for (const interruptSignalName of ['SIGINT', 'SIGTERM'] as const)
+  process.on(interruptSignalName, () => interruptAbortController.abort());
 // The reader of the output may close it early. That is not a failure.
 process.stdout.on('error', () => undefined);
 
@@ -15,8 +15,8 @@ try {
     out,
     err,
     input,
-    signal: interruptController.signal,
+    signal: interruptAbortController.signal,
   });
 } catch (commandError) {
-  process.exitCode = new OutputReporter(err, commandLineArguments).printFailure(commandError);
+  process.exitCode = new TerminalMessagePrinter(err, commandLineArguments).printFailure(commandError);
 }

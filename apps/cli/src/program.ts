@@ -2,10 +2,10 @@ import { Command, CommanderError } from 'commander';
 import { type CliConfig, CliError, UsageError } from './config.ts';
 import {
   askConfirmation,
-  type OutputStreams,
+  type TextOutputStream,
   Printer,
   readPassword,
-  OutputReporter,
+  TerminalMessagePrinter,
   USAGE_EXIT_CODE,
 } from './terminal.ts';
 import type { LocalInvocation, LocalRunner, Runner } from './invocation.ts';
@@ -28,8 +28,8 @@ import { runWithAdministrationClient } from './administration-client.ts';
 const INTERRUPTED_EXIT_CODE = 130;
 
 interface CliStreams {
-  readonly out: OutputStreams;
-  readonly err: OutputStreams;
+  readonly out: TextOutputStream;
+  readonly err: TextOutputStream;
   readonly input: NodeJS.ReadableStream;
 }
 
@@ -43,14 +43,14 @@ export async function runCli(
   config: CliConfig,
   { out, err, input, signal }: CliStreams & { readonly signal: AbortSignal },
 ): Promise<number> {
-  const report = new OutputReporter(err, args);
+  const report = new TerminalMessagePrinter(err, args);
   const note = (line: string) => report.printNote(line);
   const beginStream = createSingleCommandGuard();
   let passwordRead: Promise<string> | undefined;
   const password = () => (passwordRead ??= readPassword({ input, err, signal }));
   const confirm = (question: string) => askConfirmation({ input, err, signal }, question);
   const createInvocation = (parameters: readonly unknown[]): LocalInvocation => {
-    const { operands, options } = splitParameters(parameters);
+    const { operands, options } = splitCommandParameters(parameters);
     const print = new Printer(out, report.asJson);
     const given = { workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '' };
     return { ...given, print, out, input, beginStream, password, confirm, note, signal };
@@ -70,7 +70,7 @@ export async function runCli(
       command(createInvocation(parameters));
   const reportMisuse = (message: string) => report.printFailure(new UsageError(message.trim().replace(/^error: /, '')));
   try {
-    const root = createProgram({ run, runAlone: runLocally }, config, out, reportMisuse);
+    const root = createCliProgram({ run, runAlone: runLocally }, config, out, reportMisuse);
     await root.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
@@ -85,10 +85,10 @@ export async function runCli(
   }
 }
 
-function createProgram(
+function createCliProgram(
   { run, runAlone }: { readonly run: Runner; readonly runAlone: LocalRunner },
   { apiKey }: CliConfig,
-  out: OutputStreams,
+  out: TextOutputStream,
   misused: (message: string) => void,
 ): Command {
   const root = new Command('cli').description('operates the shipment tracking service on DATA_DIR (./data by default)');
@@ -142,7 +142,7 @@ function createSingleCommandGuard(): () => void {
  * Splits the parameters of a commander action: first the operands (single values or a list), then the options, then the
  * command.
  */
-function splitParameters(parameters: readonly unknown[]): Pick<LocalInvocation, 'operands' | 'options'> {
+function splitCommandParameters(parameters: readonly unknown[]): Pick<LocalInvocation, 'operands' | 'options'> {
   const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
   const operands = parameters.slice(0, -2).flat();
   return { operands: operands.filter((operand) => operand !== undefined).map(String), options };

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiError, ConnectionError, TrackingClient } from '@tracking/client';
 import { CliError, RefusedError, UsageError } from './config.ts';
-import type { Invocation, LocalRunner } from './invocation.ts';
+import type { CommandInvocation, LocalRunner } from './invocation.ts';
 
 /** Timeout of a request, longer than the service waits for an endpoint during verification. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -23,13 +23,19 @@ export function addPublicApiOptions(command: Command): Command {
 }
 
 /** @param apiKey API key that applies if `--key` is not set */
-export function createPublicApi({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
+export function createPublicApiClient(
+  { options }: Pick<CommandInvocation, 'options'>,
+  apiKey: string | undefined,
+): PublicApi {
   const { url, key = apiKey } = options;
   if (key === undefined) throw new UsageError('specify an API key with --key or API_KEY; create one with keys create');
-  return { client: createClient(String(url), String(key)), receive: (call) => awaitApiResponse(String(url), call) };
+  return {
+    client: createTrackingClient(String(url), String(key)),
+    receive: (call) => awaitApiResponse(String(url), call),
+  };
 }
 
-function createClient(baseUrl: string, apiKey: string): TrackingClient {
+function createTrackingClient(baseUrl: string, apiKey: string): TrackingClient {
   try {
     return new TrackingClient({ baseUrl, apiKey, timeout: REQUEST_TIMEOUT_MS, transport: { proxy: false } });
   } catch {
@@ -47,7 +53,7 @@ async function awaitApiResponse<T>(url: string, call: PromiseLike<T>): Promise<T
     const { status, type, code, message, param, details, request_id } = error;
     const known = code === 'unexpected_answer' ? {} : { type, code };
     const body = { error: { ...known, message, param, details, request_id } };
-    throw RefusedError.createFromResponse(status, body, ({ details: all = [] }) =>
+    throw RefusedError.createRefusedErrorFromResponse(status, body, ({ details: all = [] }) =>
       all.map((each) => each.message).join(' '),
     );
   }
@@ -58,7 +64,7 @@ function describeError({ cause, message }: ConnectionError): string {
 }
 
 /** Description by which `listen` identifies its endpoints. */
-export const LISTEN_DESCRIPTION = 'cli listen';
+export const LISTEN_ENDPOINT_DESCRIPTION = 'cli listen';
 const REPLAY_POLL_INTERVAL_MS = 100;
 /** Maximum milliseconds until a replay finds its event. */
 const REPLAY_TIMEOUT_MS = 10_000;
@@ -81,7 +87,7 @@ export function addResendCommand(resend: Command, run: LocalRunner, apiKey: stri
     .action(
       run(async (invocation) => {
         const { operand, options, print, signal } = invocation;
-        const api = createPublicApi(invocation, apiKey);
+        const api = createPublicApiClient(invocation, apiKey);
         const named = options['endpoint'];
         const endpoints = named === undefined ? await findEndpointsOfListenCommands(api) : [String(named)];
         let isSent = false;
@@ -151,7 +157,7 @@ async function replayMissedEvent(
 async function findEndpointsOfListenCommands({ client, receive }: PublicApi): Promise<readonly string[]> {
   const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const ids = endpoints
-    .filter(({ description, status }) => description === LISTEN_DESCRIPTION && status === 'enabled')
+    .filter(({ description, status }) => description === LISTEN_ENDPOINT_DESCRIPTION && status === 'enabled')
     .map(({ id }) => id);
   if (ids.length > 0) return ids;
   throw new CliError(
@@ -182,8 +188,8 @@ export async function deleteAbandonedEndpoints(
   const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const deletedIds: string[] = [];
   for (const { id, url, description } of endpoints) {
-    if (description !== LISTEN_DESCRIPTION || id === own.id) continue;
-    if (url !== own.url && !(await isConnectionRefused(url))) continue;
+    if (description !== LISTEN_ENDPOINT_DESCRIPTION || id === own.id) continue;
+    if (url !== own.url && !(await isAddressRefusingConnections(url))) continue;
     // This cleanup is optional, so errors are ignored. If they persist, the next request reports them.
     const isDeleted = await receive(client.webhookEndpoints.delete(id)).catch(() => undefined);
     if (isDeleted) deletedIds.push(id);
@@ -192,7 +198,7 @@ export async function deleteAbandonedEndpoints(
 }
 
 /** Returns true if this machine refuses connections to the address. */
-function isConnectionRefused(address: string): Promise<boolean> {
+function isAddressRefusingConnections(address: string): Promise<boolean> {
   const url = URL.parse(address);
   if (url?.hostname !== '127.0.0.1') return Promise.resolve(false);
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-import { type CommandResult, runCommand } from '../test/run.ts';
-import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
+import { type CliRunResult, runCommandLine } from '../test/run.ts';
+import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 /** Commands with a service that uses 16 partitions until the number was read three times after a request. */
 describe('partitions', () => {
@@ -9,7 +9,7 @@ describe('partitions', () => {
   let isStandalone: boolean;
 
   beforeAll(async () => {
-    service = await startAdministration(({ route, body }) => {
+    service = await startStubAdministration(({ route, body }) => {
       if (isStandalone) return createError('not_found', 'The path does not exist.');
       if (route === 'POST /partitions/others') return createError('not_found', 'unknown subscriber others');
       if (route === 'POST /partitions/publisher') {
@@ -29,7 +29,7 @@ describe('partitions', () => {
   });
   afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CommandResult> => runCommand(service.config, line);
+  const cli = (...line: readonly string[]): Promise<CliRunResult> => runCommandLine(service.config, line);
   const createStatus = () => ({
     subscriber: 'publisher',
     partitions: readsUntilChange > 0 ? 16 : requested,

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import type {
   LeaseState,
   ParkedMessage,
-  ParkedRetry,
+  ParkedRetryOutcome,
   ParkedShipment,
-  PartitionStatus,
+  PartitionCountStatus,
   ReadModelStatus,
 } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
@@ -14,14 +14,14 @@ import { parsePositiveInteger, type Runner } from './invocation.ts';
 import type { Column } from './terminal.ts';
 
 const STATUS_POLL_INTERVAL_MS = 100;
-const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
+const PRINTED_READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
   ['NAME', ({ name }) => name],
   ['GENERATION', ({ generation }) => generation],
   ['BUILDING', ({ building }) => building && building.generation],
   ['CAUGHT UP', ({ caught_up }) => (caught_up ? 'yes' : 'no')],
   ['PARKED', ({ parked }) => parked],
 ];
-const PARKED_COLUMNS: readonly Column<ParkedItem>[] = [
+const PARKED_ITEM_TABLE_COLUMNS: readonly Column<ParkedItem>[] = [
   ['ID', ({ id }) => id],
   ['PARKED BY', (parked) => ('read_model' in parked ? parked.read_model : 'webhooks')],
   ['REVISION', (parked) => ('revision' in parked ? parked.revision : null)],
@@ -36,7 +36,9 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
     .command('list')
     .description('list the read models of all workspaces, and their progress')
     .action(
-      run(async ({ client, print }) => print.printList(await fetchReadModelStatuses(client), READ_MODEL_COLUMNS)),
+      run(async ({ client, print }) =>
+        print.printList(await fetchReadModelStatuses(client), PRINTED_READ_MODEL_COLUMNS),
+      ),
     );
   readModels
     .command('rebuild')
@@ -50,16 +52,18 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
         const generations = new Map<string, number>();
         for (const name of names) {
           const path = `/read_models/${encodeURIComponent(name)}/rebuild`;
-          const { generation } = await client.postJson<{ generation: number }>(path).catch(throwUsageError);
+          const { generation } = await client
+            .postJsonWithRetries<{ generation: number }>(path)
+            .catch(rethrowNotFoundAsUsageError);
           generations.set(name, generation);
         }
-        print.printList(await waitForRebuiltReadModels(client, generations, signal), READ_MODEL_COLUMNS);
+        print.printList(await waitForRebuiltReadModels(client, generations, signal), PRINTED_READ_MODEL_COLUMNS);
       }),
     );
 }
 
 /** Reports an unknown name as a usage error. */
-function throwUsageError(error: unknown): never {
+function rethrowNotFoundAsUsageError(error: unknown): never {
   throw error instanceof RefusedError && error.status === 404 ? new UsageError(error.message) : error;
 }
 
@@ -80,7 +84,7 @@ async function waitForRebuiltReadModels(
   }
 }
 
-const LEASE_COLUMNS: readonly Column<LeaseState>[] = [
+const PRINTED_LEASE_COLUMNS: readonly Column<LeaseState>[] = [
   ['LEASE', ({ name }) => name],
   ['EPOCH', ({ epoch }) => epoch],
   ['HOLDER', ({ holder }) => holder?.name ?? null],
@@ -93,12 +97,12 @@ export function addLeaseCommands(leases: Command, run: Runner): void {
     .description('list the shards, partitions and jobs that processes work on, and the process of each')
     .action(
       run(async ({ client, print }) => {
-        print.printList((await client.getJson<{ data: LeaseState[] }>('/leases')).data, LEASE_COLUMNS);
+        print.printList((await client.getJson<{ data: LeaseState[] }>('/leases')).data, PRINTED_LEASE_COLUMNS);
       }),
     );
 }
 
-const PARTITION_COLUMNS: readonly Column<PartitionStatus>[] = [
+const PARTITION_STATUS_TABLE_COLUMNS: readonly Column<PartitionCountStatus>[] = [
   ['SUBSCRIBER', ({ subscriber }) => subscriber],
   ['PARTITIONS', ({ partitions }) => partitions],
   ['REQUESTED', ({ requested }) => requested],
@@ -108,7 +112,11 @@ export function addPartitionCommands(partitions: Command, run: Runner): void {
   partitions
     .command('list')
     .description('list the numbers of partitions into which the services divide the shipments')
-    .action(run(async ({ client, print }) => print.printList(await fetchPartitionStatuses(client), PARTITION_COLUMNS)));
+    .action(
+      run(async ({ client, print }) =>
+        print.printList(await fetchPartitionStatuses(client), PARTITION_STATUS_TABLE_COLUMNS),
+      ),
+    );
   partitions
     .command('set')
     .argument('<subscriber>', 'name of the subscriber, from partitions list')
@@ -118,16 +126,19 @@ export function addPartitionCommands(partitions: Command, run: Runner): void {
       run(async ({ client, print, operands: [subscriber = '', partitions], signal }) => {
         await fetchPartitionStatuses(client);
         const path = `/partitions/${encodeURIComponent(subscriber)}`;
-        await client.postJson(path, { partitions: Number(partitions) }).catch(throwUsageError);
-        print.printList([await waitForRequestedPartitions(client, subscriber, signal)], PARTITION_COLUMNS);
+        await client.postJsonWithRetries(path, { partitions: Number(partitions) }).catch(rethrowNotFoundAsUsageError);
+        print.printList(
+          [await waitForRequestedPartitionCount(client, subscriber, signal)],
+          PARTITION_STATUS_TABLE_COLUMNS,
+        );
       }),
     );
 }
 
 /** @throws UsageError if the client is connected to a standalone process, which has no route for partitions */
-async function fetchPartitionStatuses(client: AdministrationClient): Promise<readonly PartitionStatus[]> {
+async function fetchPartitionStatuses(client: AdministrationClient): Promise<readonly PartitionCountStatus[]> {
   try {
-    return (await client.getJson<{ data: PartitionStatus[] }>('/partitions')).data;
+    return (await client.getJson<{ data: PartitionCountStatus[] }>('/partitions')).data;
   } catch (error) {
     if (!(error instanceof RefusedError) || error.status !== 404) throw error;
     throw new UsageError('a standalone process has one partition; only the services can have several');
@@ -135,11 +146,11 @@ async function fetchPartitionStatuses(client: AdministrationClient): Promise<rea
 }
 
 /** Waits until the services use the number of partitions that was requested last. */
-async function waitForRequestedPartitions(
+async function waitForRequestedPartitionCount(
   client: AdministrationClient,
   subscriber: string,
   signal: AbortSignal,
-): Promise<PartitionStatus> {
+): Promise<PartitionCountStatus> {
   for (;;) {
     const status = (await fetchPartitionStatuses(client)).find((each) => each.subscriber === subscriber);
     if (status !== undefined && status.partitions === status.requested) return status;
@@ -155,7 +166,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     .description('list shipments and messages of all workspaces that could not be processed')
     .action(
       run(async ({ client, print }) => {
-        print.printList((await client.getJson<{ data: ParkedItem[] }>('/parked')).data, PARKED_COLUMNS);
+        print.printList((await client.getJson<{ data: ParkedItem[] }>('/parked')).data, PARKED_ITEM_TABLE_COLUMNS);
       }),
     );
   parked
@@ -164,7 +175,9 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     .description('process a parked item again')
     .action(
       run(async ({ client, print, operand }) => {
-        const retried = await client.postJson<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
+        const retried = await client.postJsonWithRetries<ParkedRetryOutcome>(
+          `/parked/${encodeURIComponent(operand)}/retry`,
+        );
         print.printResult(retried, ({ id, outcome }) => `${id} ${outcome}`);
         if (retried.outcome === 'parked')
           throw new CliError(`${operand} could not be processed; for the reason, use parked list`);

@@ -1,5 +1,5 @@
-import { runCommand } from '../test/run.ts';
-import { startAdministration, type StubAdministration } from '../test/stub-administration.ts';
+import { runCommandLine } from '../test/run.ts';
+import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 describe('replays', () => {
   let service: StubAdministration;
@@ -10,7 +10,7 @@ describe('replays', () => {
   });
 
   beforeAll(async () => {
-    service = await startAdministration((each) => {
+    service = await startStubAdministration((each) => {
       if (each.route === 'GET /replays')
         return { data: [replay('running')], workspaces: ['default'], next_cursor: null };
       return replay(statuses.shift() ?? 'completed');
@@ -21,7 +21,7 @@ describe('replays', () => {
     statuses = [];
   });
   afterAll(() => service.close());
-  const cli = (...line: readonly string[]) => runCommand(service.config, ['replays', ...line]);
+  const cli = (...line: readonly string[]) => runCommandLine(service.config, ['replays', ...line]);
   const routes = () => service.requests.map(({ route }) => route);
 
   it('are listed, shown, canceled and resumed', async () => {

@@ -4,7 +4,13 @@ import { DELIVERY_ERROR_CODES } from '@tracking/contracts';
 import { type AdministrationClient, isNoServiceListening } from './administration-client.ts';
 import { CliError } from './config.ts';
 import { addScopeOptions, printItemsUpToLimit, toScopeParams } from './delivery-commands.ts';
-import { addEventFilters, addLimitOption, type Invocation, toQuery, type Runner } from './invocation.ts';
+import {
+  addEventFilterOptions,
+  addLimitOption,
+  type CommandInvocation,
+  toQueryParameters,
+  type Runner,
+} from './invocation.ts';
 import type { Column } from './terminal.ts';
 
 const REPLAYABLE_STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
@@ -27,7 +33,10 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .option('--endpoint <id>', 'only replays of this endpoint, whe_…')
     .action(
       run((invocation) => {
-        const params = { ...toScopeParams(invocation), ...toQuery({ endpoint_id: invocation.options['endpoint'] }) };
+        const params = {
+          ...toScopeParams(invocation),
+          ...toQueryParameters({ endpoint_id: invocation.options['endpoint'] }),
+        };
         return printItemsUpToLimit(invocation, '/replays', params, REPLAY_COLUMNS);
       }),
     );
@@ -38,13 +47,13 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const { client, operand } = invocation;
-        await printReplay(
+        await awaitAndPrintReplay(
           invocation,
           await client.getJson(`/replays/${encodeURIComponent(operand)}`, toScopeParams(invocation)),
         );
       }),
     );
-  addEventFilters(addScopeOptions(replays.command('create')))
+  addEventFilterOptions(addScopeOptions(replays.command('create')))
     .argument('<endpoint>', 'ID of the endpoint, whe_…')
     .description('send failed or missed events to an endpoint again, oldest first')
     .addOption(
@@ -68,13 +77,16 @@ export function addReplayCommands(replays: Command, run: Runner): void {
         run(async (invocation) => {
           const { client, operand } = invocation;
           const path = `/replays/${encodeURIComponent(operand)}/${how}`;
-          await printReplay(invocation, await client.postJson<ReplaySummary>(path, toScopeParams(invocation)));
+          await awaitAndPrintReplay(
+            invocation,
+            await client.postJsonWithRetries<ReplaySummary>(path, toScopeParams(invocation)),
+          );
         }),
       );
   }
 }
 
-async function createReplay(invocation: Invocation): Promise<void> {
+async function createReplay(invocation: CommandInvocation): Promise<void> {
   const { client, operand, options } = invocation;
   const { since, until, eventType, reason, status } = options;
   const filter = {
@@ -85,13 +97,13 @@ async function createReplay(invocation: Invocation): Promise<void> {
     reasons: reason === undefined ? undefined : [reason],
   };
   const path = `/webhook_endpoints/${encodeURIComponent(operand)}/replay`;
-  await printReplay(
+  await awaitAndPrintReplay(
     invocation,
-    await client.postJson<ReplaySummary>(path, { ...toScopeParams(invocation), ...filter }),
+    await client.postJsonWithRetries<ReplaySummary>(path, { ...toScopeParams(invocation), ...filter }),
   );
 }
 
-async function printReplay(invocation: Invocation, replay: ReplaySummary): Promise<void> {
+async function awaitAndPrintReplay(invocation: CommandInvocation, replay: ReplaySummary): Promise<void> {
   const { print, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting && replay.status === 'running') requireRunningService(invocation);
@@ -125,14 +137,14 @@ export interface ReplaySummary {
  * @returns the final state of the replays
  */
 export async function waitUntilReplaysEnded(
-  { client, note, signal }: Pick<Invocation, 'client' | 'note' | 'signal'>,
+  { client, note, signal }: Pick<CommandInvocation, 'client' | 'note' | 'signal'>,
   replays: readonly ReplaySummary[],
 ): Promise<readonly ReplaySummary[]> {
   let now = replays;
   let reported = '';
   for (;;) {
     // The service may restart during the wait, and continues the replays after the restart.
-    now = await fetchCurrentReplays(client, now).catch((error: unknown) => {
+    now = await refreshRunningReplays(client, now).catch((error: unknown) => {
       if (!isNoServiceListening(error)) throw error;
       return now;
     });
@@ -144,7 +156,7 @@ export async function waitUntilReplaysEnded(
   }
 }
 
-function fetchCurrentReplays(
+function refreshRunningReplays(
   client: AdministrationClient,
   replays: readonly ReplaySummary[],
 ): Promise<readonly ReplaySummary[]> {
@@ -159,7 +171,7 @@ function fetchCurrentReplays(
 }
 
 /** Rejects `--wait` if no running service would complete the job. @throws CliError */
-export function requireRunningService({ isServing }: Pick<Invocation, 'isServing'>): void {
+export function requireRunningService({ isServing }: Pick<CommandInvocation, 'isServing'>): void {
   const message = 'no running service would complete the job: start the service, or omit --wait';
   if (!isServing) throw new CliError(message, 'unavailable');
 }

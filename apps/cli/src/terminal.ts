@@ -10,7 +10,7 @@ export const USAGE_EXIT_CODE = 2;
 export type Column<T> = readonly [heading: string, cell: (row: T) => string | number | boolean | null];
 
 /** Stream to which the command writes results, messages or errors. */
-export interface OutputStreams {
+export interface TextOutputStream {
   /** @param done callback when the stream has accepted the text, or with the error if it cannot accept the text */
   write(text: string, done?: (error?: Error | null) => void): unknown;
 }
@@ -18,7 +18,7 @@ export interface OutputStreams {
 /** Prints results as JSON in the API's format, or as text. */
 export class Printer {
   constructor(
-    private readonly out: OutputStreams,
+    private readonly out: TextOutputStream,
     private readonly asJson: boolean,
   ) {}
 
@@ -34,7 +34,7 @@ export class Printer {
   }
 
   /** Prints a line of text. Prints nothing under `--json`. */
-  printHint(text: string): void {
+  printTextUnlessJson(text: string): void {
     if (!this.asJson) this.out.write(`${replaceControlCharacters(text)}\n`);
   }
 
@@ -75,10 +75,10 @@ export function describeEmptyList(workspaces: readonly string[]): string {
   return `no items in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
 }
 
-interface Prompt {
+interface PromptStreams {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Stream for the questions. */
-  readonly err: OutputStreams;
+  readonly err: TextOutputStream;
   readonly signal: AbortSignal;
 }
 
@@ -87,7 +87,7 @@ interface Prompt {
  * because scripts cannot answer.
  * @throws AbortError if `signal` aborts
  */
-export async function askConfirmation({ input, err, signal }: Prompt, question: string): Promise<boolean> {
+export async function askConfirmation({ input, err, signal }: PromptStreams, question: string): Promise<boolean> {
   if (input.isTTY !== true) return true;
   const lines = createInterface({ input, signal });
   try {
@@ -105,7 +105,7 @@ export async function askConfirmation({ input, err, signal }: Prompt, question: 
  * and not shown.
  * @throws UsageError if there is no password; AbortError if the user interrupts
  */
-export async function readPassword(prompt: Prompt): Promise<string> {
+export async function readPassword(prompt: PromptStreams): Promise<string> {
   const password = prompt.input.isTTY
     ? await askForPasswordTwice(prompt)
     : (await readTextFromPipe(prompt)).replace(/\r?\n$/, '');
@@ -114,11 +114,11 @@ export async function readPassword(prompt: Prompt): Promise<string> {
   return password;
 }
 
-function readTextFromPipe({ input, signal }: Prompt): Promise<string> {
+function readTextFromPipe({ input, signal }: PromptStreams): Promise<string> {
   return text(addAbortSignal(signal, input as Readable));
 }
 
-async function askForPasswordTwice({ input, err, signal }: Prompt): Promise<string> {
+async function askForPasswordTwice({ input, err, signal }: PromptStreams): Promise<string> {
   // In terminal mode, readline echoes the input. The echo goes to an output that discards it.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input, output, terminal: true, historySize: 0, signal });
@@ -147,12 +147,12 @@ async function askForPasswordTwice({ input, err, signal }: Prompt): Promise<stri
 }
 
 /** Prints messages and errors as lines of text. Under `--json`, prints only errors, in the API's format. */
-export class OutputReporter {
+export class TerminalMessagePrinter {
   readonly asJson: boolean;
 
   /** @param args command line before parsing, because parsing errors also need the requested format */
   constructor(
-    private readonly err: OutputStreams,
+    private readonly err: TextOutputStream,
     args: readonly string[],
   ) {
     const end = args.indexOf('--');

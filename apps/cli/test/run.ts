@@ -2,19 +2,19 @@ import { Readable } from 'node:stream';
 import { runCli } from '../src/program.ts';
 import type { CliConfig } from '../src/config.ts';
 
-export interface CommandResult {
+export interface CliRunResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
 /** Runs one command line in this process and returns its output. */
-export async function runCommand(
+export async function runCommandLine(
   config: CliConfig,
   line: readonly string[],
   signal: AbortSignal = new AbortController().signal,
   input = '',
-): Promise<CommandResult> {
+): Promise<CliRunResult> {
   let out = '';
   let err = '';
   const code = await runCli(line, config, {

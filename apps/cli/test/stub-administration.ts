@@ -29,7 +29,7 @@ function chooseErrorStatus({ error }: ErrorBody): number {
  * @param answer returns the response body; a body with `error` gets status 400, or 404 with the code `not_found`;
  *   undefined closes the connection
  */
-export async function startAdministration(
+export async function startStubAdministration(
   answer: (asked: AdministrationRequest) => object | undefined,
 ): Promise<StubAdministration> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-'));

@@ -98,7 +98,7 @@ export class StubApi {
   }
 }
 
-export interface RunningListen {
+export interface RunningListenCommand {
   readonly ended: Promise<number>;
   out(): string;
   err(): string;
@@ -106,12 +106,12 @@ export interface RunningListen {
 }
 
 /** Runs `listen` with the stub in this process. */
-export function runListen(
+export function runListenCommandForTest(
   { url }: StubApi,
   line: readonly string[] = [],
   env: NodeJS.ProcessEnv = { API_KEY: 'sk_test_env' },
   input: NodeJS.ReadableStream = Readable.from([]),
-): RunningListen {
+): RunningListenCommand {
   const interrupt = new AbortController();
   let out = '';
   let err = '';

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TrackingClient, type TrackingEvent } from '@tracking/client';
 import { startReceiver, type ReceivedDelivery } from '@tracking/receiver';
-import { INHERITED_SETTING_NAMES } from './config.ts';
+import { createDemoServerEnvironment } from './config.ts';
 import { createSampleShipmentWithLateDeparture, createSampleOceanShipment } from './journey.ts';
 import { startDemoServer } from './server.ts';
 
-const DEADLINE_MS = 30_000;
+const DEMO_EVENT_DEADLINE_MS = 30_000;
 const printLine = (line = '') => process.stdout.write(`${line}\n`);
 
-interface ReceivedEvents {
+interface ReceivedEventsTracker {
   readonly deliveries: ReceivedDelivery[];
   /** Resolves when this many distinct events have arrived. @throws Error after 30 s */
   reached(count: number): Promise<void>;
@@ -18,13 +18,13 @@ interface ReceivedEvents {
   told(type: string, shipmentId: string): Promise<void>;
 }
 
-function createEventCollector(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
+function createEventCollector(): ReceivedEventsTracker & { add(delivery: ReceivedDelivery): void } {
   const deliveries: ReceivedDelivery[] = [];
   const waiting = new Set<() => void>();
   const different = () => new Set(deliveries.map((delivery) => delivery.event.id)).size;
   const until = (isThere: () => boolean, whatCame: () => string) =>
     new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(whatCame())), DEADLINE_MS);
+      const timer = setTimeout(() => reject(new Error(whatCame())), DEMO_EVENT_DEADLINE_MS);
       const check = () => {
         if (!isThere()) return;
         clearTimeout(timer);
@@ -79,7 +79,7 @@ function listEventsFromApi(client: TrackingClient): Promise<TrackingEvent[]> {
 const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
 try {
   printLine('Starting a server with a temporary folder …');
-  const server = await startDemoServer(dataDir, INHERITED_SETTING_NAMES());
+  const server = await startDemoServer(dataDir, createDemoServerEnvironment());
   const received = createEventCollector();
   const receiver = await startReceiver({}, received.add);
   try {

@@ -1,17 +1,17 @@
 import { scaleTimeout } from '@tracking/testing';
-import { describeInBrowser } from './browser/browser.ts';
-import { shipmentImport } from './browser/shipment-import.ts';
-import { shipmentJourney } from './browser/shipment-journey.ts';
-import { runInBrowser } from './browser/browser-test-harness.ts';
-import { webhooksJourney } from './browser/webhooks-journey.ts';
-import { testChangingReplicas } from './distributed/changing-replicas.ts';
-import { testEngineFaults } from './distributed/faults.ts';
-import { testDeliveryPacing } from './distributed/pacing.ts';
-import { LARGE_REPLAY_SUITE_NAME, testReplayCrashesOfServices } from './distributed/replay-crashes.ts';
-import { testRollingUpgrade } from './distributed/rolling-upgrade.ts';
-import { testSafeRetries } from './distributed/safe-retries.ts';
-import { testSlowEngines } from './distributed/slow-engines.ts';
-import { testJourneys } from './journeys/index.ts';
+import { declareBrowserTests } from './browser/browser.ts';
+import { shipmentImportBrowserTests } from './browser/shipment-import.ts';
+import { shipmentBrowserJourney } from './browser/shipment-journey.ts';
+import { runTestsInBrowser } from './browser/browser-test-harness.ts';
+import { webhooksBrowserJourney } from './browser/webhooks-journey.ts';
+import { declareReplicaChangeTests } from './distributed/changing-replicas.ts';
+import { declareEngineFaultTests } from './distributed/faults.ts';
+import { declareDeliveryPacingTests } from './distributed/pacing.ts';
+import { LARGE_REPLAY_SUITE_NAME, declareReplayCrashTestsOfServices } from './distributed/replay-crashes.ts';
+import { declareRollingUpgradeTests } from './distributed/rolling-upgrade.ts';
+import { declareSafeRetryTests } from './distributed/safe-retries.ts';
+import { declareSlowEngineTests } from './distributed/slow-engines.ts';
+import { declareJourneyTests } from './journeys/index.ts';
 import { STANDALONE_SETTINGS } from './shared-standalone.ts';
 import { NO_ENGINES_REASON, startServices, type StartedServices } from './subject.ts';
 
@@ -28,21 +28,21 @@ function journeysOfServices(): void {
     expect(services.deaths).toEqual([]);
   }, scaleTimeout(60_000));
 
-  testJourneys(() => services);
-  for (const { name, tests } of [webhooksJourney, shipmentImport, shipmentJourney]) {
-    describeInBrowser(name, () => runInBrowser(() => services, tests));
+  declareJourneyTests(() => services);
+  for (const { name, tests } of [webhooksBrowserJourney, shipmentImportBrowserTests, shipmentBrowserJourney]) {
+    declareBrowserTests(name, () => runTestsInBrowser(() => services, tests));
   }
 }
 
 for (const [name, suite] of [
   ['two replicas of each service', journeysOfServices],
-  ['faults under load, two replicas of each service', testEngineFaults],
-  ['the pace of an endpoint, over two replicas of each service', testDeliveryPacing],
-  [LARGE_REPLAY_SUITE_NAME, testReplayCrashesOfServices],
-  ['the same POST, fifty times at once over two gateways', testSafeRetries],
-  ['slow and hung engines, one replica of each service', testSlowEngines],
-  ['changing numbers of replicas, under load and kill -9', testChangingReplicas],
-  ['a rolling upgrade, two replicas of each service', testRollingUpgrade],
+  ['faults under load, two replicas of each service', declareEngineFaultTests],
+  ['the pace of an endpoint, over two replicas of each service', declareDeliveryPacingTests],
+  [LARGE_REPLAY_SUITE_NAME, declareReplayCrashTestsOfServices],
+  ['the same POST, fifty times at once over two gateways', declareSafeRetryTests],
+  ['slow and hung engines, one replica of each service', declareSlowEngineTests],
+  ['changing numbers of replicas, under load and kill -9', declareReplicaChangeTests],
+  ['a rolling upgrade, two replicas of each service', declareRollingUpgradeTests],
 ] as const) {
   if (NO_ENGINES_REASON === undefined) describe(name, suite);
   else test.todo(`${name} [not tested: ${NO_ENGINES_REASON}]`);

@@ -1,4 +1,4 @@
-import { COMPOSE_MEMORY_SETTINGS, STANDALONE_MEMORY_SETTINGS, testLargeShipments } from './large-shipments.ts';
+import { COMPOSE_MEMORY_SETTINGS, STANDALONE_MEMORY_SETTINGS, declareLargeShipmentTests } from './large-shipments.ts';
 import { NO_ENGINES_REASON, startServices, startStandalone } from './subject.ts';
 
 /** Number of shipments that makes 600 large events and fills more than ten pages of a list. */
@@ -7,9 +7,9 @@ const STANDALONE_COUNT = 120;
 const SERVICES_COUNT = 12;
 
 describe('the largest legal shipments, standalone', () =>
-  testLargeShipments(() => startStandalone(STANDALONE_MEMORY_SETTINGS), STANDALONE_COUNT));
+  declareLargeShipmentTests(() => startStandalone(STANDALONE_MEMORY_SETTINGS), STANDALONE_COUNT));
 
 if (NO_ENGINES_REASON === undefined) {
   describe('the largest legal shipments, as services', () =>
-    testLargeShipments(() => startServices(COMPOSE_MEMORY_SETTINGS), SERVICES_COUNT));
+    declareLargeShipmentTests(() => startServices(COMPOSE_MEMORY_SETTINGS), SERVICES_COUNT));
 } else test.todo(`the largest legal shipments, as services [not tested: ${NO_ENGINES_REASON}]`);

@@ -48,7 +48,7 @@ function createContainerNumber(n: number, isFaulty: boolean): string {
 }
 
 /** Creates the body of a shipment with the maximum number of containers and legs, each with the longest texts. */
-const createShipmentBody = (external_id: string, isFaulty: boolean) => ({
+const createLargestShipmentBody = (external_id: string, isFaulty: boolean) => ({
   external_id,
   mode: 'ocean',
   container_numbers: createArray(200, (n) => createContainerNumber(n, isFaulty)),
@@ -99,7 +99,7 @@ async function createLargeShipments(call: Call, count: number, prefix = 'LARGE')
     const { id } = await call<Shipment>(
       'POST',
       '/v1/shipments',
-      createShipmentBody(`${prefix}-${n}`, n < FAULTY_SHIPMENT_COUNT),
+      createLargestShipmentBody(`${prefix}-${n}`, n < FAULTY_SHIPMENT_COUNT),
     );
     await call('PATCH', `/v1/shipments/${id}`, { references: REFERENCES_OF_MAX_SIZE });
     await call('PATCH', `/v1/shipments/${id}`, { metadata: METADATA_OF_MAX_SIZE });
@@ -114,7 +114,7 @@ async function createLargeShipments(call: Call, count: number, prefix = 'LARGE')
  * Tests the largest allowed shipments with every operation on shipments, in lists, streams, deliveries, rebuilds,
  * export and import.
  */
-export function testLargeShipments(start: () => Promise<StartedSystem>, count: number): void {
+export function declareLargeShipmentTests(start: () => Promise<StartedSystem>, count: number): void {
   /** Timeout of tests whose work grows with the number of shipments. */
   const timeout = scaleTimeout(240_000 + 4_000 * count);
   let subject: StartedSystem;

@@ -8,10 +8,10 @@ import { REPOSITORY_ROOT } from './subject.ts';
 const execFileAsync = promisify(execFile);
 const PACKAGE_SCOPE = '@tracking';
 /** Build of the web application, which takes too long to be repeated for another commit. */
-const WEB_APP_BUILD = 'apps/web/dist';
+const WEB_APP_BUILD_FOLDER = 'apps/web/dist';
 
 /** A build of another commit, in a folder of its own. */
-export interface PreviousBuild {
+export interface BuildOfPreviousCommit {
   readonly commit: string;
   /** Folder of the repository at that commit, with a slash at the end. */
   readonly root: string;
@@ -26,7 +26,7 @@ export interface PreviousBuild {
 export async function buildPreviousCommit(
   folder: string,
   commit = process.env['PREVIOUS_COMMIT'],
-): Promise<PreviousBuild | undefined> {
+): Promise<BuildOfPreviousCommit | undefined> {
   const git = (...args: string[]) => execFileAsync('git', args, { cwd: REPOSITORY_ROOT });
   const id = await git('rev-parse', '--verify', '--quiet', `${commit ?? 'HEAD~1'}^{commit}`).then(
     ({ stdout }) => stdout.trim(),
@@ -46,7 +46,7 @@ export async function buildPreviousCommit(
   await rm(archive);
   await linkPackages(root);
   await execFileAsync(process.execPath, ['tools/build.mjs'], { cwd: root });
-  await symlink(join(REPOSITORY_ROOT, WEB_APP_BUILD), join(root, WEB_APP_BUILD));
+  await symlink(join(REPOSITORY_ROOT, WEB_APP_BUILD_FOLDER), join(root, WEB_APP_BUILD_FOLDER));
   return { commit: id, root: `${root}/` };
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
-import { createMongoOptions, ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
+import { createMongoOptions, TEST_ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
 
 jest.setTimeout(120_000);
 
@@ -39,7 +39,7 @@ function tests() {
     const elsewhere = { eventStoreDbUrl: `esdb://${UNREACHABLE_ADDRESS}?tls=false`, kafkaBrokers: UNREACHABLE_ADDRESS };
     engines = await startEngines({
       folder: folder.path,
-      enginesDir: ENGINES_DIR,
+      enginesDir: TEST_ENGINES_DIR,
       ...elsewhere,
       ...createMongoOptions(),
     });

@@ -1,6 +1,6 @@
 import { scaleTimeout } from '@tracking/testing';
-import { LARGE_REPLAY_SUITE_NAME, testReplayCrashesInOneProcess } from './distributed/replay-crashes.ts';
-import { testJourneys } from './journeys/index.ts';
+import { LARGE_REPLAY_SUITE_NAME, declareReplayCrashTestsInOneProcess } from './distributed/replay-crashes.ts';
+import { declareJourneyTests } from './journeys/index.ts';
 import { findSharedStandalone, type SystemUnderTest } from './subject.ts';
 
 describe('standalone', () => {
@@ -8,7 +8,7 @@ describe('standalone', () => {
   beforeAll(async () => {
     subject = await findSharedStandalone();
   }, scaleTimeout(60_000));
-  testJourneys(() => subject);
+  declareJourneyTests(() => subject);
 });
 
-describe(LARGE_REPLAY_SUITE_NAME, testReplayCrashesInOneProcess);
+describe(LARGE_REPLAY_SUITE_NAME, declareReplayCrashTestsInOneProcess);

@@ -18,7 +18,7 @@ import { MongoClient } from 'mongodb';
 
 export const REPOSITORY_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-const PATH_VARIABLE = { PATH: process.env['PATH'] ?? '' };
+const PATH_ENVIRONMENT_VARIABLE = { PATH: process.env['PATH'] ?? '' };
 /** Settings that allow receivers on loopback. */
 const LOCAL_RECEIVER_SETTINGS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
@@ -81,7 +81,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
       command: process.execPath,
       args: [...NODE_FLAGS, join(REPOSITORY_ROOT, 'apps/standalone/dist/main.js')],
       env: {
-        ...PATH_VARIABLE,
+        ...PATH_ENVIRONMENT_VARIABLE,
         ...LOCAL_RECEIVER_SETTINGS,
         ...settings,
         PORT: String(port),
@@ -97,7 +97,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
   const address = {
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
-    operator: { ...PATH_VARIABLE, DATA_DIR },
+    operator: { ...PATH_ENVIRONMENT_VARIABLE, DATA_DIR },
     objectStore: { folder: join(DATA_DIR, 'objects') },
   };
   return {
@@ -130,12 +130,12 @@ export function createMongoOptions() {
   return { mongoUrl: replaceMongoDatabase(MONGODB_URL, `test-${randomUUID()}`), mongoStart: MONGODB_START };
 }
 
-export const ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
+export const TEST_ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
 /** Reason why the distributed system cannot start on this machine; undefined if it can. */
 export const NO_ENGINES_REASON = explainMissingEngines();
 
 function explainMissingEngines(): string | undefined {
-  if (!existsSync(ENGINES_DIR)) return `the folder ${ENGINES_DIR} has no engines; set ENGINES_DIR`;
+  if (!existsSync(TEST_ENGINES_DIR)) return `the folder ${TEST_ENGINES_DIR} has no engines; set ENGINES_DIR`;
   return spawnSync('java', ['-version']).error && 'the engines require Java on the PATH';
 }
 
@@ -159,7 +159,7 @@ export async function startServices(
   const deaths: string[] = [];
   const system = await DistributedSystem.startSystem({
     folder: path,
-    enginesDir: ENGINES_DIR,
+    enginesDir: TEST_ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
     eventStoreDbStart: EVENTSTOREDB_START,
     ...createMongoOptions(),
@@ -174,7 +174,7 @@ export async function startServices(
     managementUrls: SERVICE_NAMES.flatMap((service) =>
       system.services[service].map(({ managementUrl }) => managementUrl),
     ),
-    operator: { ...PATH_VARIABLE, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
+    operator: { ...PATH_ENVIRONMENT_VARIABLE, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
     kafkaBrokers: system.engines.kafkaBrokers,
     objectStore: { mongoUrl: system.engines.mongoUrl },
   };

@@ -98,7 +98,7 @@ export function createReadAfterWriteHeaders(write: AxiosResponse): Record<string
 }
 
 /** Creates a shipment. Returns its event. @throws Error if the shipment is not created */
-export async function createShipmentEvent(
+export async function createShipmentReturningEvent(
   api: AxiosInstance,
   external_id: string,
   headers = {},
@@ -130,7 +130,7 @@ export async function listAllItems<T>(
  * Returns every item of a list that includes all acknowledged writes.
  * @throws Error if a page is not returned, or states an age and may therefore lack writes, as after kill -9 of projections
  */
-export async function listItemsIncludingWrites<T>(
+export async function listItemsAfterAllWrites<T>(
   api: AxiosInstance,
   path: string,
   params: Readonly<Record<string, unknown>> = {},

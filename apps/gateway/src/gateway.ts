@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createAdministrationApi, createTokenProtectedHandler } from '@tracking/administration';
+import { createAdministrationHttpApi, createTokenProtectedHandler } from '@tracking/administration';
 import {
   GridfsObjectStore,
   GrpcServiceChannel,
@@ -8,34 +8,39 @@ import {
   SHIPMENTS_PROTO,
   WEBHOOKS_PROTO,
 } from '@tracking/distributed';
-import { DeletedDocuments, OrphanSweep, StorageQuota } from '@tracking/documents';
+import { DeletedDocumentSweeper, OrphanSweep, StorageQuota } from '@tracking/documents';
 import { DocumentsHttpModule } from '@tracking/documents-http';
-import { createHttpApi, getCurrentRequest, IdempotencyClaims } from '@tracking/http';
-import { Identity, createIdentitySweeper } from '@tracking/identity';
+import { createHttpApi, getCurrentRequestOrigin, IdempotencyClaims } from '@tracking/http';
+import { IdentityServices, createIdentitySweeper } from '@tracking/identity';
 import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger } from '@tracking/ports';
 import {
   type ProjectionOperations,
-  PublishedEvents,
-  READ_MODEL_LEASES,
+  PublishedEventReader,
+  READ_MODEL_LEASE_GROUP,
   READ_MODEL_NAMES,
   ReadModels,
 } from '@tracking/read-models';
-import { convertMachineErrorToConfigError, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
-import { connectToEachReplica, openMongo, Service } from '@tracking/service';
 import {
-  createRemoteEventMaker,
+  convertMachineErrorToConfigError,
+  deriveKey,
+  createFirstAdmin,
+  deriveCheckedSecretsKey,
+} from '@tracking/runtime';
+import { connectToEachReplica, openMongoStoreAndLeases, ServiceProcess } from '@tracking/service';
+import {
+  createRemoteEventRecreator,
   createEventTimeFinder,
   findRequestedShipmentId,
-  PartitionCounts,
+  PartitionCountManager,
   PUBLISHER_SUBSCRIBER,
   type ShipmentOperations,
 } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { SecretBox, storeOrCheckSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
-import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
 
 /** Features of the public API, in the order of its description. */
@@ -58,33 +63,33 @@ const READ_YOUR_WRITES_TIMEOUT_MS = 500;
  * state of its own and does not use the event store.
  */
 export async function startGateway(config: GatewayConfig): Promise<void> {
-  const service = await Service.start('gateway', config);
+  const service = await ServiceProcess.start('gateway', config);
   const { logger, metrics, clock, health, shutdown } = service;
   const places = await loadPlaces({ file: config.placesFile });
   const { baseUrl, appUrl, maxKeysPerOwner, trustedProxies } = config;
 
-  const { connection, documentStore, leases: allLeases, shares } = openMongo(service, config.mongo);
-  const leases = shares.getGroup('gateway_jobs');
+  const { connection, documentStore, leases: allLeases, shares } = openMongoStoreAndLeases(service, config.mongo);
+  const leases = shares.getOrCreateLeaseGroup('gateway_jobs');
   const objects = new GridfsObjectStore(connection, config.diskReserve);
   const quota = new MongoQuota(documentStore, clock);
   shutdown.addShutdownStep('quota', () => quota.close());
 
   // Features that run in other services and that the gateway calls.
-  const channel = new GrpcServiceChannel({ ...config, origin: getCurrentRequest, logger, metrics });
+  const channel = new GrpcServiceChannel({ ...config, origin: getCurrentRequestOrigin, logger, metrics });
   shutdown.addShutdownStep('command channel', () => channel.closeChannel());
-  const { shipments, events } = channel.createOperations<ShipmentOperations>(
+  const { shipments, events } = channel.createGrpcClientOperations<ShipmentOperations>(
     SHIPMENTS_PROTO,
     OPERATION_DEADLINE_MS,
     findRequestedShipmentId,
   );
-  const webhooks = channel.createOperations<WebhookOperations>(
+  const webhooks = channel.createGrpcClientOperations<WebhookOperations>(
     WEBHOOKS_PROTO,
     config.webhookTimeoutMs + OPERATION_DEADLINE_MS,
   );
   service.addEngineReadinessCheck('shipments', () => events.head());
 
   // The gateway encrypts secrets with the same key as the other services, but decrypts none.
-  await openSealingKey(config, (key, lost) =>
+  await deriveCheckedSecretsKey(config, (key, lost) =>
     service.retryUntilAvailable(() => storeOrCheckSecretsKey(documentStore, key, lost)),
   );
 
@@ -98,16 +103,16 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const idempotency = await service.retryUntilAvailable(() =>
     IdempotencyClaims.openIdempotencyClaims({ ...storage, ...claims }),
   );
-  shutdown.addShutdownStep('idempotency keys', () => idempotency.closeIdempotencyClaims());
+  shutdown.addShutdownStep('idempotency keys', () => idempotency.stopClaimSweeper());
   const secret = deriveKey(config.secretsKey, 'identity');
   const identityOptions = { documentStore, clock, logger, secret, maxKeysPerOwner };
-  const identity = await service.retryUntilAvailable(() => Identity.openIdentity(identityOptions));
+  const identity = await service.retryUntilAvailable(() => IdentityServices.openIdentity(identityOptions));
   shutdown.addShutdownStep('identity', () => identity.closeIdentity());
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   sweeper.startJobRounds();
   shutdown.addShutdownStep('identity sweeper', () => sweeper.stopJobRounds());
   const workspaceSettings = await service.retryUntilAvailable(() =>
-    SettingsOfWorkspaces.openWorkspaceSettings({ documentStore }),
+    WorkspaceSettingsStore.openWorkspaceSettings({ documentStore }),
   );
   await service.retryUntilAvailable(() => ensureFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({
@@ -126,7 +131,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     'progress of read models',
     connectToEachReplica<ProjectionOperations>(
       shares,
-      READ_MODEL_LEASES,
+      READ_MODEL_LEASE_GROUP,
       { proto: PROJECTIONS_PROTO, token: config.token, clientTls: config.tls, logger, metrics },
       (operations, signal) => readModels.followProjections(operations, signal),
     ),
@@ -139,10 +144,10 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   orphanSweep.job.startJobRounds();
   shutdown.addShutdownStep('sweep of orphans', () => orphanSweep.job.stopJobRounds());
   const { documents } = readModels.queries;
-  const deletedDocuments = new DeletedDocuments({
+  const deletedDocuments = new DeletedDocumentSweeper({
     ...storage,
     objects,
-    deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
+    deletedSince: (place, limit) => documents.listDocumentsDeletedSince(place, limit),
   });
   void readModels.ready.then(() => deletedDocuments.job.startJobRounds());
   shutdown.addShutdownStep('deleted documents', () => deletedDocuments.job.stopJobRounds());
@@ -155,10 +160,10 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
       isSoleProcess: false,
     }),
   );
-  const publishedEvents = new PublishedEvents(readModels, createRemoteEventMaker(events));
+  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventRecreator(events));
 
   // HTTP servers.
-  const administration = await createAdministrationApi({
+  const administration = await createAdministrationHttpApi({
     identity,
     idempotency,
     appUrl,
@@ -168,7 +173,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     workspaceSettings,
     publishedEvents,
     leases: allLeases,
-    partitions: new PartitionCounts(documentStore, [PUBLISHER_SUBSCRIBER, ...READ_MODEL_NAMES]),
+    partitions: new PartitionCountManager(documentStore, [PUBLISHER_SUBSCRIBER, ...READ_MODEL_NAMES]),
     logger,
     clock,
   });
@@ -192,7 +197,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
       clock,
       logger,
       metrics,
-      health: () => health.createReport(),
+      health: () => health.createHealthReport(),
       settings: {
         baseUrl,
         appUrl,
@@ -216,13 +221,13 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }
 
-/** Creates the first admin from the settings, or logs how to create one. @throws ConfigError, Unavailable */
+/** Creates the first admin from the settings, or logs how to create one. @throws ConfigError, UnavailableError */
 async function ensureFirstAdmin(
-  { firstAdmin }: Pick<Identity, 'firstAdmin'>,
+  { firstAdmin }: Pick<IdentityServices, 'firstAdmin'>,
   { firstAdmin: given }: Pick<GatewayConfig, 'firstAdmin'>,
   logger: Logger,
 ): Promise<void> {
-  if (given) await createFirstAdmin(given, (admin) => firstAdmin.createIfMissing(admin));
+  if (given) await createFirstAdmin(given, (admin) => firstAdmin.createFirstAdminIfMissing(admin));
   else if (await firstAdmin.isAdminMissing()) {
     const make_one_with = 'users create --role admin --email';
     logger.info({ make_one_with }, 'the default workspace has no admin; create one with the command in make_one_with');

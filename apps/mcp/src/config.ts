@@ -5,7 +5,7 @@ import {
   type EnvironmentVariables,
   type LogLevel,
   type MisspelledVariable,
-  readConnectionConfig,
+  readConnectionLimitConfig,
 } from '@tracking/runtime';
 
 /** Settings of the MCP server; docs/reference/settings.md lists them. */
@@ -53,7 +53,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): McpConfig {
     maxRequestsPerKey: read.readSetting('MAX_MCP_REQUESTS_PER_KEY'),
     host: read.readSetting('HOST'),
     port: read.readSetting('PORT', DEFAULT_PORT),
-    connections: readConnectionConfig(read),
+    connections: readConnectionLimitConfig(read),
     managementHost: read.readSetting('MANAGEMENT_HOST'),
     managementPort: read.readSetting('MANAGEMENT_PORT', DEFAULT_MANAGEMENT_PORT),
     logLevel: read.readSetting('LOG_LEVEL'),

@@ -4,7 +4,7 @@ import type { Logger } from '@tracking/ports';
 import { PrometheusMetrics } from '@tracking/runtime';
 import { eventually } from '@tracking/testing';
 import { loadConfig } from './config.ts';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type McpHttpServer, startMcpHttpServer } from './http-server.ts';
 
 const KEY = 'sk_test_key-of-the-test';
 const SHIPMENT_ID = 'shp_a';
@@ -13,7 +13,7 @@ let api: Server;
 /** Requests that reached the stub of the API. */
 let requests: IncomingMessage[];
 let respond: (request: IncomingMessage, response: ServerResponse) => void;
-let server: HttpServer;
+let server: McpHttpServer;
 let logged: string[];
 
 /** Logger that keeps its lines as text. */
@@ -43,7 +43,7 @@ beforeEach(async () => {
     MAX_MCP_REQUESTS_PER_KEY: '2',
     SHUTDOWN_DRAIN: '100ms',
   };
-  server = await startHttpServer({ config: loadConfig(env), logger, metrics: new PrometheusMetrics('test') });
+  server = await startMcpHttpServer({ config: loadConfig(env), logger, metrics: new PrometheusMetrics('test') });
 });
 afterEach(async () => {
   await server.close();

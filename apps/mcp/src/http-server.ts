@@ -4,7 +4,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Logger, Metrics } from '@tracking/ports';
 import {
-  ConnectionGuard,
+  HttpConnectionLimiter,
   formatError,
   convertMachineErrorToConfigError,
   handleRequestsInOrder,
@@ -22,14 +22,14 @@ const RETRY_AFTER_SECONDS = '1';
 /** The scheme is case-insensitive (RFC 9110, 11.1), and the key has only characters that a header can contain. */
 const BEARER_HEADER_PATTERN = /^Bearer +([\x21-\x7e]{1,500})$/i;
 
-export interface HttpServer {
+export interface McpHttpServer {
   readonly port: number;
   /** Refuses new requests, waits for those in progress for at most `drainMs`, and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Dependencies of {@link startHttpServer}. */
-interface HttpOptions {
+/** Dependencies of {@link startMcpHttpServer}. */
+interface HttpServerDependencies {
   readonly config: McpConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -40,11 +40,11 @@ interface HttpOptions {
  * caller remains after its request, and any replica can serve any request.
  * @throws ConfigError if the server cannot listen at the address
  */
-export async function startHttpServer({ config, logger, metrics }: HttpOptions): Promise<HttpServer> {
+export async function startMcpHttpServer({ config, logger, metrics }: HttpServerDependencies): Promise<McpHttpServer> {
   const { trackingUrl, allowWrites, connections, drainMs } = config;
   const requests = new RequestLimiter(config);
-  metrics.gauge('mcp_requests_in_progress', 'HTTP requests in progress.', [], () => requests.count);
-  const calls = metrics.counter('mcp_tool_calls_total', 'Completed calls of tools.', ['tool', 'result']);
+  metrics.createGauge('mcp_requests_in_progress', 'HTTP requests in progress.', [], () => requests.count);
+  const calls = metrics.createCounter('mcp_tool_calls_total', 'Completed calls of tools.', ['tool', 'result']);
   const reportError = (error: Error) => logger.debug({ error: formatError(error) }, 'an MCP request was refused');
   const mcp = createMcpHandler(
     ({ authInfo }) =>
@@ -62,9 +62,9 @@ export async function startHttpServer({ config, logger, metrics }: HttpOptions):
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     logRequestWhenAnswered(logger, request, response);
-    const apiKey = admitRequest(request, response, config.allowedOrigins);
+    const apiKey = readApiKeyOrRefuseRequest(request, response, config.allowedOrigins);
     if (apiKey === undefined) return;
-    const refusal = requests.beginRequest(apiKey, response);
+    const refusal = requests.countRequestOrRefuse(apiKey, response);
     if (refusal !== undefined) {
       response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
       return refuseRequest(response, refusal.status, refusal.message);
@@ -76,7 +76,9 @@ export async function startHttpServer({ config, logger, metrics }: HttpOptions):
     });
   };
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, handleRequestsInOrder(handle));
-  new ConnectionGuard({ ...connections, metrics, networkOf: (address) => address }).guardServer(server);
+  new HttpConnectionLimiter({ ...connections, metrics, networkOf: (address) => address }).guardServerConnections(
+    server,
+  );
   await convertMachineErrorToConfigError(`HOST=${config.host} PORT=${config.port}`, startListening(server, config));
   return {
     port: (server.address() as AddressInfo).port,
@@ -92,7 +94,7 @@ export async function startHttpServer({ config, logger, metrics }: HttpOptions):
 }
 
 /** Returns the API key of a request, or responds to the request and returns undefined. */
-function admitRequest(
+function readApiKeyOrRefuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
   allowedOrigins: readonly string[],
@@ -142,7 +144,7 @@ class RequestLimiter {
   constructor(private readonly limits: Pick<McpConfig, 'maxRequests' | 'maxRequestsPerKey'>) {}
 
   /** Counts a request until its response is closed. Returns the refusal if a limit is reached. */
-  beginRequest(
+  countRequestOrRefuse(
     apiKey: string,
     response: ServerResponse,
   ): { readonly status: number; readonly message: string } | undefined {

@@ -3,7 +3,7 @@ import {
   ConfigError,
   createLogger,
   formatError,
-  Health,
+  ProcessHealth,
   convertMachineErrorToConfigError,
   PrometheusMetrics,
   Shutdown,
@@ -11,14 +11,14 @@ import {
   warnOfMisspelledVariables,
 } from '@tracking/runtime';
 import { loadConfig, type McpConfig } from './config.ts';
-import { startHttpServer } from './http-server.ts';
+import { startMcpHttpServer } from './http-server.ts';
 import { createMcpServer } from './mcp-server.ts';
 
 /** Maximum milliseconds of a shutdown. */
 const SHUTDOWN_TIMEOUT_MS = 20_000;
 
 /** Serves one client over standard input and output, until the client closes the input. */
-async function startStdio(config: McpConfig): Promise<void> {
+async function serveMcpOverStdio(config: McpConfig): Promise<void> {
   // Standard output contains only messages of the protocol.
   const logger = await createLogger({ level: config.logLevel, service: 'mcp', destination: process.stderr });
   warnOfMisspelledVariables(logger, config.misspelled);
@@ -36,21 +36,21 @@ async function startStdio(config: McpConfig): Promise<void> {
   logger.info({ tracking_url: trackingUrl, writes: allowWrites }, 'ready');
 }
 
-async function startHttp(config: McpConfig): Promise<void> {
+async function serveMcpOverHttp(config: McpConfig): Promise<void> {
   const logger = await createLogger({ level: config.logLevel, service: 'mcp' });
   warnOfMisspelledVariables(logger, config.misspelled);
   const metrics = new PrometheusMetrics('mcp');
-  const health = new Health();
+  const health = new ProcessHealth();
   const shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
   shutdown.shutDownOnSignals(() => health.markDraining());
   shutdown.shutDownOnUncaughtErrors(() => health.markDraining());
   const { managementHost: host, managementPort: port } = config;
   const management = await convertMachineErrorToConfigError(
     `MANAGEMENT_HOST=${host} MANAGEMENT_PORT=${port}`,
-    startManagementServer({ host, port }, metrics, () => health.createReport()),
+    startManagementServer({ host, port }, metrics, () => health.createHealthReport()),
   );
   shutdown.addShutdownStep('management server', () => management.close());
-  const server = await startHttpServer({ config, logger, metrics });
+  const server = await startMcpHttpServer({ config, logger, metrics });
   shutdown.addShutdownStep('MCP server', () => server.close());
   health.markStarted();
   const { trackingUrl: tracking_url, allowWrites: writes } = config;
@@ -62,7 +62,7 @@ async function startHttp(config: McpConfig): Promise<void> {
 
 try {
   const config = loadConfig();
-  await (config.transport === 'stdio' ? startStdio(config) : startHttp(config));
+  await (config.transport === 'stdio' ? serveMcpOverStdio(config) : serveMcpOverHttp(config));
 } catch (startError) {
   const isOperatorError = startError instanceof ConfigError;
   process.stderr.write(`${isOperatorError ? startError.message : formatError(startError)}\n`);

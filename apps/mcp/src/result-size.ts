@@ -80,7 +80,7 @@ export function createPageOfResourceLists<Resource extends object>(
   version: number,
   cursor: string | undefined,
 ): Resource & { readonly next_cursor: string | null } {
-  const offset = parseOffset(cursor, version);
+  const offset = parseCursorOffset(cursor, version);
   const fields = Object.fromEntries(Object.entries(resource).filter(([name]) => !lists.includes(name as never)));
   const others = shortenValueToBytes(fields, MAX_ITEMS_BYTES / 2);
   const all = lists.flatMap((name) => (resource[name] as readonly unknown[]).map((item) => ({ name, item })));
@@ -103,7 +103,7 @@ export function createPageOfResourceLists<Resource extends object>(
   } as Resource & { readonly next_cursor: string | null };
 }
 
-function parseOffset(cursor: string | undefined, version: number): number {
+function parseCursorOffset(cursor: string | undefined, version: number): number {
   if (cursor === undefined) return 0;
   const [, pageVersion, offset] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
   if (offset === undefined) throw new ToolError('invalid_cursor', 'cursor must be next_cursor of the previous page.');

@@ -2,7 +2,7 @@ import type { EventStoreDbOptions, GrpcServerTls } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import {
   getAdvertisedAddress,
-  readChannelToken,
+  readServicesToken,
   readEventStoreDbSettings,
   readMongoSettings,
   readServerTls,
@@ -32,7 +32,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): Projections
     ...readServiceSettings(read),
     address,
     advertisedAddress: read.readSetting('ADVERTISED_ADDRESS', getAdvertisedAddress(address)),
-    token: readChannelToken(read),
+    token: readServicesToken(read),
     ...readServerTls(read),
     eventStoreDb: readEventStoreDbSettings(read),
     mongo: readMongoSettings(read),

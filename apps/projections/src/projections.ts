@@ -1,6 +1,11 @@
 import { GrpcServiceServer, PROJECTIONS_PROTO } from '@tracking/distributed';
-import { DEFAULT_PARTITIONS, type ProjectionOperations, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
-import { Service, openEventStoreDb, openMongo } from '@tracking/service';
+import {
+  DEFAULT_PARTITIONS,
+  type ProjectionOperations,
+  READ_MODEL_LEASE_GROUP,
+  ReadModels,
+} from '@tracking/read-models';
+import { ServiceProcess, openEventStoreDb, openMongoStoreAndLeases } from '@tracking/service';
 import type { ProjectionsConfig } from './config.ts';
 
 /**
@@ -14,14 +19,14 @@ const CONNECTION_AGE_MS = 86_400_000;
  * MongoDB, and report their progress to the services that query them.
  */
 export async function startProjections(config: ProjectionsConfig): Promise<void> {
-  const service = await Service.start('projections', config);
+  const service = await ServiceProcess.start('projections', config);
   const { logger, metrics, clock, shutdown } = service;
 
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
-  const { documentStore, shares } = openMongo(service, config.mongo, config);
+  const { documentStore, shares } = openMongoStoreAndLeases(service, config.mongo, config);
 
   const { eventRetentionMs } = config;
-  const leases = shares.getGroup(READ_MODEL_LEASES);
+  const leases = shares.getOrCreateLeaseGroup(READ_MODEL_LEASE_GROUP);
   const following = { eventStore, documentStore, leases, clock, logger, metrics };
   // Processes of earlier releases query read models only while these have one partition.
   const partitions = { count: DEFAULT_PARTITIONS, canLeaveSinglePartition: () => shares.followsPartitions };
@@ -30,7 +35,7 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
 
   const limits = { connectionAgeMs: CONNECTION_AGE_MS };
   const server = new GrpcServiceServer({ ...config, proto: PROJECTIONS_PROTO, logger, metrics, limits });
-  server.serveOperations<ProjectionOperations>(readModels.operations);
+  server.setServedOperations<ProjectionOperations>(readModels.operations);
   await server.listenOnAddress();
   shutdown.addShutdownStep('progress', () => server.closeServer());
   await readModels.ready;

@@ -19,7 +19,7 @@ export class MongoQueryRecorder {
   constructor(connection: MongoConnection) {
     this.run = connection.runOnDatabase.bind(connection);
     connection.runOnDatabase = (operation, deadlineMs) =>
-      this.run((database) => operation(this.wrapDatabase(database)), deadlineMs);
+      this.run((database) => operation(this.wrapDatabaseToRecordQueries(database)), deadlineMs);
   }
 
   get count(): number {
@@ -44,8 +44,8 @@ export class MongoQueryRecorder {
     return astray;
   }
 
-  private wrapDatabase(database: Database): Database {
-    return withOverrides(database, {
+  private wrapDatabaseToRecordQueries(database: Database): Database {
+    return createProxyWithOverrides(database, {
       collection: (name: string, options?: object) => {
         const documents = database.collection(name, options);
         const note = (filter: object, { hint, sort, skip, limit }: FindOptions) => {
@@ -54,7 +54,7 @@ export class MongoQueryRecorder {
           const question = { collection: name, filter, options: Object.fromEntries(given) };
           this.kinds.set(JSON.stringify([name, describeFilter(filter), hint, sort]), question);
         };
-        return withOverrides(documents, {
+        return createProxyWithOverrides(documents, {
           find: (filter: object, finding: FindOptions) => {
             note(filter, finding);
             return documents.find(filter, finding);
@@ -70,7 +70,7 @@ export class MongoQueryRecorder {
 }
 
 /** Returns a proxy of an object with some of its methods replaced. */
-function withOverrides<T extends object>(of: T, methods: Readonly<Record<string, unknown>>): T {
+function createProxyWithOverrides<T extends object>(of: T, methods: Readonly<Record<string, unknown>>): T {
   return new Proxy(of, {
     get: (target, name) => {
       if (typeof name === 'string' && name in methods) return methods[name];

@@ -22,7 +22,7 @@ describe('a process that follows two processes with projections over gRPC', () =
   async function serveProgress(projecting: ReadModels): Promise<DelayingProxy> {
     const port = await findFreePort();
     const server = new GrpcServiceServer({ ...common, proto: PROJECTIONS_PROTO, address: `127.0.0.1:${port}` });
-    server.serveOperations<ProjectionOperations>(projecting.operations);
+    server.setServedOperations<ProjectionOperations>(projecting.operations);
     await server.listenOnAddress();
     closing.push(() => server.closeServer());
     const proxy = await DelayingProxy.startProxy(port);
@@ -33,7 +33,7 @@ describe('a process that follows two processes with projections over gRPC', () =
   /** Resolves when the process has received the first report. */
   async function follow(querying: ReadModels, { port }: DelayingProxy): Promise<void> {
     const channel = new GrpcServiceChannel({ ...common, services: { projections: `dns:///127.0.0.1:${port}` } });
-    const { progress } = channel.createOperations<ProjectionOperations>(PROJECTIONS_PROTO, DEADLINE_MS);
+    const { progress } = channel.createGrpcClientOperations<ProjectionOperations>(PROJECTIONS_PROTO, DEADLINE_MS);
     const ending = new AbortController();
     const first = Promise.withResolvers<void>();
     const observed: ProjectionOperations['progress'] = {

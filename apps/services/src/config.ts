@@ -9,7 +9,7 @@ import {
   type Program,
   SETTINGS,
   SETTING_NAMES,
-  parseInteger,
+  createIntegerSettingParser,
   findMisspelledVariables,
 } from '@tracking/runtime';
 
@@ -46,7 +46,7 @@ export function loadConfig(args: readonly string[], env: EnvironmentVariables = 
   const read = new ConfigReader(env);
   const enginesDir = resolve(read.readSetting('ENGINES_DIR'));
   return {
-    replicas: parseInteger(1, 10)(replicas, '--replicas'),
+    replicas: createIntegerSettingParser(1, 10)(replicas, '--replicas'),
     port: read.readSetting('PORT'),
     folder: resolve(read.readSetting('DATA_DIR', './data/services')),
     enginesDir: existsSync(enginesDir) ? enginesDir : undefined,

@@ -9,11 +9,11 @@ const printLine = (line = '') => process.stdout.write(`${line}\n`);
 const { promise: stopRequested, resolve: stop } = Promise.withResolvers<void>();
 let isStarting = true;
 let exitCode = 0;
-for (const stopSignal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(stopSignal, () => (isStarting ? process.exit(1) : stop()));
+for (const stopSignalName of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(stopSignalName, () => (isStarting ? process.exit(1) : stop()));
 }
-for (const processEvent of ['uncaughtException', 'unhandledRejection'] as const) {
-  process.once(processEvent, (error: unknown) => {
+for (const uncaughtErrorEventName of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.once(uncaughtErrorEventName, (error: unknown) => {
     process.stderr.write(`${formatError(error)}\n`);
     exitCode = 1;
     if (isStarting) process.exit(exitCode);

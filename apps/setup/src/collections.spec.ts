@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { CollectionSpec, DocumentStore, IndexSpec } from '@tracking/ports';
-import { ATTEMPTS_COLLECTION, PAYLOADS_COLLECTION } from '@tracking/webhooks';
+import { ATTEMPTS_COLLECTION_SPEC, PAYLOADS_COLLECTION_SPEC } from '@tracking/webhooks';
 import { listIndexedCollections } from './collections.ts';
 
 /** Definitions of all versions of all indexes, by collection and by index with its version from 2: `by_time.v2`. */
@@ -68,7 +68,11 @@ it('documents the shard key of each sharded collection, none of which has a uniq
     return [...names.matchAll(/`([a-z_]+(?:\.g\*)?)`/g)].map(([, name]) => [name, key.trim()] as const);
   });
   const sharded = new Map<string, string>();
-  for (const { name, indexes, shardKey } of [...(await listCollections()), ATTEMPTS_COLLECTION, PAYLOADS_COLLECTION]) {
+  for (const { name, indexes, shardKey } of [
+    ...(await listCollections()),
+    ATTEMPTS_COLLECTION_SPEC,
+    PAYLOADS_COLLECTION_SPEC,
+  ]) {
     if (shardKey === undefined) continue;
     const fields = [...shardKey.map((field) => `${field}: 1`), '_id: "hashed"'];
     sharded.set(name.replace(/\.g\d+$/, '.g*'), `\`{ ${fields.join(', ')} }\``);

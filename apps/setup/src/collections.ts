@@ -1,20 +1,20 @@
-import { QUOTA_COLLECTION } from '@tracking/distributed';
-import { RESERVATIONS_COLLECTION } from '@tracking/documents';
-import { CLAIMS_COLLECTION } from '@tracking/http';
+import { QUOTA_COLLECTION_SPEC } from '@tracking/distributed';
+import { STORAGE_RESERVATIONS_COLLECTION_SPEC } from '@tracking/documents';
+import { IDEMPOTENCY_CLAIMS_COLLECTION_SPEC } from '@tracking/http';
 import { IDENTITY_COLLECTIONS } from '@tracking/identity';
 import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import { listReadModelCollections } from '@tracking/read-models';
 import { INDEXED_WEBHOOK_COLLECTIONS } from '@tracking/webhooks';
-import { SETTINGS_DOCUMENTS } from '@tracking/workspace-settings';
+import { WORKSPACE_SETTINGS_COLLECTION_SPEC } from '@tracking/workspace-settings';
 
-/** Returns all collections that have indexes, and whose indexes services therefore cannot change. @throws Unavailable */
+/** Returns all collections that have indexes, and whose indexes services therefore cannot change. @throws UnavailableError */
 export async function listIndexedCollections(store: DocumentStore): Promise<readonly CollectionSpec[]> {
   return [
     ...IDENTITY_COLLECTIONS,
-    CLAIMS_COLLECTION,
-    QUOTA_COLLECTION,
-    SETTINGS_DOCUMENTS,
-    RESERVATIONS_COLLECTION,
+    IDEMPOTENCY_CLAIMS_COLLECTION_SPEC,
+    QUOTA_COLLECTION_SPEC,
+    WORKSPACE_SETTINGS_COLLECTION_SPEC,
+    STORAGE_RESERVATIONS_COLLECTION_SPEC,
     ...INDEXED_WEBHOOK_COLLECTIONS,
     ...(await listReadModelCollections(store)),
   ];

@@ -33,7 +33,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig
 }
 
 /** Settings of the wait for the turn of a service in an update. */
-export interface TurnConfig extends ServiceSettings {
+export interface ServiceUpdateTurnConfig extends ServiceSettings {
   /** Service that starts after the wait. */
   readonly service: UpdatedService;
   readonly mongo: { readonly url: string };
@@ -44,7 +44,10 @@ export interface TurnConfig extends ServiceSettings {
  * @param given name of the service from the command line
  * @throws ConfigError that names the invalid variable or argument
  */
-export function loadStartOrderConfig(given: string | undefined, env: EnvironmentVariables = process.env): TurnConfig {
+export function loadStartOrderConfig(
+  given: string | undefined,
+  env: EnvironmentVariables = process.env,
+): ServiceUpdateTurnConfig {
   const service = SERVICE_UPDATE_ORDER.find((name) => name === given);
   if (service === undefined) throw new ConfigError(`wait: expected one of ${SERVICE_UPDATE_ORDER.join(', ')}`);
   const read = new ConfigReader({ ...env, MANAGEMENT_PORT: '0' });

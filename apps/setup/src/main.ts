@@ -12,5 +12,5 @@ else
       if (command !== 'wait') throw new ConfigError(`unknown command ${command}: expected none, or wait`);
       return loadStartOrderConfig(service);
     },
-    async (config) => (await import('./update-order.ts')).waitForServiceStartOrder(config),
+    async (config) => (await import('./update-order.ts')).waitUntilServiceMayStart(config),
   );

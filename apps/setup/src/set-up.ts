@@ -1,13 +1,13 @@
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { checkServerAccess, KafkaMessageBroker, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
-import { Identity } from '@tracking/identity';
+import { checkMongoServerAccess, KafkaMessageBroker, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
+import { IdentityServices } from '@tracking/identity';
 import type { TopicSpec } from '@tracking/ports';
 import { deriveKey } from '@tracking/runtime';
-import { Service } from '@tracking/service';
-import { WEBHOOK_TOPICS } from '@tracking/webhooks';
+import { ServiceProcess } from '@tracking/service';
+import { WEBHOOK_BROKER_TOPICS } from '@tracking/webhooks';
 import { listIndexedCollections } from './collections.ts';
 import type { SetupConfig } from './config.ts';
-import { recordSoftwareRelease } from './update-order.ts';
+import { recordCompletedSetUp } from './update-order.ts';
 
 /**
  * Creates the topics that the services need, adds missing partitions to them, and builds the indexes of collections that
@@ -15,15 +15,17 @@ import { recordSoftwareRelease } from './update-order.ts';
  * available. Can be repeated.
  */
 export async function createTopicsAndIndexes(config: SetupConfig): Promise<void> {
-  const service = await Service.start('setup', config);
+  const service = await ServiceProcess.start('setup', config);
   const { logger, metrics, clock, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
   shutdown.addShutdownStep('message broker', () => broker.close());
   const connection = new MongoConnection({ ...config.mongo, metrics });
   shutdown.addShutdownStep('document store', () => connection.closeConnection());
-  service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
+  service.requireEngineAccess('MONGODB_URL', () => checkMongoServerAccess(connection));
 
-  const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS].map((topic) => setPartitions(topic, config));
+  const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS].map((topic) =>
+    setTopicPartitionCount(topic, config),
+  );
   await service.retryUntilAvailable(() => broker.ensureTopics(topics));
   logger.info({ topics: topics.map(({ name }) => name) }, 'topics are ready');
   const documentStore = new MongoDocumentStore(connection, { canChangeIndexes: true });
@@ -32,17 +34,17 @@ export async function createTopicsAndIndexes(config: SetupConfig): Promise<void>
   logger.info({ collections: collections.map(({ name }) => name) }, 'indexes are ready');
   const secret = deriveKey(config.secretsKey, 'identity');
   const identity = await service.retryUntilAvailable(() =>
-    Identity.openIdentity({ documentStore, clock, logger, secret }),
+    IdentityServices.openIdentity({ documentStore, clock, logger, secret }),
   );
   await identity.closeIdentity();
   const { release } = service;
-  if (release !== undefined) await service.retryUntilAvailable(() => recordSoftwareRelease(documentStore, release));
+  if (release !== undefined) await service.retryUntilAvailable(() => recordCompletedSetUp(documentStore, release));
   logger.info({}, 'set-up is complete');
-  await shutdown.runSteps();
+  await shutdown.runShutdownSteps();
   process.exit(0);
 }
 
 /** Sets the number of partitions, except of a topic with one partition, which keeps the order of all its messages. */
-function setPartitions(topic: TopicSpec, { topicPartitions: partitions }: SetupConfig): TopicSpec {
+function setTopicPartitionCount(topic: TopicSpec, { topicPartitions: partitions }: SetupConfig): TopicSpec {
   return topic.partitions === 1 ? topic : { ...topic, partitions };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { MemberObserver, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
+import { LeaseMemberObserver, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { describeWithMongoEngine, MongoEngine } from '@tracking/distributed/testing';
 import {
   createAbsentEngineSettings,
@@ -13,7 +13,7 @@ import {
   noMetrics,
   type TempFolder,
 } from '@tracking/testing';
-import { recordSoftwareRelease } from './update-order.ts';
+import { recordCompletedSetUp } from './update-order.ts';
 
 const APPS = fileURLToPath(new URL('../..', import.meta.url));
 const WAITS = /"msg":"shipments waits for its turn in the update"/;
@@ -31,14 +31,14 @@ describeWithMongoEngine('the built programs in an update', (enginesDir) => {
 
   beforeAll(async () => {
     folder = await createTempFolder();
-    engine = await MongoEngine.createEngine(enginesDir);
+    engine = await MongoEngine.createMongoEngine(enginesDir);
     await engine.startEngine();
   });
   beforeEach(async () => {
-    url = engine.databaseUrl(`test-${randomUUID()}`);
+    url = engine.createDatabaseUrl(`test-${randomUUID()}`);
     connection = new MongoConnection({ url, metrics: noMetrics });
     const store = new MongoDocumentStore(connection);
-    for (const release of ['first', 'second']) await recordSoftwareRelease(store, release);
+    for (const release of ['first', 'second']) await recordCompletedSetUp(store, release);
     processes = [];
     exitCodes = new Map();
   });
@@ -76,7 +76,7 @@ describeWithMongoEngine('the built programs in an update', (enginesDir) => {
     return started;
   }
   const listReleases = async () => {
-    const members = await new MemberObserver(new MongoDocumentStore(connection)).listLiveMembers();
+    const members = await new LeaseMemberObserver(new MongoDocumentStore(connection)).listLiveMembers();
     return members.filter(({ name }) => name.startsWith('projections@')).map(({ release }) => release);
   };
   const expectExit = (name: string, code: number) =>

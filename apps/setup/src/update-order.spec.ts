@@ -2,7 +2,7 @@ import { type VirtualCluster, VirtualProcess, VirtualTime } from '@tracking/dist
 import type { Document } from '@tracking/ports';
 import { createRecordingLogger, type LogLine } from '@tracking/testing';
 import { loadStartOrderConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
-import { recordSoftwareRelease, waitUntilProcessMayStart } from './update-order.ts';
+import { recordCompletedSetUp, waitUntilProcessMayStart } from './update-order.ts';
 
 /** Maximum milliseconds until a wait ends after its reason, and until a start without a wait. */
 const SECONDS_MS = 3_000;
@@ -46,7 +46,7 @@ describe('the wait of a service for its turn in an update', () => {
   async function createTopicsAndIndexes(...releases: readonly string[]): Promise<void> {
     const { store } = new VirtualProcess({ ...cluster, names: [] }, 'setup');
     for (const release of releases) {
-      const recording = recordSoftwareRelease(store, release);
+      const recording = recordCompletedSetUp(store, release);
       await advance(SECONDS_MS);
       await recording;
     }
@@ -181,7 +181,7 @@ describe('the wait of a service for its turn in an update', () => {
 
   it('orders two releases that were set up at the same time, so that one of them counts as the later one', async () => {
     const { store } = new VirtualProcess({ ...cluster, names: [] }, 'setup');
-    const recording = Promise.all(['a', 'b'].map((release) => recordSoftwareRelease(store, release)));
+    const recording = Promise.all(['a', 'b'].map((release) => recordCompletedSetUp(store, release)));
     await advance(SECONDS_MS);
     await recording;
     await runAll('b');

@@ -1,7 +1,7 @@
 import {
-  checkServerAccess,
-  type LeaseTime,
-  MemberObserver,
+  checkMongoServerAccess,
+  type LeaseClock,
+  LeaseMemberObserver,
   MongoConnection,
   MongoDocumentStore,
   SYSTEM_TIME,
@@ -12,16 +12,16 @@ import {
   type DocumentStore,
   type LeaseMember,
   type Logger,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { Service } from '@tracking/service';
-import { type TurnConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
+import { ServiceProcess } from '@tracking/service';
+import { type ServiceUpdateTurnConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
 
-export const RELEASES_COLLECTION: CollectionSpec = { name: 'releases', indexes: [] };
+export const RELEASES_COLLECTION_SPEC: CollectionSpec = { name: 'releases', indexes: [] };
 /** Number of releases that are kept. A release that has been removed counts as set up again after its next set-up. */
-const MAX_RELEASES = 100;
+const MAX_KEPT_RELEASES = 100;
 /** Limit of a read. Set-ups that run at the same time can store more releases than are kept. */
-const RELEASES_PER_READ = 2 * MAX_RELEASES;
+const RELEASES_PER_READ = 2 * MAX_KEPT_RELEASES;
 const LOG_INTERVAL_MS = 30_000;
 /**
  * Milliseconds after which a service does not wait any longer for a service without a process, such as one that is
@@ -38,18 +38,18 @@ interface SoftwareReleaseDocument extends Document {
   readonly number: number;
 }
 
-/** Records that the set-up of a release is complete. Can be repeated. @throws Unavailable */
-export async function recordSoftwareRelease(store: DocumentStore, release: string): Promise<void> {
-  const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION);
+/** Records that the set-up of a release is complete. Can be repeated. @throws UnavailableError */
+export async function recordCompletedSetUp(store: DocumentStore, release: string): Promise<void> {
+  const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION_SPEC);
   const known = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
   if (known.some(({ id }) => id === release)) return;
   const number = Math.max(0, ...known.map((one) => one.number)) + 1;
   await documents.insert({ id: release, number });
-  for (const one of known) if (one.number <= number - MAX_RELEASES) await documents.delete(one.id);
+  for (const one of known) if (one.number <= number - MAX_KEPT_RELEASES) await documents.delete(one.id);
 }
 
 /** Something that has to happen before a service may start. */
-interface Obstacle {
+interface ServiceStartObstacle {
   /** Service that has to run this release only; `setup` if its set-up is not complete. */
   readonly waitingFor: UpdatedService | 'setup' | 'document store';
   /** Names of the processes that have to end. Empty if no process of the service runs. */
@@ -57,13 +57,13 @@ interface Obstacle {
 }
 
 /** Release and service of a process that is to start. */
-interface Start {
+interface PlannedProcessStart {
   readonly service: UpdatedService;
   readonly release: string;
 }
 
 /** Releases whose set-up is complete, and the live members of all services. */
-interface Observation {
+interface ObservedReleasesAndMembers {
   readonly releases: readonly SoftwareReleaseDocument[];
   readonly members: readonly LeaseMember[];
 }
@@ -73,7 +73,10 @@ interface Observation {
  * before it runs only this release. If processes of a later release run, this release is being returned to, or a process
  * of it restarts while it is being replaced. Then the order is reversed.
  */
-function explainWaitBeforeStart({ service, release }: Start, { releases, members }: Observation): Obstacle | undefined {
+function explainWaitBeforeStart(
+  { service, release }: PlannedProcessStart,
+  { releases, members }: ObservedReleasesAndMembers,
+): ServiceStartObstacle | undefined {
   const membersOf = (name: UpdatedService) => members.filter((member) => member.name.startsWith(`${name}@`));
   // The order was kept when that process started.
   if (membersOf(service).some((member) => member.release === release)) return undefined;
@@ -91,19 +94,19 @@ function explainWaitBeforeStart({ service, release }: Start, { releases, members
   return { waitingFor: other, members: outdated.map(({ name }) => name) };
 }
 
-interface TurnOptions extends Start {
+interface WaitBeforeStartOptions extends PlannedProcessStart {
   readonly store: DocumentStore;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  readonly time?: LeaseTime;
+  readonly time?: LeaseClock;
 }
 
 /** Waits until a process may start, or until the signal aborts, and logs what it waits for every 30 s. */
-export async function waitUntilProcessMayStart(options: TurnOptions): Promise<void> {
+export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions): Promise<void> {
   const { service, release, store, logger, signal, time = SYSTEM_TIME } = options;
-  const observer = new MemberObserver(store, time);
-  const observe = async (): Promise<Observation> => {
-    const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION);
+  const observer = new LeaseMemberObserver(store, time);
+  const observe = async (): Promise<ObservedReleasesAndMembers> => {
+    const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION_SPEC);
     const releases = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
     return { releases, members: await observer.listLiveMembers() };
   };
@@ -111,7 +114,7 @@ export async function waitUntilProcessMayStart(options: TurnOptions): Promise<vo
   while (!signal.aborted) {
     const obstacle = await observe().then(
       (observation) => explainWaitBeforeStart(options, observation),
-      createUnavailableObstacle,
+      convertUnavailableToObstacle,
     );
     if (obstacle === undefined) return logger.info({ release }, `${service} may start`);
     const now = time.now();
@@ -126,12 +129,12 @@ export async function waitUntilProcessMayStart(options: TurnOptions): Promise<vo
       last = { ...last, loggedAt: now };
       logger.info({ release, waiting_for: waitingFor, members }, `${service} waits for its turn in the update`);
     }
-    await observer.waitForNextRead(signal);
+    await observer.waitForNextMemberRead(signal);
   }
 }
 
-function createUnavailableObstacle(error: unknown): Obstacle {
-  if (error instanceof Unavailable) return { waitingFor: 'document store' };
+function convertUnavailableToObstacle(error: unknown): ServiceStartObstacle {
+  if (error instanceof UnavailableError) return { waitingFor: 'document store' };
   throw error;
 }
 
@@ -139,20 +142,20 @@ function createUnavailableObstacle(error: unknown): Obstacle {
  * Waits before a service starts, so that an update of all services at once replaces them in order. A process without a
  * release does not wait. If it is stopped, it exits with status 1, so that the service does not start.
  */
-export async function waitForServiceStartOrder(config: TurnConfig): Promise<void> {
-  const starting = await Service.start('setup', config);
+export async function waitUntilServiceMayStart(config: ServiceUpdateTurnConfig): Promise<void> {
+  const starting = await ServiceProcess.start('setup', config);
   const { logger, metrics, shutdown, release } = starting;
   if (release === undefined) logger.info({}, `${config.service} may start, because RELEASE is not set`);
   else {
     const connection = new MongoConnection({ ...config.mongo, metrics });
     shutdown.addShutdownStep('document store', () => connection.closeConnection());
-    starting.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
+    starting.requireEngineAccess('MONGODB_URL', () => checkMongoServerAccess(connection));
     const store = new MongoDocumentStore(connection);
     const stopping = new AbortController();
     shutdown.addShutdownStep('turn', () => Promise.resolve(stopping.abort()));
     await waitUntilProcessMayStart({ service: config.service, release, store, logger, signal: stopping.signal });
-    if (stopping.signal.aborted) return shutdown.failProcess();
+    if (stopping.signal.aborted) return shutdown.exitWithFailure();
   }
-  await shutdown.runSteps();
+  await shutdown.runShutdownSteps();
   process.exit(0);
 }

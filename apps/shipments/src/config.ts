@@ -2,7 +2,7 @@ import type { PublicAddresses } from '@tracking/contracts';
 import type { EventStoreDbOptions, GrpcClientTls, GrpcServerTls, KafkaOptions } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import {
-  readChannelToken,
+  readServicesToken,
   readClientTls,
   readEventStoreDbSettings,
   readKafkaSettings,
@@ -37,7 +37,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): ShipmentsCo
   return {
     ...readServiceSettings(read),
     address: `${read.readSetting('HOST')}:${read.readSetting('PORT', '4001')}`,
-    token: readChannelToken(read),
+    token: readServicesToken(read),
     ...server,
     clientTls,
     eventStoreDb: readEventStoreDbSettings(read),

@@ -1,40 +1,46 @@
 import { GrpcServiceServer, PROJECTIONS_PROTO, SHIPMENTS_PROTO } from '@tracking/distributed';
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
-import { type ProjectionOperations, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
+import { type ProjectionOperations, READ_MODEL_LEASE_GROUP, ReadModels } from '@tracking/read-models';
 import {
   DEFAULT_PARTITIONS,
   Publisher,
-  RecheckJob,
-  UpgradeRecheck,
-  RuleClock,
-  Shipments,
+  ShipmentRecheckJob,
+  UpgradeRecheckRequester,
+  DueShipmentChecker,
+  EventSourcedShipmentService,
   createEventOperations,
   type ShipmentOperations,
 } from '@tracking/shipments';
-import { connectToEachReplica, openEventStoreDb, openKafka, openMongo, Service } from '@tracking/service';
-import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import {
+  connectToEachReplica,
+  openEventStoreDb,
+  openKafka,
+  openMongoStoreAndLeases,
+  ServiceProcess,
+} from '@tracking/service';
+import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
 /** Milliseconds after the start of an update within which all replicas run the new release. */
-const MAX_UPDATE_DURATION_MS = 600_000;
+const MAX_ROLLING_UPDATE_MS = 600_000;
 
 /**
  * Starts the shipments service. Every replica applies commands to EventStoreDB. The replicas share the leases
  * of the publisher, which sends appended events to Kafka, and of the jobs, which check due shipments.
  */
 export async function startShipments(config: ShipmentsConfig): Promise<void> {
-  const service = await Service.start('shipments', config);
+  const service = await ServiceProcess.start('shipments', config);
   const { logger, metrics, clock, shutdown } = service;
   const places = await loadPlaces({ file: config.placesFile });
 
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
-  const { documentStore, shares } = openMongo(service, config.mongo);
-  const leases = shares.getGroup('shipment_jobs');
+  const { documentStore, shares } = openMongoStoreAndLeases(service, config.mongo);
+  const leases = shares.getOrCreateLeaseGroup('shipment_jobs');
   const broker = openKafka(service, config.kafka);
 
   const settings = await service.retryUntilAvailable(() =>
-    SettingsOfWorkspaces.openWorkspaceSettings({ documentStore }),
+    WorkspaceSettingsStore.openWorkspaceSettings({ documentStore }),
   );
   const readModels = await ReadModels.start({
     eventStore,
@@ -50,28 +56,28 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     'progress of read models',
     connectToEachReplica<ProjectionOperations>(
       shares,
-      READ_MODEL_LEASES,
+      READ_MODEL_LEASE_GROUP,
       { ...config, proto: PROJECTIONS_PROTO, logger, metrics },
       (operations, signal) => readModels.followProjections(operations, signal),
     ),
   );
-  const shipments = new Shipments({ eventStore, places, settings, logger, metrics });
+  const shipments = new EventSourcedShipmentService({ eventStore, places, settings, logger, metrics });
   const { deadlines: workList } = readModels.queries;
   const following = { eventStore, leases, clock, logger, metrics };
-  const ruleClock = new RuleClock({ ...following, shipments, workList });
+  const ruleClock = new DueShipmentChecker({ ...following, shipments, workList });
   void readModels.ready.then(() => ruleClock.job.startJobRounds());
   shutdown.addShutdownStep('clock', () => ruleClock.job.stopJobRounds());
   const deadlinesReached = (position: Position, timeoutMs: number) =>
     readModels.progress.reached('deadlines', position, timeoutMs);
-  const recheck = new RecheckJob({
+  const recheck = new ShipmentRecheckJob({
     ...following,
     shipments,
     settings,
     rechecks: settings.rechecks,
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
-    afterUpgrade: new UpgradeRecheck({
-      upgradeMs: MAX_UPDATE_DURATION_MS,
+    afterUpgrade: new UpgradeRecheckRequester({
+      upgradeMs: MAX_ROLLING_UPDATE_MS,
       eventStore,
       rechecks: settings.rechecks,
       workspaces: workList,
@@ -82,7 +88,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   shutdown.addShutdownStep('re-checks', () => recheck.job.stopJobRounds());
   const publisher = Publisher.start({
     ...following,
-    leases: shares.getGroup('publisher'),
+    leases: shares.getOrCreateLeaseGroup('publisher'),
     documentStore,
     broker,
     readModelsContain: readModels.waitForReadModelsOfEvents.bind(readModels),
@@ -92,7 +98,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   shutdown.addShutdownStep('publisher', () => publisher.stop());
 
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS_PROTO, logger, metrics });
-  server.serveOperations<ShipmentOperations>({
+  server.setServedOperations<ShipmentOperations>({
     shipments,
     events: createEventOperations(eventStore, config.addresses),
   });

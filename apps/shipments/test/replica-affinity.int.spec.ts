@@ -1,7 +1,7 @@
 import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS_PROTO } from '@tracking/distributed';
 import { createEventOperations, findRequestedShipmentId, type ShipmentOperations } from '@tracking/shipments';
 import {
-  createMilestone,
+  createMilestoneCommand,
   createMilestones,
   createShipmentsReplica,
   createUpsertCommand,
@@ -28,7 +28,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
         const address = `127.0.0.1:${await findFreePort()}`;
         const options = { proto: SHIPMENTS_PROTO, address, token: TOKEN, logger: silentLogger, metrics };
         const server = new GrpcServiceServer(options);
-        server.serveOperations<ShipmentOperations>({
+        server.setServedOperations<ShipmentOperations>({
           shipments: createShipmentsReplica(engine.store, {}, metrics),
           events: createEventOperations(engine.store, ADDRESSES),
         });
@@ -52,7 +52,8 @@ describe('commands of two callers to two replicas over gRPC', () => {
   it('find the shipment in memory, and never conflict with another replica', async () => {
     const callers = channels.map(
       (channel) =>
-        channel.createOperations<ShipmentOperations>(SHIPMENTS_PROTO, DEADLINE_MS, findRequestedShipmentId).shipments,
+        channel.createGrpcClientOperations<ShipmentOperations>(SHIPMENTS_PROTO, DEADLINE_MS, findRequestedShipmentId)
+          .shipments,
     );
     const [first] = callers;
     // Until all connections are open, a caller uses the replicas to which it is already connected.
@@ -73,7 +74,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
       await caller.upsertShipment(createUpsertCommand({ external_id: `PO-${index}`, house_bill: `HB-${index}` }));
       const commands = createMilestones(id, 34);
       await Promise.all(commands.map((command, n) => callers[n % 2]!.recordMilestone(command)));
-      await caller.recordMilestone(createMilestone(id));
+      await caller.recordMilestone(createMilestoneCommand(id));
     }
     const [hits, misses] = ['hit', 'miss'].map(
       (result, index) => sum(`shipment_cache_reads_total{result="${result}"}`) - before[index]!,

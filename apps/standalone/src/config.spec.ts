@@ -1,10 +1,16 @@
 import { resolve } from 'node:path';
-import { SETTINGS, SETTING_NAMES, type SettingDefinition, parseCommaSeparatedList, parseText } from '@tracking/runtime';
+import {
+  SETTINGS,
+  SETTING_NAMES,
+  type SettingDefinition,
+  parseCommaSeparatedList,
+  parseTextSetting,
+} from '@tracking/runtime';
 import { ConfigError, loadConfig } from './config.ts';
 
 const REFUSING = SETTING_NAMES.filter((name) => {
   const { programs, type }: SettingDefinition = SETTINGS[name];
-  return programs.includes('standalone') && type !== parseText && type !== parseCommaSeparatedList;
+  return programs.includes('standalone') && type !== parseTextSetting && type !== parseCommaSeparatedList;
 });
 
 describe('settings of the standalone server', () => {

@@ -10,7 +10,7 @@ import {
   type MisspelledVariable,
   type WebhookConfig,
   type ConnectionConfig,
-  readConnectionConfig,
+  readConnectionLimitConfig,
   readCallerLimitsConfig,
   type CallerLimitsConfig,
 } from '@tracking/runtime';
@@ -56,7 +56,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     secretsKey: read.readSetting('SECRETS_KEY'),
     lostSecretsKey: read.readSetting('SECRETS_KEY_LOST'),
     ...readCallerLimitsConfig(read),
-    connections: readConnectionConfig(read),
+    connections: readConnectionLimitConfig(read),
     drainMs: read.readSetting('SHUTDOWN_DRAIN'),
     eventRetentionMs: read.readSetting('RETENTION_EVENTS'),
     managementHost: read.readSetting('MANAGEMENT_HOST'),

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { deriveKey, openSealingKey } from '@tracking/runtime';
+import { deriveKey, deriveCheckedSecretsKey } from '@tracking/runtime';
 import { getSecretsKeyId, storeOrCheckSecretsKey } from '@tracking/webhooks';
-import { openSecretsKey } from './features.ts';
+import { readOrCreateSecretsKey } from './features.ts';
 
 const OWN = new Uint8Array(32).fill(1);
 
@@ -24,10 +24,12 @@ describe('the key of the data folder', () => {
   });
 
   const settings = (given?: Uint8Array, lostSecretsKey?: string) =>
-    openSecretsKey({ secretsKey: given, lostSecretsKey, dataDir: folder }, engine.documentStore);
+    readOrCreateSecretsKey({ secretsKey: given, lostSecretsKey, dataDir: folder }, engine.documentStore);
   /** Opens the key as the server's start does. */
   const start = async (given?: Uint8Array, lost?: string) =>
-    openSealingKey(await settings(given, lost), (key, id) => storeOrCheckSecretsKey(engine.documentStore, key, id));
+    deriveCheckedSecretsKey(await settings(given, lost), (key, id) =>
+      storeOrCheckSecretsKey(engine.documentStore, key, id),
+    );
   const inUse = async () => (await getSecretsKeyId(engine.documentStore)) ?? '';
 
   it('is created once, readable by its owner only', async () => {

@@ -2,35 +2,35 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { DeletedDocuments, OrphanSweep, StorageQuota } from '@tracking/documents';
+import { DeletedDocumentSweeper, OrphanSweep, StorageQuota } from '@tracking/documents';
 import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
-import { Identity, createIdentitySweeper } from '@tracking/identity';
+import { IdentityServices, createIdentitySweeper } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Clock, DocumentStore, LeaseSource, Logger, Metrics, ObjectStore, Position } from '@tracking/ports';
-import { PublishedEvents, ReadModels } from '@tracking/read-models';
+import { PublishedEventReader, ReadModels } from '@tracking/read-models';
 import {
   convertMachineErrorToConfigError,
   ConfigError,
   deriveKey,
   PrometheusMetrics,
-  openSealingKey,
+  deriveCheckedSecretsKey,
   createSecretsKeyError,
   type SecretsKeySettings,
   type Shutdown,
 } from '@tracking/runtime';
 import {
   createEventOperations,
-  createRemoteEventMaker,
+  createRemoteEventRecreator,
   Publisher,
-  RecheckJob,
-  UpgradeRecheck,
-  RuleClock,
-  Shipments,
+  ShipmentRecheckJob,
+  UpgradeRecheckRequester,
+  DueShipmentChecker,
+  EventSourcedShipmentService,
   type ShipmentsService,
 } from '@tracking/shipments';
-import { getSecretsKeyId, storeOrCheckSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
-import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import { getSecretsKeyId, storeOrCheckSecretsKey, WEBHOOK_BROKER_TOPICS, WebhooksFeature } from '@tracking/webhooks';
+import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
 import { takeOverDataFolder } from './take-over.ts';
 
@@ -61,32 +61,38 @@ export async function startStandaloneFeatures(
   const { maxKeysPerOwner } = config;
 
   const secret = deriveKey(secrets.secretsKey, 'identity');
-  const identity = await Identity.openIdentity({ documentStore, clock, logger, secret, maxKeysPerOwner });
+  const identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret, maxKeysPerOwner });
   shutdown.addShutdownStep('identity', () => identity.closeIdentity());
   const { leases } = storage;
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   if (!isPassive) sweeper.startJobRounds();
   shutdown.addShutdownStep('identity sweeper', () => sweeper.stopJobRounds());
-  const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
-  const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
+  const workspaceSettings = await WorkspaceSettingsStore.openWorkspaceSettings({ documentStore });
+  const shipments = new EventSourcedShipmentService({
+    eventStore,
+    places,
+    settings: workspaceSettings,
+    logger,
+    metrics,
+  });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: EVENT_BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.start({ ...jobDependencies, eventRetentionMs: config.eventRetentionMs });
   shutdown.addShutdownStep('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;
-  const ruleClock = new RuleClock({ ...jobDependencies, shipments, workList });
+  const ruleClock = new DueShipmentChecker({ ...jobDependencies, shipments, workList });
   if (!isPassive) void readModels.ready.then(() => ruleClock.job.startJobRounds());
   shutdown.addShutdownStep('clock', () => ruleClock.job.stopJobRounds());
   const deadlinesReached = (position: Position, waitMs: number) =>
     readModels.progress.reached('deadlines', position, waitMs);
-  const recheck = new RecheckJob({
+  const recheck = new ShipmentRecheckJob({
     ...jobDependencies,
     shipments,
     settings: workspaceSettings,
     rechecks: workspaceSettings.rechecks,
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
-    afterUpgrade: new UpgradeRecheck({
+    afterUpgrade: new UpgradeRecheckRequester({
       eventStore,
       rechecks: workspaceSettings.rechecks,
       workspaces: workList,
@@ -96,7 +102,7 @@ export async function startStandaloneFeatures(
   if (!isPassive) void readModels.ready.then(() => recheck.job.startJobRounds());
   shutdown.addShutdownStep('re-checks', () => recheck.job.stopJobRounds());
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
-  if (!isPassive) documentJobs.startJobs();
+  if (!isPassive) documentJobs.startDocumentJobs();
   shutdown.addShutdownStep('documents', () => documentJobs.stopJobs());
   const storageQuota = await StorageQuota.openStorageQuota({
     documentStore,
@@ -107,10 +113,10 @@ export async function startStandaloneFeatures(
     logger,
     isSoleProcess: true,
   });
-  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
   const events = createEventOperations(eventStore, addresses);
-  const publishedEvents = new PublishedEvents(readModels, createRemoteEventMaker(events));
-  const webhooks = await Webhooks.start({
+  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventRecreator(events));
+  const webhooks = await WebhooksFeature.start({
     ...storage,
     eventLog: publishedEvents.log,
     outbound,
@@ -147,12 +153,12 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDepe
     ...parts,
     neededObjects: (shipment_id) => shipments.documentObjects({ shipment_id, now: parts.clock().toISOString() }),
   });
-  const deleted = new DeletedDocuments({
+  const deleted = new DeletedDocumentSweeper({
     ...parts,
-    deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
+    deletedSince: (place, limit) => documents.listDocumentsDeletedSince(place, limit),
   });
   return {
-    startJobs(): void {
+    startDocumentJobs(): void {
       orphans.job.startJobRounds();
       void readModels.ready.then(() => deleted.job.startJobRounds());
     },
@@ -162,10 +168,10 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDepe
   };
 }
 
-type Engines = Awaited<ReturnType<typeof openEngines>>;
+type Engines = Awaited<ReturnType<typeof openFeatureEngines>>;
 
 /** Opens the engines of all features. They are closed after all components that start later. */
-export async function openEngines(
+export async function openFeatureEngines(
   config: StandaloneConfig,
   logger: Logger,
   shutdown: Shutdown,
@@ -184,10 +190,12 @@ export async function openEngines(
     FileObjectStore.openFileObjectStore(join(config.dataDir, 'objects'), { reserveBytes: config.diskReserve }),
   );
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const secrets = await convertMachineErrorToConfigError('SECRETS_KEY', openSecretsKey(config, documentStore));
-  const sealing = await openSealingKey(secrets, (key, lost) => storeOrCheckSecretsKey(documentStore, key, lost));
+  const secrets = await convertMachineErrorToConfigError('SECRETS_KEY', readOrCreateSecretsKey(config, documentStore));
+  const sealing = await deriveCheckedSecretsKey(secrets, (key, lost) =>
+    storeOrCheckSecretsKey(documentStore, key, lost),
+  );
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.addShutdownStep('outbound calls', () => outbound.closeReceivers());
+  shutdown.addShutdownStep('outbound calls', () => outbound.closeOutboundHttp());
   const storage = { eventStore, documentStore, broker, leases, objects };
   return { engine, storage, quota, outbound, places, clock, logger, metrics, secrets, sealing };
 }
@@ -198,7 +206,7 @@ export async function openEngines(
  * never leaves half a key.
  * @throws ConfigError, including if secrets are already stored, because a new key could not decrypt them
  */
-export async function openSecretsKey(
+export async function readOrCreateSecretsKey(
   config: Pick<StandaloneConfig, 'secretsKey' | 'lostSecretsKey' | 'dataDir'>,
   store: DocumentStore,
 ): Promise<SecretsKeySettings> {

@@ -69,12 +69,12 @@ describe("the first admin's link without a terminal", () => {
     token = 'one';
   });
   afterEach(async () => {
-    await shutdown.runSteps();
+    await shutdown.runShutdownSteps();
     await folder.remove();
   });
 
   const firstAdmin = {
-    getLink: () =>
+    getFirstAdminLink: () =>
       Promise.resolve(token === undefined ? undefined : ({ purpose: 'first_admin', token, expires_at: '' } as const)),
   };
   const keep = () =>

@@ -1,25 +1,25 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Identity } from '@tracking/identity';
-import { createLinkUrl } from '@tracking/identity-http';
+import type { IdentityServices } from '@tracking/identity';
+import { createOneTimeLinkUrl } from '@tracking/identity-http';
 import type { Logger } from '@tracking/ports';
 import type { Shutdown } from '@tracking/runtime';
 import type { StandaloneConfig } from './config.ts';
-import type { Standalone } from './standalone.ts';
+import type { RunningStandaloneServer } from './standalone.ts';
 
 /**
  * Command that creates a key for the test environment. The role of the key can create shipments, record milestones and
  * manage webhooks.
  */
 const CREATE_FIRST_KEY_COMMAND = 'npm run --silent cli -- keys create --name first --environment test --role developer';
-const LINK_FILE_NAME = 'first-admin-link';
-const LINK_CHECK_INTERVAL_MS = 5_000;
+const FIRST_ADMIN_LINK_FILE_NAME = 'first-admin-link';
+const ADMIN_CHECK_INTERVAL_MS = 5_000;
 
 /** Announces the server's addresses once it listens: as text at a terminal, otherwise in a log line. */
 export async function announceServerAddresses(
   config: StandaloneConfig,
-  standalone: Standalone,
+  standalone: RunningStandaloneServer,
   logger: Logger,
 ): Promise<void> {
   const { url, managementUrl, shutdown } = standalone;
@@ -51,7 +51,7 @@ interface ServerAddresses {
   /** True if webhooks may be sent to this machine. */
   readonly allowsLocalReceivers: boolean;
   /** Link for the first admin; undefined if the workspace has an admin. */
-  readonly firstAdminLink?: FirstAdminLink | undefined;
+  readonly firstAdminLink?: FirstAdminLinkInfo | undefined;
 }
 
 /** Returns the command that creates the first API key of a server. */
@@ -90,7 +90,7 @@ ${firstAdminLink === undefined ? '' : formatFirstAdminHelp(url, firstAdminLink)}
  * Returns instructions for becoming the first admin. Readers must replace e-mail, name and password in the pasted
  * command.
  */
-function formatFirstAdminHelp(url: string, { address, token, expires_at }: FirstAdminLink): string {
+function formatFirstAdminHelp(url: string, { address, token, expires_at }: FirstAdminLinkInfo): string {
   return `
   There is no admin yet. Open this one-time link to become the first admin. It is valid until ${expires_at.slice(0, 10)}:
 
@@ -107,7 +107,7 @@ function quoteForShell(path: string): string {
 }
 
 interface FirstAdminLinkOptions {
-  readonly firstAdmin: Pick<Identity['firstAdmin'], 'getLink'>;
+  readonly firstAdmin: Pick<IdentityServices['firstAdmin'], 'getFirstAdminLink'>;
   /** Base URL of the links. */
   readonly appUrl: string;
 }
@@ -120,7 +120,7 @@ interface LinkFileOptions extends FirstAdminLinkOptions {
 }
 
 /** One-time link whose user becomes the first admin. */
-interface FirstAdminLink {
+interface FirstAdminLinkInfo {
   readonly address: string;
   readonly token: string;
   readonly expires_at: string;
@@ -130,9 +130,9 @@ interface FirstAdminLink {
 async function createFirstAdminLink({
   firstAdmin,
   appUrl,
-}: FirstAdminLinkOptions): Promise<FirstAdminLink | undefined> {
-  const link = await firstAdmin.getLink();
-  return link && { ...link, address: createLinkUrl(appUrl, link.token) };
+}: FirstAdminLinkOptions): Promise<FirstAdminLinkInfo | undefined> {
+  const link = await firstAdmin.getFirstAdminLink();
+  return link && { ...link, address: createOneTimeLinkUrl(appUrl, link.token) };
 }
 
 /**
@@ -144,8 +144,8 @@ export async function keepFirstAdminLinkFileCurrent(
   options: LinkFileOptions,
   shutdown: Shutdown,
 ): Promise<string | undefined> {
-  const { dataDir, logger, checkIntervalMs = LINK_CHECK_INTERVAL_MS } = options;
-  const file = join(dataDir, LINK_FILE_NAME);
+  const { dataDir, logger, checkIntervalMs = ADMIN_CHECK_INTERVAL_MS } = options;
+  const file = join(dataDir, FIRST_ADMIN_LINK_FILE_NAME);
   let storedLink: string | undefined;
   const updateFile = async () => {
     const link = (await createFirstAdminLink(options))?.address;

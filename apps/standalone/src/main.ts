@@ -1,8 +1,8 @@
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
-import { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
+import { DataFolderDamagedError, DataFolderInUseError, DataFolderTooNewError } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
-import { Unavailable, type Logger } from '@tracking/ports';
-import { ConfigError, createLogger, errorOutput, warnOfMisspelledVariables } from '@tracking/runtime';
+import { UnavailableError, type Logger } from '@tracking/ports';
+import { ConfigError, createLogger, standardErrorWriter, warnOfMisspelledVariables } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
 import { announceServerAddresses } from './first-start.ts';
 import { startStandalone } from './standalone.ts';
@@ -11,14 +11,14 @@ import { startStandalone } from './standalone.ts';
 function exitWithError(error: unknown): never {
   const isOperatorError =
     error instanceof ConfigError ||
-    error instanceof DataFolderInUse ||
-    error instanceof DataFolderDamaged ||
-    error instanceof DataFolderTooNew ||
+    error instanceof DataFolderInUseError ||
+    error instanceof DataFolderDamagedError ||
+    error instanceof DataFolderTooNewError ||
     error instanceof PlacesFileError ||
     // The storage throws this error, for example when its disk is full.
-    error instanceof Unavailable;
+    error instanceof UnavailableError;
   process.stderr.write(`${isOperatorError ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
-  process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
+  process.exit(error instanceof DataFolderInUseError ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
 }
 
 /** Logger that writes only errors to standard error, where the command line that started this process reads them. */
@@ -26,7 +26,7 @@ const errorOutputLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
-  error: (fields, text) => errorOutput.write(`${'error' in fields ? String(fields.error) : text}\n`),
+  error: (fields, text) => standardErrorWriter.write(`${'error' in fields ? String(fields.error) : text}\n`),
 };
 
 try {

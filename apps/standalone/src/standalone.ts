@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createAdministrationApi, serveOnAdministrationSocket } from '@tracking/administration';
+import { createAdministrationHttpApi, serveOnAdministrationSocket } from '@tracking/administration';
 import { DocumentsHttpModule } from '@tracking/documents-http';
 import { IdempotencyClaims, createHttpApi } from '@tracking/http';
-import type { Identity } from '@tracking/identity';
+import type { IdentityServices } from '@tracking/identity';
 import { IdentityHttpModule } from '@tracking/identity-http';
 import type { Logger } from '@tracking/ports';
 import {
-  Health,
+  ProcessHealth,
   Shutdown,
   convertMachineErrorToConfigError,
   deriveKey,
@@ -18,7 +18,7 @@ import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http'
 import { SecretBox } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import type { StandaloneConfig } from './config.ts';
-import { openEngines, startStandaloneFeatures } from './features.ts';
+import { openFeatureEngines, startStandaloneFeatures } from './features.ts';
 
 /** HTTP modules of the public API, in the order of its description. */
 const HTTP_FEATURE_MODULES = [
@@ -32,13 +32,13 @@ const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url))
 const SHUTDOWN_TIMEOUT_MS = 20_000;
 const CATCH_UP_TIMEOUT_MS = 5_000;
 
-export interface Standalone {
+export interface RunningStandaloneServer {
   /** URL of the API; undefined if the server does not serve HTTP. */
   readonly url: string | undefined;
   readonly managementUrl: string | undefined;
   /** Base URL of links to the web application. */
   readonly appUrl: string;
-  readonly firstAdmin: Identity['firstAdmin'];
+  readonly firstAdmin: IdentityServices['firstAdmin'];
   /** Resolves when the read models have caught up for the first time. */
   readonly ready: Promise<void>;
   readonly shutdown: Shutdown;
@@ -49,15 +49,15 @@ export async function startStandalone(
   config: StandaloneConfig,
   logger: Logger,
   mode: 'server' | 'administration',
-): Promise<Standalone> {
+): Promise<RunningStandaloneServer> {
   const shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
-  const health = new Health();
+  const health = new ProcessHealth();
   shutdown.shutDownOnUncaughtErrors(() => health.markDraining());
-  const baseUrl = config.baseUrl ?? formatAddress(config.host, config.port);
+  const baseUrl = config.baseUrl ?? formatServerUrl(config.host, config.port);
   const appUrl = config.appUrl ?? baseUrl;
   const addresses = { appUrl, baseUrl };
 
-  const engines = await openEngines(config, logger, shutdown, mode);
+  const engines = await openFeatureEngines(config, logger, shutdown, mode);
   const features = await startStandaloneFeatures(
     engines,
     { ...config, addresses },
@@ -79,8 +79,8 @@ export async function startStandalone(
     // The data folder is locked, so every other process that claimed an idempotency key has ended.
     takeOverAfterMs: 0,
   });
-  shutdown.addShutdownStep('idempotency keys', () => idempotency.closeIdempotencyClaims());
-  const administration = await createAdministrationApi({
+  shutdown.addShutdownStep('idempotency keys', () => idempotency.stopClaimSweeper());
+  const administration = await createAdministrationHttpApi({
     ...features,
     idempotency,
     leases: engines.storage.leases,
@@ -93,12 +93,13 @@ export async function startStandalone(
   if (mode === 'administration') {
     return { url: undefined, managementUrl: undefined, appUrl, firstAdmin, ready: Promise.resolve(), shutdown };
   }
-  if (config.firstAdmin) await createFirstAdmin(config.firstAdmin, (admin) => firstAdmin.createIfMissing(admin));
+  if (config.firstAdmin)
+    await createFirstAdmin(config.firstAdmin, (admin) => firstAdmin.createFirstAdminIfMissing(admin));
 
   const report = () => {
     health.setEngineStatus('storage', engines.engine.failure);
     health.setEngineStatus('objects', objects.failure);
-    return health.createReport();
+    return health.createHealthReport();
   };
   const { managementHost, managementPort } = config;
   const managing = startManagementServer({ host: managementHost, port: managementPort }, engines.metrics, report);
@@ -150,8 +151,8 @@ export async function startStandalone(
   });
   const { port } = api.getHttpServer().address() as AddressInfo;
   return {
-    url: formatAddress(config.host, port),
-    managementUrl: formatAddress(managementHost, management.port),
+    url: formatServerUrl(config.host, port),
+    managementUrl: formatServerUrl(managementHost, management.port),
     appUrl,
     firstAdmin,
     ready: readModels.ready.then(() => health.markStarted()),
@@ -159,6 +160,6 @@ export async function startStandalone(
   };
 }
 
-function formatAddress(host: string, port: number): string {
+function formatServerUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { getSocketPath } from '@tracking/contracts';
-import { DataFolderInUse } from '@tracking/embedded';
+import { DataFolderInUseError } from '@tracking/embedded';
 import { createTempFolder, type TempFolder } from '@tracking/testing';
 import { takeOverDataFolder } from './take-over.ts';
 
@@ -14,7 +14,7 @@ describe('takeOver', () => {
 
   /** Opens the folder once all prepared responses were sent. */
   const open = () =>
-    statuses.length === 0 ? Promise.resolve('opened') : Promise.reject(new DataFolderInUse(folder.path));
+    statuses.length === 0 ? Promise.resolve('opened') : Promise.reject(new DataFolderInUseError(folder.path));
 
   beforeEach(async () => {
     folder = await createTempFolder();
@@ -38,7 +38,7 @@ describe('takeOver', () => {
 
   it('throws at once if a server uses the folder', async () => {
     statuses = [404, 204];
-    await expect(takeOverDataFolder(folder.path, open)).rejects.toBeInstanceOf(DataFolderInUse);
+    await expect(takeOverDataFolder(folder.path, open)).rejects.toBeInstanceOf(DataFolderInUseError);
     expect(requests).toHaveLength(1);
   });
 });

@@ -4,24 +4,24 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getSocketPath } from '@tracking/contracts';
-import { DataFolderInUse } from '@tracking/embedded';
+import { DataFolderInUseError } from '@tracking/embedded';
 
 /** Longer than a process needs to stop after its requests in progress. */
 const TAKE_OVER_TIMEOUT_MS = 25_000;
-const POLL_MS = 50;
+const TAKE_OVER_POLL_INTERVAL_MS = 50;
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /**
  * Opens a data folder. If a process of the command line uses the folder, asks that process to end, and opens the folder
  * afterwards.
- * @throws DataFolderInUse if a server uses the folder, or the process does not end in time; errors of `open`
+ * @throws DataFolderInUseError if a server uses the folder, or the process does not end in time; errors of `open`
  */
 export async function takeOverDataFolder<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
-  for (const deadline = performance.now() + TAKE_OVER_TIMEOUT_MS; ; await pause(POLL_MS)) {
+  for (const deadline = performance.now() + TAKE_OVER_TIMEOUT_MS; ; await pause(TAKE_OVER_POLL_INTERVAL_MS)) {
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof DataFolderInUse)) throw error;
+      if (!(error instanceof DataFolderInUseError)) throw error;
       if (performance.now() > deadline || (await endProcessOfDataFolder(dataDir))) throw error;
     }
   }

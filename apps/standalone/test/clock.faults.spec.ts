@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
-import { eventually, hostileReceivers, startReceiver, type RawReceiver } from '@tracking/testing';
+import { eventually, hostileReceiverBehaviours, startReceiver, type HttpTestReceiver } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
-  createClient,
+  createTestApiClient,
   createKey,
   startStandalone,
   withTemporaryFolder,
@@ -14,17 +14,17 @@ jest.setTimeout(60_000);
 const STEPPING_CLOCK = new URL('stepping-clock.mjs', import.meta.url).href;
 
 /** Returns the challenge to verification requests, and 200 to all others. */
-function startClientReceiver(): Promise<RawReceiver> {
+function startClientReceiver(): Promise<HttpTestReceiver> {
   return startReceiver((socket, request) => {
     const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
-    hostileReceivers.answers(200, data.challenge ?? '')(socket, request);
+    hostileReceiverBehaviours.answers(200, data.challenge ?? '')(socket, request);
   });
 }
 
 describe('webhooks on a machine whose clock is set back', () => {
   let server: StandaloneProcess;
   let api: AxiosInstance;
-  let receiver: RawReceiver;
+  let receiver: HttpTestReceiver;
 
   /** Creates a shipment and waits for its acknowledgement. */
   const create = async (external_id: string): Promise<void> => {
@@ -45,7 +45,7 @@ describe('webhooks on a machine whose clock is set back', () => {
       });
       receiver = await startClientReceiver();
       try {
-        api = createClient(server.url, await createKey(folder, 'test', 'developer'));
+        api = createTestApiClient(server.url, await createKey(folder, 'test', 'developer'));
         const made = await api.post('/v1/webhook_endpoints', { url: receiver.origin, event_types: ['*'] });
         const change = async (action: string): Promise<void> => {
           expect((await api.post(`/v1/webhook_endpoints/${made.data.id}/${action}`)).status).toBe(200);
@@ -85,22 +85,22 @@ describe('webhooks on a machine whose clock is set by hours', () => {
   /** Resolves when deliveries may be answered. Challenges are answered at once. */
   let gate: Promise<unknown>;
   let status: number;
-  let receiver: RawReceiver;
+  let receiver: HttpTestReceiver;
   let arrived: string[];
 
   beforeEach(async () => {
     [gate, status, arrived] = [Promise.resolve(), 200, []];
     receiver = await startReceiver((socket, request) => {
       const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string; external_id?: string } };
-      if (data.challenge !== undefined) return hostileReceivers.answers(200, data.challenge)(socket, request);
+      if (data.challenge !== undefined) return hostileReceiverBehaviours.answers(200, data.challenge)(socket, request);
       arrived.push(data.external_id ?? '');
-      void gate.then(() => hostileReceivers.answers(status)(socket, request));
+      void gate.then(() => hostileReceiverBehaviours.answers(status)(socket, request));
     });
   });
   afterEach(() => receiver.close());
 
   async function enableEndpoint(folder: string, server: StandaloneProcess) {
-    const api = createClient(server.url, await createKey(folder, 'test', 'developer'));
+    const api = createTestApiClient(server.url, await createKey(folder, 'test', 'developer'));
     const made = await api.post('/v1/webhook_endpoints', { url: receiver.origin, event_types: ['shipment.created'] });
     for (const action of ['verify', 'enable']) {
       expect((await api.post(`/v1/webhook_endpoints/${made.data.id}/${action}`)).status).toBe(200);

@@ -5,7 +5,7 @@ import { Shutdown } from '@tracking/runtime';
 import { eventually, silentLogger as logger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { loadConfig } from '../src/config.ts';
-import { openEngines, startStandaloneFeatures } from '../src/features.ts';
+import { openFeatureEngines, startStandaloneFeatures } from '../src/features.ts';
 
 const PAGE = new URL('../../../docs/reference/running.md', import.meta.url);
 const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
@@ -32,7 +32,7 @@ describe('collections of standalone', () => {
   beforeAll(async () => {
     folder = await createTempFolder();
     const config = loadConfig({ DATA_DIR: folder.path });
-    const engines = await openEngines(config, logger, shutdown, 'server');
+    const engines = await openFeatureEngines(config, logger, shutdown, 'server');
     ({ documentStore } = engines.storage);
     const open = documentStore.collection.bind(documentStore);
     documentStore.collection = (spec) => {
@@ -44,18 +44,18 @@ describe('collections of standalone', () => {
     const claiming = { ...engines.storage, clock, logger, metrics, secret: secrets.secretsKey, takeOverAfterMs: 0 };
     const responseCipher = (key: Uint8Array) => new SecretBox(key);
     const claims = await IdempotencyClaims.openIdempotencyClaims({ ...claiming, responseCipher });
-    shutdown.addShutdownStep('idempotency keys', () => claims.closeIdempotencyClaims());
+    shutdown.addShutdownStep('idempotency keys', () => claims.stopClaimSweeper());
     await readModels.ready;
   });
   afterAll(async () => {
-    await shutdown.runSteps();
+    await shutdown.runShutdownSteps();
     await folder.remove();
   });
 
   it('are in the reference, with the time when their documents are removed', async () => {
     // Some collections are created when they are first needed.
     await eventually(async () => {
-      const names = await documentStore.collectionNames('');
+      const names = await documentStore.listCollectionNames('');
       expect(names.map(withoutGeneration).sort()).toEqual(await listed());
     });
   });

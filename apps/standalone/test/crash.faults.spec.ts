@@ -3,7 +3,7 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import {
   listAllItems,
   runCli,
-  createClient,
+  createTestApiClient,
   createKey,
   startStandalone,
   withTemporaryFolder,
@@ -22,7 +22,7 @@ interface Acknowledged {
 /** Writes until the server ends; kills it during a write after `killAfter` acknowledged writes. */
 async function loadUntilKilled(dataDir: string, key: string, cycle: number, known: Acknowledged): Promise<void> {
   const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-  const api = createClient(server.url, key);
+  const api = createTestApiClient(server.url, key);
   const killAfter = 20 + cycle * 37;
   let acknowledged = 0;
   let killed = false;
@@ -72,7 +72,7 @@ describe('kill -9 under load', () => {
       for (let cycle = 0; cycle < CYCLES; cycle += 1) await loadUntilKilled(dataDir, key, cycle, known);
 
       const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-      const api = createClient(server.url, key);
+      const api = createTestApiClient(server.url, key);
       const read = async () => {
         const shipments = await listAllItems<Shipment>(api, '/v1/shipments');
         const milestones: Record<string, Milestone[]> = {};

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { generatePdfChunks, computeSha256, waitForSimulatedDelay } from '@tracking/testing';
 import axios, { type AxiosInstance } from 'axios';
 import {
-  createClient,
+  createTestApiClient,
   createKey,
   startStandalone,
   withTemporaryFolder,
@@ -94,7 +94,7 @@ describe('ten files at once', () => {
         key = await createKey(folder);
         server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
         try {
-          api = createClient(server.url, key);
+          api = createTestApiClient(server.url, key);
           const { id } = await createShipment(api);
           await download(await upload(id, first));
           const before = await residentMiB();

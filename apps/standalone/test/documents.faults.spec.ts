@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { eventually, generatePdf, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
-  createClient,
+  createTestApiClient,
   createKey,
   startStandalone,
   withTemporaryFolder,
@@ -12,7 +12,7 @@ import {
   MULTIPART_BOUNDARY,
   MULTIPART_FORM_START,
   startUploadRequest,
-  verifyDocuments,
+  expectStoredDocumentBytes,
   createShipment,
   putFileToUploadUrl,
   requestUpload,
@@ -43,7 +43,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
 
   const start = async (env: Record<string, string> = {}) => {
     server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000', ...env });
-    api = createClient(server.url, key);
+    api = createTestApiClient(server.url, key);
   };
   const inFolder = (test: () => Promise<void>) => () =>
     withTemporaryFolder(async (folder) => {
@@ -61,7 +61,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
     await server.stop('SIGKILL');
     await start(env);
   };
-  const statuses = async () => [...(await verifyDocuments(api, shipmentId)).values()];
+  const statuses = async () => [...(await expectStoredDocumentBytes(api, shipmentId)).values()];
   /** Three days later, the sweep checks every object. All stored objects then belong to documents. */
   const expectSwept = async (documents: number) => {
     await restart(SWEEPING);
@@ -126,7 +126,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
         await start();
         expect((await statuses()).filter((status) => status !== 'pending_upload')).toEqual([]);
         expect(await listObjectFileNames(dataDir)).toHaveLength(1);
-        for (const id of (await verifyDocuments(api, shipmentId)).keys()) {
+        for (const id of (await expectStoredDocumentBytes(api, shipmentId)).keys()) {
           const { status, data } = await api.post(`/v1/documents/${id}/complete`);
           expect([status, data.error.code]).toEqual([409, 'upload_missing']);
         }
@@ -144,12 +144,12 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       await restart(killedAt('destroying'));
       await expect(api.delete(`/v1/documents/${document.id}`)).rejects.toMatchObject({ isAxiosError: true });
       await restart();
-      const known = await verifyDocuments(api, shipmentId);
+      const known = await expectStoredDocumentBytes(api, shipmentId);
       expect([known.get(document.id), known.get(other.id)]).toEqual(['deleted', 'uploaded']);
       // This is long before any sweep.
       await restart(ahead(1));
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(1), SOON);
-      expect((await verifyDocuments(api, shipmentId)).get(other.id)).toBe('uploaded');
+      expect((await expectStoredDocumentBytes(api, shipmentId)).get(other.id)).toBe('uploaded');
     }),
     120_000,
   );
@@ -205,7 +205,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       expect(acknowledged.size).toBeGreaterThanOrEqual(KILLS);
       await restart(SWEEPING);
       await eventually(async () => expect(await statuses()).not.toContain('pending_upload'), SOON);
-      const known = await verifyDocuments(api, shipmentId);
+      const known = await expectStoredDocumentBytes(api, shipmentId);
       for (const [id, allowed] of acknowledged) expect([id, allowed]).toEqual([id, [known.get(id)]]);
       const present = [...known.values()].filter((status) => ['uploaded', 'approved'].includes(status));
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(present.length), SOON);

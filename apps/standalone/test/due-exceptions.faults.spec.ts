@@ -3,7 +3,7 @@ import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contr
 import { eventually } from '@tracking/testing';
 import {
   listAllItems,
-  createClient,
+  createTestApiClient,
   createKey,
   startStandalone,
   withTemporaryFolder,
@@ -23,14 +23,14 @@ const LATER = {
 
 /** Number of shipments that a process has checked because of time. */
 async function checked({ managementUrl }: StandaloneProcess): Promise<number> {
-  const { data } = await createClient(managementUrl, 'none').get<string>('/metrics');
+  const { data } = await createTestApiClient(managementUrl, 'none').get<string>('/metrics');
   return Number(/^clock_checks_total\{outcome="checked"[^}]*\} (\d+)$/m.exec(data)?.[1] ?? 0);
 }
 
 /** Planned departures from half a day ago, and up to an hour later. */
 async function create(folder: string, key: string): Promise<void> {
   const server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
-  const api = createClient(server.url, key);
+  const api = createTestApiClient(server.url, key);
   for (let first = 0; first < SHIPMENTS; first += 300) {
     const shipments = Array.from({ length: 300 }, (_, n) => ({
       external_id: `PO-${first + n}`,
@@ -63,7 +63,7 @@ describe('many exceptions that became due during a downtime', () => {
       expect(left).toBeGreaterThan(0);
 
       const server = await startStandalone(folder, LATER);
-      const api = createClient(server.url, key);
+      const api = createTestApiClient(server.url, key);
       const opened = () => listAllItems<EventEnvelope>(api, '/v1/events?type=exception.opened');
       await eventually(async () => expect((await opened()).length).toBeGreaterThanOrEqual(SHIPMENTS), PATIENT);
       const shipments = await listAllItems<Shipment>(api, '/v1/shipments');

@@ -5,7 +5,7 @@ import { USER_ROLES } from '@tracking/contracts';
 import { eventually, generatePdf, scaleTimeout, waitForSimulatedDelay } from '@tracking/testing';
 import axios from 'axios';
 import {
-  createClient,
+  createTestApiClient,
   createKey,
   runCli,
   startStandalone,
@@ -86,7 +86,7 @@ const stalledPut = (path: string): Pieces => [
 
 /** Stores shipments of 20 kB and a document, and requests upload URLs. Returns the paths that attacks use. */
 async function seed(url: string, key: string) {
-  const api = createClient(url, key);
+  const api = createTestApiClient(url, key);
   const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`field_${n}`, 'x'.repeat(900)]));
   for (let n = 0; n < 60; n += 1)
     await api.post('/v1/shipments', { external_id: `LARGE-${n}`, mode: 'ocean', metadata });

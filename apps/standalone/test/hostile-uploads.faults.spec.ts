@@ -4,7 +4,7 @@ import type { ShipmentDocument } from '@tracking/contracts';
 import { eventually, expectAssertionStaysTrue, generatePdf } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
-  createClient,
+  createTestApiClient,
   createKey,
   startStandalone,
   withTemporaryFolder,
@@ -14,7 +14,7 @@ import {
   MULTIPART_BOUNDARY,
   MULTIPART_FORM_START,
   startUploadRequest,
-  verifyDocuments,
+  expectStoredDocumentBytes,
   createShipment,
   putFileToUploadUrl,
   requestUpload,
@@ -78,7 +78,7 @@ describe('invalid uploads over real connections', () => {
       dataDir = folder;
       key = await createKey(dataDir);
       server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-      api = createClient(server.url, key);
+      api = createTestApiClient(server.url, key);
       shipmentId = (await createShipment(api)).id;
       try {
         await test();
@@ -120,10 +120,10 @@ describe('invalid uploads over real connections', () => {
       cut.destroy();
       form.destroy();
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toEqual([]), SOON);
-      expect([...(await verifyDocuments(api, shipmentId))]).toEqual([[document.id, 'pending_upload']]);
+      expect([...(await expectStoredDocumentBytes(api, shipmentId))]).toEqual([[document.id, 'pending_upload']]);
       expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBe(204);
       expect((await api.post(`/v1/documents/${document.id}/complete`)).status).toBe(200);
-      expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
+      expect([...(await expectStoredDocumentBytes(api, shipmentId)).values()]).toEqual(['uploaded']);
     }),
     60_000,
   );
@@ -148,7 +148,10 @@ describe('invalid uploads over real connections', () => {
       await Promise.all([unanswered, ...answers]);
       expect(statuses).toEqual([408, 408]);
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(1), SOON);
-      expect([...(await verifyDocuments(api, shipmentId)).values()].sort()).toEqual(['pending_upload', 'uploaded']);
+      expect([...(await expectStoredDocumentBytes(api, shipmentId)).values()].sort()).toEqual([
+        'pending_upload',
+        'uploaded',
+      ]);
     }),
     120_000,
   );
@@ -166,7 +169,7 @@ describe('invalid uploads over real connections', () => {
       expect(codeOf(await complete())).toEqual([400, 'size_mismatch']);
       expect((await putFileToUploadUrl(document, generatePdf('other', bytes.length), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'checksum_mismatch']);
-      expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['pending_upload']);
+      expect([...(await expectStoredDocumentBytes(api, shipmentId)).values()]).toEqual(['pending_upload']);
       const program = MALICIOUS['a program'] ?? Buffer.alloc(0);
       expect(codeOf(await putFileToUploadUrl(document, program, server.url))).toEqual([
         400,
@@ -175,7 +178,7 @@ describe('invalid uploads over real connections', () => {
       expect(codeOf(await putFileToUploadUrl(document, Buffer.alloc(0), server.url))).toEqual([400, 'empty_file']);
       expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBe(204);
       expect((await complete()).status).toBe(200);
-      expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
+      expect([...(await expectStoredDocumentBytes(api, shipmentId)).values()]).toEqual(['uploaded']);
       expect(await listObjectFileNames(dataDir)).toHaveLength(1);
     }),
     60_000,

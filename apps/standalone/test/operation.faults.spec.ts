@@ -8,7 +8,7 @@ import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
 import { formatFirstKeyCommand, formatWelcome } from '../src/first-start.ts';
 import {
   runCli,
-  createClient,
+  createTestApiClient,
   createKey,
   runServerUntilExit,
   startStandalone,
@@ -41,12 +41,12 @@ describe('running standalone', () => {
   });
 
   it('serves its health, documentation and metrics', async () => {
-    const anyone = createClient(server.url, 'none');
+    const anyone = createTestApiClient(server.url, 'none');
     expect((await anyone.get('/health/live')).status).toBe(200);
     expect((await anyone.get('/health/ready')).data).toMatchObject({ status: 'ready' });
     expect((await anyone.get('/openapi.json')).data.openapi).toMatch(/^3\.1\./);
     expect((await anyone.get('/docs')).headers['content-type']).toContain('text/html');
-    const management = createClient(server.managementUrl, 'none');
+    const management = createTestApiClient(server.managementUrl, 'none');
     expect((await management.get('/metrics')).data).toContain('http_requests_total');
     expect((await management.get('/health/live')).data).toEqual({ status: 'live' });
     expect((await management.get('/health/ready')).data).toMatchObject({ status: 'ready', engines: { storage: 'ok' } });
@@ -82,7 +82,7 @@ describe('running standalone', () => {
   it('creates, lists and revokes keys while it runs', async () => {
     const key = await createKey(dataDir, 'test', 'viewer');
     expect(key).toMatch(/^sk_test_\S+$/);
-    const api = createClient(server.url, key);
+    const api = createTestApiClient(server.url, key);
     expect((await api.get('/v1/shipments')).status).toBe(200);
     expect((await api.post('/v1/shipments', { external_id: 'A' })).data.error.code).toBe('permission_denied');
     const listed = await runCli(dataDir, 'keys', 'list', '--json');
@@ -100,13 +100,13 @@ describe('running standalone', () => {
       createKey(dataDir, 'test'),
       createKey(dataDir, 'live', 'operator', 'other'),
     ]);
-    const created = await createClient(server.url, live).post('/v1/shipments', {
+    const created = await createTestApiClient(server.url, live).post('/v1/shipments', {
       external_id: 'MINE',
       house_bill: 'HB-1',
     });
     expect(created.status).toBe(201);
     for (const key of [test, other]) {
-      const api = createClient(server.url, key);
+      const api = createTestApiClient(server.url, key);
       const path = `/v1/shipments/${created.data.id}`;
       expect((await api.get(path)).status).toBe(404);
       expect((await api.get(`${path}/milestones`)).status).toBe(404);
@@ -122,7 +122,7 @@ describe('running standalone', () => {
 
   it('protects its data folder, and keeps every key out of its log', async () => {
     const key = await createKey(dataDir, 'live');
-    await createClient(server.url, key).get('/v1/shipments?limit=1');
+    await createTestApiClient(server.url, key).get('/v1/shipments?limit=1');
     expect(server.output()).not.toMatch(/sk_(live|test)_/);
     expect((await stat(dataDir)).mode & 0o077).toBe(0);
     for (const name of await readdir(dataDir)) expect((await stat(join(dataDir, name))).mode & 0o077).toBe(0);
@@ -134,7 +134,7 @@ describe('standalone without a server', () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
-      const created = await createClient(server.url, key).post('/v1/shipments', { external_id: 'PO-1' });
+      const created = await createTestApiClient(server.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       expect(created.status).toBe(201);
       await server.stop();
       expect(server.child.exitCode).toBe(0);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Shipment } from '@tracking/contracts';
 import { IS_SOAK_RUN, eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
+import { createTestApiClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
 const KILLS = IS_SOAK_RUN ? 5 : 2;
 const AT_ONCE = 20;
@@ -13,12 +13,12 @@ describe('kill -9 of a server with many concurrent writes with the same If-Match
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       let server = await startStandalone(dataDir, SETTINGS);
-      const { data: shipment } = await createClient(server.url, key).post<Shipment>('/v1/shipments', {
+      const { data: shipment } = await createTestApiClient(server.url, key).post<Shipment>('/v1/shipments', {
         house_bill: 'HB',
       });
       const path = `/v1/shipments/${shipment.id}`;
       for (let kill = 0; kill < KILLS; kill += 1) {
-        const before = createClient(server.url, key);
+        const before = createTestApiClient(server.url, key);
         const tag = String((await before.get(path)).headers['etag']);
         const names = Array.from({ length: AT_ONCE }, () => randomUUID());
         const send = (api: AxiosInstance, name: string): Promise<AxiosResponse<{ id?: string }>> =>
@@ -34,7 +34,7 @@ describe('kill -9 of a server with many concurrent writes with the same If-Match
           sent.status === 'fulfilled' && sent.value.status === 201 ? [sent.value.data.id] : [],
         );
         server = await startStandalone(dataDir, SETTINGS);
-        const after = createClient(server.url, key);
+        const after = createTestApiClient(server.url, key);
         const repeated = await Promise.all(
           names.map((name) =>
             eventually(async () => {
@@ -49,7 +49,7 @@ describe('kill -9 of a server with many concurrent writes with the same If-Match
         expect([[], [done[0]?.data.id]]).toContainEqual(told);
         expect((await after.get(path)).headers['etag']).toBe(done[0]?.headers['etag']);
       }
-      const { data } = await createClient(server.url, key).get<{ data: unknown[] }>(`${path}/milestones`);
+      const { data } = await createTestApiClient(server.url, key).get<{ data: unknown[] }>(`${path}/milestones`);
       expect(data.data).toHaveLength(KILLS);
       await server.stop();
     });

@@ -1,7 +1,13 @@
 import type { WorkspaceSettings } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import { listAllItems, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
+import {
+  listAllItems,
+  createTestApiClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+} from './standalone-process.ts';
 
 const SHIPMENTS = 1_000;
 const AT_ONCE = 500;
@@ -37,7 +43,7 @@ describe('kill -9 of a server that checks shipments after a settings change', ()
       const key = await createKey(dataDir, 'live', 'admin');
       const start = async () => {
         const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-        return { server, api: createClient(server.url, key) };
+        return { server, api: createTestApiClient(server.url, key) };
       };
       let { server, api } = await start();
       const recheck = async () => {

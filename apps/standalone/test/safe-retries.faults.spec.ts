@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import { IS_SOAK_RUN, eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { listAllItems, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
+import {
+  listAllItems,
+  createTestApiClient,
+  createKey,
+  startStandalone,
+  withTemporaryFolder,
+} from './standalone-process.ts';
 
 const KILLS = IS_SOAK_RUN ? 16 : 4;
 const AT_ONCE = 50;
@@ -20,7 +26,7 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       let server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-      const { data: shipment } = await createClient(server.url, key).post<Shipment>('/v1/shipments', {
+      const { data: shipment } = await createTestApiClient(server.url, key).post<Shipment>('/v1/shipments', {
         house_bill: 'HB',
       });
       const bills: string[] = [];
@@ -41,7 +47,7 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
           else expect([409, 503]).toContain(answer.status);
           return answer.status;
         };
-        const before = createClient(server.url, key);
+        const before = createTestApiClient(server.url, key);
         const sent = Array.from({ length: AT_ONCE }, (_, turn) => send(before, turn % requests.length));
         const sending = Promise.allSettled(sent);
         await waitForSimulatedDelay(kill * LATER_MS);
@@ -50,7 +56,7 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
           if (outcome.status === 'rejected' && !('isAxiosError' in Object(outcome.reason))) throw outcome.reason;
         }
         server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
-        const after = createClient(server.url, key);
+        const after = createTestApiClient(server.url, key);
         const again = Array.from({ length: AT_ONCE }, (_, turn) =>
           eventually(async () => expect(await send(after, turn % requests.length)).toBe(201)),
         );
@@ -59,7 +65,7 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
         const reused = await after.post('/v1/shipments', {}, { headers: { 'Idempotency-Key': requests[0][2] } });
         expect([reused.status, reused.data.error.code]).toEqual([409, 'idempotency_key_reused']);
       }
-      const api = createClient(server.url, key);
+      const api = createTestApiClient(server.url, key);
       const shipments = await listAllItems<Shipment>(api, '/v1/shipments');
       expect(shipments.map(({ house_bill }) => house_bill).sort()).toEqual(['HB', ...bills].sort());
       expect(await listAllItems<Milestone>(api, `/v1/shipments/${shipment.id}/milestones`)).toHaveLength(KILLS);

@@ -31,7 +31,7 @@ export interface EndedProcess {
 }
 
 /** Starts the server without waiting for it. */
-export function launchProcess(
+export function launchStandaloneProcess(
   dataDir: string,
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
@@ -52,14 +52,14 @@ export function launchProcess(
 }
 
 /** Returns `NODE_OPTIONS` for a process that throws an uncaught error with this message on this signal. */
-export function createOptionsToThrowOnSignal(signal: NodeJS.Signals, message: string): string {
+export function createNodeOptionsToThrowOnSignal(signal: NodeJS.Signals, message: string): string {
   const code = `process.on('${signal}', () => { throw new Error('${message}') })`;
   return `--import=data:text/javascript,${encodeURIComponent(code).replaceAll("'", '%27')}`;
 }
 
 /** Starts the server and waits for its "listening" line. */
 export async function startStandalone(dataDir: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
-  const child = launchProcess(dataDir, env);
+  const child = launchStandaloneProcess(dataDir, env);
   const lines: string[] = [];
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
   // Waits until all output of the process was received.
@@ -92,7 +92,7 @@ export async function runServerUntilExit(
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
 ): Promise<EndedProcess> {
-  const child = launchProcess(dataDir, env, wrapper);
+  const child = launchStandaloneProcess(dataDir, env, wrapper);
   let output = '';
   child.stdout?.on('data', (chunk) => (output += String(chunk)));
   child.stderr?.on('data', (chunk) => (output += String(chunk)));
@@ -139,7 +139,7 @@ export async function withTemporaryFolder(work: (folder: string) => Promise<void
 }
 
 /** Creates a client of the API that does not throw on error statuses. */
-export const createClient = (url: string, key: string): AxiosInstance =>
+export const createTestApiClient = (url: string, key: string): AxiosInstance =>
   axios.create({
     baseURL: url,
     headers: { authorization: `Bearer ${key}` },

@@ -8,12 +8,12 @@ import { jest } from '@jest/globals';
 import { waitForSimulatedDelay } from '@tracking/testing';
 import {
   runCli,
-  createClient,
+  createTestApiClient,
   createKey,
   runServerUntilStartFails,
   runServerUntilExit,
   startStandalone,
-  createOptionsToThrowOnSignal,
+  createNodeOptionsToThrowOnSignal,
   withTemporaryFolder,
 } from './standalone-process.ts';
 
@@ -106,10 +106,10 @@ describe('standalone with an uncaught error', () => {
   it('logs the error once, stops in order and exits with 1; the next start has all data', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const first = await startStandalone(dataDir, {
-        NODE_OPTIONS: createOptionsToThrowOnSignal('SIGUSR2', 'lost sk_live_abcdef'),
+        NODE_OPTIONS: createNodeOptionsToThrowOnSignal('SIGUSR2', 'lost sk_live_abcdef'),
       });
       const key = await createKey(dataDir);
-      const created = await createClient(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
+      const created = await createTestApiClient(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       await first.stop('SIGUSR2');
       expect(first.child.exitCode).toBe(1);
       const lines = first
@@ -123,7 +123,7 @@ describe('standalone with an uncaught error', () => {
         }),
       ]);
       const second = await startStandalone(dataDir);
-      expect((await createClient(second.url, key).get(`/v1/shipments/${created.data.id}`)).status).toBe(200);
+      expect((await createTestApiClient(second.url, key).get(`/v1/shipments/${created.data.id}`)).status).toBe(200);
       await second.stop();
     });
   });
@@ -134,7 +134,7 @@ describe('standalone that receives SIGTERM', () => {
     await withTemporaryFolder(async (dataDir) => {
       const first = await startStandalone(dataDir);
       const key = await createKey(dataDir);
-      const api = createClient(first.url, key);
+      const api = createTestApiClient(first.url, key);
       await api.post('/v1/shipments', { external_id: 'warm' });
       const posts = Array.from({ length: 50 }, (_, n) => api.post('/v1/shipments', { external_id: `PO-${n}` }));
       await Promise.race(posts);
@@ -144,7 +144,7 @@ describe('standalone that receives SIGTERM', () => {
       const answered = outcomes.flatMap((post) => (post.status === 'fulfilled' ? [post.value] : []));
       expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([201]));
       const second = await startStandalone(dataDir);
-      const listed = await createClient(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
+      const listed = await createTestApiClient(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
       await second.stop();
       // Requests without a response were not carried out.
       const stored = listed.data.data.map(({ external_id }: { external_id: string }) => external_id);

@@ -6,7 +6,7 @@ import { eventually, testIfSupported } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   listAllItems,
-  createClient,
+  createTestApiClient,
   createKey,
   runServerUntilStartFails,
   startStandalone,
@@ -24,7 +24,7 @@ const limitFiles = ({ child }: StandaloneProcess, bytes: number | 'unlimited') =
 
 const post = (api: AxiosInstance, external_id: string) => api.post('/v1/shipments', { external_id });
 const health = async ({ url, managementUrl }: StandaloneProcess) => {
-  const answers = [url, managementUrl].map((base) => createClient(base, 'none').get('/health/ready'));
+  const answers = [url, managementUrl].map((base) => createTestApiClient(base, 'none').get('/health/ready'));
   const [api, management] = await Promise.all(answers);
   expect(api?.data).toEqual(management?.data);
   return [api?.status, api?.data.status, api?.data.engines.storage];
@@ -37,7 +37,7 @@ describe('standalone with a failing disk', () => {
       await withTemporaryFolder(async (dataDir) => {
         const key = await createKey(dataDir);
         const server = await startStandalone(dataDir);
-        const api = createClient(server.url, key);
+        const api = createTestApiClient(server.url, key);
         expect((await post(api, 'before')).status).toBe(201);
         limitFiles(server, (await stat(join(dataDir, 'storage.db-wal'))).size);
         const refused = await eventually(async () => {
@@ -57,9 +57,9 @@ describe('standalone with a failing disk', () => {
         await server.stop('SIGKILL');
 
         const again = await startStandalone(dataDir);
-        const stored = (await listAllItems<{ external_id: string }>(createClient(again.url, key), '/v1/shipments')).map(
-          ({ external_id }) => external_id,
-        );
+        const stored = (
+          await listAllItems<{ external_id: string }>(createTestApiClient(again.url, key), '/v1/shipments')
+        ).map(({ external_id }) => external_id);
         expect(stored).toEqual(expect.arrayContaining(['before', 'after']));
         await again.stop();
       });
@@ -79,7 +79,7 @@ describe('standalone with a failing disk', () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
-      const api = createClient(server.url, key);
+      const api = createTestApiClient(server.url, key);
       expect((await post(api, 'before')).status).toBe(201);
       expect(await health(server)).toEqual([200, 'ready', 'ok']);
       await rm(dataDir, { recursive: true });
@@ -99,7 +99,7 @@ describe('standalone with a failing disk', () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
-      const api = createClient(server.url, key);
+      const api = createTestApiClient(server.url, key);
       const folder = join(dataDir, 'objects');
       await rename(folder, `${folder}.away`);
       expect(await health(server)).toEqual([200, 'degraded', 'ok']);
@@ -116,7 +116,7 @@ describe('standalone with a failing disk', () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
       const server = await startStandalone(dataDir);
-      const api = createClient(server.url, key);
+      const api = createTestApiClient(server.url, key);
       for (let n = 0; n < 50; n += 1) expect((await post(api, `PO-${n}`)).status).toBe(201);
       await server.stop('SIGKILL');
       const path = join(dataDir, 'storage.db-wal');

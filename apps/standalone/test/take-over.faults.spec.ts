@@ -7,10 +7,10 @@ import { jest } from '@jest/globals';
 import { type TempFolder, eventually, waitForSimulatedDelay, createTempFolder } from '@tracking/testing';
 import {
   type StandaloneProcess,
-  createClient,
+  createTestApiClient,
   createKey,
   INHERITED_ENVIRONMENT,
-  launchProcess,
+  launchStandaloneProcess,
   runCli,
   runServerUntilExit,
   startStandalone,
@@ -54,7 +54,7 @@ beforeAll(async () => {
   filled = await createTempFolder();
   key = await createKey(filled.path);
   const server = await startStandalone(filled.path);
-  const client = createClient(server.url, key);
+  const client = createTestApiClient(server.url, key);
   for (let n = 0; n < SHIPMENTS; n += PER_REQUEST) {
     const shipments = Array.from({ length: PER_REQUEST }, (_, index) => ({ external_id: `PO-${n + index}` }));
     expect((await client.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
@@ -82,7 +82,7 @@ async function expectOneRebuild({ ended, child, output }: CliProcess): Promise<v
 }
 
 async function stopInOrder(server: StandaloneProcess): Promise<void> {
-  const list = await createClient(server.url, key).get('/v1/shipments?limit=1');
+  const list = await createTestApiClient(server.url, key).get('/v1/shipments?limit=1');
   expect(list.data).toMatchObject({ data: [{ external_id: expect.stringMatching(/^PO-/) }] });
   await server.stop();
   expect(server.child.exitCode).toBe(0);
@@ -98,7 +98,7 @@ describe('a server that starts while a command uses the data folder', () => {
 
   it('starts after a kill -9 of an earlier server that took the folder over', () =>
     withRebuild(async (dataDir, rebuild) => {
-      const killed = launchProcess(dataDir);
+      const killed = launchStandaloneProcess(dataDir);
       await waitForSimulatedDelay(KILL_AFTER_MS);
       killed.kill('SIGKILL');
       await once(killed, 'close');

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import {
   listAllItems,
   runCli,
-  createClient,
+  createTestApiClient,
   INHERITED_ENVIRONMENT,
   createKey,
   startStandalone,
@@ -18,7 +18,7 @@ interface Resource {
 
 /** Reads everything that a key can see, in a fixed order. */
 async function seen(url: string, key: string): Promise<readonly unknown[]> {
-  const api = createClient(url, key);
+  const api = createTestApiClient(url, key);
   const byId = (one: Resource, other: Resource) => (one.id < other.id ? -1 : 1);
   const shipments = await listAllItems<Resource>(api, '/v1/shipments');
   const timelines = await Promise.all(
@@ -47,7 +47,7 @@ describe('events of one system, imported into another', () => {
       await runCli(from, 'workspaces', 'create', '--name', 'acme');
       for (const workspace of workspaces) {
         const key = await createKey(from, 'live', 'operator', workspace);
-        const api = createClient(one.url, key);
+        const api = createTestApiClient(one.url, key);
         for (let n = 0; n < 5; n += 1) {
           const { data } = await api.post<Resource>('/v1/shipments', {
             external_id: `${workspace}-${n}`,

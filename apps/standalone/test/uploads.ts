@@ -89,7 +89,10 @@ export function listObjectFileNames(dataDir: string): Promise<string[]> {
  * Checks that all existing documents of a shipment have the recorded bytes and are counted. Returns the status of each
  * document by id.
  */
-export async function verifyDocuments(api: AxiosInstance, shipmentId: string): Promise<ReadonlyMap<string, string>> {
+export async function expectStoredDocumentBytes(
+  api: AxiosInstance,
+  shipmentId: string,
+): Promise<ReadonlyMap<string, string>> {
   const documents = await listAllItems<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);
   const present = documents.filter(({ download_url }) => download_url !== null);
   for (const { id, checksum_sha256, size_bytes } of present) {

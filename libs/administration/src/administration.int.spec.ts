@@ -11,18 +11,18 @@ import type { JsonObject } from '@tracking/contracts';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { IdempotencyClaims } from '@tracking/http';
-import { Identity } from '@tracking/identity';
-import { Unavailable } from '@tracking/ports';
+import { IdentityServices } from '@tracking/identity';
+import { UnavailableError } from '@tracking/ports';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import { PartitionCounts } from '@tracking/shipments';
-import { createAdministrationApi, createTokenProtectedHandler, serveOnAdministrationSocket } from './index.ts';
+import { PartitionCountManager } from '@tracking/shipments';
+import { createAdministrationHttpApi, createTokenProtectedHandler, serveOnAdministrationSocket } from './index.ts';
 import type { AdministrationDependencies } from './index.ts';
 
 const metrics: Metrics = {
-  counter: () => ({ add: () => undefined }),
-  gauge: () => ({ set: () => undefined }),
-  histogram: () => ({ observe: () => undefined }),
+  createCounter: () => ({ add: () => undefined }),
+  createGauge: () => ({ set: () => undefined }),
+  createHistogram: () => ({ observe: () => undefined }),
 };
 
 const appUrl = 'https://app.example';
@@ -31,7 +31,7 @@ describe('administration API', () => {
   let dataDir: string;
   let socketPath: string;
   let engine: EmbeddedEngine;
-  let identity: Identity;
+  let identity: IdentityServices;
   let idempotency: IdempotencyClaims;
   let readModels: ReadModels;
   let app: NestFastifyApplication;
@@ -45,7 +45,7 @@ describe('administration API', () => {
     engine = await openTestEngine(dataDir, { logger, metrics });
     const { eventStore, documentStore, leases } = engine;
     const clock = () => new Date();
-    identity = await Identity.openIdentity({ documentStore, clock, logger, secret: randomBytes(32) });
+    identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret: randomBytes(32) });
     readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
     await readModels.ready;
     const stored = { documentStore, leases, clock, logger, metrics };
@@ -56,16 +56,16 @@ describe('administration API', () => {
       responseCipher: () => cipher,
       takeOverAfterMs: 0,
     });
-    app = await createAdministrationApi({
+    app = await createAdministrationHttpApi({
       appUrl,
       identity,
       idempotency,
       readModels: {
-        list: () => readModels.list(),
+        listReadModelStates: () => readModels.listReadModelStates(),
         rebuild: (name) => readModels.rebuild(name),
         listParkedShipments: () =>
           (overridden.listParkedShipments ?? readModels.listParkedShipments.bind(readModels))(),
-        retryParked: (id) => (overridden.retryParked ?? readModels.retryParked.bind(readModels))(id),
+        retryParkedStream: (id) => (overridden.retryParkedStream ?? readModels.retryParkedStream.bind(readModels))(id),
       },
       logger,
     });
@@ -76,7 +76,7 @@ describe('administration API', () => {
   });
   afterAll(async () => {
     await app.close();
-    await idempotency.closeIdempotencyClaims();
+    await idempotency.stopClaimSweeper();
     await readModels.stop();
     await identity.closeIdentity();
     await engine.closeEngine();
@@ -209,7 +209,7 @@ describe('administration API', () => {
     expect((await call('POST', '/administration/keys/key_none/revoke', { workspace: 'audited' })).status).toBe(404);
 
     const workspaceId = String(acme.body['id']);
-    const { items } = await identity.auditLog.listEntries(workspaceId, { filter: {}, limit: 50 });
+    const { items } = await identity.auditLog.listAuditEntries(workspaceId, { filter: {}, limit: 50 });
     const common = {
       id: expect.stringMatching(/^aud_/),
       at: expect.any(String),
@@ -243,13 +243,13 @@ describe('administration API', () => {
 
   it('audits the service account even if the outcome of its key is unknown', async () => {
     const { body } = await call('POST', '/administration/workspaces', { name: 'half' });
-    const serviceAccounts = () => identity.serviceAccounts.listAccounts(String(body['id']), { limit: 10 });
-    jest.spyOn(identity.keys, 'createKey').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
+    const serviceAccounts = () => identity.serviceAccounts.listServiceAccounts(String(body['id']), { limit: 10 });
+    jest.spyOn(identity.keys, 'createKey').mockRejectedValueOnce(new UnavailableError('document store', 'gone'));
     const inHalf = { ...newKey, workspace: 'half' };
     expect((await call('POST', '/administration/keys', inHalf)).status).toBe(503);
     const [account] = (await serviceAccounts()).items;
     const entries = async () => {
-      const { items } = await identity.auditLog.listEntries(String(body['id']), { filter: {}, limit: 50 });
+      const { items } = await identity.auditLog.listAuditEntries(String(body['id']), { filter: {}, limit: 50 });
       return items.map(({ type, outcome, target }) => [type, outcome, target.id]).sort();
     };
     const unknown = ['api_key.created', 'unknown', null];
@@ -278,18 +278,18 @@ describe('administration API', () => {
     });
 
     it('creates nothing twice if a part failed or the first response could not be stored', async () => {
-      jest.spyOn(identity.keys, 'createKey').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
+      jest.spyOn(identity.keys, 'createKey').mockRejectedValueOnce(new UnavailableError('document store', 'gone'));
       const again = () => call('POST', '/administration/keys', { ...newKey, name: 'half' }, undefined, 'half');
       expect((await again()).status).toBe(503);
       expect((await again()).status).toBe(201);
       expect(await keysNamed('half')).toHaveLength(1);
       const { data } = (await call('GET', '/administration/workspaces')).body as { data: JsonObject[] };
-      const accounts = await identity.serviceAccounts.listAccounts(String(data[0]?.['id']), { limit: 50 });
+      const accounts = await identity.serviceAccounts.listServiceAccounts(String(data[0]?.['id']), { limit: 50 });
       expect(accounts.items.filter(({ name }) => name === 'half')).toHaveLength(1);
 
       jest.spyOn(idempotency, 'storeResponse').mockImplementationOnce(async (claim) => {
         await idempotency.releaseClaim(claim);
-        throw new Unavailable('document store', 'gone');
+        throw new UnavailableError('document store', 'gone');
       });
       const create = () => call('POST', '/administration/workspaces', { name: 'Repeated' }, undefined, 'workspace');
       expect((await create()).status).toBe(503);
@@ -402,7 +402,7 @@ describe('administration API', () => {
     };
     overridden = {
       listParkedShipments: () => Promise.resolve([{ ...parked, partition: 'shipment-', retry: false }]),
-      retryParked: (id) => Promise.resolve(id === parked.id ? 'parked' : 'not_found'),
+      retryParkedStream: (id) => Promise.resolve(id === parked.id ? 'parked' : 'not_found'),
     };
     expect(await call('GET', '/administration/parked')).toEqual({ status: 200, body: { data: [parked] } });
     expect(await call('POST', `/administration/parked/${parked.id}/retry`)).toEqual({
@@ -413,7 +413,7 @@ describe('administration API', () => {
 
   describe('the administration socket', () => {
     async function served(folder: string): Promise<{ path: string; close: () => Promise<void> }> {
-      const other = await createAdministrationApi({ identity, idempotency, appUrl, readModels, logger });
+      const other = await createAdministrationHttpApi({ identity, idempotency, appUrl, readModels, logger });
       try {
         const path = await serveOnAdministrationSocket(other, folder);
         return { path, close: () => other.close() };
@@ -458,7 +458,7 @@ describe('administration API', () => {
 
   it('on another server responds only with the token, and leaves other paths alone', async () => {
     const token = 'a-token-of-thirty-two-characters';
-    const own = await createAdministrationApi({ identity, idempotency, appUrl, readModels, logger });
+    const own = await createAdministrationHttpApi({ identity, idempotency, appUrl, readModels, logger });
     const handler = await createTokenProtectedHandler(own, token);
     const server = createServer((incoming, response) => {
       if (!handler(incoming, response)) response.writeHead(404).end();
@@ -494,8 +494,8 @@ describe('administration API', () => {
       { name: 'webhooks-shard-00', epoch: 3, holder },
       { name: 'webhooks-shard-01', epoch: 1, holder: null },
     ];
-    const leases = { list: () => Promise.resolve(held) };
-    const own = await createAdministrationApi({ identity, idempotency, appUrl, readModels, leases, logger });
+    const leases = { listHeldLeases: () => Promise.resolve(held) };
+    const own = await createAdministrationHttpApi({ identity, idempotency, appUrl, readModels, leases, logger });
     try {
       const response = await own.inject('/administration/leases');
       expect([response.statusCode, response.json()]).toEqual([200, { data: held }]);
@@ -505,8 +505,8 @@ describe('administration API', () => {
   });
 
   it('lists and changes the number of partitions of a subscriber', async () => {
-    const partitions = new PartitionCounts(engine.documentStore, ['publisher']);
-    const own = await createAdministrationApi({ identity, idempotency, appUrl, readModels, partitions, logger });
+    const partitions = new PartitionCountManager(engine.documentStore, ['publisher']);
+    const own = await createAdministrationHttpApi({ identity, idempotency, appUrl, readModels, partitions, logger });
     const post = async (subscriber: string, body: object) => {
       const url = `/administration/partitions/${subscriber}`;
       const response = await own.inject({ method: 'POST', url, payload: body });
@@ -531,7 +531,7 @@ describe('administration API', () => {
       exportEvents: (request: object) => Promise.resolve({ events: [], next: asked.push(request) }),
       importEvents: jest.fn<never>(),
     } as unknown as AdministrationDependencies['events'];
-    const own = await createAdministrationApi({
+    const own = await createAdministrationHttpApi({
       identity,
       idempotency,
       appUrl,
@@ -556,7 +556,7 @@ describe('administration API', () => {
     const events = { exportEvents: jest.fn<never>(), importEvents: jest.fn<never>() };
     const ids = ['a', 'b'].map((letter) => `wsp_${letter.repeat(26)}`);
     for (const parts of [{ workspaceSettings }, {}]) {
-      const own = await createAdministrationApi({
+      const own = await createAdministrationHttpApi({
         identity,
         idempotency,
         appUrl,

@@ -3,40 +3,40 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AdministrationStatus, LeaseState } from '@tracking/contracts';
 import {
-  AUDITED_BY_TOKEN,
+  AUDITED_BY_INJECTION_TOKEN,
   AuditTrail,
   createFastifyAdapter,
   ErrorFilter,
   registerIdempotencyHooks,
-  nestLogger,
-  readParameters,
+  createNestLogger,
+  readQueryParameters,
   RouteRegistry,
 } from '@tracking/http';
-import { isPasswordQueueFull } from '@tracking/identity';
+import { isPasswordQueueFullError } from '@tracking/identity';
 import type { FastifyInstance } from 'fastify';
 import { DeadLettersController } from './dead-letters.controller.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import {
-  APP_URL_TOKEN,
-  EVENT_TRANSFER_TOKEN,
-  IDENTITY_TOKEN,
-  LEASES_TOKEN,
-  PUBLISHED_EVENTS_TOKEN,
-  PARTITIONS_TOKEN,
-  READ_MODELS_TOKEN,
-  RECHECKS_TOKEN,
-  RELEASE_TOKEN,
-  WEBHOOKS_TOKEN,
+  APP_URL_INJECTION_TOKEN,
+  EVENT_TRANSFER_INJECTION_TOKEN,
+  IDENTITY_INJECTION_TOKEN,
+  LEASES_INJECTION_TOKEN,
+  PUBLISHED_EVENTS_INJECTION_TOKEN,
+  PARTITIONS_INJECTION_TOKEN,
+  READ_MODELS_INJECTION_TOKEN,
+  RECHECKS_INJECTION_TOKEN,
+  FOLDER_RELEASE_INJECTION_TOKEN,
+  WEBHOOKS_INJECTION_TOKEN,
 } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController, PublishedEventsController } from './events.controller.ts';
 import { KeysController } from './keys.controller.ts';
 import { ReplaysController } from './replays.controller.ts';
-import { Operators, createOperatorAuditActor } from './operator.ts';
+import { OperatorPrincipalFactory, createOperatorAuditActor } from './operator.ts';
 import { ParkedController } from './parked.controller.ts';
 import { PartitionsController } from './partitions.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
-import { DeclareRouteInput, createListResponse } from './routes.ts';
+import { DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 import { UsersController } from './users.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
@@ -45,34 +45,36 @@ import { WorkspacesController } from './workspaces.controller.ts';
 class StatusController {
   /** Returns the status of the service. Any response shows that the service runs. */
   @Get()
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   getStatus(): AdministrationStatus {
     return { status: 'ready', process_id: process.pid };
   }
 }
 
 @Controller('administration/release')
-class DataFolderReleaseController {
-  constructor(@Inject(RELEASE_TOKEN) private readonly endProcess: () => void) {}
+class ProcessShutdownController {
+  constructor(@Inject(FOLDER_RELEASE_INJECTION_TOKEN) private readonly endProcess: () => void) {}
 
   /** Ends this process after its requests in progress, so that a server can use the data folder. */
   @Post()
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(204)
-  releaseDataFolder(): void {
+  endProcessToReleaseFolder(): void {
     this.endProcess();
   }
 }
 
 @Controller('administration/leases')
 class LeasesController {
-  constructor(@Inject(LEASES_TOKEN) private readonly leases: NonNullable<AdministrationDependencies['leases']>) {}
+  constructor(
+    @Inject(LEASES_INJECTION_TOKEN) private readonly leases: NonNullable<AdministrationDependencies['leases']>,
+  ) {}
 
   /** Lists the held leases of all processes, with their holders. */
   @Get()
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   async listLeases(): Promise<ListResponse<LeaseState>> {
-    return createListResponse(await this.leases.list());
+    return createListResponse(await this.leases.listHeldLeases());
   }
 }
 
@@ -84,7 +86,7 @@ class AdministrationModule {}
  * `serveOnAdministrationSocket`. A POST that is repeated with its `Idempotency-Key` gets the first response. `app.close()` lets open
  * requests finish and closes none of the `dependencies`.
  */
-export async function createAdministrationApi(
+export async function createAdministrationHttpApi(
   dependencies: AdministrationDependencies,
 ): Promise<NestFastifyApplication> {
   const { logger, idempotency: claims, clock = () => new Date() } = dependencies;
@@ -98,7 +100,7 @@ export async function createAdministrationApi(
   const fastify: FastifyInstance = adapter.getInstance();
   routes.recordRoutes(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
-    readParameters(request);
+    readQueryParameters(request);
     done();
   });
   registerIdempotencyHooks(fastify, { claims, errors, keysOf: { owner: 'operators' } });
@@ -118,29 +120,32 @@ export async function createAdministrationApi(
       ParkedController,
       ...(dependencies.leases ? [LeasesController] : []),
       ...(dependencies.partitions ? [PartitionsController] : []),
-      ...(dependencies.release ? [DataFolderReleaseController] : []),
+      ...(dependencies.release ? [ProcessShutdownController] : []),
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
       ...(dependencies.webhooks ? [DeliveriesController, DeadLettersController, ReplaysController] : []),
     ],
     providers: [
-      { provide: IDENTITY_TOKEN, useValue: dependencies.identity },
-      { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, logger, isPasswordQueueFull) },
-      { provide: AUDITED_BY_TOKEN, useValue: createOperatorAuditActor(dependencies.identity) },
-      { provide: APP_URL_TOKEN, useValue: dependencies.appUrl },
-      { provide: LEASES_TOKEN, useValue: dependencies.leases },
-      { provide: PARTITIONS_TOKEN, useValue: dependencies.partitions },
-      { provide: READ_MODELS_TOKEN, useValue: dependencies.readModels },
-      { provide: EVENT_TRANSFER_TOKEN, useValue: dependencies.events },
-      { provide: RECHECKS_TOKEN, useValue: dependencies.workspaceSettings?.rechecks },
-      { provide: PUBLISHED_EVENTS_TOKEN, useValue: dependencies.publishedEvents },
-      { provide: WEBHOOKS_TOKEN, useValue: dependencies.webhooks },
-      { provide: RELEASE_TOKEN, useValue: dependencies.release },
-      Operators,
+      { provide: IDENTITY_INJECTION_TOKEN, useValue: dependencies.identity },
+      {
+        provide: AuditTrail,
+        useValue: new AuditTrail(dependencies.identity.auditLog, logger, isPasswordQueueFullError),
+      },
+      { provide: AUDITED_BY_INJECTION_TOKEN, useValue: createOperatorAuditActor(dependencies.identity) },
+      { provide: APP_URL_INJECTION_TOKEN, useValue: dependencies.appUrl },
+      { provide: LEASES_INJECTION_TOKEN, useValue: dependencies.leases },
+      { provide: PARTITIONS_INJECTION_TOKEN, useValue: dependencies.partitions },
+      { provide: READ_MODELS_INJECTION_TOKEN, useValue: dependencies.readModels },
+      { provide: EVENT_TRANSFER_INJECTION_TOKEN, useValue: dependencies.events },
+      { provide: RECHECKS_INJECTION_TOKEN, useValue: dependencies.workspaceSettings?.rechecks },
+      { provide: PUBLISHED_EVENTS_INJECTION_TOKEN, useValue: dependencies.publishedEvents },
+      { provide: WEBHOOKS_INJECTION_TOKEN, useValue: dependencies.webhooks },
+      { provide: FOLDER_RELEASE_INJECTION_TOKEN, useValue: dependencies.release },
+      OperatorPrincipalFactory,
     ],
   };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
-    logger: nestLogger(logger),
+    logger: createNestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });

@@ -4,8 +4,8 @@ import { RequestError } from '@tracking/http';
 import type {
   DeadLetterCount,
   DeadLetterSummary,
-  DeadLettersCommand,
-  DeadLettersResult,
+  ReplayOrDiscardCommand,
+  DeadLetterReplayResult,
   WebhookReplay,
 } from '@tracking/webhooks';
 import {
@@ -16,13 +16,18 @@ import {
   convertToDeadLetterFilter,
 } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
-import { WEBHOOKS_TOKEN } from './dependencies.ts';
+import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addWorkspaceAndEnvironment, createScopeOfNames, returnUndefinedIfNotFound } from './operator.ts';
-import type { ScopeResults, NamedScope, OperatorPrincipal, Owned } from './operator.ts';
-import { InputPipe, DeclareRouteInput, ScopeQueryDto } from './routes.ts';
+import {
+  OperatorPrincipalFactory,
+  addScopeToResource,
+  toScopeWithoutWorkspaceName,
+  returnUndefinedIfNotFound,
+} from './operator.ts';
+import type { ScopeResults, ScopeWithWorkspaceName, OperatorPrincipal, Owned } from './operator.ts';
+import { InputPipe, DeclareQueryAndBodyLimit, ScopeQueryDto } from './routes.ts';
 
-class SummaryQueryDto extends IntersectionType(GetDeadLetterSummaryDto, ScopeQueryDto) {}
+class DeadLetterSummaryQueryDto extends IntersectionType(GetDeadLetterSummaryDto, ScopeQueryDto) {}
 class DeadLettersSelectionDto extends IntersectionType(SelectDeadLettersDto, ScopeQueryDto) {}
 
 interface OperatorDeadLetterSummary extends Omit<DeadLetterSummary, 'by_endpoint'> {
@@ -30,30 +35,30 @@ interface OperatorDeadLetterSummary extends Omit<DeadLetterSummary, 'by_endpoint
   /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
-interface DeadLetterJobs extends ScopeResults<WebhookReplay> {
-  readonly refused: readonly Owned<DeadLettersResult['refused'][number]>[];
+interface DeadLetterReplayResults extends ScopeResults<WebhookReplay> {
+  readonly refused: readonly Owned<DeadLetterReplayResult['refused'][number]>[];
 }
-type Filter = DeadLettersCommand['filter'];
+type Filter = ReplayOrDiscardCommand['filter'];
 
 /** Webhook dead letters of all workspaces. */
 @Controller('administration/dead_letters')
 export class DeadLettersController {
   constructor(
-    @Inject(Operators) private readonly operators: Operators,
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(OperatorPrincipalFactory) private readonly operators: OperatorPrincipalFactory,
+    @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
   ) {}
 
   @Get('summary')
-  @DeclareRouteInput({ query: SummaryQueryDto })
-  async summarizeDeadLetters(@Query() query: SummaryQueryDto): Promise<OperatorDeadLetterSummary> {
+  @DeclareQueryAndBodyLimit({ query: DeadLetterSummaryQueryDto })
+  async summarizeDeadLetters(@Query() query: DeadLetterSummaryQueryDto): Promise<OperatorDeadLetterSummary> {
     const filter = convertToDeadLetterFilter(query);
-    const { scopes, workspaces } = await this.operators.createPrincipal(query);
+    const { scopes, workspaces } = await this.operators.createOperatorPrincipal(query);
     const summaries: DeadLetterSummary[] = [];
     const by_endpoint: OperatorDeadLetterSummary['by_endpoint'][number][] = [];
     for (const scope of scopes) {
-      const summary = await this.webhooks.deadLetters.summary({ ...createScopeOfNames(scope), filter });
+      const summary = await this.webhooks.deadLetters.summary({ ...toScopeWithoutWorkspaceName(scope), filter });
       summaries.push(summary);
-      by_endpoint.push(...summary.by_endpoint.map((each) => addWorkspaceAndEnvironment(each, scope)));
+      by_endpoint.push(...summary.by_endpoint.map((each) => addScopeToResource(each, scope)));
     }
     const by_reason = summaries.flatMap((summary) => summary.by_reason);
     const by_event_type = summaries.flatMap((summary) => summary.by_event_type);
@@ -68,38 +73,38 @@ export class DeadLettersController {
 
   /** Starts a replay for each endpoint that has dead letters. */
   @Post('replay')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(202)
   replayDeadLetters(
     @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
     @Req() request: FastifyRequest,
-  ): Promise<DeadLetterJobs> {
-    return this.startJobs('replay', input, request);
+  ): Promise<DeadLetterReplayResults> {
+    return this.startDeadLetterJobs('replay', input, request);
   }
 
   @Post('discard')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(202)
   discardDeadLetters(
     @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
     @Req() request: FastifyRequest,
-  ): Promise<DeadLetterJobs> {
-    return this.startJobs('discard', input, request);
+  ): Promise<DeadLetterReplayResults> {
+    return this.startDeadLetterJobs('discard', input, request);
   }
 
-  private async startJobs(
+  private async startDeadLetterJobs(
     action: 'replay' | 'discard',
     input: DeadLettersSelectionDto,
     request: FastifyRequest,
-  ): Promise<DeadLetterJobs> {
+  ): Promise<DeadLetterReplayResults> {
     const filter = toDeadLettersFilter(input);
-    const principal = await this.operators.createPrincipal(input);
+    const principal = await this.operators.createOperatorPrincipal(input);
     const { workspaces, place } = principal;
     const type = action === 'replay' ? 'webhook_dead_letters.replayed' : 'webhook_dead_letters.discarded';
-    const data: DeadLetterJobs['data'][number][] = [];
-    const refused: DeadLetterJobs['refused'][number][] = [];
+    const data: DeadLetterReplayResults['data'][number][] = [];
+    const refused: DeadLetterReplayResults['refused'][number][] = [];
     let isFound = false;
-    for (const { scope, filter: part } of await this.createScopeFilters(principal, filter)) {
+    for (const { scope, filter: part } of await this.createDeadLetterFilterPerScope(principal, filter)) {
       // Ignore a missing endpoint in other scopes: an endpoint exists in only one scope.
       const settled = await returnUndefinedIfNotFound(
         principal.runAudited(request, scope, { type, target: null }, (command) =>
@@ -108,8 +113,8 @@ export class DeadLettersController {
       );
       if (settled === undefined) continue;
       isFound = true;
-      data.push(...settled.replays.map((replay) => addWorkspaceAndEnvironment(replay, scope)));
-      refused.push(...settled.refused.map((each) => addWorkspaceAndEnvironment(each, scope)));
+      data.push(...settled.replays.map((replay) => addScopeToResource(replay, scope)));
+      refused.push(...settled.refused.map((each) => addScopeToResource(each, scope)));
     }
     if (!isFound && filter.endpoint_id !== undefined)
       throw new RequestError('not_found', `No such endpoint in ${place}.`);
@@ -117,14 +122,14 @@ export class DeadLettersController {
   }
 
   /** Returns the filter for each scope. Delivery ids in the filter are divided among their scopes. */
-  private async createScopeFilters(
+  private async createDeadLetterFilterPerScope(
     principal: OperatorPrincipal,
     filter: Filter,
-  ): Promise<readonly { readonly scope: NamedScope; readonly filter: Filter }[]> {
+  ): Promise<readonly { readonly scope: ScopeWithWorkspaceName; readonly filter: Filter }[]> {
     if (filter.delivery_ids === undefined) return principal.scopes.map((scope) => ({ scope, filter }));
-    const idsByScope = new Map<NamedScope, string[]>();
+    const idsByScope = new Map<ScopeWithWorkspaceName, string[]>();
     for (const delivery_id of new Set(filter.delivery_ids)) {
-      const { scope } = await principal.findInAllScopes('delivery', (each) =>
+      const { scope } = await principal.findResourceInAllScopes('delivery', (each) =>
         this.webhooks.deliveries.get({ scopes: [each], delivery_id }),
       );
       idsByScope.set(scope, [...(idsByScope.get(scope) ?? []), delivery_id]);

@@ -1,14 +1,14 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
-import { CurrentCommandIdentity, parsePageLimit } from '@tracking/http';
+import { InjectCommandIdentity, parsePageLimit } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
-import { WEBHOOKS_TOKEN } from './dependencies.ts';
+import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addWorkspaceAndEnvironment, createScopeOfNames } from './operator.ts';
+import { OperatorPrincipalFactory, addScopeToResource, toScopeWithoutWorkspaceName } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, DeclareRouteInput, ScopeQueryDto, parseCursor } from './routes.ts';
+import { InputPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListDeliveriesQueryDto extends IntersectionType(ListDeliveriesDto, ScopeQueryDto) {}
 
@@ -16,51 +16,51 @@ class ListDeliveriesQueryDto extends IntersectionType(ListDeliveriesDto, ScopeQu
 @Controller('administration/deliveries')
 export class DeliveriesController {
   constructor(
-    @Inject(Operators) private readonly operators: Operators,
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(OperatorPrincipalFactory) private readonly operators: OperatorPrincipalFactory,
+    @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
   ) {}
 
   @Get()
-  @DeclareRouteInput({ query: ListDeliveriesQueryDto })
+  @DeclareQueryAndBodyLimit({ query: ListDeliveriesQueryDto })
   async listDeliveries(
     @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListDeliveriesQueryDto,
   ): Promise<ScopeResults<WebhookDelivery> & { readonly next_cursor: string | null }> {
-    const principal = await this.operators.createPrincipal({ workspace, environment });
+    const principal = await this.operators.createOperatorPrincipal({ workspace, environment });
     const limit = parsePageLimit(requestedLimit);
     const filter = toDeliveryFilter(wanted);
     const after = parseCursor(cursor);
-    return principal.findNewestOfAllScopes(limit, (scope) =>
+    return principal.findNewestEntriesOfAllScopes(limit, (scope) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after }) }),
     );
   }
 
   @Get(':id')
-  @DeclareRouteInput({ query: ScopeQueryDto })
+  @DeclareQueryAndBodyLimit({ query: ScopeQueryDto })
   async getDelivery(
     @Query() where: ScopeQueryDto,
     @Param('id') delivery_id: string,
   ): Promise<Owned<WebhookDeliveryDetail>> {
     const { scope, found } = await this.findDelivery(where, delivery_id);
-    return addWorkspaceAndEnvironment(found, scope);
+    return addScopeToResource(found, scope);
   }
 
   /** Requests an attempt. The response does not wait for it. */
   @Post(':id/retry')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(202)
   async retryDelivery(
     @Param('id') delivery_id: string,
     @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
-    @CurrentCommandIdentity() identity: CommandIdentity,
+    @InjectCommandIdentity() identity: CommandIdentity,
   ): Promise<Owned<WebhookDelivery>> {
     const { scope } = await this.findDelivery(where, delivery_id);
-    const command = { ...identity, ...createScopeOfNames(scope), delivery_id };
-    return addWorkspaceAndEnvironment(await this.webhooks.deliveries.retry(command), scope);
+    const command = { ...identity, ...toScopeWithoutWorkspaceName(scope), delivery_id };
+    return addScopeToResource(await this.webhooks.deliveries.retry(command), scope);
   }
 
   private async findDelivery(where: ScopeQueryDto, delivery_id: string) {
-    const principal = await this.operators.createPrincipal(where);
-    return principal.findInAllScopes('delivery', (scope) =>
+    const principal = await this.operators.createOperatorPrincipal(where);
+    return principal.findResourceInAllScopes('delivery', (scope) =>
       this.webhooks.deliveries.get({ scopes: [scope], delivery_id }),
     );
   }

@@ -11,9 +11,9 @@ import type {
 } from '@tracking/contracts';
 import {
   BYTES_PER_MIB,
-  EnumField,
+  EnumProperty,
   createFieldError,
-  CheckedField,
+  CheckedProperty,
   createInvalidRequestError,
   isJsonObject,
   parsePageLimit,
@@ -21,13 +21,18 @@ import {
 import type { FieldCheck } from '@tracking/http';
 import type { EventTransfer } from '@tracking/shipments';
 import { ListEventsDto, toEventFilter } from '@tracking/shipments-http';
-import { EVENT_TRANSFER_TOKEN, IDENTITY_TOKEN, PUBLISHED_EVENTS_TOKEN, RECHECKS_TOKEN } from './dependencies.ts';
+import {
+  EVENT_TRANSFER_INJECTION_TOKEN,
+  IDENTITY_INJECTION_TOKEN,
+  PUBLISHED_EVENTS_INJECTION_TOKEN,
+  RECHECKS_INJECTION_TOKEN,
+} from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators } from './operator.ts';
-import { InWorkspaceDto, invalidCursorError, DeclareRouteInput } from './routes.ts';
+import { OperatorPrincipalFactory } from './operator.ts';
+import { InWorkspaceDto, invalidCursorError, DeclareQueryAndBodyLimit } from './routes.ts';
 
 class ListEventsQueryDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
-  @EnumField(ENVIRONMENTS, { description: 'Environment of the event.' })
+  @EnumProperty(ENVIRONMENTS, { description: 'Environment of the event.' })
   environment!: Environment;
 }
 
@@ -35,13 +40,14 @@ class ListEventsQueryDto extends IntersectionType(ListEventsDto, InWorkspaceDto)
 @Controller('administration/published_events')
 export class PublishedEventsController {
   constructor(
-    @Inject(Operators) private readonly operators: Operators,
-    @Inject(PUBLISHED_EVENTS_TOKEN) private readonly events: NonNullable<AdministrationDependencies['publishedEvents']>,
+    @Inject(OperatorPrincipalFactory) private readonly operators: OperatorPrincipalFactory,
+    @Inject(PUBLISHED_EVENTS_INJECTION_TOKEN)
+    private readonly events: NonNullable<AdministrationDependencies['publishedEvents']>,
   ) {}
 
   /** Oldest first by default. */
   @Get()
-  @DeclareRouteInput({ query: ListEventsQueryDto })
+  @DeclareQueryAndBodyLimit({ query: ListEventsQueryDto })
   async listPublishedEvents(
     @Query() query: ListEventsQueryDto,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
@@ -78,7 +84,7 @@ const checkLogPosition: FieldCheck = (value, param) =>
     : createFieldError(param, 'invalid_value', 'Must be the position of a previous page.');
 
 class ExportQueryDto {
-  @CheckedField(
+  @CheckedProperty(
     checkLogPosition,
     { description: 'Position after which the page starts.', required: false },
     { type: String },
@@ -90,20 +96,20 @@ class ExportQueryDto {
 @Controller('administration/events')
 export class EventTransferController {
   constructor(
-    @Inject(EVENT_TRANSFER_TOKEN) private readonly transfer: EventTransfer,
-    @Inject(IDENTITY_TOKEN) private readonly identity: AdministrationDependencies['identity'],
-    @Inject(RECHECKS_TOKEN)
+    @Inject(EVENT_TRANSFER_INJECTION_TOKEN) private readonly transfer: EventTransfer,
+    @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(RECHECKS_INJECTION_TOKEN)
     private readonly rechecks: NonNullable<AdministrationDependencies['workspaceSettings']>['rechecks'] | undefined,
   ) {}
 
   @Get()
-  @DeclareRouteInput({ query: ExportQueryDto })
+  @DeclareQueryAndBodyLimit({ query: ExportQueryDto })
   exportEvents(@Query() { after }: ExportQueryDto): Promise<EventPage> {
     return this.transfer.exportEvents({ after: after ?? null, limit: EXPORT_PAGE_SIZE });
   }
 
   @Post()
-  @DeclareRouteInput({ limit: MAX_IMPORT_BYTES })
+  @DeclareQueryAndBodyLimit({ limit: MAX_IMPORT_BYTES })
   @HttpCode(200)
   importEvents(
     @Body() body: { readonly events?: unknown; readonly skip_conflicts?: unknown } | null,
@@ -122,9 +128,11 @@ export class EventTransferController {
 
   /** Checks the shipments of workspaces by the rules and settings of this system, once all their events are stored. */
   @Post('end')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(200)
-  async endImport(@Body() body: { readonly workspaces?: unknown } | null): Promise<{ readonly rechecked: number }> {
+  async recheckImportedWorkspaces(
+    @Body() body: { readonly workspaces?: unknown } | null,
+  ): Promise<{ readonly rechecked: number }> {
     const ids = body?.workspaces;
     if (!Array.isArray(ids) || !ids.every(isWorkspaceId)) {
       throw createInvalidRequestError([
@@ -137,9 +145,9 @@ export class EventTransferController {
 
   /** Creates a workspace with the id that it has in the other system, because events refer to it. */
   @Post('workspaces')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(200)
-  adoptWorkspace(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
+  importWorkspaceWithSameId(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
     const { id, name } = body ?? {};
     if (!isWorkspaceId(id) || typeof name !== 'string') {
       throw createInvalidRequestError([

@@ -1,3 +1,3 @@
-export { createAdministrationApi } from './create-administration-api.ts';
+export { createAdministrationHttpApi } from './create-administration-api.ts';
 export type { AdministrationDependencies } from './dependencies.ts';
 export { createTokenProtectedHandler, serveOnAdministrationSocket } from './serving.ts';

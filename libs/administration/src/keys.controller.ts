@@ -4,37 +4,37 @@ import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from
 import {
   AuditTrail,
   RecordInAuditLog,
-  CurrentCommandIdentity,
-  EnumField,
-  TextField,
+  InjectCommandIdentity,
+  EnumProperty,
+  TextProperty,
   createFieldError,
   createInvalidRequestError,
-  auditChange,
+  reportChangeForAudit,
 } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
-import { IDENTITY_TOKEN } from './dependencies.ts';
+import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators } from './operator.ts';
-import { InWorkspaceDto, InputPipe, DeclareRouteInput, createListResponse } from './routes.ts';
+import { OperatorPrincipalFactory } from './operator.ts';
+import { InWorkspaceDto, InputPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
-class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
-  @TextField({ description: 'Purpose of the key, in your words.' })
+class CreateApiKeyDto extends InWorkspaceDto implements KeyToCreate {
+  @TextProperty({ description: 'Purpose of the key, in your words.' })
   name!: string;
 
-  @EnumField(ENVIRONMENTS, { description: 'Environment of the key.' })
+  @EnumProperty(ENVIRONMENTS, { description: 'Environment of the key.' })
   environment!: Environment;
 
-  @EnumField(USER_ROLES, {
+  @EnumProperty(USER_ROLES, {
     description: 'Role of the service account that is created for the key; either `role` or `user` is required.',
     nullable: true,
   })
   role?: Role;
 
-  @TextField({ description: 'E-mail address of the user that owns the key.', nullable: true })
+  @TextProperty({ description: 'E-mail address of the user that owns the key.', nullable: true })
   user?: string;
 }
 
@@ -42,57 +42,57 @@ class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
 @Controller('administration/keys')
 export class KeysController {
   constructor(
-    @Inject(IDENTITY_TOKEN) private readonly identity: AdministrationDependencies['identity'],
-    @Inject(Operators) private readonly operators: Operators,
+    @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(OperatorPrincipalFactory) private readonly operators: OperatorPrincipalFactory,
     @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
   /** Only this response contains the key itself. */
   @Post()
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @RecordInAuditLog('api_key.created')
   async createKey(
-    @Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto,
-    @CurrentCommandIdentity() identified: CommandIdentity,
+    @Body(new InputPipe(CreateApiKeyDto)) input: CreateApiKeyDto,
+    @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<NewApiKey> {
     const { workspace, name, environment } = input;
-    const command = await this.operators.createCommand(identified, workspace);
+    const command = await this.operators.createOperatorCommand(identified, workspace);
     const owner = await this.findKeyOwner(input, command, request);
     const created = await this.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, { name, environment, owner });
-    auditChange(request, created);
+    reportChangeForAudit(request, created);
     return created.after;
   }
 
   @Get()
-  @DeclareRouteInput({ query: InWorkspaceDto })
+  @DeclareQueryAndBodyLimit({ query: InWorkspaceDto })
   async listKeys(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<ApiKey>> {
     const { id } = await this.operators.findWorkspace(workspace);
     return createListResponse(await this.identity.keys.listWorkspaceKeys(id));
   }
 
   @Post(':id/revoke')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(200)
   @RecordInAuditLog('api_key.revoked')
   async revokeKey(
     @Param('id') id: string,
     @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
-    @CurrentCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
     const revoked = await this.identity.keys.revokeKey(
-      await this.operators.createCommand(identified, workspace),
+      await this.operators.createOperatorCommand(identified, workspace),
       ACCESS_TO_ALL_KEYS,
       id,
     );
-    auditChange(request, revoked);
+    reportChangeForAudit(request, revoked);
     return revoked.after;
   }
 
   /** @throws RequestError unless exactly one owner is named; DomainError if there is no such user */
   private async findKeyOwner(
-    { name, role, user }: CreateKeyDto,
+    { name, role, user }: CreateApiKeyDto,
     command: IdentityCommand,
     request: FastifyRequest,
   ): Promise<KeyOwner> {
@@ -101,15 +101,18 @@ export class KeysController {
         createFieldError('role', role ? 'invalid_value' : 'required', 'Either role or user is required.'),
       );
     }
-    if (user) return { type: 'user', id: (await this.identity.users.findByAddress(command.workspace_id, user)).id };
+    if (user) return { type: 'user', id: (await this.identity.users.findUserByEmail(command.workspace_id, user)).id };
     // Create the account before its key, so that a crash never leaves a key without an owner.
-    return { type: 'service_account', id: await this.createAccount({ name, role: role as Role }, command, request) };
+    return {
+      type: 'service_account',
+      id: await this.createServiceAccount({ name, role: role as Role }, command, request),
+    };
   }
 
   /**
    * Creates a service account with an audit entry of its own, because the account stays even if creating the key fails.
    */
-  private createAccount(
+  private createServiceAccount(
     fields: { readonly name: string; readonly role: Role },
     command: IdentityCommand,
     request: FastifyRequest,
@@ -118,8 +121,8 @@ export class KeysController {
     const by = { workspace_id, actor, address: null };
     const entry = { type: 'service_account.created', by, target: null, part: 'service account' } as const;
     return this.trail.runAudited(request, entry, async () => {
-      const made = await this.identity.serviceAccounts.createAccount(command, fields);
-      auditChange(request, made);
+      const made = await this.identity.serviceAccounts.createServiceAccount(command, fields);
+      reportChangeForAudit(request, made);
       return made.after.id;
     });
   }

@@ -5,7 +5,7 @@ import { AuditTrail, RequestError, getCommandIdentity } from '@tracking/http';
 import type { AuditedByRequest, CommandIdentity } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
-import { IDENTITY_TOKEN } from './dependencies.ts';
+import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 
 type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
@@ -22,7 +22,7 @@ export interface ScopeFilter {
   readonly environment?: Environment | undefined;
 }
 
-export interface NamedScope extends WorkspaceScope {
+export interface ScopeWithWorkspaceName extends WorkspaceScope {
   /** Name of the workspace. */
   readonly workspace: string;
 }
@@ -37,16 +37,16 @@ export interface ScopeResults<T extends object> {
   readonly workspaces: readonly string[];
 }
 
-interface CreatedRecord {
+interface RecordWithCreationTime {
   readonly created_at: string;
   readonly id: string;
 }
 
 /** Creates the principals of operators' requests. */
 @Injectable()
-export class Operators {
+export class OperatorPrincipalFactory {
   constructor(
-    @Inject(IDENTITY_TOKEN) private readonly identity: Workspaces,
+    @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: Workspaces,
     @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
@@ -58,12 +58,12 @@ export class Operators {
   }
 
   /** A command about the users and keys of one workspace. @throws RequestError `not_found` */
-  async createCommand(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+  async createOperatorCommand(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
     return { ...identity, actor: OPERATOR_ACTOR, workspace_id: (await this.findWorkspace(workspace)).id };
   }
 
   /** @throws RequestError `not_found` */
-  async createPrincipal({ workspace, environment }: ScopeFilter): Promise<OperatorPrincipal> {
+  async createOperatorPrincipal({ workspace, environment }: ScopeFilter): Promise<OperatorPrincipal> {
     const workspaces =
       workspace === undefined ? await this.identity.workspaces.listWorkspaces() : [await this.findWorkspace(workspace)];
     const environments = environment === undefined ? ENVIRONMENTS : [environment];
@@ -80,7 +80,7 @@ export class Operators {
  */
 export class OperatorPrincipal {
   constructor(
-    readonly scopes: readonly NamedScope[],
+    readonly scopes: readonly ScopeWithWorkspaceName[],
     private readonly trail: AuditTrail,
   ) {}
 
@@ -99,17 +99,15 @@ export class OperatorPrincipal {
    * Returns the newest entries of all scopes. The scopes are queried one after another, because all at once could be
    * too many.
    */
-  async findNewestOfAllScopes<T extends CreatedRecord>(
+  async findNewestEntriesOfAllScopes<T extends RecordWithCreationTime>(
     limit: number,
     list: (scope: WorkspaceScope) => Promise<ItemPage<T>>,
   ): Promise<ScopeResults<T> & { readonly next_cursor: string | null }> {
     let data: readonly Owned<T>[] = [];
     let hasMore = false;
     for (const scope of this.scopes) {
-      const found = await list(createScopeOfNames(scope));
-      const all = [...data, ...found.items.map((each) => addWorkspaceAndEnvironment(each, scope))].sort(
-        compareNewestFirst,
-      );
+      const found = await list(toScopeWithoutWorkspaceName(scope));
+      const all = [...data, ...found.items.map((each) => addScopeToResource(each, scope))].sort(compareNewestFirst);
       data = all.slice(0, limit);
       hasMore ||= found.next !== null || all.length > limit;
     }
@@ -123,12 +121,12 @@ export class OperatorPrincipal {
    * @param noun name of the resource type, for the error
    * @throws RequestError `not_found`
    */
-  async findInAllScopes<T extends object>(
+  async findResourceInAllScopes<T extends object>(
     noun: string,
     get: (scope: WorkspaceScope) => Promise<T>,
-  ): Promise<{ readonly scope: NamedScope; readonly found: T }> {
+  ): Promise<{ readonly scope: ScopeWithWorkspaceName; readonly found: T }> {
     for (const scope of this.scopes) {
-      const found = await returnUndefinedIfNotFound(get(createScopeOfNames(scope)));
+      const found = await returnUndefinedIfNotFound(get(toScopeWithoutWorkspaceName(scope)));
       if (found !== undefined) return { scope, found };
     }
     throw new RequestError('not_found', `No such ${noun} in ${this.place}.`);
@@ -161,15 +159,15 @@ export function createOperatorAuditActor({ workspaces }: Workspaces): AuditedByR
   };
 }
 
-export function addWorkspaceAndEnvironment<T extends object>(
+export function addScopeToResource<T extends object>(
   resource: T,
-  { workspace, environment }: NamedScope,
+  { workspace, environment }: ScopeWithWorkspaceName,
 ): Owned<T> {
   return { ...resource, workspace, environment };
 }
 
 /** The scope without the workspace's name, for queries and commands. */
-export function createScopeOfNames({ workspace_id, environment }: NamedScope): WorkspaceScope {
+export function toScopeWithoutWorkspaceName({ workspace_id, environment }: ScopeWithWorkspaceName): WorkspaceScope {
   return { workspace_id, environment };
 }
 
@@ -183,7 +181,7 @@ export async function returnUndefinedIfNotFound<T>(resource: Promise<T>): Promis
   }
 }
 
-function compareNewestFirst(one: CreatedRecord, other: CreatedRecord): number {
+function compareNewestFirst(one: RecordWithCreationTime, other: RecordWithCreationTime): number {
   const [left, right] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
   return left < right ? 1 : left > right ? -1 : 0;
 }

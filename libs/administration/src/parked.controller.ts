@@ -1,11 +1,11 @@
 import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import type { ItemPage, ParkedRetry, ParkedShipment } from '@tracking/contracts';
+import type { ItemPage, ParkedRetryOutcome, ParkedShipment } from '@tracking/contracts';
 import { createNotFoundError } from '@tracking/http';
 import type { ParkedMessage } from '@tracking/webhooks';
-import { READ_MODELS_TOKEN, WEBHOOKS_TOKEN } from './dependencies.ts';
+import { READ_MODELS_INJECTION_TOKEN, WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { returnUndefinedIfNotFound } from './operator.ts';
-import { DeclareRouteInput, createListResponse } from './routes.ts';
+import { DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 const PAGE_SIZE = 200;
@@ -14,22 +14,22 @@ const PAGE_SIZE = 200;
 @Controller('administration/parked')
 export class ParkedController {
   constructor(
-    @Inject(READ_MODELS_TOKEN) private readonly readModels: AdministrationDependencies['readModels'],
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: AdministrationDependencies['webhooks'],
+    @Inject(READ_MODELS_INJECTION_TOKEN) private readonly readModels: AdministrationDependencies['readModels'],
+    @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks: AdministrationDependencies['webhooks'],
   ) {}
 
   @Get()
-  @DeclareRouteInput()
-  async listParked(): Promise<ListResponse<ParkedShipment | ParkedMessage>> {
+  @DeclareQueryAndBodyLimit()
+  async listParkedItems(): Promise<ListResponse<ParkedShipment | ParkedMessage>> {
     return createListResponse([...(await this.listParkedShipments()), ...(await this.listParkedMessages())]);
   }
 
   /** Requests a retry of a parked shipment and waits a few seconds for the outcome. */
   @Post(':id/retry')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(200)
-  async retryParked(@Param('id') id: string): Promise<ParkedRetry> {
-    const outcome = await this.readModels.retryParked(id);
+  async retryParkedShipmentOrMessage(@Param('id') id: string): Promise<ParkedRetryOutcome> {
+    const outcome = await this.readModels.retryParkedStream(id);
     if (outcome !== 'not_found') return { id, outcome };
     return { id, outcome: await this.retryParkedMessage(id) };
   }
@@ -54,7 +54,7 @@ export class ParkedController {
     return found;
   }
 
-  private async retryParkedMessage(id: string): Promise<ParkedRetry['outcome']> {
+  private async retryParkedMessage(id: string): Promise<ParkedRetryOutcome['outcome']> {
     const retried = this.webhooks && (await returnUndefinedIfNotFound(this.webhooks.parked.retry({ id })));
     if (retried === undefined) throw createNotFoundError('parked shipment or message');
     return retried.recorded ? 'applied' : 'parked';

@@ -1,12 +1,14 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import type { PartitionStatus } from '@tracking/contracts';
-import { createInvalidRequestError, RequestError, WholeNumberField } from '@tracking/http';
-import { PARTITION_NUMBERS } from '@tracking/shipments';
-import { type AdministrationDependencies, PARTITIONS_TOKEN } from './dependencies.ts';
-import { DeclareRouteInput, createListResponse, InputPipe, type ListResponse } from './routes.ts';
+import type { PartitionCountStatus } from '@tracking/contracts';
+import { createInvalidRequestError, RequestError, WholeNumberProperty } from '@tracking/http';
+import { ALLOWED_PARTITION_COUNTS } from '@tracking/shipments';
+import { type AdministrationDependencies, PARTITIONS_INJECTION_TOKEN } from './dependencies.ts';
+import { DeclareQueryAndBodyLimit, createListResponse, InputPipe, type ListResponse } from './routes.ts';
 
 class PartitionsDto {
-  @WholeNumberField(1, Math.max(...PARTITION_NUMBERS), { description: 'Number of partitions, a power of two.' })
+  @WholeNumberProperty(1, Math.max(...ALLOWED_PARTITION_COUNTS), {
+    description: 'Number of partitions, a power of two.',
+  })
   partitions!: number;
 }
 
@@ -14,30 +16,30 @@ class PartitionsDto {
 @Controller('administration/partitions')
 export class PartitionsController {
   constructor(
-    @Inject(PARTITIONS_TOKEN) private readonly counts: NonNullable<AdministrationDependencies['partitions']>,
+    @Inject(PARTITIONS_INJECTION_TOKEN) private readonly counts: NonNullable<AdministrationDependencies['partitions']>,
   ) {}
 
   @Get()
-  @DeclareRouteInput()
-  async listPartitions(): Promise<ListResponse<PartitionStatus>> {
-    return createListResponse(await this.counts.listCounts());
+  @DeclareQueryAndBodyLimit()
+  async listPartitions(): Promise<ListResponse<PartitionCountStatus>> {
+    return createListResponse(await this.counts.listPartitionCounts());
   }
 
   /** Responds as soon as the request is stored; `GET /administration/partitions` shows when the number has changed. */
   @Post(':subscriber')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(202)
-  requestPartitions(
+  requestPartitionCount(
     @Param('subscriber') subscriber: string,
     @Body(new InputPipe(PartitionsDto)) { partitions }: PartitionsDto,
-  ): Promise<PartitionStatus> {
+  ): Promise<PartitionCountStatus> {
     const { subscribers } = this.counts;
     if (!subscribers.includes(subscriber))
       throw new RequestError('not_found', `unknown subscriber ${subscriber}; use one of ${subscribers.join(', ')}`);
-    if (!PARTITION_NUMBERS.includes(partitions)) {
-      const message = `Must be one of ${PARTITION_NUMBERS.join(', ')}.`;
+    if (!ALLOWED_PARTITION_COUNTS.includes(partitions)) {
+      const message = `Must be one of ${ALLOWED_PARTITION_COUNTS.join(', ')}.`;
       throw createInvalidRequestError([{ param: 'partitions', code: 'invalid_value', message }]);
     }
-    return this.counts.requestCount(subscriber, partitions);
+    return this.counts.requestPartitionCount(subscriber, partitions);
   }
 }

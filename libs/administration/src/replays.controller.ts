@@ -2,13 +2,19 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from
 import { IntersectionType } from '@nestjs/swagger';
 import { parsePageLimit } from '@tracking/http';
 import type { WebhookReplay } from '@tracking/webhooks';
-import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, toReplayFilter } from '@tracking/webhooks-http';
+import {
+  ListReplaysDto,
+  ReplayFilterDto,
+  cancelOrResumeReplay,
+  createReplay,
+  toReplayFilter,
+} from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
-import { WEBHOOKS_TOKEN } from './dependencies.ts';
+import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addWorkspaceAndEnvironment } from './operator.ts';
+import { OperatorPrincipalFactory, addScopeToResource } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, DeclareRouteInput, ScopeQueryDto, parseCursor } from './routes.ts';
+import { InputPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListReplaysQueryDto extends IntersectionType(ListReplaysDto, ScopeQueryDto) {}
 class CreateReplayInputDto extends IntersectionType(ReplayFilterDto, ScopeQueryDto) {}
@@ -17,36 +23,36 @@ class CreateReplayInputDto extends IntersectionType(ReplayFilterDto, ScopeQueryD
 @Controller('administration')
 export class ReplaysController {
   constructor(
-    @Inject(Operators) private readonly operators: Operators,
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(OperatorPrincipalFactory) private readonly operators: OperatorPrincipalFactory,
+    @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
   ) {}
 
   @Get('replays')
-  @DeclareRouteInput({ query: ListReplaysQueryDto })
+  @DeclareQueryAndBodyLimit({ query: ListReplaysQueryDto })
   async listReplays(
     @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListReplaysQueryDto,
   ): Promise<ScopeResults<WebhookReplay> & { readonly next_cursor: string | null }> {
-    const principal = await this.operators.createPrincipal(where);
+    const principal = await this.operators.createOperatorPrincipal(where);
     const limit = parsePageLimit(requestedLimit);
     const after = parseCursor(cursor);
     const filter = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
-    return principal.findNewestOfAllScopes(limit, (scope) =>
+    return principal.findNewestEntriesOfAllScopes(limit, (scope) =>
       this.webhooks.replays.list({ ...scope, ...filter, limit }),
     );
   }
 
   @Get('replays/:id')
-  @DeclareRouteInput({ query: ScopeQueryDto })
+  @DeclareQueryAndBodyLimit({ query: ScopeQueryDto })
   async getReplay(@Query() where: ScopeQueryDto, @Param('id') replay_id: string): Promise<Owned<WebhookReplay>> {
-    const principal = await this.operators.createPrincipal(where);
-    const { scope, found } = await principal.findInAllScopes('replay', (each) =>
+    const principal = await this.operators.createOperatorPrincipal(where);
+    const { scope, found } = await principal.findResourceInAllScopes('replay', (each) =>
       this.webhooks.replays.get({ ...each, replay_id }),
     );
-    return addWorkspaceAndEnvironment(found, scope);
+    return addScopeToResource(found, scope);
   }
 
   @Post('webhook_endpoints/:id/replay')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(202)
   async createReplay(
     @Param('id') endpoint_id: string,
@@ -55,50 +61,52 @@ export class ReplaysController {
   ): Promise<Owned<WebhookReplay>> {
     const { endpoints, replays } = this.webhooks;
     const filter = toReplayFilter(input);
-    const principal = await this.operators.createPrincipal(input);
-    const { scope } = await principal.findInAllScopes('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
+    const principal = await this.operators.createOperatorPrincipal(input);
+    const { scope } = await principal.findResourceInAllScopes('endpoint', (each) =>
+      endpoints.get({ ...each, endpoint_id }),
+    );
     const entry = { type: 'webhook_endpoint.replayed', target: endpoint_id } as const;
     const replay = await principal.runAudited(request, scope, entry, (command) =>
       createReplay(request, replays, { ...command, endpoint_id, filter }),
     );
-    return addWorkspaceAndEnvironment(replay, scope);
+    return addScopeToResource(replay, scope);
   }
 
   @Post('replays/:id/cancel')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(200)
   cancelReplay(
     @Param('id') id: string,
     @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
-    return this.changeReplay('cancel', where, id, request);
+    return this.cancelOrResumeReplay('cancel', where, id, request);
   }
 
   @Post('replays/:id/resume')
-  @DeclareRouteInput()
+  @DeclareQueryAndBodyLimit()
   @HttpCode(200)
   resumeReplay(
     @Param('id') id: string,
     @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
-    return this.changeReplay('resume', where, id, request);
+    return this.cancelOrResumeReplay('resume', where, id, request);
   }
 
-  private async changeReplay(
+  private async cancelOrResumeReplay(
     action: 'cancel' | 'resume',
     where: ScopeQueryDto,
     replay_id: string,
     request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
     const { replays } = this.webhooks;
-    const principal = await this.operators.createPrincipal(where);
-    const { scope } = await principal.findInAllScopes('replay', (each) => replays.get({ ...each, replay_id }));
+    const principal = await this.operators.createOperatorPrincipal(where);
+    const { scope } = await principal.findResourceInAllScopes('replay', (each) => replays.get({ ...each, replay_id }));
     const type = action === 'cancel' ? 'webhook_replay.canceled' : 'webhook_replay.resumed';
     const replay = await principal.runAudited(request, scope, { type, target: replay_id }, (command) =>
-      changeReplay(request, replays, action, { ...command, replay_id }),
+      cancelOrResumeReplay(request, replays, action, { ...command, replay_id }),
     );
-    return addWorkspaceAndEnvironment(replay, scope);
+    return addScopeToResource(replay, scope);
   }
 }

@@ -4,10 +4,10 @@ import { ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import {
   NoParameters,
-  EnumQueryField,
-  TextQueryField,
+  EnumQueryProperty,
+  TextQueryProperty,
   type RequestError,
-  TextField,
+  TextProperty,
   createInvalidRequestError,
   createJsonBodyRule,
   readAndValidateObject,
@@ -26,7 +26,7 @@ interface RequestInputOptions {
  * Declares the query parameters and the body limit of a route. Access is not declared, because operators may do
  * everything.
  */
-export function DeclareRouteInput({ query = NoParameters, limit }: RequestInputOptions = {}): MethodDecorator {
+export function DeclareQueryAndBodyLimit({ query = NoParameters, limit }: RequestInputOptions = {}): MethodDecorator {
   return RouteConfig({ parameters: query, body: createJsonBodyRule(limit) });
 }
 
@@ -45,16 +45,16 @@ export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
 
 /** The workspace of a request. */
 export class InWorkspaceDto {
-  @TextField({ description: 'Name of the workspace.' })
+  @TextProperty({ description: 'Name of the workspace.' })
   workspace!: string;
 }
 
 /** The workspaces and environments of a request. */
 export class ScopeQueryDto {
-  @TextQueryField({ description: 'Name of the workspace; all workspaces by default.' })
+  @TextQueryProperty({ description: 'Name of the workspace; all workspaces by default.' })
   workspace?: string;
 
-  @EnumQueryField(ENVIRONMENTS, { description: 'Environment of the resources; both environments by default.' })
+  @EnumQueryProperty(ENVIRONMENTS, { description: 'Environment of the resources; both environments by default.' })
   environment?: Environment;
 }
 

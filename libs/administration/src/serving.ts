@@ -17,7 +17,7 @@ import type { FastifyInstance } from 'fastify';
 export async function serveOnAdministrationSocket(app: NestFastifyApplication, dataDir: string): Promise<string> {
   const path = getSocketPath(resolve(dataDir), tmpdir());
   const folder = dirname(path);
-  if (folder !== resolve(dataDir)) await makeFolderPrivate(folder);
+  if (folder !== resolve(dataDir)) await createPrivateSocketFolder(folder);
   await rm(path, { force: true });
   await app.listen(path);
   await chmod(path, 0o600);
@@ -27,7 +27,7 @@ export async function serveOnAdministrationSocket(app: NestFastifyApplication, d
 /**
  * Creates a private folder for the socket. Refuses a folder of another user, who could answer in place of this service.
  */
-async function makeFolderPrivate(folder: string): Promise<void> {
+async function createPrivateSocketFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await stat(folder);
   if (uid !== process.getuid?.() || (mode & 0o077) !== 0) {

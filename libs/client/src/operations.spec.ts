@@ -1,4 +1,4 @@
-import { HostileServer, respondOk, type ReceivedRequest } from '../test/hostile-server.ts';
+import { HostileServer, createOkRequestHandler, type ReceivedRequest } from '../test/hostile-server.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import { TrackingClient, type OperationId } from './index.ts';
 
@@ -117,8 +117,8 @@ describe('calls calls every operation of the description', () => {
   afterAll(() => server.closeHostileServer());
 
   it.each(Object.entries(METHODS))('%s has a method that calls it', async (id, send) => {
-    server.setHandlers((response, asked) => {
-      if (asked.url !== '/v1/events/stream') return respondOk(page)(response, asked);
+    server.replaceRequestHandlers((response, asked) => {
+      if (asked.url !== '/v1/events/stream') return createOkRequestHandler(page)(response, asked);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\ndata: {}\n\n');
     });
     const options = { baseUrl: server.url, apiKey: 'sk_test_1', transport: { proxy: false } } as const;

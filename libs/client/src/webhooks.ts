@@ -94,7 +94,8 @@ export class WebhookDeliveries {
 }
 
 /**
- * Bulk operations on deliveries that failed permanently. `webhookDeliveries.list({ status: 'dead_lettered' })` lists them.
+ * Bulk operations on deliveries that failed permanently. `webhookDeliveries.list({ status: 'dead_lettered' })` lists
+ * them.
  */
 export class WebhookDeadLetters {
   constructor(private readonly api: ApiCaller) {}
@@ -115,10 +116,11 @@ export class WebhookDeadLetters {
   }
 }
 
+/** Replays, which send failed or missed events to an endpoint again. */
 export class WebhookReplays {
   constructor(private readonly api: ApiCaller) {}
 
-  /** Replays, which send failed or missed events to an endpoint again. `get` returns the progress. */
+  /** Starts a replay of the events that match the filter. `get` returns the progress. */
   create(endpointId: string, filter: BodyOf<'createWebhookReplay'> = {}, options?: PostOptions) {
     return this.api.call('createWebhookReplay', { path: { id: endpointId }, body: filter }, options);
   }
@@ -273,8 +275,8 @@ const serviceScheme: SignatureScheme = {
 };
 
 /**
- * Scheme of Standard Webhooks: `webhook-signature: v1,<base64>`, with several separated by spaces during a rotation. The
- * key is the decoded secret without its prefix.
+ * Scheme of Standard Webhooks: `webhook-signature: v1,<base64>`, with several separated by spaces during a rotation.
+ * The key is the decoded secret without its prefix.
  */
 const standardScheme: SignatureScheme = {
   names: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],

@@ -7,9 +7,9 @@ import { fileFrom } from '../src/node.ts';
 import {
   HostileServer,
   resetConnection,
-  respondJson,
-  respondOk,
-  respondWithApiError,
+  createJsonResponder,
+  createOkRequestHandler,
+  createApiErrorResponder,
   type RequestHandler,
 } from './hostile-server.ts';
 
@@ -33,7 +33,7 @@ describe('documents', () => {
   const text = 'bytes of 港.pdf'.repeat(1_000);
   const file = new File([text], '港.pdf', { type: PDF });
   const requested: RequestHandler = (response, request) =>
-    respondJson(201, {
+    createJsonResponder(201, {
       id: 'doc_1',
       upload: { method: 'PUT', url: `${server.url}/content?token=x`, headers: { 'content-type': PDF }, expires_at: '' },
     })(response, request);
@@ -41,7 +41,7 @@ describe('documents', () => {
   const stored: RequestHandler = (response) => void response.writeHead(204).end();
 
   it('are sent in one request, fields first, with progress, and again if it breaks', async () => {
-    server.setHandlers(resetConnection, respondJson(201, { id: 'doc_1' }));
+    server.replaceRequestHandlers(resetConnection, createJsonResponder(201, { id: 'doc_1' }));
     const told: Progress[] = [];
     const upload = { type: 'bill_of_lading', file, replaces_document_id: 'doc_0' } as const;
     expect(await documents().upload('shp_1', upload, { onProgress: (progress) => told.push(progress) })).toEqual({
@@ -63,7 +63,7 @@ describe('documents', () => {
   });
 
   it('above the limit are uploaded by URL without credentials, and completed', async () => {
-    server.setHandlers(requested, resetConnection, stored, respondOk({ id: 'doc_1' }));
+    server.replaceRequestHandlers(requested, resetConnection, stored, createOkRequestHandler({ id: 'doc_1' }));
     const told: Progress[] = [];
     const options = { presignedAbove: 10, onProgress: (progress: Progress) => told.push(progress) };
     expect(await documents().upload('shp_1', { type: 'photo', file }, options)).toEqual({ id: 'doc_1' });
@@ -91,19 +91,19 @@ describe('documents', () => {
 
   it('above the limit get another URL if theirs expires, and are returned if they are already complete', async () => {
     const upload = () => documents().upload('shp_1', { type: 'photo', file }, { presignedAbove: 10 });
-    server.setHandlers(
+    server.replaceRequestHandlers(
       requested,
-      respondWithApiError(403, 'permission', 'invalid_upload_url'),
+      createApiErrorResponder(403, 'permission', 'invalid_upload_url'),
       requested,
       stored,
-      respondOk({ id: 'doc_1' }),
+      createOkRequestHandler({ id: 'doc_1' }),
     );
     expect(await upload()).toEqual({ id: 'doc_1' });
     expect(server.requests[2]?.headers['idempotency-key']).toBe(server.requests[0]?.headers['idempotency-key']);
-    const notPending = respondWithApiError(409, 'conflict', 'document_not_pending');
-    server.setHandlers(requested, notPending, respondOk({ id: 'doc_1' }));
+    const notPending = createApiErrorResponder(409, 'conflict', 'document_not_pending');
+    server.replaceRequestHandlers(requested, notPending, createOkRequestHandler({ id: 'doc_1' }));
     expect(await upload()).toEqual({ id: 'doc_1' });
-    server.setHandlers(requested, notPending, notPending);
+    server.replaceRequestHandlers(requested, notPending, notPending);
     await expect(upload()).rejects.toMatchObject({ code: 'document_not_pending' });
   });
 
@@ -116,7 +116,7 @@ describe('documents', () => {
         file_name: 'a b.pdf',
         checksum_sha256: createHash('sha256').update(text).digest('hex'),
       });
-      server.setHandlers(requested, stored, respondOk({ id: 'doc_1' }));
+      server.replaceRequestHandlers(requested, stored, createOkRequestHandler({ id: 'doc_1' }));
       await documents().upload('shp_1', { type: 'photo', content_type: PDF, ...local }, { presignedAbove: 0 });
       expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ content_type: PDF, size_bytes: file.size });
       expect(server.requests[1]?.body).toBe(text);
@@ -144,7 +144,7 @@ describe('documents', () => {
       });
       response.end(part);
     };
-    server.setHandlers(resetConnection, answer);
+    server.replaceRequestHandlers(resetConnection, answer);
     const told: Progress[] = [];
     const whole = await documents().download('doc_1', { onProgress: (progress) => told.push(progress) });
     expect(whole).toMatchObject({ contentType: PDF, fileName: '港 "1".pdf', etag: '"x"', range: undefined });
@@ -154,7 +154,7 @@ describe('documents', () => {
     expect(part.range).toEqual({ start: 0, end: 4, total: text.length });
     expect(await (await part.blob()).text()).toBe('bytes');
     expect(server.requests.at(-1)?.headers).toMatchObject({ range: 'bytes=0-4', 'if-range': '"x"' });
-    server.setHandlers(respondWithApiError(416, 'invalid_request', 'range_not_satisfiable'));
+    server.replaceRequestHandlers(createApiErrorResponder(416, 'invalid_request', 'range_not_satisfiable'));
     const beyond = documents().download('doc_1', { range: { start: 1_000_000 } });
     await expect(beyond).rejects.toMatchObject({ code: 'range_not_satisfiable', status: 416 });
   });

@@ -1,5 +1,5 @@
 import { ConnectionError, TrackingClient, type StreamOptions } from '../src/index.ts';
-import { HostileServer, resetConnection, respondWithApiError, type RequestHandler } from './hostile-server.ts';
+import { HostileServer, resetConnection, createApiErrorResponder, type RequestHandler } from './hostile-server.ts';
 
 const event = (n: number) => `id: evt_${n}\ndata: {"id":"evt_${n}","type":"shipment.created","data":{}}\n\n`;
 const begins =
@@ -27,10 +27,10 @@ describe('an event stream', () => {
   const asked = () => server.requests.map(({ headers }) => headers['last-event-id']);
 
   it('continues after its last event when the connection ends, breaks, is refused or sends nothing', async () => {
-    server.setHandlers(
+    server.replaceRequestHandlers(
       begins('id: evt_0\n\n', (response) => response.end()),
       begins(event(1) + event(2) + 'id: evt_3\ndata: {"cut', (response) => response.destroy()),
-      respondWithApiError(429, 'rate_limit', 'too_many_streams', { 'retry-after': '0' }),
+      createApiErrorResponder(429, 'rate_limit', 'too_many_streams', { 'retry-after': '0' }),
       resetConnection,
       begins(event(3), () => undefined),
       begins(event(4), () => undefined),
@@ -53,11 +53,11 @@ describe('an event stream', () => {
   });
 
   it("throws the API's errors, and fails if no server responds for long", async () => {
-    server.setHandlers(respondWithApiError(400, 'invalid_request', 'validation_failed'));
+    server.replaceRequestHandlers(createApiErrorResponder(400, 'invalid_request', 'validation_failed'));
     const next = (options?: StreamOptions) => stream(options)[Symbol.asyncIterator]().next();
     await expect(next({ lastEventId: 'evt_gone' })).rejects.toMatchObject({ code: 'validation_failed' });
     expect(asked()).toEqual(['evt_gone']);
-    server.setHandlers(resetConnection);
+    server.replaceRequestHandlers(resetConnection);
     await expect(next()).rejects.toBeInstanceOf(ConnectionError);
     expect(server.requests).toHaveLength(21);
   });
@@ -65,14 +65,14 @@ describe('an event stream', () => {
   it('ends with its signal, and closes its connection when the loop is left', async () => {
     const reason = new Error('the user has left');
     const controller = new AbortController();
-    server.setHandlers(begins(event(1), () => undefined));
+    server.replaceRequestHandlers(begins(event(1), () => undefined));
     const follow = async () => {
       for await (const { id } of stream({ signal: controller.signal })) if (id === 'evt_1') controller.abort(reason);
     };
     await expect(follow()).rejects.toBe(reason);
 
     const closed = new Promise<void>((resolve) => {
-      server.setHandlers((response, request) => {
+      server.replaceRequestHandlers((response, request) => {
         response.once('close', resolve);
         begins(event(1), () => undefined)(response, request);
       });

@@ -27,7 +27,7 @@ export class HostileServer {
         const asked = { method, url, headers, body: Buffer.concat(bodyParts).toString() };
         this.requests.push(asked);
         const answer = this.handlers.length > 1 ? this.handlers.shift() : this.handlers[0];
-        (answer ?? respondOk())(response, asked);
+        (answer ?? createOkRequestHandler())(response, asked);
       });
     });
   }
@@ -42,8 +42,8 @@ export class HostileServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Clears the received requests. */
-  setHandlers(...answers: RequestHandler[]): void {
+  /** Sets the handlers of the next requests and clears the received requests. */
+  replaceRequestHandlers(...answers: RequestHandler[]): void {
     this.requests.splice(0);
     this.handlers = answers;
   }
@@ -54,7 +54,7 @@ export class HostileServer {
   }
 }
 
-export function respondJson(
+export function createJsonResponder(
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -64,20 +64,21 @@ export function respondJson(
   };
 }
 
-export const respondOk = (body: unknown = {}, headers = {}): RequestHandler => respondJson(200, body, headers);
+export const createOkRequestHandler = (body: unknown = {}, headers = {}): RequestHandler =>
+  createJsonResponder(200, body, headers);
 
 /** Responds with an error in the API's format. */
-export function respondWithApiError(
+export function createApiErrorResponder(
   status: number,
   type: string,
   code: string,
   headers: Readonly<Record<string, string>> = {},
 ): RequestHandler {
   const error = { type, code, message: `It is ${code}.`, param: null, details: [], request_id: 'req_1' };
-  return respondJson(status, { error }, headers);
+  return createJsonResponder(status, { error }, headers);
 }
 
-/** Never responds. */
+/** Closes the connection without a response. */
 export const resetConnection: RequestHandler = (response) => void response.destroy();
 
 /** Breaks the connection in the middle of a response. */

@@ -14,10 +14,10 @@ import {
   HostileServer,
   breakResponse,
   resetConnection,
-  respondJson,
+  createJsonResponder,
   leaveRequestUnanswered,
-  respondOk,
-  respondWithApiError,
+  createOkRequestHandler,
+  createApiErrorResponder,
   type RequestHandler,
 } from './hostile-server.ts';
 
@@ -42,15 +42,19 @@ describe('a request that fails', () => {
   const soon = { 'retry-after': '0' };
 
   it.each<[string, RequestHandler]>([
-    ['429', respondWithApiError(429, 'rate_limit', 'rate_limited', soon)],
-    ['503', respondWithApiError(503, 'internal', 'unavailable', soon)],
-    ['a proxy’s 502', respondJson(502, 'Bad Gateway')],
-    ['a proxy’s 504', respondJson(504, {})],
+    ['429', createApiErrorResponder(429, 'rate_limit', 'rate_limited', soon)],
+    ['503', createApiErrorResponder(503, 'internal', 'unavailable', soon)],
+    ['a proxy’s 502', createJsonResponder(502, 'Bad Gateway')],
+    ['a proxy’s 504', createJsonResponder(504, {})],
     ['a broken connection', resetConnection],
     ['an answer that breaks in the middle', breakResponse],
-    ['a first one that is still under way', respondWithApiError(409, 'conflict', 'idempotency_in_progress', soon)],
+    ['a first one that is still under way', createApiErrorResponder(409, 'conflict', 'idempotency_in_progress', soon)],
   ])('is sent again after %s, and a POST keeps its key', async (_what, answer) => {
-    server.setHandlers(answer, answer, respondOk({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }));
+    server.replaceRequestHandlers(
+      answer,
+      answer,
+      createOkRequestHandler({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }),
+    );
     const call = client().shipments.upsert(shipment);
     expect(await call).toEqual({ id: 'shp_1' });
     expect((await call.withResponse()).replayed).toBe(true);
@@ -60,7 +64,7 @@ describe('a request that fails', () => {
   });
 
   it('has a new key for each call, or the given key', async () => {
-    server.setHandlers(respondOk());
+    server.replaceRequestHandlers(createOkRequestHandler());
     const one = client();
     await one.shipments.upsert(shipment);
     await one.shipments.upsert(shipment);
@@ -71,14 +75,14 @@ describe('a request that fails', () => {
   });
 
   it('fails with the last error after the maximum number of retries', async () => {
-    server.setHandlers(respondWithApiError(503, 'internal', 'busy', soon));
+    server.replaceRequestHandlers(createApiErrorResponder(503, 'internal', 'busy', soon));
     const error = await client({ retries: 2 })
       .shipments.get('shp_1')
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(InternalError);
     expect(error).toMatchObject({ code: 'busy', status: 503, attempts: 3, retryAfter: 0, request_id: 'req_1' });
     expect(server.requests).toHaveLength(3);
-    server.setHandlers(resetConnection);
+    server.replaceRequestHandlers(resetConnection);
     await expect(client({ retries: 1 }).shipments.get('shp_1')).rejects.toBeInstanceOf(ConnectionError);
     expect(server.requests).toHaveLength(2);
     await expect(client().shipments.get('shp_1', { retries: 0 })).rejects.toMatchObject({ attempts: 1 });
@@ -91,14 +95,16 @@ describe('a request that fails', () => {
       [409, 'conflict', 'shipment_delivered'],
       [500, 'internal', 'internal_error'],
     ] as const) {
-      server.setHandlers(respondWithApiError(status, type, code));
+      server.replaceRequestHandlers(createApiErrorResponder(status, type, code));
       await expect(client().shipments.cancel('shp_1')).rejects.toMatchObject({ status, type, code });
       expect(server.requests).toHaveLength(1);
     }
   });
 
   it('is not retried after the deadline', async () => {
-    server.setHandlers(respondWithApiError(429, 'rate_limit', 'rate_limited', { 'retry-after': '3600' }));
+    server.replaceRequestHandlers(
+      createApiErrorResponder(429, 'rate_limit', 'rate_limited', { 'retry-after': '3600' }),
+    );
     const error = await client()
       .shipments.get('shp_1')
       .catch((thrown: unknown) => thrown);
@@ -111,7 +117,7 @@ describe('a request that fails', () => {
     ['a PATCH', (one) => one.shipments.patch('shp_1', {})],
     ['a DELETE', (one) => one.webhookEndpoints.delete('whe_1')],
   ])('and is %s is sent again, because a repeat has the same effect', async (_what, send) => {
-    server.setHandlers(resetConnection, respondOk({ id: 'x' }));
+    server.replaceRequestHandlers(resetConnection, createOkRequestHandler({ id: 'x' }));
     expect(await send(client())).toEqual({ id: 'x' });
     expect(server.requests).toHaveLength(2);
   });
@@ -120,28 +126,28 @@ describe('a request that fails', () => {
     ['endpoint', (one) => one.webhookEndpoints.delete('x')],
     ['session', (one) => one.session.end('x')],
   ])('of a DELETE succeeds if the %s is missing after a lost response', async (_what, send) => {
-    const notFound = respondWithApiError(404, 'not_found', 'not_found');
+    const notFound = createApiErrorResponder(404, 'not_found', 'not_found');
     for (const lost of [
       resetConnection,
-      respondJson(504, {}),
-      respondWithApiError(503, 'internal', 'unavailable', soon),
+      createJsonResponder(504, {}),
+      createApiErrorResponder(503, 'internal', 'unavailable', soon),
     ]) {
-      server.setHandlers(lost, respondWithApiError(429, 'rate_limit', 'rate_limited', soon), notFound);
+      server.replaceRequestHandlers(lost, createApiErrorResponder(429, 'rate_limit', 'rate_limited', soon), notFound);
       expect(await send(client())).toEqual({ id: 'x', deleted: true, warnings: [] });
     }
-    for (const untouched of [[], [respondWithApiError(503, 'internal', 'busy', soon)]]) {
-      server.setHandlers(...untouched, notFound);
+    for (const untouched of [[], [createApiErrorResponder(503, 'internal', 'busy', soon)]]) {
+      server.replaceRequestHandlers(...untouched, notFound);
       await expect(send(client())).rejects.toMatchObject({ status: 404, attempts: untouched.length + 1 });
     }
   });
 
   it('of a sign-out succeeds if the session is ended after a lost response', async () => {
-    const signedOut = respondWithApiError(401, 'authentication', 'invalid_session');
-    server.setHandlers(resetConnection, signedOut);
+    const signedOut = createApiErrorResponder(401, 'authentication', 'invalid_session');
+    server.replaceRequestHandlers(resetConnection, signedOut);
     expect(await client().session.signOut()).toEqual({ id: '', deleted: true, warnings: [] });
-    server.setHandlers(signedOut);
+    server.replaceRequestHandlers(signedOut);
     await expect(client().session.signOut()).rejects.toMatchObject({ status: 401 });
-    server.setHandlers(resetConnection, signedOut);
+    server.replaceRequestHandlers(resetConnection, signedOut);
     await expect(client().webhookEndpoints.delete('x')).rejects.toMatchObject({ status: 401 });
   });
 
@@ -149,20 +155,20 @@ describe('a request that fails', () => {
     const patch = () => client().shipments.patch('shp_1', {}, { ifMatch: '"3"' });
     for (const answer of [
       resetConnection,
-      respondJson(504, {}),
-      respondWithApiError(503, 'internal', 'unavailable', soon),
+      createJsonResponder(504, {}),
+      createApiErrorResponder(503, 'internal', 'unavailable', soon),
     ]) {
-      server.setHandlers(answer, respondOk());
+      server.replaceRequestHandlers(answer, createOkRequestHandler());
       await expect(patch()).rejects.toMatchObject({ attempts: 1 });
     }
-    server.setHandlers(
-      respondWithApiError(429, 'rate_limit', 'rate_limited', soon),
-      respondWithApiError(503, 'internal', 'busy', soon),
-      respondOk({ id: 'x' }),
+    server.replaceRequestHandlers(
+      createApiErrorResponder(429, 'rate_limit', 'rate_limited', soon),
+      createApiErrorResponder(503, 'internal', 'busy', soon),
+      createOkRequestHandler({ id: 'x' }),
     );
     expect(await patch()).toEqual({ id: 'x' });
     expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"3"', '"3"', '"3"']);
-    server.setHandlers(respondWithApiError(412, 'conflict', 'precondition_failed'));
+    server.replaceRequestHandlers(createApiErrorResponder(412, 'conflict', 'precondition_failed'));
     await expect(patch()).rejects.toBeInstanceOf(ConflictError);
     await expect(
       new TrackingClient({ baseUrl: 'http://127.0.0.1:1', retries: 1, backoff: { first: 1, most: 1 } }).shipments.patch(
@@ -176,7 +182,7 @@ describe('a request that fails', () => {
   it('has an unknown outcome if an earlier attempt may have been carried out', async () => {
     const stopping = await HostileServer.startHostileServer();
     let stopped: Promise<void> | undefined;
-    stopping.setHandlers((response) => {
+    stopping.replaceRequestHandlers((response) => {
       response.destroy();
       stopped = stopping.closeHostileServer();
     });
@@ -187,15 +193,17 @@ describe('a request that fails', () => {
 
   it('does not wait for days, although it has no deadline', async () => {
     for (const wait of ['9999999999', 'Fri, 31 Dec 9999 23:59:59 GMT']) {
-      server.setHandlers(respondWithApiError(429, 'rate_limit', 'rate_limited', { 'retry-after': wait }));
+      server.replaceRequestHandlers(
+        createApiErrorResponder(429, 'rate_limit', 'rate_limited', { 'retry-after': wait }),
+      );
       await expect(client({ deadline: 0 }).shipments.get('shp_1')).rejects.toMatchObject({ attempts: 1 });
     }
   });
 
   it('times out, per attempt and in total', async () => {
-    server.setHandlers(leaveRequestUnanswered, respondOk({ id: 'shp_1' }));
+    server.replaceRequestHandlers(leaveRequestUnanswered, createOkRequestHandler({ id: 'shp_1' }));
     expect(await client({ timeout: 20 }).shipments.get('shp_1')).toEqual({ id: 'shp_1' });
-    server.setHandlers(leaveRequestUnanswered);
+    server.replaceRequestHandlers(leaveRequestUnanswered);
     await expect(client({ timeout: 20, retries: 1 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
     await expect(client({ deadline: 20 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
   });
@@ -203,15 +211,15 @@ describe('a request that fails', () => {
   it('ends with its signal: before, during and between attempts', async () => {
     const reason = new Error('the user has left');
     const aborted = AbortSignal.abort(reason);
-    server.setHandlers(respondOk());
+    server.replaceRequestHandlers(createOkRequestHandler());
     await expect(client().shipments.get('shp_1', { signal: aborted })).rejects.toBe(reason);
     expect(server.requests).toEqual([]);
     for (const answer of [
       leaveRequestUnanswered,
-      respondWithApiError(429, 'rate_limit', 'rate_limited', { 'retry-after': '60' }),
+      createApiErrorResponder(429, 'rate_limit', 'rate_limited', { 'retry-after': '60' }),
     ]) {
       const controller = new AbortController();
-      server.setHandlers((response, asked) => {
+      server.replaceRequestHandlers((response, asked) => {
         answer(response, asked);
         setImmediate(() => controller.abort(reason));
       });
@@ -222,14 +230,14 @@ describe('a request that fails', () => {
   it('throws the class, code and fields of the error', async () => {
     const details = [{ param: 'etd', code: 'invalid_timestamp', message: 'Has no offset.' }];
     const error = { type: 'invalid_request', code: 'validation_failed', message: 'etd', param: 'etd', details };
-    server.setHandlers(respondJson(400, { error: { ...error, request_id: 'req_7' } }));
+    server.replaceRequestHandlers(createJsonResponder(400, { error: { ...error, request_id: 'req_7' } }));
     const thrown = (await client()
       .shipments.upsert(shipment)
       .catch((refusal: unknown) => refusal)) as ApiError;
     expect(thrown).toBeInstanceOf(InvalidRequestError);
     expect(thrown).toMatchObject({ name: 'InvalidRequestError', ...error, status: 400, request_id: 'req_7' });
 
-    server.setHandlers(respondJson(403, '<html>'));
+    server.replaceRequestHandlers(createJsonResponder(403, '<html>'));
     await expect(client().shipments.get('shp_1')).rejects.toMatchObject({
       name: 'PermissionError',
       code: 'unexpected_answer',
@@ -238,23 +246,23 @@ describe('a request that fails', () => {
       { code: 403, message: 'No.', details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo' }] },
       { type: ['x'], code: 'x', message: 'No.', details: 'x' },
     ]) {
-      server.setHandlers(respondJson(403, { error: other }));
+      server.replaceRequestHandlers(createJsonResponder(403, { error: other }));
       const expected = { name: 'PermissionError', code: 'unexpected_answer', details: [] };
       await expect(client().shipments.get('shp_1')).rejects.toMatchObject(expected);
     }
-    server.setHandlers(
+    server.replaceRequestHandlers(
       (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in'),
     );
     await expect(client().shipments.get('shp_1')).rejects.toMatchObject({ code: 'unexpected_answer', status: 200 });
-    server.setHandlers((response) => void response.writeHead(302, { location: 'http://127.0.0.1:1' }).end());
+    server.replaceRequestHandlers((response) => void response.writeHead(302, { location: 'http://127.0.0.1:1' }).end());
     await expect(client().shipments.get('shp_1')).rejects.toMatchObject({ code: 'unexpected_answer', status: 302 });
-    server.setHandlers((response) => void response.writeHead(304, { etag: '"3"' }).end());
+    server.replaceRequestHandlers((response) => void response.writeHead(304, { etag: '"3"' }).end());
     const same = client().shipments.get('shp_1', { ifNoneMatch: '"3"' });
     await expect(same).rejects.toBeInstanceOf(NotModifiedError);
   });
 
   it("is rejected before it is sent if its path would be another operation's", async () => {
-    server.setHandlers(respondOk());
+    server.replaceRequestHandlers(createOkRequestHandler());
     for (const id of ['', '.', '..', undefined as unknown as string]) {
       await expect(async () => client().shipments.get(id)).rejects.toBeInstanceOf(TypeError);
     }

@@ -35,7 +35,7 @@ export interface CreatedUser extends User {
   readonly invitation_expires_at: Timestamp | null;
 }
 /** Response of `POST /administration/users/reset_password`. */
-export interface PasswordReset {
+export interface PasswordResetLink {
   /** One-time link for the new password, shown once. */
   readonly reset_url: string;
   readonly expires_at: Timestamp;
@@ -71,7 +71,7 @@ export interface LeaseState {
 }
 
 /** Number of partitions into which a subscriber of the event store divides the shipments, for operators. */
-export interface PartitionStatus {
+export interface PartitionCountStatus {
   /** Name of the subscriber, such as `publisher`. */
   readonly subscriber: string;
   /** Number of partitions in use. */
@@ -129,7 +129,7 @@ export interface ParkedMessage {
  * Outcome of retrying a parked shipment. `applied`: all its events are applied. `parked`: the retry failed.
  * `requested`: the process that projects the shipment has not retried yet.
  */
-export interface ParkedRetry {
+export interface ParkedRetryOutcome {
   readonly id: string;
   readonly outcome: 'applied' | 'parked' | 'requested';
 }

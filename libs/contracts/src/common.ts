@@ -57,14 +57,14 @@ export interface Place {
   readonly timezone: string | null;
 }
 /** Looks up places in tables. All methods are pure and synchronous; the tables do not change while the process runs. */
-export interface Places {
+export interface PlaceLookup {
   /** Returns the place with a normalized code; undefined if no table contains the code. */
   find(code: string): Place | undefined;
   /**
    * Returns true if a code is certainly wrong: its country does not exist, or the operator's UN/LOCODE list does not
    * contain it.
    */
-  isUnknownCode(code: string): boolean;
+  isUnknownLocationCode(code: string): boolean;
   /**
    * Returns true if a text has the format of a UN/LOCODE but is the name of a place, such as TOKYO or GENOA, and no
    * table contains the code.
@@ -75,7 +75,7 @@ export interface Places {
    * (`LOS ANGELES, CA`). Case, accents and punctuation do not matter. Returns an empty list if places have the name,
    * but none is in the state or country; undefined if no place has the name.
    */
-  findByName(text: string): readonly string[] | undefined;
+  lookUpPlaceCodesByName(text: string): readonly string[] | undefined;
   /**
    * Returns other codes of the place: of an airport, its UN/LOCODE and the IATA code of its city; of a city, its
    * airports. The codes need not be in a table.
@@ -109,14 +109,14 @@ export function normalisePlaceName(text: string): string {
 }
 
 /** Searches places by code or name. */
-export interface PlaceDirectory extends Places {
+export interface PlaceDirectory extends PlaceLookup {
   /**
    * Returns places whose code starts with the text, and places whose name contains a word that starts with each word of
    * the text. Ignores accents and case. An exact code comes first, then sea ports, then airports; each group is sorted
    * by name.
    * @param limit at least 1
    */
-  search(text: string, limit: number): readonly Place[];
+  searchPlaces(text: string, limit: number): readonly Place[];
 }
 
 /** A value that JSON can represent without loss. */
@@ -131,7 +131,7 @@ export interface PublicAddresses {
   readonly baseUrl: string;
 }
 
-const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
+const TRACEPARENT_PATTERN = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
 
 export interface TraceContext {
   /** 32 hexadecimal digits. */
@@ -145,6 +145,6 @@ export interface TraceContext {
  * Context, 3.2.
  */
 export function parseTraceparent(traceparent: unknown): TraceContext | undefined {
-  const [, id, flags] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
+  const [, id, flags] = (typeof traceparent === 'string' && TRACEPARENT_PATTERN.exec(traceparent)) || [];
   return id === undefined || flags === undefined ? undefined : { id, flags };
 }

@@ -168,7 +168,7 @@ export class DomainError extends Error {
 export type ExpectedVersions = readonly number[] | 'any' | 'none';
 
 /** Error for a resource that does not have the version that the client requires. The command wrote nothing. */
-export class PreconditionFailed extends DomainError {
+export class PreconditionFailedError extends DomainError {
   /** @param version current version of the resource; null if it does not exist */
   constructor(readonly version: number | null) {
     super(
@@ -184,10 +184,10 @@ export class PreconditionFailed extends DomainError {
  * Checks that a resource has an expected version. Call it with the state that the command changes, so that no other
  * change can happen in between. Do not call it for a command that was already executed.
  * @param version version of the resource; null if the resource does not exist
- * @throws PreconditionFailed
+ * @throws PreconditionFailedError
  */
-export function requireExpectedVersion(version: number | null, expected: ExpectedVersions | undefined): void {
-  if (!matchesExpectedVersion(version, expected)) throw new PreconditionFailed(version);
+export function requireMatchingVersion(version: number | null, expected: ExpectedVersions | undefined): void {
+  if (!matchesExpectedVersion(version, expected)) throw new PreconditionFailedError(version);
 }
 
 function matchesExpectedVersion(version: number | null, expected: ExpectedVersions | undefined): boolean {

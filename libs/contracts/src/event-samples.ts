@@ -4,9 +4,9 @@ import {
   type Environment,
   type Milestone,
   type Shipment,
-  type ShipmentFields,
+  type ClientShipmentFields,
   type Timestamp,
-  addMissingFields,
+  addMissingShipmentFields,
   EMPTY_MILESTONE_DETAILS,
 } from './shipment.ts';
 import type { PublicAddresses } from './common.ts';
@@ -16,16 +16,16 @@ type SampleTimes = (hours: number) => Timestamp;
 
 const HOUR_MS = 3_600_000;
 
-const SHIPMENT_TOKEN = 'sandbox2sandbox2sandbox2aa';
-const SHIPMENT_ID = `shp_${SHIPMENT_TOKEN}`;
+const SAMPLE_SHIPMENT_ID_TOKEN = 'sandbox2sandbox2sandbox2aa';
+const SHIPMENT_ID = `shp_${SAMPLE_SHIPMENT_ID_TOKEN}`;
 const SAMPLE_CONTAINER_NUMBER = 'CSQU3054383';
 const SAMPLE_DEPARTURE = {
-  id: `mst_${SHIPMENT_TOKEN}1`,
+  id: `mst_${SAMPLE_SHIPMENT_ID_TOKEN}1`,
   code: 'vessel_departed',
   label: 'Vessel departed',
   location: 'CNSHA',
 };
-const ENDPOINT_ID = 'whe_sandbox2sandbox2sandbox2aa';
+const SAMPLE_ENDPOINT_ID = 'whe_sandbox2sandbox2sandbox2aa';
 const SAMPLE_USER = { type: 'user', id: 'usr_sandbox' } as const;
 
 /** Sample resources for sandbox events: one shipment, and an endpoint that fails. */
@@ -103,8 +103,8 @@ function createSampleShipmentResource(time: SampleTimes, { appUrl }: PublicAddre
     updated_at: time(0),
     version: 7,
     url: `${appUrl}/shipments/${SHIPMENT_ID}`,
-  } satisfies Omit<Shipment, keyof ShipmentFields> & Partial<ShipmentFields>;
-  return addMissingFields<typeof shipment>(shipment) as typeof shipment;
+  } satisfies Omit<Shipment, keyof ClientShipmentFields> & Partial<ClientShipmentFields>;
+  return addMissingShipmentFields<typeof shipment>(shipment) as typeof shipment;
 }
 
 function createSampleMilestoneResource(time: SampleTimes, retractedAt: Timestamp | null) {
@@ -137,7 +137,7 @@ function createSampleExceptionResource(time: SampleTimes, status: 'open' | 'ackn
   const resolved = status === 'resolved';
   const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
   return {
-    id: `exc_${SHIPMENT_TOKEN}1`,
+    id: `exc_${SAMPLE_SHIPMENT_ID_TOKEN}1`,
     shipment_id: SHIPMENT_ID,
     container_number: null,
     type: 'eta_slip',
@@ -164,7 +164,7 @@ function createSampleDocumentResource(
   { baseUrl }: PublicAddresses,
   status: 'uploaded' | 'approved' | 'rejected',
 ) {
-  const id = `doc_${SHIPMENT_TOKEN}1`;
+  const id = `doc_${SAMPLE_SHIPMENT_ID_TOKEN}1`;
   const reviewed = status !== 'uploaded';
   return {
     id,
@@ -190,7 +190,7 @@ function createSampleDocumentResource(
 /** Sample webhook endpoint that responds to every attempt with an error. */
 function createSampleEndpointResource(time: SampleTimes, environment: Environment) {
   return {
-    id: ENDPOINT_ID,
+    id: SAMPLE_ENDPOINT_ID,
     url: 'https://tms.example.com/webhooks',
     event_types: ['*'],
     description: 'The TMS of the sandbox',
@@ -212,7 +212,7 @@ function createSampleEndpointResource(time: SampleTimes, environment: Environmen
 function createSampleDeadLetterResource(time: SampleTimes) {
   return {
     id: 'dlv_sandbox2sandbox2sandbox2aa',
-    endpoint_id: ENDPOINT_ID,
+    endpoint_id: SAMPLE_ENDPOINT_ID,
     event_id: 'evt_7c0a4a52-5b0e-4d5e-9a53-0f2f6f1f7a10',
     event_type: 'milestone.recorded',
     status: 'dead_lettered',

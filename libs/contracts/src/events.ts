@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from './common.ts';
 import type { EventSamples } from './event-samples.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
-interface PublicEventType {
+interface PublicEventTypeDescription {
   /** Trigger of the event: a clause that the documentation completes, such as "a shipment is created". */
   readonly trigger: string;
   /**
@@ -62,11 +62,11 @@ const SHIPMENT_EVENTS = {
     standard: false,
     sandbox: ({ exception }) => ({ exception: exception('acknowledged') }),
   },
-} as const satisfies Readonly<Record<string, PublicEventType>>;
+} as const satisfies Readonly<Record<string, PublicEventTypeDescription>>;
 export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
 
 /** Events about a webhook endpoint. They are sent only to the other endpoints of its workspace and environment. */
-const ENDPOINT_EVENTS = {
+const EVENTS_ABOUT_ENDPOINTS = {
   'webhook_endpoint.failing': {
     trigger: 'another endpoint of the workspace returned no 2xx response for one hour',
     standard: false,
@@ -77,22 +77,25 @@ const ENDPOINT_EVENTS = {
     standard: false,
     sandbox: ({ endpoint, failed }) => ({ endpoint, delivery: failed, reason: failed.last_error }),
   },
-} as const satisfies Readonly<Record<string, PublicEventType>>;
-export type EndpointEventType = keyof typeof ENDPOINT_EVENTS;
+} as const satisfies Readonly<Record<string, PublicEventTypeDescription>>;
+export type EndpointEventType = keyof typeof EVENTS_ABOUT_ENDPOINTS;
 
 export type EventType = ShipmentEventType | EndpointEventType;
 
 /** Every type of public event: docs/reference/events.md#types. Types are never renamed, because clients depend on them. */
-const PUBLIC_EVENT_TYPES: Readonly<Record<EventType, PublicEventType>> = { ...SHIPMENT_EVENTS, ...ENDPOINT_EVENTS };
+const PUBLIC_EVENT_TYPES: Readonly<Record<EventType, PublicEventTypeDescription>> = {
+  ...SHIPMENT_EVENTS,
+  ...EVENTS_ABOUT_ENDPOINTS,
+};
 export const EVENT_TYPES = Object.keys(PUBLIC_EVENT_TYPES) as readonly EventType[];
 /** Types of events in the event log. Clients can list, stream and replay these events. */
 export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENTS) as readonly ShipmentEventType[];
-export const ENDPOINT_EVENT_TYPES = Object.keys(ENDPOINT_EVENTS) as readonly EndpointEventType[];
+export const EVENT_TYPES_ABOUT_ENDPOINTS = Object.keys(EVENTS_ABOUT_ENDPOINTS) as readonly EndpointEventType[];
 /** Event types that an endpoint with `["*"]` receives. */
 export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => PUBLIC_EVENT_TYPES[type].standard);
 
 export function isEndpointEvent(type: string): boolean {
-  return Object.hasOwn(ENDPOINT_EVENTS, type);
+  return Object.hasOwn(EVENTS_ABOUT_ENDPOINTS, type);
 }
 
 /** Returns the trigger of an event type as a clause for the documentation: "a shipment is created". */
@@ -171,7 +174,7 @@ export const API_VERSIONS: readonly ApiVersion[] = API_VERSION_DESCRIPTORS.map((
 export const NEWEST_API_VERSION: ApiVersion = API_VERSION_DESCRIPTORS[API_VERSION_DESCRIPTORS.length - 1]!.name;
 
 /** Converts event data between payload versions: docs/reference/events.md#versions. */
-export class PayloadVersions {
+export class PayloadVersionConverter {
   /** Versions, oldest first. */
   readonly names: readonly ApiVersion[];
 
@@ -213,7 +216,7 @@ export class PayloadVersions {
   }
 
   /** Converts the event's `data` to the given version, which must not be newer than the event. */
-  downgradeData(
+  downgradeEventData(
     { type, api_version: made, data }: Pick<PublishedEvent, 'type' | 'api_version' | 'data'>,
     version: ApiVersion,
   ) {
@@ -227,29 +230,31 @@ export class PayloadVersions {
   }
 }
 
-export const PAYLOAD_VERSIONS = new PayloadVersions(API_VERSION_DESCRIPTORS);
+export const PAYLOAD_VERSIONS = new PayloadVersionConverter(API_VERSION_DESCRIPTORS);
 
 /** Forms in which an endpoint receives the data of events. `thin` has no snapshots: docs/reference/events.md#thin-payloads. */
 export const PAYLOAD_FORMS = ['full', 'thin'] as const;
 export type PayloadForm = (typeof PAYLOAD_FORMS)[number];
 
 /** Fields of a milestone in thin data. */
-const THIN_MILESTONE_FIELDS: readonly string[] = ['id', 'code', 'occurred_at', 'location', 'source'];
+const MILESTONE_FIELDS_OF_THIN_PAYLOAD: readonly string[] = ['id', 'code', 'occurred_at', 'location', 'source'];
 
 /**
  * Returns the data of an event without its snapshots, in any payload version. The snapshot of the shipment is omitted,
  * a milestone keeps the fields that identify it, and any other snapshot keeps its ids and its version.
  */
 export function removeSnapshotsFromEventData({ shipment: _shipment, ...data }: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, removeSnapshotsFromValue(name, value)]));
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name, reduceSnapshotToThinFields(name, value)]),
+  );
 }
 
-function removeSnapshotsFromValue(name: string, value: JsonValue): JsonValue {
+function reduceSnapshotToThinFields(name: string, value: JsonValue): JsonValue {
   // Only a snapshot has an id. `changes` and `reason` have none.
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !('id' in value)) return value;
   const isKept = (field: string): boolean =>
     name === 'milestone'
-      ? THIN_MILESTONE_FIELDS.includes(field)
+      ? MILESTONE_FIELDS_OF_THIN_PAYLOAD.includes(field)
       : field === 'id' || field === 'version' || field.endsWith('_id');
   return Object.fromEntries(Object.entries(value).filter(([field]) => isKept(field)));
 }

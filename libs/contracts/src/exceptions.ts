@@ -98,7 +98,7 @@ export const EXCEPTION_STATUSES = ['open', 'acknowledged', 'resolved'] as const;
 export type ExceptionStatus = (typeof EXCEPTION_STATUSES)[number];
 
 /** Origins of an exception: a rule, a person or a carrier. */
-export const EXCEPTION_DETECTORS = ['system', 'manual', 'carrier'] as const;
+export const EXCEPTION_ORIGINS = ['system', 'manual', 'carrier'] as const;
 
 /** Codes with which a person resolves an exception. */
 export const MANUAL_RESOLUTION_CODES = ['fixed', 'waived', 'false_positive', 'duplicate'] as const;
@@ -117,7 +117,7 @@ export interface ShipmentException {
   readonly status: ExceptionStatus;
   readonly title: string;
   readonly detail: string | null;
-  readonly detected_by: (typeof EXCEPTION_DETECTORS)[number];
+  readonly detected_by: (typeof EXCEPTION_ORIGINS)[number];
   /** The rule that opened the exception; null if a person opened it. */
   readonly rule: AutomaticExceptionType | null;
   readonly milestone_id: string | null;

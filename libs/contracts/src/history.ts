@@ -30,7 +30,7 @@ export type HistoryChanges = Readonly<Record<string, { readonly from: unknown; r
 
 /** An entry in a shipment's history. */
 export interface HistoryEntry {
-  /** Id of the public event; null if the change was not announced. */
+  /** Id of the public event that announced the change; if there is none, the id of the entry itself. */
   readonly id: string;
   readonly type: HistoryType;
   readonly at: Timestamp;
@@ -69,8 +69,8 @@ export interface EtaChange extends EtaOrigin {
  * Effects of a milestone. `counted`: it has the effect of its code. `demoted`: it counts as a lower status than its
  * code. `superseded`: another milestone replaces it. `ignored`: it has no effect.
  */
-export const MILESTONE_RESULTS = ['counted', 'demoted', 'superseded', 'ignored'] as const;
-export type MilestoneResult = (typeof MILESTONE_RESULTS)[number];
+export const MILESTONE_EFFECT_KINDS = ['counted', 'demoted', 'superseded', 'ignored'] as const;
+export type MilestoneResult = (typeof MILESTONE_EFFECT_KINDS)[number];
 
 /**
  * Rules that decide the effect of a milestone, each with its result: docs/reference/shipments.md#explanation. Rules are
@@ -122,7 +122,7 @@ export const STATUS_RULES = [
 ] as const;
 export type StatusRule = (typeof STATUS_RULES)[number];
 
-export const TIME_RULES = [
+export const RULES_DECIDING_SHIPMENT_TIMES = [
   'unknown',
   'set_by_client',
   'newest_estimate',
@@ -132,7 +132,7 @@ export const TIME_RULES = [
   'earliest',
   'earlier_rules',
 ] as const;
-export type TimeRule = (typeof TIME_RULES)[number];
+export type TimeRule = (typeof RULES_DECIDING_SHIPMENT_TIMES)[number];
 
 /** The effect of a milestone, and the rule that decides it. */
 export interface MilestoneEffect {
@@ -183,7 +183,7 @@ export const RESOLUTION_TRIGGERS = [
   'document_uploaded',
   'document_approved',
 ] as const;
-export interface ResolvedBy {
+export interface ResolutionConditions {
   readonly by: (typeof RESOLUTION_TRIGGERS)[number];
   /**
    * Milestone codes, for `milestone`: recording any one of them resolves the exception. The milestone must name the
@@ -227,7 +227,7 @@ export interface ExplainedException {
   /** Time when the exception will open; null if it is open or opens with the next write. */
   readonly opens_at: Timestamp | null;
   /** Changes that resolve or prevent the exception. Empty if only a person can resolve it. */
-  readonly resolved_by: readonly ResolvedBy[];
+  readonly resolved_by: readonly ResolutionConditions[];
 }
 
 /** Explanation of a shipment's status, times and exceptions. */

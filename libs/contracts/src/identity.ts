@@ -204,7 +204,7 @@ export type AuditedChanges = Readonly<Record<string, { readonly from: unknown; r
  */
 export type Principal = ServiceAccountKeyPrincipal | UserKeyPrincipal | SessionPrincipal;
 
-interface Credentials {
+interface AuthenticatedCredential {
   /** Id of the key or session; no key has the id of a session. Rate limits and read-your-writes use this id. */
   readonly credential_id: string;
   readonly workspace_id: string;
@@ -213,19 +213,19 @@ interface Credentials {
 }
 
 /** Principal of a system that uses a key of its service account. */
-interface ServiceAccountKeyPrincipal extends Credentials {
+interface ServiceAccountKeyPrincipal extends AuthenticatedCredential {
   readonly type: 'service_account_key';
   readonly actor: { readonly type: 'service_account'; readonly id: string };
 }
 
 /** Principal of a program that uses an API key of a person. */
-interface UserKeyPrincipal extends Credentials {
+interface UserKeyPrincipal extends AuthenticatedCredential {
   readonly type: 'user_key';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }
 
 /** Principal of a person who is signed in with a browser. */
-export interface SessionPrincipal extends Credentials {
+export interface SessionPrincipal extends AuthenticatedCredential {
   readonly type: 'session';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }

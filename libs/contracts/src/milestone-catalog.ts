@@ -2,7 +2,7 @@ import { FOREIGN_CODES, MILESTONE_STANDARDS, type MilestoneStandard } from './fo
 import { type Classifier, TRANSPORT_MODES, type Mode, type ShipmentStatus } from './shipment.ts';
 
 /** An entry of the canonical milestone catalog, as `GET /v1/milestone_codes` returns it. */
-export interface MilestoneCode {
+export interface MilestoneCatalogEntry {
   readonly code: string;
   readonly label: string;
   readonly description: string;
@@ -40,7 +40,7 @@ export interface MilestoneCode {
 /**
  * Properties of a milestone code for rules about shipments: docs/reference/shipments.md, docs/reference/exceptions.md.
  */
-export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_exception' | 'once_per_visit'> {
+export interface MilestoneRules extends Pick<MilestoneCatalogEntry, 'status' | 'opens_exception' | 'once_per_visit'> {
   /** Statuses by mode, for modes in which `status` does not apply. */
   readonly status_by_mode: Readonly<Partial<Record<Mode, ShipmentStatus>>> | undefined;
   /** Status that replaces `status` for part loads (`lcl`). */
@@ -110,7 +110,7 @@ type CatalogRow = readonly [
 ];
 
 // prettier-ignore
-const CATALOG_ROWS: readonly CatalogRow[] = [
+const MILESTONE_CATALOG_ROWS: readonly CatalogRow[] = [
   [10, 'booking_confirmed', '*', 'booked', 'BKG CONF', 'BF', '', '6', 'Booking confirmed', 'The carrier confirmed the booking. A confirmation dated after a cancellation revokes the cancellation.', { takes_back: 'cancellation' }],
   [15, 'booking_cancelled', '*', 'cancelled', 'BKG CANC', 'CA', 'CA', '7', 'Booking cancelled', 'The booking was cancelled. The shipment is cancelled too, unless it is delivered.'],
   [20, 'empty_picked_up', 'O', 'at_origin', 'GTOT EMPTY', 'EE', '', '13', 'Empty picked up', 'The empty container left the depot for stuffing.', { movement: 'journey', once_per_visit: true }],
@@ -162,7 +162,7 @@ const CATALOG_ROWS: readonly CatalogRow[] = [
 ];
 
 /** The milestone catalog, sorted by sequence. Codes are never renamed or reused. */
-export const MILESTONE_CATALOG: readonly MilestoneCode[] = CATALOG_ROWS.map(
+export const MILESTONE_CATALOG: readonly MilestoneCatalogEntry[] = MILESTONE_CATALOG_ROWS.map(
   ([sequence, code, modes, status, dcsa, x12_315, x12_214, rec24, label, description, rules]) => ({
     code,
     label,
@@ -176,12 +176,12 @@ export const MILESTONE_CATALOG: readonly MilestoneCode[] = CATALOG_ROWS.map(
     x12_315: x12_315 || null,
     x12_214: x12_214 || null,
     rec24: rec24 || null,
-    standards: listForeignCodes(code, { dcsa, x12_315, x12_214, iftsta: rec24, iata_fsu: '' }),
+    standards: listStandardCodesOfMilestone(code, { dcsa, x12_315, x12_214, iftsta: rec24, iata_fsu: '' }),
   }),
 );
 
 /** Returns the codes of each standard that can mean a catalog code. */
-function listForeignCodes(code: string, main: Readonly<Record<MilestoneStandard, string>>): MilestoneCode['standards'] {
+function listStandardCodesOfMilestone(code: string, main: Readonly<Record<MilestoneStandard, string>>) {
   const list = (standard: MilestoneStandard) => {
     const more = FOREIGN_CODES[standard].filter(([, codes]) => codes.split(' ').includes(code));
     return [...new Set([...(main[standard] === '' ? [] : [main[standard]]), ...more.map(([foreign]) => foreign)])];
@@ -197,11 +197,11 @@ function listForeignCodes(code: string, main: Readonly<Record<MilestoneStandard,
 
 export const MILESTONE_CODES: readonly string[] = MILESTONE_CATALOG.map(({ code }) => code);
 
-const MILESTONE_CODES_BY_CODE: ReadonlyMap<string, MilestoneCode> = new Map(
+const MILESTONE_CODES_BY_CODE: ReadonlyMap<string, MilestoneCatalogEntry> = new Map(
   MILESTONE_CATALOG.map((entry) => [entry.code, entry]),
 );
 
-export function parseMilestoneCode(code: string): MilestoneCode | undefined {
+export function parseMilestoneCode(code: string): MilestoneCatalogEntry | undefined {
   return MILESTONE_CODES_BY_CODE.get(code);
 }
 
@@ -226,7 +226,10 @@ const NO_MILESTONE_RULES: MilestoneRules = {
 };
 // All rule objects have the same shape, because every write reads the rules of all milestones of a timeline.
 const MILESTONE_RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
-  CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_MILESTONE_RULES, ...rules, status }]),
+  MILESTONE_CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [
+    code,
+    { ...NO_MILESTONE_RULES, ...rules, status },
+  ]),
 );
 
 /** Returns the rules of a code; empty rules for an unknown code. */
@@ -251,7 +254,7 @@ export function convertMilestoneCode(text: string): readonly ForeignMilestoneCod
   const wanted = text.trim().toUpperCase().split(/\s+/).join(' ');
   if (wanted === '') return [];
   const isMeant = (foreign: string) => `${foreign.toUpperCase()} `.startsWith(`${wanted} `);
-  return STANDARD_IDS.flatMap((standard) => {
+  return MILESTONE_STANDARD_IDS.flatMap((standard) => {
     const found = MILESTONE_CATALOG.filter(({ standards }) => standards[standard].some(isMeant));
     if (found.length === 0) return [];
     const classifier = FOREIGN_CODES[standard].find(([foreign]) => isMeant(foreign))?.[2] ?? null;
@@ -259,7 +262,7 @@ export function convertMilestoneCode(text: string): readonly ForeignMilestoneCod
   });
 }
 
-const STANDARD_IDS = Object.keys(MILESTONE_STANDARDS) as readonly MilestoneStandard[];
+const MILESTONE_STANDARD_IDS = Object.keys(MILESTONE_STANDARDS) as readonly MilestoneStandard[];
 
 /** Reason codes of milestones, grouped by cause. They are a short form of the SMDG delay codes. */
 export const REASON_CODES = [

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { FOREIGN_CODES, type MilestoneStandard } from './foreign-codes.ts';
-import { MILESTONE_CATALOG, type MilestoneCode } from './milestone-catalog.ts';
+import { MILESTONE_CATALOG, type MilestoneCatalogEntry } from './milestone-catalog.ts';
 import { TRANSPORT_MODES } from './shipment.ts';
 
 const GUIDE = readFileSync(new URL('../../../docs/guides/statuses-and-milestones.md', import.meta.url), 'utf8');
@@ -9,7 +9,7 @@ type Row = readonly string[];
 
 const quoted = (text: string | null) => (text === null ? '' : `\`${text}\``);
 
-function modes({ modes }: MilestoneCode): string {
+function modes({ modes }: MilestoneCatalogEntry): string {
   return modes.length === TRANSPORT_MODES.length ? 'all' : modes.filter((mode) => mode !== 'multimodal').join(' ');
 }
 

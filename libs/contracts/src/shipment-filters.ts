@@ -26,7 +26,7 @@ export type ShipmentFilterKind =
   /** Beginnings of words. */
   | 'words';
 
-export interface ShipmentFilter {
+export interface ShipmentFilterDefinition {
   readonly kind: ShipmentFilterKind;
   /** Description of the filter in the OpenAPI document. */
   readonly description: string;
@@ -189,7 +189,7 @@ export const SHIPMENT_FILTERS = {
     example: 'honam po-88',
     label: 'Search',
   },
-} as const satisfies Readonly<Record<string, ShipmentFilter>>;
+} as const satisfies Readonly<Record<string, ShipmentFilterDefinition>>;
 
 export type ShipmentFilterName = keyof typeof SHIPMENT_FILTERS;
 /** Names of the filters that have one of the given kinds. */
@@ -201,7 +201,7 @@ export type ShipmentFilterOf<Kind extends ShipmentFilterKind> = {
  * Returns the names of the filters of the given kinds: first by the order of the kinds, then by the order of {@link
  * SHIPMENT_FILTERS}.
  */
-export function listShipmentFilters<Kind extends ShipmentFilterKind>(
+export function listShipmentFiltersOfKinds<Kind extends ShipmentFilterKind>(
   ...kinds: readonly Kind[]
 ): readonly ShipmentFilterOf<Kind>[] {
   const names = Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[];

@@ -3,8 +3,8 @@ export type Mode = (typeof TRANSPORT_MODES)[number];
 /** Other names of a {@link Mode} that requests may use. Responses contain the mode. */
 export const MODE_ALIASES: Readonly<Record<string, Mode>> = { sea: 'ocean', vessel: 'ocean', truck: 'road' };
 
-export const LOAD_TYPES = ['fcl', 'lcl', 'ftl', 'ltl', 'air_loose', 'bulk'] as const;
-export type LoadType = (typeof LOAD_TYPES)[number];
+export const CARGO_LOAD_TYPES = ['fcl', 'lcl', 'ftl', 'ltl', 'air_loose', 'bulk'] as const;
+export type LoadType = (typeof CARGO_LOAD_TYPES)[number];
 
 /** Incoterms 2020, and DAT of Incoterms 2010. */
 export const INCOTERMS = ['EXW', 'FCA', 'CPT', 'CIP', 'DAP', 'DPU', 'DDP', 'FAS', 'FOB', 'CFR', 'CIF', 'DAT'] as const;
@@ -104,7 +104,7 @@ export interface Container {
 }
 
 /** Shipment fields that a client sets, normalized; `null` or `[]` if empty. */
-export interface ShipmentFields {
+export interface ClientShipmentFields {
   readonly external_id: string | null;
   readonly mode: Mode | null;
   readonly load_type: LoadType | null;
@@ -129,7 +129,7 @@ export interface ShipmentFields {
  * Fields of a shipment without data. Its field order is that of stored events; code that lists the fields uses this
  * order.
  */
-export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
+export const EMPTY_SHIPMENT_FIELDS: ClientShipmentFields = {
   external_id: null,
   mode: null,
   load_type: null,
@@ -149,14 +149,14 @@ export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
   legs: [],
   incoterm: null,
 };
-export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ShipmentFields)[];
+export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ClientShipmentFields)[];
 
 /** Adds the missing fields, with empty values, to a record that was stored before these fields existed. */
-export function addMissingFields<T extends Partial<ShipmentFields>>(some: T): T & ShipmentFields {
+export function addMissingShipmentFields<T extends Partial<ClientShipmentFields>>(some: T): T & ClientShipmentFields {
   const missing = SHIPMENT_FIELDS.filter((field) => some[field] === undefined);
-  if (missing.length === 0) return some as T & ShipmentFields;
+  if (missing.length === 0) return some as T & ClientShipmentFields;
   return {
-    ...(some as T & ShipmentFields),
+    ...(some as T & ClientShipmentFields),
     ...Object.fromEntries(missing.map((field) => [field, EMPTY_SHIPMENT_FIELDS[field]])),
   };
 }
@@ -170,7 +170,7 @@ export function addMissingPrecisions(legs: readonly StoredLeg[]): readonly Leg[]
 }
 
 /** A shipment as all responses contain it. Only the HTTP layer adds `url`. `etd` and `eta` are times in UTC. */
-export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'>, ScheduledPrecisions {
+export interface ShipmentRecord extends Omit<ClientShipmentFields, 'legs'>, ScheduledPrecisions {
   readonly id: string;
   readonly status: ShipmentStatus;
   /** Id of the milestone that set the status; null for `pending`, or if a client cancelled the shipment. */
@@ -250,11 +250,12 @@ export const EMPTY_MILESTONE_DETAILS: MilestoneDetails = {
   pieces: null,
   temperature_celsius: null,
 };
-const MILESTONE_DETAILS = Object.keys(EMPTY_MILESTONE_DETAILS) as readonly (keyof MilestoneDetails)[];
+const MILESTONE_DETAIL_FIELD_NAMES = Object.keys(EMPTY_MILESTONE_DETAILS) as readonly (keyof MilestoneDetails)[];
 
 /** Adds the missing details, without data, to a milestone that was stored before these fields existed. */
-export function addMissingDetails<T extends Partial<MilestoneDetails>>(milestone: T): T & MilestoneDetails {
-  if (MILESTONE_DETAILS.every((field) => milestone[field] !== undefined)) return milestone as T & MilestoneDetails;
+export function addMissingMilestoneDetails<T extends Partial<MilestoneDetails>>(milestone: T): T & MilestoneDetails {
+  if (MILESTONE_DETAIL_FIELD_NAMES.every((field) => milestone[field] !== undefined))
+    return milestone as T & MilestoneDetails;
   return { ...milestone, ...EMPTY_MILESTONE_DETAILS, ...milestone };
 }
 

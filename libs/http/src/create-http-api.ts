@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-import { Admission, CrossSiteRequests } from './authentication/admission.ts';
+import { RequestAdmission, CrossSiteRequestGuard } from './authentication/admission.ts';
 import { KeyAuthenticator, SessionAuthenticator, SessionCookie } from './authentication/authenticators.ts';
 import { combineApiDocs } from './docs/api-docs.ts';
 import { describeApi } from './docs/openapi.ts';
@@ -11,18 +11,18 @@ import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-response.ts';
 import { HealthController } from './health/health.controller.ts';
 import {
-  CLOCK_TOKEN,
+  CLOCK_INJECTION_TOKEN,
   type DependenciesOf,
   type FeatureHooks,
-  HEALTH_TOKEN,
+  HEALTH_INJECTION_TOKEN,
   type HttpDependencies,
   type HttpFeature,
-  LOGGER_TOKEN,
-  SETTINGS_TOKEN,
+  LOGGER_INJECTION_TOKEN,
+  SETTINGS_INJECTION_TOKEN,
 } from './http-feature.ts';
 import { registerIdempotencyHooks } from './idempotency/safe-retries.ts';
-import { announceDeprecations, DEPRECATED_OPERATIONS, ACCESS_BY_OPERATION } from './operations/operations.ts';
-import { Cursors } from './paging/paging.ts';
+import { addDeprecationHeaders, DEPRECATED_OPERATIONS, ACCESS_BY_OPERATION } from './operations/operations.ts';
+import { PageCursorCodec } from './paging/paging.ts';
 import { readPreconditions, respondNotModifiedIfCurrent } from './preconditions/preconditions.ts';
 import { addReadModelAgeHeader, ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { WriteResponder } from './read-your-writes/write-responder.ts';
@@ -30,12 +30,12 @@ import { ResponseBudget } from './server/response-budget.ts';
 import { compressResponses } from './server/compression.ts';
 import { limitLargeBodies } from './server/body-limits.ts';
 import { drainConnectionsWhenClosing } from './server/closing.ts';
-import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
-import { RequestObserver } from './server/observation.ts';
-import { runDuringRequest } from './server/request.ts';
+import { createFastifyAdapter, createNestLogger } from './server/fastify-adapter.ts';
+import { RequestLogAndMetrics } from './server/observation.ts';
+import { runInRequestContext } from './server/request.ts';
 import { RouteRegistry } from './server/routes.ts';
-import { TokenSealer } from './server/seal.ts';
-import { readParameters } from './validation/parameters.ts';
+import { TokenSigner } from './server/seal.ts';
+import { readQueryParameters } from './validation/parameters.ts';
 import { serveWebApp } from './web-app/serve-web-app.ts';
 
 const DEFAULT_OWNER_LIMIT_FACTOR = 4;
@@ -65,17 +65,17 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     new KeyAuthenticator(dependencies.authenticateKey),
     new SessionAuthenticator((...session) => dependencies.identity.authenticateSession(...session), cookie),
   ];
-  const admission = new Admission(authenticators, dependencies.quota, {
+  const admission = new RequestAdmission(authenticators, dependencies.quota, {
     perCredential: settings.rateLimitPerMinute,
     perOwner: settings.rateLimitPerMinute * (settings.rateLimitOwnerFactor ?? DEFAULT_OWNER_LIMIT_FACTOR),
   });
-  const sealer = new TokenSealer(settings.cursorSecret);
+  const sealer = new TokenSigner(settings.cursorSecret);
   const readYourWrites = new ReadYourWrites(sealer, dependencies.readModels, {
     listMs: settings.readYourWritesWaitMs ?? 5_000,
     writeResponseMs: settings.writeResponseWaitMs ?? 0,
     duplicatesMs: settings.duplicatesWaitMs ?? 200,
   });
-  const observation = new RequestObserver(logger, metrics);
+  const observation = new RequestLogAndMetrics(logger, metrics);
 
   const adapter = createFastifyAdapter({
     errors,
@@ -86,21 +86,21 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.recordRoutes(fastify);
-  announceDeprecations(fastify, deprecations);
+  addDeprecationHeaders(fastify, deprecations);
   const providers = createCommonProviders(dependencies, {
     admission,
     observation,
     errors,
     cookie,
     sealer,
-    cursors: new Cursors(sealer),
+    cursors: new PageCursorCodec(sealer),
     readYourWrites,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     createRootModule(dependencies, features, providers),
     adapter,
     {
-      logger: nestLogger(logger),
+      logger: createNestLogger(logger),
       bodyParser: false,
       abortOnError: false,
     },
@@ -109,16 +109,16 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     for (const { hooks } of features) hooks?.[place]?.(fastify, app);
   };
 
-  const crossSiteRequests = new CrossSiteRequests(cookie, [baseUrl, settings.appUrl]);
+  const crossSiteRequests = new CrossSiteRequestGuard(cookie, [baseUrl, settings.appUrl]);
   fastify.addHook('onRequest', (request, _reply, done) => {
     crossSiteRequests.refuseCrossSiteRequest(request);
     done();
   });
-  fastify.addHook('onRequest', (request, reply) => admission.admitRequest(request, reply));
+  fastify.addHook('onRequest', (request, reply) => admission.authenticateAndAdmitRequest(request, reply));
   addHooks('afterAdmission');
   limitLargeBodies(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
-    readParameters(request);
+    readQueryParameters(request);
     readPreconditions(request);
     done();
   });
@@ -130,7 +130,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     done(null, payload);
   });
   // Set the request context after the body is read, because body parsers lose the context.
-  fastify.addHook('preValidation', (request, _reply, done) => runDuringRequest(request, done));
+  fastify.addHook('preValidation', (request, _reply, done) => runInRequestContext(request, done));
   fastify.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.bodyMayBeOmitted) request.body ??= {};
     done();
@@ -143,7 +143,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   new ResponseBudget().addResponseHooks(fastify);
   compressResponses(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
-    observation.recordResponse(request, reply);
+    observation.recordResponseMetrics(request, reply);
     done();
   });
   addHooks('beforeClose');
@@ -153,12 +153,15 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   serveDocs(fastify, { describe: () => describeApi(app, { baseUrl, docs, deprecations }), docs, settings });
   if (settings.webAppFolder !== undefined) serveWebApp(fastify, settings.webAppFolder);
   await app.init();
-  routes.requireAllOperations(Object.keys(ACCESS_BY_OPERATION));
+  routes.requireRouteForEachOperation(Object.keys(ACCESS_BY_OPERATION));
   return app;
 }
 
 /** Returns the OpenAPI description of a server at the URL from its routes alone, without engines and providers. */
-export async function describeRoutes(baseUrl: string, features: readonly HttpFeature<never>[]): Promise<OpenAPIObject> {
+export async function describeRoutesInOpenApi(
+  baseUrl: string,
+  features: readonly HttpFeature<never>[],
+): Promise<OpenAPIObject> {
   const nothing: unknown = { identity: {}, readModels: {}, settings: { baseUrl } };
   const module = createRootModule(
     nothing as never,
@@ -189,18 +192,22 @@ function createRootModule<Feature extends HttpFeature<never>>(
   const common = { module: CommonModule, global: true, providers, exports: providers };
   return {
     module: RootModule,
-    imports: [common, ...features.map((each) => each.withDependencies(dependencies as never)), HealthModule],
+    imports: [
+      common,
+      ...features.map((each) => each.createModuleWithDependencies(dependencies as never)),
+      HealthModule,
+    ],
   };
 }
 
 /** Parts of the server that features use. */
 interface CommonDependencies {
-  readonly admission: Admission;
-  readonly observation: RequestObserver;
+  readonly admission: RequestAdmission;
+  readonly observation: RequestLogAndMetrics;
   readonly errors: ErrorFilter;
   readonly cookie: SessionCookie;
-  readonly sealer: TokenSealer;
-  readonly cursors: Cursors;
+  readonly sealer: TokenSigner;
+  readonly cursors: PageCursorCodec;
   readonly readYourWrites: ReadYourWrites<never>;
 }
 
@@ -209,16 +216,16 @@ function createCommonProviders(
   parts: CommonDependencies,
 ): Provider[] {
   return [
-    { provide: CLOCK_TOKEN, useValue: clock },
-    { provide: LOGGER_TOKEN, useValue: logger },
-    { provide: HEALTH_TOKEN, useValue: health },
-    { provide: SETTINGS_TOKEN, useValue: settings },
-    { provide: Admission, useValue: parts.admission },
-    { provide: RequestObserver, useValue: parts.observation },
+    { provide: CLOCK_INJECTION_TOKEN, useValue: clock },
+    { provide: LOGGER_INJECTION_TOKEN, useValue: logger },
+    { provide: HEALTH_INJECTION_TOKEN, useValue: health },
+    { provide: SETTINGS_INJECTION_TOKEN, useValue: settings },
+    { provide: RequestAdmission, useValue: parts.admission },
+    { provide: RequestLogAndMetrics, useValue: parts.observation },
     { provide: ErrorFilter, useValue: parts.errors },
     { provide: SessionCookie, useValue: parts.cookie },
-    { provide: TokenSealer, useValue: parts.sealer },
-    { provide: Cursors, useValue: parts.cursors },
+    { provide: TokenSigner, useValue: parts.sealer },
+    { provide: PageCursorCodec, useValue: parts.cursors },
     { provide: ReadYourWrites, useValue: parts.readYourWrites },
     WriteResponder,
   ];

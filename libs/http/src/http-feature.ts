@@ -1,7 +1,7 @@
 import type { DynamicModule, INestApplicationContext, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode, FieldError, FieldErrorCode, PublicAddresses, WarningCode } from '@tracking/contracts';
-import type { Clock, Logger, Metrics, Quota } from '@tracking/ports';
+import type { Clock, Logger, Metrics, RequestQuota } from '@tracking/ports';
 import type { ConnectionLimits, HealthReport } from '@tracking/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { AuthenticateKey, AuthenticateSession } from './authentication/authenticators.ts';
@@ -9,18 +9,21 @@ import type { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 import type { OperationId } from './operations/operations.ts';
 import type { ReadModelProgress } from './read-your-writes/read-your-writes.ts';
 
-/** Injection tokens of the dependencies that every feature may use. */
-export const CLOCK_TOKEN = Symbol('clock');
-export const LOGGER_TOKEN = Symbol('logger');
-export const HEALTH_TOKEN = Symbol('health');
-export const SETTINGS_TOKEN = Symbol('settings');
+/** Injection token of the clock, which every feature may use. */
+export const CLOCK_INJECTION_TOKEN = Symbol('clock');
+/** Injection token of the logger, which every feature may use. */
+export const LOGGER_INJECTION_TOKEN = Symbol('logger');
+/** Injection token of the health report, which every feature may use. */
+export const HEALTH_INJECTION_TOKEN = Symbol('health');
+/** Injection token of the HTTP settings, which every feature may use. */
+export const SETTINGS_INJECTION_TOKEN = Symbol('settings');
 
 /** Dependencies of the server itself. Each feature declares additional dependencies. */
 export interface HttpDependencies {
   readonly identity: { readonly authenticateSession: AuthenticateSession };
   readonly authenticateKey: AuthenticateKey;
   readonly readModels: ReadModelProgress<never>;
-  readonly quota: Quota;
+  readonly quota: RequestQuota;
   readonly idempotency: IdempotencyClaims;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -62,7 +65,7 @@ export interface HttpSettings {
 /** A feature of the API: a Nest module class. An application lists the features that it serves. */
 export interface HttpFeature<Dependencies> {
   /** Returns the module with its controllers, given the dependencies that it names. */
-  readonly withDependencies: (dependencies: Dependencies) => DynamicModule;
+  readonly createModuleWithDependencies: (dependencies: Dependencies) => DynamicModule;
   readonly docs?: FeatureDocs;
   readonly hooks?: FeatureHooks;
 }
@@ -90,10 +93,10 @@ export interface FeatureHooks {
 /** Additions of a feature to the OpenAPI description and to the pages below /docs. */
 export interface FeatureDocs {
   /** Documentation of the error codes that only this feature returns. */
-  readonly errors?: Readonly<Partial<Record<ErrorCode, CodeEntry>>>;
+  readonly errors?: Readonly<Partial<Record<ErrorCode, CodeDocumentation>>>;
   /** Documentation of the codes of single invalid fields. */
-  readonly fields?: Readonly<Partial<Record<FieldErrorCode, CodeEntry>>>;
-  readonly warnings?: Readonly<Partial<Record<WarningCode, CodeEntry>>>;
+  readonly fields?: Readonly<Partial<Record<FieldErrorCode, CodeDocumentation>>>;
+  readonly warnings?: Readonly<Partial<Record<WarningCode, CodeDocumentation>>>;
   /** Error codes of rules that an operation's declaration does not show. */
   readonly refusals?: Readonly<Partial<Record<OperationId, readonly ErrorCode[]>>>;
   /** Noun and example id of a single resource, by the collection in its path. */
@@ -113,7 +116,7 @@ export interface FeatureDocs {
 }
 
 /** Documentation of a code: about three sentences in plain words. */
-export interface CodeEntry {
+export interface CodeDocumentation {
   /** Meaning of the code. */
   readonly meaning: string;
   /** Example of a request that gets this code. */
@@ -134,6 +137,6 @@ export function createErrorCodeDocs(
   exampleRequest: string,
   message: string,
   action: string,
-): CodeEntry {
+): CodeDocumentation {
   return { meaning, exampleRequest, message, action };
 }

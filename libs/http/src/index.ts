@@ -1,22 +1,22 @@
 export {
   RecordInAuditLog,
-  AUDITED_BY_TOKEN,
+  AUDITED_BY_INJECTION_TOKEN,
   type AuditedByRequest,
   AuditTrail,
-  auditChange,
+  reportChangeForAudit,
 } from './audit/audit-trail.ts';
-export { HttpOnlyCookie, readEnvironmentHeader, SessionCookie } from './authentication/authenticators.ts';
-export { createHttpApi, describeRoutes } from './create-http-api.ts';
+export { HttpOnlyCookie, readEnvironmentOfRequest, SessionCookie } from './authentication/authenticators.ts';
+export { createHttpApi, describeRoutesInOpenApi } from './create-http-api.ts';
 export {
-  CLOCK_TOKEN,
+  CLOCK_INJECTION_TOKEN,
   type DependenciesOf,
   createErrorCodeDocs,
   type FeatureDocs,
   type FeatureHooks,
   type HttpDependencies,
   type HttpSettings,
-  LOGGER_TOKEN,
-  SETTINGS_TOKEN,
+  LOGGER_INJECTION_TOKEN,
+  SETTINGS_INJECTION_TOKEN,
 } from './http-feature.ts';
 export { ActorResource, ErrorDetailResource } from './docs/error.resource.ts';
 export {
@@ -36,7 +36,7 @@ export {
   createUnauthenticatedError,
 } from './errors/request-error.ts';
 export {
-  CLAIMS_COLLECTION,
+  IDEMPOTENCY_CLAIMS_COLLECTION_SPEC,
   type IdempotencyClaim,
   IdempotencyClaims,
   type IdempotencyOptions,
@@ -50,104 +50,110 @@ export {
   ACCESS_BY_OPERATION,
   requirePermission,
 } from './operations/operations.ts';
-export { MayBeUnavailable, PublicRoute, ErrorResponse } from './operations/operation.ts';
+export { DeclareUnavailableResponse, PublicApiOperation, DeclareErrorResponse } from './operations/operation.ts';
 export {
-  Cursors,
+  PageCursorCodec,
   parsePageLimit,
   readListPage,
-  type PageContent,
+  type ListPageContent,
   PageDto,
   readListPageByTextPosition,
 } from './paging/paging.ts';
 export { formatEtag, computeContentEtag, getExpectedVersions, matchesEtag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
-export { Admission, describeCredentials } from './authentication/admission.ts';
+export { RequestAdmission, describeCredentials } from './authentication/admission.ts';
 export { waitForResponseBudget } from './server/response-budget.ts';
 export {
-  CurrentCommand,
+  InjectCommandContext,
   type CommandContext,
   createCommandContext,
   type CommandIdentity,
   getCommandIdentity,
-  getCurrentRequest,
-  ScopeOfRequest,
-  CurrentCommandIdentity,
+  getCurrentRequestOrigin,
+  InjectWorkspaceScope,
+  InjectCommandIdentity,
   createRequestId,
   requirePrincipal,
   createRequestLogFields,
   getRequestScope,
-  type SentRequest,
-  RequestBody,
+  type UncheckedRequestBody,
+  InjectRequestBody,
 } from './server/request.ts';
-export { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
+export { createFastifyAdapter, createNestLogger } from './server/fastify-adapter.ts';
 export { FILE_BODY_KIND, FORM_BODY_KIND, type FormFile, readBodyChunks, readForm } from './server/streamed-bodies.ts';
 export {
   isLargerAsJsonThan,
   createJsonBodyRule,
   DEFAULT_JSON_BODY_BYTES,
-  mergePatchBody,
+  createMergePatchBodyRule,
   ANONYMOUS_JSON_BODY_BYTES,
 } from './server/json-body.ts';
 export { toClientNetworkPrefix, listClientNetworkPrefixes, requireRequestQuota } from './server/quota.ts';
-export { RequestObserver } from './server/observation.ts';
+export { RequestLogAndMetrics } from './server/observation.ts';
 export { createResponseHeaders } from './server/response-headers.ts';
 export { BYTES_PER_MIB, type RouteBody, formatSize } from './server/route-bodies.ts';
 export { RouteRegistry } from './server/routes.ts';
-export { TokenSealer } from './server/seal.ts';
+export { TokenSigner } from './server/seal.ts';
 export {
   createFieldError,
   type FieldCheck,
-  checkId,
-  createEnumConversion,
+  createIdCheck,
+  createCaseInsensitiveEnumParser,
   isJsonObject,
   checkPassword,
   DEFAULT_MAX_CHARS,
   checkEnumValue,
-  selectValuesInList,
+  parseCommaSeparatedValues,
   checkText,
-  checkTextUpToLength,
+  createTextLengthCheck,
 } from './validation/checks.ts';
 export {
-  CalendarDateField,
-  PageCursorField,
-  CheckedField,
-  type FieldOptions,
-  type FieldVariant,
-  BooleanQueryField,
-  UncheckedField,
-  IdField,
-  PageLimitField,
-  ObjectField,
-  ObjectListField,
-  EnumField,
-  PasswordField,
-  IdQueryField,
-  ListQueryField,
-  EnumQueryField,
-  TextQueryField,
-  TimeQueryField,
-  Resource,
-  EnumListField,
-  EnumListQueryField,
-  TextField,
-  TextListField,
-  TextMapField,
-  TextMapPatchField,
-  FlexibleTimeField,
-  TimestampField,
-  TimeZoneField,
-  DecimalField,
-  WholeNumberField,
+  CalendarDateProperty,
+  PageCursorProperty,
+  CheckedProperty,
+  type FieldDecoratorOptions,
+  type FieldDescriptionChanges,
+  BooleanQueryProperty,
+  UncheckedProperty,
+  IdProperty,
+  PageLimitProperty,
+  ObjectProperty,
+  ObjectListProperty,
+  EnumProperty,
+  PasswordProperty,
+  IdQueryProperty,
+  ListQueryProperty,
+  EnumQueryProperty,
+  TextQueryProperty,
+  TimeQueryProperty,
+  ResponseSchemaBase,
+  EnumListProperty,
+  EnumListQueryProperty,
+  TextProperty,
+  TextListProperty,
+  TextMapProperty,
+  TextMapPatchProperty,
+  FlexibleTimeProperty,
+  TimestampProperty,
+  TimeZoneProperty,
+  DecimalProperty,
+  WholeNumberProperty,
 } from './validation/fields.ts';
 export {
   CHANGE_SCHEMA,
-  DeriveRequestClass,
-  DerivePageClass,
+  DeriveRequestClassFromResource,
+  createPageResourceClass,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from './validation/mapped-types.ts';
-export { NoParameters, readParameters } from './validation/parameters.ts';
-export { BodyPipe, parseDraftBody, NO_BODY_PIPE, PlainBodyPipe, type ReadBody } from './validation/read-body.ts';
+export { NoParameters, readQueryParameters } from './validation/parameters.ts';
+export {
+  RequestBodyValidationPipe,
+  parseBodyAndCollectFaults,
+  NO_BODY_PIPE,
+  PlainJsonBodyPipe,
+  type BodyWithWarnings,
+} from './validation/read-body.ts';
 export { type DtoClass, getDeclaredFields, readAndValidateObject, findUnknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

@@ -17,9 +17,9 @@ export interface Lease {
    * True if the lease is valid right now; if false, `lost` has aborted. Check it before work that must never run beside
    * the next holder, because after a pause of the process such work may run before the timer that reports the loss.
    */
-  isHeld(): boolean;
+  isLeaseHeld(): boolean;
   /** Releases the lease without waiting for the end of its time to live. Idempotent. */
-  release(): Promise<void>;
+  releaseLease(): Promise<void>;
 }
 
 /** Source of the leases under which work runs. */
@@ -61,15 +61,15 @@ export interface LeaseGroupMembership {
   readonly id: string;
   /**
    * All live members, including this process; undefined until they were read once. A member that ends without
-   * {@link removeMember} is listed until its leases can be taken over.
+   * {@link removeOwnMember} is listed until its leases can be taken over.
    */
   readonly members: readonly LeaseMember[] | undefined;
   /** Announces the leases that this process is ready to hold. Other members read them within about a second. */
   announceMember(wanted: WantedLeases): void;
   /** Calls the listener after every change of `members`. */
-  onChange(listener: () => void): void;
+  addMemberChangeListener(listener: () => void): void;
   /** Removes this process from the members. Idempotent. */
-  removeMember(): Promise<void>;
+  removeOwnMember(): Promise<void>;
 }
 
 /** A lease that a process holds, for operators. */
@@ -84,8 +84,8 @@ export interface HeldLeaseState {
 export interface Leases extends LeaseSource {
   /** Makes this process a member of the processes that share leases. @param about data about it */
   joinLeaseGroup(about: MemberDescription): LeaseGroupMembership;
-  /** Lists the held leases of all processes, by name. @throws Unavailable */
-  list(): Promise<readonly HeldLeaseState[]>;
+  /** Lists the held leases of all processes, by name. @throws UnavailableError */
+  listHeldLeases(): Promise<readonly HeldLeaseState[]>;
   /** Releases all leases of this process. */
   close(): Promise<void>;
 }
@@ -105,13 +105,13 @@ export interface QuotaDecision {
  * Request quotas per sliding minute, counted in 60 buckets of one second over all processes that share the store. Never
  * admits more than the limit, and at most 1 % less per process. If the store is unreachable, each process counts alone.
  */
-export interface Quota {
+export interface RequestQuota {
   /** Requests one of `limit` requests per minute under `key`. A refused request does not count. */
   takeRequest(key: string, limit: number): Promise<QuotaDecision>;
   /**
-   * Announces that `take` will probably follow, so that it need not wait for the store. Counts no request. Absent if
-   * `take` never waits.
+   * Announces that `takeRequest` will probably follow, so that it need not wait for the store. Counts no request.
+   * Absent if `takeRequest` never waits.
    */
-  prepareTake?(key: string, limit: number): void;
+  reserveExpectedRequests?(key: string, limit: number): void;
   close(): Promise<void>;
 }

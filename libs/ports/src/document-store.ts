@@ -100,7 +100,7 @@ export function toShardFilter(values: ShardValues): Filter {
  * Returns true if no value can meet one of the conditions, such as a time range that ends before it begins. Adapters
  * then return an empty result without a query, because an engine might scan a whole index.
  */
-export function isUnsatisfiable(filter: Filter): boolean {
+export function isUnsatisfiableFilter(filter: Filter): boolean {
   return Object.values(filter).some((condition) => {
     if (condition === null || typeof condition !== 'object') return false;
     return 'in' in condition ? condition.in.length === 0 : isEmptyRange(condition as FieldBounds);
@@ -146,7 +146,7 @@ export interface Query {
  * of the first sort field are the bounds of the range. All other conditions are checked entry by entry, which costs
  * least for fields of the index.
  */
-export interface Scan extends Query {
+export interface IndexScanQuery extends Query {
   readonly index: string;
   readonly sort: NonNullable<Query['sort']>;
   /** Maximum number of visited entries. */
@@ -165,7 +165,7 @@ export interface BoundedResult<T extends Document> {
   readonly isCut: boolean;
 }
 
-export interface ScanResult<T extends Document> {
+export interface IndexScanResult<T extends Document> {
   /** Documents in sort order. */
   readonly documents: readonly T[];
   /** Sort values for the `after` of the next scan; undefined if the scan reached the end of the index range. */
@@ -196,7 +196,7 @@ export interface Replacement<T extends Document> {
 }
 
 /** A unique index refused the write. No part of that document was written. */
-export class DuplicateKey extends Error {
+export class DuplicateKeyError extends Error {
   override readonly name = 'DuplicateKey';
   constructor(
     readonly collection: string,
@@ -208,7 +208,7 @@ export class DuplicateKey extends Error {
 
 /**
  * Documents of one kind. Writes are atomic per document only. Reads see every write that resolved before. A guard is a
- * filter on the stored document: if it does not match, nothing is written. Every method throws `Unavailable` if the
+ * filter on the stored document: if it does not match, nothing is written. Every method throws `UnavailableError` if the
  * engine does not respond; a write may then have taken effect.
  */
 export interface Collection<T extends Document> {
@@ -240,28 +240,28 @@ export interface Collection<T extends Document> {
    * Scans at most `visit` entries of the index after the entry `after`, in sort order, and returns at most `limit`
    * matching documents. A scan can therefore return fewer documents than `limit`, even none, together with a `next`.
    */
-  scan(query: Scan): Promise<ScanResult<T>>;
+  scan(query: IndexScanQuery): Promise<IndexScanResult<T>>;
 
   /**
    * Stores the document unless its id exists. The id is checked before unique indexes, so that repeating an insert is
    * not a duplicate.
    * @returns true if it was stored
-   * @throws DuplicateKey
+   * @throws DuplicateKeyError
    */
   insert(document: T): Promise<boolean>;
   /**
    * Replaces the stored document of the same id if it exists and matches the guard. @returns true if it was replaced
-   * @throws DuplicateKey
+   * @throws DuplicateKeyError
    */
   replace(document: T, guard?: Filter): Promise<boolean>;
   /**
    * Replaces many small documents, each like `replace`, without atomicity across documents. Each document must match its
    * own guard, so that a repeated replacement has the same effect and the same result.
    * @returns for each replacement, true if its document was replaced
-   * @throws DuplicateKey; some documents may then be replaced
+   * @throws DuplicateKeyError; some documents may then be replaced
    */
   replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]>;
-  /** Inserts the document, or replaces it if the guard matches. @returns true if it was written @throws DuplicateKey */
+  /** Inserts the document, or replaces it if the guard matches. @returns true if it was written @throws DuplicateKeyError */
   upsert(document: T, guard?: Filter): Promise<boolean>;
   /**
    * Deletes the document. In a sharded collection, the guard compares the shard key, so that one shard is asked.
@@ -271,7 +271,7 @@ export interface Collection<T extends Document> {
   /**
    * Applies many writes, in order for each id, without atomicity across documents. Guards that do not match are not
    * reported; use the single methods to check guards.
-   * @throws DuplicateKey after the other writes were applied
+   * @throws DuplicateKeyError after the other writes were applied
    */
   writeMany(writes: readonly CollectionWrite<T>[]): Promise<void>;
   /**
@@ -285,11 +285,11 @@ export interface DocumentStore {
   /**
    * Opens the collection and creates missing indexes. Opening an existing collection is cheap, even with another
    * durability.
-   * @throws Unavailable also if only the set-up may build a missing index, because the collection contains documents
+   * @throws UnavailableError also if only the set-up may build a missing index, because the collection contains documents
    */
   collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
   /** Returns the names of collections that start with `prefix`. */
-  collectionNames(prefix: string): Promise<readonly string[]>;
+  listCollectionNames(prefix: string): Promise<readonly string[]>;
   /**
    * Drops the collection with its documents; does nothing if it does not exist. Open collections of that name become
    * invalid. A large collection can take minutes; other writes run in between.

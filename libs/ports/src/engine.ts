@@ -4,7 +4,7 @@ import { parseTraceparent } from '@tracking/contracts';
  * The engine behind a port did not respond. The operation may have taken effect unless the port says otherwise. Every
  * operation of every port can be repeated.
  */
-export class Unavailable extends Error {
+export class UnavailableError extends Error {
   override readonly name: string = 'Unavailable';
   constructor(
     /** Name of the engine or service for operators: `event store`, `document store`, `shipments`. */
@@ -18,7 +18,7 @@ export class Unavailable extends Error {
 }
 
 /** The engine currently refuses writes. The operation had no effect, and repeating it immediately will fail. */
-export class WritesRefused extends Unavailable {
+export class WritesRefusedError extends UnavailableError {
   override readonly name = 'WritesRefused';
 }
 
@@ -26,12 +26,12 @@ export class WritesRefused extends Unavailable {
  * The engine refuses this process, for example because of a wrong password or an untrusted certificate. It accepts the
  * process only after a change of settings, here or at the engine. The operation had no effect.
  */
-export class AccessRefused extends Unavailable {
+export class AccessRefusedError extends UnavailableError {
   override readonly name = 'AccessRefused';
 }
 
 /** A bounded queue is full. The operation had no effect. */
-export class Busy extends Unavailable {
+export class BusyError extends UnavailableError {
   override readonly name = 'Busy';
 }
 
@@ -39,21 +39,21 @@ export class Busy extends Unavailable {
  * Returns true if the operation that threw the error certainly had no effect. Earlier steps or attempts may have had
  * one.
  */
-export function isErrorWithoutEffect(error: unknown): error is Busy | WritesRefused {
-  return error instanceof Busy || error instanceof WritesRefused;
+export function isErrorWithoutEffect(error: unknown): error is BusyError | WritesRefusedError {
+  return error instanceof BusyError || error instanceof WritesRefusedError;
 }
 
 /**
  * Converts an error for callers whose earlier steps or attempts may have taken effect: errors of {@link isErrorWithoutEffect}
- * become a plain `Unavailable`. Other errors are returned unchanged.
+ * become a plain `UnavailableError`. Other errors are returned unchanged.
  */
-export function convertToUnknownOutcome(error: unknown): unknown {
+export function convertToUnknownOutcomeError(error: unknown): unknown {
   if (!isErrorWithoutEffect(error)) return error;
-  return new Unavailable(error.engine, error.reason, { cause: error });
+  return new UnavailableError(error.engine, error.reason, { cause: error });
 }
 
 /** Identity of the client request that caused an operation. */
-export interface RequestOrigin {
+export interface CausingRequest {
   readonly request_id: string;
   /** Header of W3C Trace Context. */
   readonly traceparent: string;
@@ -87,10 +87,10 @@ export interface Histogram {
 }
 /** Prometheus metrics of this process. A repeated request of the same name returns the same metric. */
 export interface Metrics {
-  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  createCounter(name: string, help: string, labels?: readonly string[]): Counter;
   /** Creates a gauge. @param read returns the value at each scrape, instead of `set` */
-  gauge(name: string, help: string, labels?: readonly string[], read?: () => number): Gauge;
-  histogram(name: string, help: string, labels?: readonly string[], buckets?: readonly number[]): Histogram;
+  createGauge(name: string, help: string, labels?: readonly string[], read?: () => number): Gauge;
+  createHistogram(name: string, help: string, labels?: readonly string[], buckets?: readonly number[]): Histogram;
 }
 
 /** Counts a failed attempt that is retried. @param what name of the operation, one of a few fixed texts */
@@ -102,7 +102,7 @@ export type CountRetry = (what: string) => void;
  */
 export function createRetryCounter(metrics: Metrics): CountRetry {
   const help = 'Failed attempts of operations that are retried until they succeed, by operation.';
-  const counter = metrics.counter('retries_total', help, ['what']);
+  const counter = metrics.createCounter('retries_total', help, ['what']);
   return (what) => counter.add(1, { what });
 }
 

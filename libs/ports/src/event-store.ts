@@ -40,7 +40,7 @@ export interface AppendResult {
 }
 
 /** The stream is not at the expected revision. Nothing was written. */
-export class VersionConflict extends Error {
+export class VersionConflictError extends Error {
   override readonly name = 'VersionConflict';
   constructor(
     readonly stream: string,
@@ -52,7 +52,7 @@ export class VersionConflict extends Error {
 }
 
 /** The text is not a position of this store. */
-export class InvalidPosition extends Error {
+export class InvalidPositionError extends Error {
   override readonly name = 'InvalidPosition';
   constructor(readonly position: string) {
     super(`cannot read from ${position}: it is not a position of this event store`);
@@ -68,7 +68,7 @@ export function computeEventBytes({ data, metadata }: Pick<NewEvent, 'data' | 'm
 }
 
 /** An append exceeds {@link MAX_APPEND_BYTES}. Nothing was written. */
-export class AppendTooLarge extends Error {
+export class AppendTooLargeError extends Error {
   override readonly name = 'AppendTooLarge';
   constructor() {
     super(`the append exceeds the maximum of ${MAX_APPEND_BYTES} bytes; split it`);
@@ -117,28 +117,28 @@ export interface EventBatch {
  * acknowledged append; after a reader has seen a position, no smaller one appears. Idempotency: Repeating an append
  * with the same event ids and expected revision returns the first result, also after a crash and after later appends.
  * Atomicity and durability: An append is stored completely or not at all, and is on disk when it resolves. Unknown
- * outcomes: If `append` throws `Unavailable`, the events may be stored; repeat it with the same ids and revision.
+ * outcomes: If `append` throws `UnavailableError`, the events may be stored; repeat it with the same ids and revision.
  */
 export interface EventStore {
   /**
    * Appends at least one event to a stream that is at `expected`.
-   * @throws VersionConflict, AppendTooLarge, Unavailable, Busy
+   * @throws VersionConflictError, AppendTooLargeError, UnavailableError, BusyError
    */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
 
   /**
    * Reads the stream's events from revision `from` (default 0) to `to` (inclusive, default the end), in order; none if
    * the stream does not exist. Includes every append acknowledged before the call.
-   * @throws InvalidPosition, Unavailable
+   * @throws InvalidPositionError, UnavailableError
    */
   read(stream: string, range?: RevisionRange): Promise<readonly StoredEvent[]>;
 
   /**
    * Returns the revision of the stream's last event; undefined if the stream does not exist. Includes every append
    * acknowledged before the call. The cost does not depend on the stream's length.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  lastRevision(stream: string): Promise<number | undefined>;
+  readLastRevision(stream: string): Promise<number | undefined>;
 
   /**
    * Iterates over all events of the matching streams in total order until `signal` aborts. Stored events come first,

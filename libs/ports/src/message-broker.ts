@@ -6,7 +6,7 @@ export interface TopicSpec {
   readonly retentionMs: number;
 }
 
-export interface Message {
+export interface BrokerMessage {
   /** Key of the message, never empty. Messages of one key keep their publishing order. */
   readonly key: string;
   /** Body of the message, JSON text. */
@@ -14,7 +14,7 @@ export interface Message {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface ReceivedMessage extends Message {
+export interface ReceivedMessage extends BrokerMessage {
   readonly topic: string;
   readonly partition: number;
   /** Offset of the message. Offsets increase within a partition and have no other meaning. */
@@ -46,7 +46,7 @@ export type BatchHandler = (messages: readonly ReceivedMessage[], fenced: AbortS
  * The broker permanently refuses a message, for example because it is too large. This message and later messages of its
  * key in the same call are not stored. Other messages of the call may be stored.
  */
-export class MessageRefused extends Error {
+export class MessageRefusedError extends Error {
   override readonly name = 'MessageRefused';
   constructor(
     readonly topic: string,
@@ -60,11 +60,11 @@ export class MessageRefused extends Error {
 
 /**
  * Topics of keyed messages with consumer groups.
- * Durability: When `publish` resolves, every required replica has the batch. Ordering: Messages of a key keep the
- * order of the `publish` calls; the adapter sends one batch of a key at a time. Delivery is at least once: A batch with an
- * unknown outcome is sent again completely, so consumers drop repeats by the event id in the message. If `publish`
- * rejects, consumers may have received the batch; repeat the call until it resolves. A handled message whose offset was
- * not committed before a crash is delivered again.
+ * Durability: When `publishMessages` resolves, every required replica has the batch. Ordering: Messages of a key keep
+ * the order of the calls of `publishMessages`; the adapter sends one batch of a key at a time. Delivery is at least
+ * once: A batch with an unknown outcome is sent again completely, so consumers drop repeats by the event id in the
+ * message. If `publishMessages` rejects, consumers may have received the batch; repeat the call until it resolves. A
+ * handled message whose offset was not committed before a crash is delivered again.
  */
 export interface MessageBroker {
   /**
@@ -75,11 +75,11 @@ export interface MessageBroker {
 
   /**
    * Publishes a batch of messages.
-   * @throws Unavailable if the broker did not acknowledge in time: the batch may be stored, repeat it
-   * @throws Busy if too many messages are waiting: nothing was sent
-   * @throws MessageRefused
+   * @throws UnavailableError if the broker did not acknowledge in time: the batch may be stored, repeat it
+   * @throws BusyError if too many messages are waiting: nothing was sent
+   * @throws MessageRefusedError
    */
-  publish(topic: string, messages: readonly Message[]): Promise<void>;
+  publishMessages(topic: string, messages: readonly BrokerMessage[]): Promise<void>;
 
   /**
    * Consumes messages until the signal aborts. Consumption continues after a loss of the broker, handler errors and
@@ -91,9 +91,9 @@ export interface MessageBroker {
    * Returns the number of messages ever published to the topic, per partition or for the whole store, in a fixed order.
    * The numbers only increase. If one is missing or smaller than before, the broker has lost acknowledged messages: its
    * topic or disk was replaced, or a lagging replica took over.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  countPublished(topic: string): Promise<readonly number[]>;
+  countPublishedMessages(topic: string): Promise<readonly number[]>;
 
   /** Returns the number of messages in all partitions that the group has not committed. */
   readConsumerLag(topic: string, group: string): Promise<number>;

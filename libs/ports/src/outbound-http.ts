@@ -67,6 +67,6 @@ export interface OutboundHttp {
    * Returns the reason why requests to this URL are refused, without resolving its host name; undefined if the URL is
    * allowed.
    */
-  describeRefusal(url: string): string | undefined;
-  closeReceivers(): Promise<void>;
+  describeUrlRefusal(url: string): string | undefined;
+  closeOutboundHttp(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { ActiveRows } from './active-rows.ts';
+import { ActiveGenerationRows } from './active-rows.ts';
 import type { GenerationsDocument } from './generations.ts';
 import type { ReadModel, ReadModelRow } from './read-model.ts';
 
@@ -8,8 +8,8 @@ const MODEL: ReadModel<ReadModelRow> = {
   version: VERSION,
   indexes: [],
   scoped: false,
-  reads: () => [],
-  apply: () => [],
+  listRowIdsToRead: () => [],
+  applyEventToRows: () => [],
 };
 
 describe('active rows', () => {
@@ -21,21 +21,21 @@ describe('active rows', () => {
       made_by: { 1: 1 },
     } as unknown as GenerationsDocument;
     const opening: ((rows: unknown) => void)[] = [];
-    const active = new ActiveRows(MODEL, {
+    const active = new ActiveGenerationRows(MODEL, {
       collections: { open: () => new Promise((resolve) => opening.push(resolve)) } as never,
-      generations: { readPointer: () => Promise.resolve(pointer) } as never,
-      checkpoints: { readCheckpointsOf: () => Promise.resolve([]) } as never,
+      generations: { readGenerationsDocument: () => Promise.resolve(pointer) } as never,
+      checkpoints: { readCheckpointsOfReadModel: () => Promise.resolve([]) } as never,
       maxWaiters: 1,
       graceMs: 60_000,
     });
-    const before = active.openVersionedRows();
+    const before = active.openRowsOfQueriedGeneration();
     while (opening.length === 0) await Promise.resolve();
     pointer = { ...pointer, active: 2, retiring: 1 };
-    await active.refreshPointer();
+    await active.refreshGenerationPointer();
     expect(active.progress.generation).toBe(2);
     opening[0]?.('rows of version 1');
     expect(await before).toEqual({ rows: 'rows of version 1', version: 1 });
-    const after = active.openVersionedRows();
+    const after = active.openRowsOfQueriedGeneration();
     while (opening.length === 1) await Promise.resolve();
     opening[1]?.('rows of version 2');
     expect(await after).toEqual({ rows: 'rows of version 2', version: 2 });

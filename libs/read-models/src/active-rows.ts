@@ -1,18 +1,23 @@
 import type { Timestamp } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
-import { type CheckpointDocument, SLOT_COUNT } from '@tracking/subscriptions';
+import { type CheckpointDocument, STREAM_SLOT_COUNT } from '@tracking/subscriptions';
 import type { CheckpointPoller } from './checkpoint-poller.ts';
 import { ProjectionProgress } from './projection-progress.ts';
-import { type Collections, type ReadModel, type ReadModelRow, createRowsCollectionSpec } from './read-model.ts';
+import {
+  type LazilyOpenedCollections,
+  type ReadModel,
+  type ReadModelRow,
+  createRowsCollectionSpec,
+} from './read-model.ts';
 import { type Generations, type GenerationsDocument, getModelVersion } from './generations.ts';
 import { listPartitionSlots, SlotPositions } from './slots.ts';
 
 /** Age in milliseconds after which a query refreshes the generation pointer in the background. */
-const POINTER_MAX_AGE_MS = 1_000;
+const GENERATION_POINTER_MAX_AGE_MS = 1_000;
 
-export interface ActiveRowsOptions {
-  readonly collections: Collections;
+export interface ActiveReadModelRowsOptions {
+  readonly collections: LazilyOpenedCollections;
   readonly generations: Generations;
   readonly checkpoints: CheckpointPoller;
   /** Maximum number of reads in this process that wait for the read model at the same time. */
@@ -24,7 +29,7 @@ export interface ActiveRowsOptions {
 }
 
 /** Rows of one generation of a read model. */
-export interface VersionedRows<R extends ReadModelRow> {
+export interface ReadModelRowsWithVersion<R extends ReadModelRow> {
   readonly rows: Collection<R>;
   /**
    * Version of the read model that built the rows. After an update, it remains the previous version until the rows are
@@ -34,7 +39,7 @@ export interface VersionedRows<R extends ReadModelRow> {
 }
 
 /** Selects the generation of a read model that queries of this process use. */
-export class ActiveRows<R extends ReadModelRow> {
+export class ActiveGenerationRows<R extends ReadModelRow> {
   readonly progress: ProjectionProgress;
   private refreshing: Promise<GenerationsDocument> | undefined;
   private refreshedAt = 0;
@@ -42,40 +47,40 @@ export class ActiveRows<R extends ReadModelRow> {
 
   constructor(
     readonly model: ReadModel<R>,
-    private readonly parts: ActiveRowsOptions,
+    private readonly parts: ActiveReadModelRowsOptions,
   ) {
     const elsewhere = {
       checkpoints: () => this.readCheckpoints(),
-      refreshPointer: () => this.refreshStalePointer(),
+      refreshPointer: () => this.refreshStaleGenerationPointer(),
       waitForNextPoll: (isReported: boolean) => parts.checkpoints.waitForNextPoll(isReported),
     };
     this.progress = new ProjectionProgress(elsewhere, parts.maxWaiters);
   }
 
-  /** Returns the rows of the queried generation. @throws Unavailable */
+  /** Returns the rows of the queried generation. @throws UnavailableError */
   async openActiveRows(): Promise<Collection<R>> {
-    return (await this.openVersionedRows()).rows;
+    return (await this.openRowsOfQueriedGeneration()).rows;
   }
 
-  /** Returns the rows of the queried generation, with the version that built them. @throws Unavailable */
-  async openVersionedRows(): Promise<VersionedRows<R>> {
-    await this.refreshStalePointer();
+  /** Returns the rows of the queried generation, with the version that built them. @throws UnavailableError */
+  async openRowsOfQueriedGeneration(): Promise<ReadModelRowsWithVersion<R>> {
+    await this.refreshStaleGenerationPointer();
     const { generation } = this.progress;
     if (generation === undefined)
-      throw new Unavailable('read models', 'the queried generation is not known yet; retry later');
+      throw new UnavailableError('read models', 'the queried generation is not known yet; retry later');
     // Read before the rows are opened, because queries can switch to another generation meanwhile.
-    const version = this.getRowVersion(generation);
-    return { rows: await this.openRowsOfGeneration(generation), version };
+    const version = this.getModelVersionOfGeneration(generation);
+    return { rows: await this.openRowCollectionOfGeneration(generation), version };
   }
 
-  /** Returns the rows of the given generation. @throws Unavailable */
-  openRowsOfGeneration(generation: number): Promise<Collection<R>> {
+  /** Returns the rows of the given generation. @throws UnavailableError */
+  openRowCollectionOfGeneration(generation: number): Promise<Collection<R>> {
     return this.parts.collections.open<R>(
-      createRowsCollectionSpec(this.model, generation, this.getRowVersion(generation)),
+      createRowsCollectionSpec(this.model, generation, this.getModelVersionOfGeneration(generation)),
     );
   }
 
-  private getRowVersion(generation: number): number {
+  private getModelVersionOfGeneration(generation: number): number {
     return this.pointer === undefined ? this.model.version : getModelVersion(this.pointer, generation);
   }
 
@@ -91,31 +96,31 @@ export class ActiveRows<R extends ReadModelRow> {
    * Refreshes a stale pointer in the background. If the queried generation may be deleted by now, the caller waits for
    * the refresh.
    */
-  private async refreshStalePointer(): Promise<void> {
+  private async refreshStaleGenerationPointer(): Promise<void> {
     // The age uses wall-clock time, because that clock advances while the machine sleeps.
     const age = Math.abs(Date.now() - this.refreshedAt);
-    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refreshPointer();
-    else if (age > POINTER_MAX_AGE_MS) this.refreshPointer().catch(() => undefined);
+    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refreshGenerationPointer();
+    else if (age > GENERATION_POINTER_MAX_AGE_MS) this.refreshGenerationPointer().catch(() => undefined);
   }
 
-  /** Reads the current generation pointer and applies it to later queries. @throws Unavailable */
-  refreshPointer(): Promise<GenerationsDocument> {
-    this.refreshing ??= this.readPointer().finally(() => (this.refreshing = undefined));
+  /** Reads the current generation pointer and applies it to later queries. @throws UnavailableError */
+  refreshGenerationPointer(): Promise<GenerationsDocument> {
+    this.refreshing ??= this.readActiveGenerations().finally(() => (this.refreshing = undefined));
     return this.refreshing;
   }
 
-  /** Reads the checkpoints of all generations that are in use. @throws Unavailable */
+  /** Reads the checkpoints of all generations that are in use. @throws UnavailableError */
   readCheckpoints(): Promise<readonly CheckpointDocument[]> {
-    return this.parts.checkpoints.readCheckpointsOf(this.model.name);
+    return this.parts.checkpoints.readCheckpointsOfReadModel(this.model.name);
   }
 
-  /** Returns true if every partition of the generation once contained all stored events. @throws Unavailable */
+  /** Returns true if every partition of the generation once contained all stored events. @throws UnavailableError */
   async isGenerationComplete(generation: number): Promise<boolean> {
     const complete = (await this.readCheckpoints()).filter((each) => each.generation === generation && each.complete);
-    return new Set(complete.flatMap(({ partition }) => listPartitionSlots(partition))).size === SLOT_COUNT;
+    return new Set(complete.flatMap(({ partition }) => listPartitionSlots(partition))).size === STREAM_SLOT_COUNT;
   }
 
-  /** Returns the lowest checkpoint position of all partitions of the generation. @throws Unavailable */
+  /** Returns the lowest checkpoint position of all partitions of the generation. @throws UnavailableError */
   async readMinCheckpointPosition(generation: number): Promise<Position | undefined> {
     const positions = new SlotPositions();
     for (const { partition, position, ...of } of await this.readCheckpoints())
@@ -123,11 +128,11 @@ export class ActiveRows<R extends ReadModelRow> {
     return positions.getMinPosition();
   }
 
-  private async readPointer(): Promise<GenerationsDocument> {
-    const pointer = await this.parts.generations.readPointer(this.model);
+  private async readActiveGenerations(): Promise<GenerationsDocument> {
+    const pointer = await this.parts.generations.readGenerationsDocument(this.model);
     this.refreshedAt = Date.now();
     this.pointer = pointer;
-    await this.progress.setPointer(pointer.active, pointer.retiring);
+    await this.progress.applyGenerationPointer(pointer.active, pointer.retiring);
     return pointer;
   }
 }

@@ -1,24 +1,24 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { ACME_LIVE, createMilestone, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createMilestone, createShipmentToken } from '../test/shipment-events.ts';
 import { ReadModelsTestBed } from '../test/world.ts';
 import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
-import { type MilestoneRow, milestonesModel } from './milestones.ts';
+import { type MilestoneReadModelRow, milestonesReadModel } from './milestones.ts';
 import { type ReadModel, type ReadModelRow, createRowsCollectionSpec } from './read-model.ts';
-import { shipmentsModel } from './shipments/shipment-rows.ts';
+import { shipmentsReadModel } from './shipments/shipment-rows.ts';
 
 describe('projecting a batch of events of events', () => {
   let world: ReadModelsTestBed;
   let rows: Collection<ReadModelRow>;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    rows = await world.engine.documentStore.collection<ReadModelRow>(createRowsCollectionSpec(shipmentsModel, 1));
+    rows = await world.engine.documentStore.collection<ReadModelRow>(createRowsCollectionSpec(shipmentsReadModel, 1));
   });
   afterEach(() => world.close());
 
   /** Each process has its own scope cache. */
   async function projector(
-    model: ReadModel = shipmentsModel,
+    model: ReadModel = shipmentsReadModel,
     eventStore: EventStore = world.engine.eventStore,
   ): Promise<BatchProjector> {
     return new BatchProjector({
@@ -33,27 +33,27 @@ describe('projecting a batch of events of events', () => {
     await world.writer.createShipment(1);
     await world.writer.changeShipment(1, { house_bill: 'HB-1' });
     await world.writer.changeShipment(1, { house_bill: 'HB-2' });
-    return world.engine.eventStore.read(world.writer.streamName(1));
+    return world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
   }
   const stored = () => rows.get(`shp_${createShipmentToken(1)}`);
 
   it('writes each row once, in its state after the whole batch', async () => {
-    await (await projector()).handle(await history());
+    await (await projector()).handleEvents(await history());
     expect(await stored()).toMatchObject({ revision: 2, record: { house_bill: 'HB-2', version: 3 } });
   });
 
   it('keeps only a few large rows in memory', async () => {
     const COUNT = 70;
-    const heavy: ReadModel = { ...shipmentsModel, weight: () => 500 } as unknown as ReadModel;
+    const heavy: ReadModel = { ...shipmentsReadModel, weight: () => 500 } as unknown as ReadModel;
     for (let n = 1; n <= COUNT; n += 1) await world.writer.createShipment(n);
     const created = await Promise.all(
-      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.streamName(n + 1))),
+      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.getShipmentStreamName(n + 1))),
     );
-    await (await projector()).handle(created.flat());
+    await (await projector()).handleEvents(created.flat());
     for (let n = 1; n <= COUNT; n += 1) await world.writer.changeShipment(n, { house_bill: 'HB' });
     const changed = await Promise.all(
       Array.from({ length: COUNT }, (_, n) =>
-        world.engine.eventStore.read(world.writer.streamName(n + 1), { from: 1 }),
+        world.engine.eventStore.read(world.writer.getShipmentStreamName(n + 1), { from: 1 }),
       ),
     );
     const sizes = { read: 0, written: 0 };
@@ -72,7 +72,7 @@ describe('projecting a batch of events of events', () => {
       rows: watched as Collection<ReadModelRow>,
       cache: new LRUCache({ max: 1 }),
       scopes: new StreamScopeCache(world.engine.eventStore),
-    }).handle(changed.flat());
+    }).handleEvents(changed.flat());
     expect(sizes.read).toBeLessThanOrEqual(32);
     expect(sizes.written).toBeLessThanOrEqual(9);
     const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${createShipmentToken(n + 1)}`));
@@ -82,21 +82,21 @@ describe('projecting a batch of events of events', () => {
   it('keeps the newer row when a former lease holder writes late', async () => {
     const events = await history();
     const [older, newer] = [await projector(), await projector()];
-    await older.handle(events.slice(0, 1));
-    await newer.handle(events);
+    await older.handleEvents(events.slice(0, 1));
+    await newer.handleEvents(events);
     const after = await stored();
-    await older.handle(events.slice(1, 2));
+    await older.handleEvents(events.slice(1, 2));
     expect(await stored()).toEqual(after);
-    await older.handle(events.slice(2));
+    await older.handleEvents(events.slice(2));
     expect(await stored()).toEqual(after);
   });
 
   it('continues if rows are ahead of the checkpoint', async () => {
     const events = await history();
-    await (await projector()).handle(events);
+    await (await projector()).handleEvents(events);
     await world.writer.changeShipment(1, { house_bill: 'HB-3' });
-    const [last] = (await world.engine.eventStore.read(world.writer.streamName(1))).slice(-1);
-    await (await projector()).handle([...events, ...(last ? [last] : [])]);
+    const [last] = (await world.engine.eventStore.read(world.writer.getShipmentStreamName(1))).slice(-1);
+    await (await projector()).handleEvents([...events, ...(last ? [last] : [])]);
     expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });
   });
 
@@ -106,17 +106,17 @@ describe('projecting a batch of events of events', () => {
     await world.writer.recordMilestone(1, 'a', { classifier: 'estimated' });
     await world.writer.recordMilestone(1, 'b', { classifier: 'estimated' }, [a]);
     await world.writer.recordMilestone(1, 'c', { classifier: 'estimated' }, [b], [a]);
-    const events = await world.engine.eventStore.read(world.writer.streamName(1));
-    expect(await (await projector(milestonesModel)).handle(events)).toEqual([]);
+    const events = await world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
+    expect(await (await projector(milestonesReadModel)).handleEvents(events)).toEqual([]);
     // Another process has no rows in memory. It repeats the events after the one that recorded the dropped estimate.
-    expect(await (await projector(milestonesModel)).handle(events.slice(2))).toEqual([]);
+    expect(await (await projector(milestonesReadModel)).handleEvents(events.slice(2))).toEqual([]);
   });
 
   it('reads the first event of a stream once to find its scope', async () => {
     await world.writer.createShipment(1);
     await world.writer.recordMilestone(1, 'a');
     await world.writer.recordMilestone(1, 'b');
-    const [, ...events] = await world.engine.eventStore.read(world.writer.streamName(1));
+    const [, ...events] = await world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
     let reads = 0;
     const { eventStore } = world.engine;
     const counted: EventStore = {
@@ -125,26 +125,26 @@ describe('projecting a batch of events of events', () => {
         reads += 1;
         return eventStore.read(...args);
       },
-      lastRevision: (stream) => eventStore.lastRevision(stream),
+      readLastRevision: (stream) => eventStore.readLastRevision(stream),
       catchUp: (options) => eventStore.catchUp(options),
       head: () => eventStore.head(),
       close: () => eventStore.close(),
     };
-    const milestones = await projector(milestonesModel, counted);
-    for (const event of events) await milestones.handle([event]);
+    const milestones = await projector(milestonesReadModel, counted);
+    for (const event of events) await milestones.handleEvents([event]);
     expect(reads).toBe(1);
     // Several read models project the same events at the same time.
     const shared = new StreamScopeCache(counted);
     const scopes = await Promise.all([shared.readScopesOfStreams(events), shared.readScopesOfStreams(events)]);
-    expect(scopes.map((found) => [...found.values()])).toEqual([[ACME_LIVE], [ACME_LIVE]]);
+    expect(scopes.map((found) => [...found.values()])).toEqual([[ACME_LIVE_SCOPE], [ACME_LIVE_SCOPE]]);
     expect(reads).toBe(2);
-    const found = await world.engine.documentStore.collection<MilestoneRow>(
-      createRowsCollectionSpec(milestonesModel, 1),
+    const found = await world.engine.documentStore.collection<MilestoneReadModelRow>(
+      createRowsCollectionSpec(milestonesReadModel, 1),
     );
     const stored = await found.find({ filter: {}, limit: 9 });
     expect(stored.map(({ workspace_id, environment }) => ({ workspace_id, environment }))).toEqual([
-      ACME_LIVE,
-      ACME_LIVE,
+      ACME_LIVE_SCOPE,
+      ACME_LIVE_SCOPE,
     ]);
   });
 });

@@ -16,7 +16,7 @@ import { type ShipmentEvent, toShipmentEvent } from '@tracking/shipments-domain'
 import type { EventFailure, EventHandler, HandledEvent, SubscriptionMetrics } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
-import type { TermRows } from './row-cache.ts';
+import type { CachedRowsById } from './row-cache.ts';
 
 /** Number of events that the projector folds before it yields to the event loop. They take a few milliseconds. */
 const MAX_EVENTS_BETWEEN_YIELDS = 200;
@@ -25,14 +25,14 @@ const MAX_ROWS_PER_READ = 32;
 /**
  * Total weight of the rows in memory at which the projector writes and drops them. One unit is about 1,000 characters.
  */
-const MAX_ROW_WEIGHT = 4_000;
+const MAX_TOTAL_ROW_WEIGHT = 4_000;
 
 interface BatchProjectorOptions {
   readonly model: ReadModel;
   readonly rows: Collection<ReadModelRow>;
   /** Writes the rows; by default, `rows` does. */
   readonly writer?: Pick<Collection<ReadModelRow>, 'writeMany'>;
-  readonly cache: TermRows;
+  readonly cache: CachedRowsById;
   readonly scopes: StreamScopeCache;
   /** Returns the time before which rows have expired; undefined if rows do not expire. */
   readonly retainedSince?: () => Timestamp | undefined;
@@ -53,24 +53,24 @@ export class BatchProjector implements EventHandler {
   constructor(private readonly parts: BatchProjectorOptions) {}
 
   /** Projects the events. Resolves when the rows of all streams without a failed event are written. */
-  async handle(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
+  async handleEvents(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
     const { model } = this.parts;
     const failures = new Map<string, EventFailure>();
     const decoded = await this.decodeEvents(events, failures);
     const retainedSince = model.retainedFrom && this.parts.retainedSince?.();
     const isKept = (after: ReadModelRow) => retainedSince === undefined || model.retainedFrom!(after) >= retainedSince;
-    const rows = new RowsInMemory(this.parts);
+    const rows = new ProjectedRowBuffer(this.parts);
     for (const [index, { stored, projected, reads }] of decoded.entries()) {
       if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
-      if (!rows.hasReadRows(reads)) await rows.read(decoded.slice(index));
+      if (!rows.hasReadRows(reads)) await rows.readMissingRows(decoded.slice(index));
       try {
-        for (const after of model.apply(projected, rows.get).filter(isKept)) rows.set(after);
+        for (const after of model.applyEventToRows(projected, rows.get).filter(isKept)) rows.bufferChangedRow(after);
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
-      if (rows.weight > MAX_ROW_WEIGHT) await rows.writeChangedRows();
+      if (rows.weight > MAX_TOTAL_ROW_WEIGHT) await rows.writeChangedRows();
     }
     await rows.writeChangedRows();
     return [...failures.values()];
@@ -89,7 +89,7 @@ export class BatchProjector implements EventHandler {
       try {
         const { id, stream, position, handledPosition: place } = stored;
         const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: decodeEvent(stored) };
-        decoded.push({ stored, projected, reads: model.reads?.(projected) ?? [] });
+        decoded.push({ stored, projected, reads: model.listRowIdsToRead?.(projected) ?? [] });
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
@@ -99,19 +99,19 @@ export class BatchProjector implements EventHandler {
 }
 
 /** Decoded events. The read models of a process receive the same objects from the event store. */
-const decodedEvents = new WeakMap<StoredEvent, ShipmentEvent>();
+const decodedEventCache = new WeakMap<StoredEvent, ShipmentEvent>();
 
 /** Returns the event in its newest version. @throws if the event cannot be decoded */
 function decodeEvent(stored: StoredEvent): ShipmentEvent {
-  const known = decodedEvents.get(stored);
+  const known = decodedEventCache.get(stored);
   if (known !== undefined) return known;
   const event = toShipmentEvent(stored);
-  decodedEvents.set(stored, event);
+  decodedEventCache.set(stored, event);
   return event;
 }
 
 /** Buffer for the rows that events read and change, until the rows are written. */
-class RowsInMemory {
+class ProjectedRowBuffer {
   /** Total weight of the rows read or changed since the last write. */
   weight = 0;
   private readonly present = new Map<string, ReadModelRow>();
@@ -124,9 +124,9 @@ class RowsInMemory {
 
   readonly get = (id: string): ReadModelRow | undefined => this.changed.get(id) ?? this.present.get(id);
 
-  set(row: ReadModelRow): void {
+  bufferChangedRow(row: ReadModelRow): void {
     this.changed.set(row.id, row);
-    this.updateWeight(row);
+    this.updateCachedRowWeight(row);
   }
 
   hasReadRows(ids: readonly string[]): boolean {
@@ -134,13 +134,13 @@ class RowsInMemory {
   }
 
   /** Reads the rows that the first event needs. Fills the read up to its maximum with rows that later events need. */
-  async read(events: readonly DecodedEvent[]): Promise<void> {
+  async readMissingRows(events: readonly DecodedEvent[]): Promise<void> {
     const missing = new Set<string>();
     const scopes: WorkspaceScope[] = [];
     for (const [at, { reads, projected }] of events.entries()) {
       for (const id of reads) {
         if (at > 0 && missing.size >= MAX_ROWS_PER_READ) break;
-        if (this.findInMemory(id)) continue;
+        if (this.isRowInMemoryOrCache(id)) continue;
         missing.add(id);
         if (projected.scope !== undefined) scopes.push(projected.scope);
       }
@@ -152,12 +152,12 @@ class RowsInMemory {
       model.scoped ? listWorkspacesAndEnvironments(scopes) : undefined,
     )) {
       this.present.set(row.id, row);
-      this.updateWeight(row);
+      this.updateCachedRowWeight(row);
     }
   }
 
   /** Returns true if the row was read before or is cached. */
-  private findInMemory(id: string): boolean {
+  private isRowInMemoryOrCache(id: string): boolean {
     if (this.known.has(id)) return true;
     this.known.add(id);
     const cached = this.parts.cache.get(id);
@@ -169,8 +169,8 @@ class RowsInMemory {
   async writeChangedRows(): Promise<void> {
     const { model, rows, writer = rows, cache } = this.parts;
     const changed = [...this.changed.values()];
-    if (changed.length > 0) await writer.writeMany(changed.map(upsertIfNewer));
-    if (model.reads !== undefined) for (const row of changed) cache.set(row.id, row);
+    if (changed.length > 0) await writer.writeMany(changed.map(createUpsertIfNewer));
+    if (model.listRowIdsToRead !== undefined) for (const row of changed) cache.set(row.id, row);
     this.present.clear();
     this.changed.clear();
     this.known.clear();
@@ -178,7 +178,7 @@ class RowsInMemory {
     this.weight = 0;
   }
 
-  private updateWeight(row: ReadModelRow): void {
+  private updateCachedRowWeight(row: ReadModelRow): void {
     const weight = this.parts.model.weight?.(row) ?? 1;
     this.weight += weight - (this.weights.get(row.id) ?? 0);
     this.weights.set(row.id, weight);
@@ -189,7 +189,7 @@ class RowsInMemory {
  * Returns a write that replaces only an older revision of the row, so that repeated work and former lease owners cannot
  * overwrite newer rows.
  */
-function upsertIfNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
+function createUpsertIfNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
   return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
 }
 
@@ -211,7 +211,7 @@ export class StreamScopeCache {
   /**
    * Returns the scope of each stream of the events. Reads the first events of streams that are neither in the batch nor
    * in the cache. Omits streams whose first event has no scope.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async readScopesOfStreams(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, WorkspaceScope>> {
     const scopes = new Map<string, WorkspaceScope>();
@@ -252,14 +252,14 @@ export class StreamScopeCache {
   }
 
   private rememberScope(scopes: Map<string, WorkspaceScope>, first: StoredEvent): void {
-    const scope = parseScope(first);
+    const scope = parseWorkspaceScopeOfEvent(first);
     if (!scope) return;
     scopes.set(first.stream, scope);
     this.remembered.set(first.stream, scope);
   }
 }
 
-function parseScope(first: StoredEvent): WorkspaceScope | undefined {
+function parseWorkspaceScopeOfEvent(first: StoredEvent): WorkspaceScope | undefined {
   try {
     const event = decodeEvent(first);
     if (event.type !== 'shipment.created.v1') return undefined;
@@ -280,18 +280,22 @@ export class ProjectionMetrics {
 
   constructor(metrics: Metrics) {
     const labels = ['read_model'];
-    this.projected = metrics.counter(
+    this.projected = metrics.createCounter(
       'read_model_events_projected_total',
       'Events folded into rows of the read model.',
       labels,
     );
-    this.lag = metrics.gauge(
+    this.lag = metrics.createGauge(
       'read_model_lag_seconds',
       'Seconds the oldest event missing from the read model has waited, in any process; 0 if none is missing.',
       labels,
     );
-    this.parked = metrics.gauge('read_model_parked_streams', 'Streams parked behind an event that failed.', labels);
-    this.batch = metrics.histogram(
+    this.parked = metrics.createGauge(
+      'read_model_parked_streams',
+      'Streams parked behind an event that failed.',
+      labels,
+    );
+    this.batch = metrics.createHistogram(
       'read_model_batch_seconds',
       'Seconds from receiving a batch of events to writing its rows.',
       labels,
@@ -302,7 +306,7 @@ export class ProjectionMetrics {
   createSubscriptionMetrics(readModel: string): SubscriptionMetrics {
     const labels = { read_model: readModel };
     return {
-      recordBatch: (events, seconds) => {
+      observeBatchDuration: (events, seconds) => {
         this.projected.add(events, labels);
         this.batch.observe(seconds, labels);
       },

@@ -2,7 +2,7 @@ import { eventually } from '@tracking/testing';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
 import { injectFaults } from '../test/faulty-store.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
-import { Collections } from './read-model.ts';
+import { LazilyOpenedCollections } from './read-model.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
 
 describe('polling the checkpoints of other processes', () => {
@@ -16,8 +16,8 @@ describe('polling the checkpoints of other processes', () => {
       if (operation === 'read') reads += 1;
       return 'works';
     });
-    poller = new CheckpointPoller(new Collections(counted), READ_MODEL_NAMES);
-    await poller.readCheckpointsOf('shipments');
+    poller = new CheckpointPoller(new LazilyOpenedCollections(counted), READ_MODEL_NAMES);
+    await poller.readCheckpointsOfReadModel('shipments');
   });
   afterEach(() => world.close());
 
@@ -27,24 +27,24 @@ describe('polling the checkpoints of other processes', () => {
     await waitUntilCaughtUp(models);
     await eventually(async () => {
       for (const name of READ_MODEL_NAMES)
-        expect(await poller.readCheckpointsOf(name)).toMatchObject([{ subscriber: name, complete: true }]);
+        expect(await poller.readCheckpointsOfReadModel(name)).toMatchObject([{ subscriber: name, complete: true }]);
     });
     reads = 0;
-    const found = await Promise.all(READ_MODEL_NAMES.map((name) => poller.readCheckpointsOf(name)));
+    const found = await Promise.all(READ_MODEL_NAMES.map((name) => poller.readCheckpointsOfReadModel(name)));
     expect(found.map(([first]) => first?.subscriber)).toEqual(READ_MODEL_NAMES);
     expect(reads).toBe(1);
-    await poller.readCheckpointsOf('shipments');
+    await poller.readCheckpointsOfReadModel('shipments');
     expect(reads).toBe(2);
   });
 
   it('reads once for callers that began to wait at different times', async () => {
     // The longer interval: the read below ends within it on a busy machine too.
     const early = poller.waitForNextPoll(true);
-    await poller.readCheckpointsOf('shipments');
+    await poller.readCheckpointsOfReadModel('shipments');
     reads = 0;
     const look = async (moment: Promise<void>, name: string) => {
       await moment;
-      return poller.readCheckpointsOf(name);
+      return poller.readCheckpointsOfReadModel(name);
     };
     await Promise.all([look(early, 'shipments'), look(poller.waitForNextPoll(true), 'milestones')]);
     expect(reads).toBe(1);

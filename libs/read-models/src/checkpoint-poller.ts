@@ -1,5 +1,9 @@
-import { type CheckpointDocument, CHECKPOINTS_COLLECTION, RETIRED_EPOCH } from '@tracking/subscriptions';
-import type { Collections } from './read-model.ts';
+import {
+  type CheckpointDocument,
+  CHECKPOINTS_COLLECTION_SPEC,
+  RETIRED_CHECKPOINT_EPOCH,
+} from '@tracking/subscriptions';
+import type { LazilyOpenedCollections } from './read-model.ts';
 
 const POLL_INTERVAL_MS = 15;
 /**
@@ -7,7 +11,7 @@ const POLL_INTERVAL_MS = 15;
  */
 const FALLBACK_POLL_INTERVAL_MS = 1_000;
 /** The limit exceeds the product of read models, generations in use, and partitions. */
-const MAX_CHECKPOINTS = 10_000;
+const MAX_CHECKPOINTS_PER_READ = 10_000;
 
 /** Reads the checkpoints of all read models once for all reads that wait in this process. */
 export class CheckpointPoller {
@@ -16,14 +20,14 @@ export class CheckpointPoller {
   private readonly pausing = new Map<number, Promise<void>>();
 
   constructor(
-    private readonly collections: Collections,
+    private readonly collections: LazilyOpenedCollections,
     private readonly readModels: readonly string[],
   ) {}
 
   /**
-   * Returns the checkpoints of all generations of one read model. Concurrent calls share one read. @throws Unavailable
+   * Returns the checkpoints of all generations of one read model. Concurrent calls share one read. @throws UnavailableError
    */
-  async readCheckpointsOf(readModel: string): Promise<readonly CheckpointDocument[]> {
+  async readCheckpointsOfReadModel(readModel: string): Promise<readonly CheckpointDocument[]> {
     this.looking ??= this.readAllCheckpoints().finally(() => (this.looking = undefined));
     return (await this.looking).filter(({ subscriber }) => subscriber === readModel);
   }
@@ -34,20 +38,23 @@ export class CheckpointPoller {
    */
   waitForNextPoll(isReported = false): Promise<void> {
     const intervalMs = isReported ? FALLBACK_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
-    const pausing = this.pausing.get(intervalMs) ?? this.pauseOnce(intervalMs);
+    const pausing = this.pausing.get(intervalMs) ?? this.pauseForPollInterval(intervalMs);
     this.pausing.set(intervalMs, pausing);
     return pausing;
   }
 
   /** The timer does not keep a process running that has stopped otherwise. */
-  private async pauseOnce(intervalMs: number): Promise<void> {
+  private async pauseForPollInterval(intervalMs: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, intervalMs).unref());
     this.pausing.delete(intervalMs);
   }
 
   private async readAllCheckpoints(): Promise<readonly CheckpointDocument[]> {
-    const documents = await this.collections.open<CheckpointDocument>(CHECKPOINTS_COLLECTION);
-    const found = await documents.find({ filter: { subscriber: { in: this.readModels } }, limit: MAX_CHECKPOINTS });
-    return found.filter(({ epoch }) => epoch !== RETIRED_EPOCH);
+    const documents = await this.collections.open<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
+    const found = await documents.find({
+      filter: { subscriber: { in: this.readModels } },
+      limit: MAX_CHECKPOINTS_PER_READ,
+    });
+    return found.filter(({ epoch }) => epoch !== RETIRED_CHECKPOINT_EPOCH);
   }
 }

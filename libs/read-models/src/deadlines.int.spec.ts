@@ -1,4 +1,4 @@
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import type { DueShipment } from './deadlines.ts';
 import type { ReadModels } from './read-models.ts';
@@ -18,19 +18,25 @@ describe('queries of deadlines', () => {
   afterEach(() => world.close());
 
   it('return only due shipments, the longest overdue first', async () => {
-    for (const [n, scope] of [ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, ACME_LIVE, ACME_LIVE].entries())
+    for (const [n, scope] of [
+      ACME_LIVE_SCOPE,
+      ACME_TEST_SCOPE,
+      OTHER_WORKSPACE,
+      ACME_LIVE_SCOPE,
+      ACME_LIVE_SCOPE,
+    ].entries())
       await world.writer.createShipment(n, {}, scope);
-    for (const [n, minute] of [30, 10, 20, 40].entries()) await world.writer.recordCheck(n, at(minute));
+    for (const [n, minute] of [30, 10, 20, 40].entries()) await world.writer.recordRuleCheck(n, at(minute));
     await waitUntilCaughtUp(models);
     const { deadlines } = models.queries;
     expect(await deadlines.listDueShipments(at(9), 10)).toEqual([]);
     expect(await deadlines.listDueShipments(at(30), 10)).toEqual([
-      { id: id(1), ...ACME_TEST, due_at: at(10) },
+      { id: id(1), ...ACME_TEST_SCOPE, due_at: at(10) },
       { id: id(2), ...OTHER_WORKSPACE, due_at: at(20) },
-      { id: id(0), ...ACME_LIVE, due_at: at(30) },
+      { id: id(0), ...ACME_LIVE_SCOPE, due_at: at(30) },
     ]);
-    await world.writer.recordCheck(2, at(50));
-    await world.writer.recordCheck(0, null);
+    await world.writer.recordRuleCheck(2, at(50));
+    await world.writer.recordRuleCheck(0, null);
     await waitUntilCaughtUp(models);
     expect(ids(await deadlines.listDueShipments(at(59), 10))).toEqual([1, 3, 2].map(id));
     await expectEqualToRebuild(models);
@@ -40,7 +46,7 @@ describe('queries of deadlines', () => {
     const expected: string[] = [];
     for (let n = 0; n < 7; n += 1) {
       await world.writer.createShipment(n);
-      await world.writer.recordCheck(n, at(n < 5 ? 10 : 11));
+      await world.writer.recordRuleCheck(n, at(n < 5 ? 10 : 11));
       expected.push(id(n));
     }
     await waitUntilCaughtUp(models);
@@ -55,7 +61,13 @@ describe('queries of deadlines', () => {
   });
 
   it('return the open shipments of a workspace, live and test, page by page', async () => {
-    for (const [n, scope] of [ACME_LIVE, OTHER_WORKSPACE, ACME_TEST, ACME_LIVE, ACME_LIVE].entries())
+    for (const [n, scope] of [
+      ACME_LIVE_SCOPE,
+      OTHER_WORKSPACE,
+      ACME_TEST_SCOPE,
+      ACME_LIVE_SCOPE,
+      ACME_LIVE_SCOPE,
+    ].entries())
       await world.writer.createShipment(n, {}, scope);
     await world.writer.changeShipment(3, { status: 'completed' });
     await waitUntilCaughtUp(models);
@@ -64,8 +76,8 @@ describe('queries of deadlines', () => {
     expect(await deadlines.findNextWorkspace('wsp_acme')).toBe('wsp_other');
     expect(await deadlines.findNextWorkspace('wsp_other')).toBeUndefined();
     expect(await deadlines.listUnsettledShipments('wsp_acme', undefined, 2)).toEqual([
-      { id: id(0), ...ACME_LIVE },
-      { id: id(2), ...ACME_TEST },
+      { id: id(0), ...ACME_LIVE_SCOPE },
+      { id: id(2), ...ACME_TEST_SCOPE },
     ]);
     expect(ids(await deadlines.listUnsettledShipments('wsp_acme', id(2), 2))).toEqual([id(4)]);
     expect(await deadlines.listUnsettledShipments('wsp_acme', id(4), 2)).toEqual([]);

@@ -1,7 +1,7 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE, createEvent, createShipmentRecord, createShipmentToken } from '../test/shipment-events.ts';
-import { type DeadlineRow, deadlinesModel } from './deadlines.ts';
+import { ACME_LIVE_SCOPE, createEvent, createShipmentRecord, createShipmentToken } from '../test/shipment-events.ts';
+import { type StoredCheckDeadline, deadlinesReadModel } from './deadlines.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
 const stream = `shipment-${createShipmentToken(1)}`;
@@ -17,7 +17,7 @@ const sent = { etd: null, eta: null, legs: [] };
 const created = (next: string | null, status: ShipmentStatus = 'pending') =>
   event(0, next, {
     type: 'shipment.created.v1',
-    data: { ...ACME_LIVE, shipment: createShipmentRecord(1, { status }), sent },
+    data: { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1, { status }), sent },
   });
 const updated = (revision: number, next: string | null, changes: object = {}) =>
   event(revision, next, { type: 'shipment.changed.v1', data: { changes } });
@@ -29,10 +29,10 @@ const GOING_ON = { ended: false, has_open_exceptions: false, over: false };
 const status = (from: ShipmentStatus, to: ShipmentStatus) => ({ status: { from, to } });
 
 /** Rows stored after each event; undefined if nothing is written. */
-function writes(...events: readonly ProjectedEvent[]): (DeadlineRow | undefined)[] {
-  let row: DeadlineRow | undefined;
+function writes(...events: readonly ProjectedEvent[]): (StoredCheckDeadline | undefined)[] {
+  let row: StoredCheckDeadline | undefined;
   return events.map((each) => {
-    const [written] = deadlinesModel.apply(each, () => row);
+    const [written] = deadlinesReadModel.applyEventToRows(each, () => row);
     row = written ?? row;
     return written;
   });
@@ -40,12 +40,12 @@ function writes(...events: readonly ProjectedEvent[]): (DeadlineRow | undefined)
 
 describe('rows of deadlines', () => {
   it('a new shipment has the time of its next check', () => {
-    expect(writes(created(MONDAY))).toEqual([{ id, ...ACME_LIVE, due_at: MONDAY, ...GOING_ON, revision: 0 }]);
+    expect(writes(created(MONDAY))).toEqual([{ id, ...ACME_LIVE_SCOPE, due_at: MONDAY, ...GOING_ON, revision: 0 }]);
   });
 
   it('a shipment that only events can change has no due time', () => {
     const [row] = writes(created(null));
-    expect(row).toEqual({ id, ...ACME_LIVE, ...GOING_ON, revision: 0 });
+    expect(row).toEqual({ id, ...ACME_LIVE_SCOPE, ...GOING_ON, revision: 0 });
     expect(row).not.toHaveProperty('due_at');
   });
 
@@ -55,7 +55,7 @@ describe('rows of deadlines', () => {
       imported(updated(1, TUESDAY)),
       updated(2, TUESDAY),
     );
-    expect(first).toEqual({ id, ...ACME_LIVE, ...GOING_ON, revision: 0 });
+    expect(first).toEqual({ id, ...ACME_LIVE_SCOPE, ...GOING_ON, revision: 0 });
     expect(second).toBeUndefined();
     expect(third).toMatchObject({ due_at: TUESDAY, revision: 2 });
   });
@@ -63,7 +63,14 @@ describe('rows of deadlines', () => {
   it('an ended imported shipment with a pending check is not over until it is checked', () => {
     const waiting = [created(MONDAY), updated(1, MONDAY, status('pending', 'completed'))].map(imported);
     const [, second, third] = writes(...waiting, updated(2, TUESDAY));
-    expect(second).toEqual({ id, ...ACME_LIVE, ended: true, has_open_exceptions: false, over: false, revision: 1 });
+    expect(second).toEqual({
+      id,
+      ...ACME_LIVE_SCOPE,
+      ended: true,
+      has_open_exceptions: false,
+      over: false,
+      revision: 1,
+    });
     expect(third).toMatchObject({ due_at: TUESDAY, over: true });
     const [, done] = writes(...[created(null), updated(1, null, status('pending', 'completed'))].map(imported));
     expect(done?.over).toBe(true);
@@ -83,7 +90,7 @@ describe('rows of deadlines', () => {
   it('the row follows a new due time and its removal', () => {
     const [, second, third] = writes(created(MONDAY), updated(1, TUESDAY), updated(2, null));
     expect(second?.due_at).toBe(TUESDAY);
-    expect(third).toEqual({ id, ...ACME_LIVE, ...GOING_ON, revision: 2 });
+    expect(third).toEqual({ id, ...ACME_LIVE_SCOPE, ...GOING_ON, revision: 2 });
   });
 
   it.each(['cancelled', 'completed', 'returned'] as const)('a shipment that is %s is over until that changes', (to) => {
@@ -93,9 +100,16 @@ describe('rows of deadlines', () => {
       updated(2, null),
       updated(3, MONDAY, status(to, 'pending')),
     );
-    expect(second).toEqual({ id, ...ACME_LIVE, ended: true, has_open_exceptions: false, over: true, revision: 1 });
+    expect(second).toEqual({
+      id,
+      ...ACME_LIVE_SCOPE,
+      ended: true,
+      has_open_exceptions: false,
+      over: true,
+      revision: 1,
+    });
     expect(third).toBeUndefined();
-    expect(fourth).toEqual({ id, ...ACME_LIVE, due_at: MONDAY, ...GOING_ON, revision: 3 });
+    expect(fourth).toEqual({ id, ...ACME_LIVE_SCOPE, due_at: MONDAY, ...GOING_ON, revision: 3 });
   });
 
   it.each(['delivered', 'in_transit'] as const)('a shipment that is %s is not over', (to) => {
@@ -134,6 +148,6 @@ describe('rows of deadlines', () => {
   });
 
   it('an event of a stream that does not begin with a shipment is refused', () => {
-    expect(() => deadlinesModel.apply(updated(1, MONDAY), () => undefined)).toThrow('has no shipment');
+    expect(() => deadlinesReadModel.applyEventToRows(updated(1, MONDAY), () => undefined)).toThrow('has no shipment');
   });
 });

@@ -1,13 +1,18 @@
 import type { WorkspaceScope, ShipmentStatus, Timestamp } from '@tracking/contracts';
-import { type EventMetadata, readNextCheckTime, type ShipmentEvent, parseStreamName } from '@tracking/shipments-domain';
-import type { ActiveRows } from './active-rows.ts';
+import {
+  type EventMetadata,
+  readNextCheckTime,
+  type ShipmentEvent,
+  convertStreamNameToShipmentId,
+} from '@tracking/shipments-domain';
+import type { ActiveGenerationRows } from './active-rows.ts';
 import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
 
 /**
  * Row with the time of a shipment's next rule check. `revision` is the revision of the last event that changed the row,
  * because most events do not change it and cause no write.
  */
-export interface DeadlineRow extends ReadModelRow, WorkspaceScope {
+export interface StoredCheckDeadline extends ReadModelRow, WorkspaceScope {
   /**
    * Time of the next check, from the last event. Absent if only events can change the shipment, or if the event was
    * imported.
@@ -29,7 +34,7 @@ export const TERMINAL_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'compl
 /**
  * Work list of the rule clock, and of the rechecks after a workspace's settings change. It has one row per shipment.
  */
-export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
+export const deadlinesReadModel: ReadModel<StoredCheckDeadline, 'deadlines'> = {
   name: 'deadlines',
   version: 3,
   indexes: [
@@ -38,28 +43,31 @@ export const deadlinesModel: ReadModel<DeadlineRow, 'deadlines'> = {
   ],
   scoped: false,
 
-  reads: ({ stream, event }) => (event.revision === 0 ? [] : [parseStreamName(stream)]),
+  listRowIdsToRead: ({ stream, event }) => (event.revision === 0 ? [] : [convertStreamNameToShipmentId(stream)]),
 
-  apply({ stream, event }, row) {
-    const id = parseStreamName(stream);
+  applyEventToRows({ stream, event }, row) {
+    const id = convertStreamNameToShipmentId(stream);
     const before = row(id);
     if (before && before.revision >= event.revision) return [];
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`event ${event.type} has no shipment`);
     const due_at = readNextCheckTime(event.metadata);
-    const ended = isShipmentEndedAfter(event, before);
+    const ended = isShipmentEndedAfterEvent(event, before);
     const has_open_exceptions = hasOpenExceptionsAfter(event, before);
-    const over = ended && !has_open_exceptions && !hasImportedCheck(event.metadata);
+    const over = ended && !has_open_exceptions && !isImportedWithScheduledCheck(event.metadata);
     const state = { ended, has_open_exceptions, over };
-    if (before && isSameState(before, { due_at, ...state })) return [];
+    if (before && isSameDeadlineState(before, { due_at, ...state })) return [];
     const { revision } = event;
     return [{ id, ...pickScope(scope), ...(due_at !== null && { due_at }), ...state, revision }];
   },
 };
 
-type DeadlineState = Pick<DeadlineRow, 'ended' | 'has_open_exceptions' | 'over'>;
+type DeadlineState = Pick<StoredCheckDeadline, 'ended' | 'has_open_exceptions' | 'over'>;
 
-function isSameState(before: DeadlineRow, after: DeadlineState & { readonly due_at: Timestamp | null }): boolean {
+function isSameDeadlineState(
+  before: StoredCheckDeadline,
+  after: DeadlineState & { readonly due_at: Timestamp | null },
+): boolean {
   return (
     before.ended === after.ended &&
     before.has_open_exceptions === after.has_open_exceptions &&
@@ -69,21 +77,21 @@ function isSameState(before: DeadlineRow, after: DeadlineState & { readonly due_
 }
 
 /** Returns true if the event was imported from a system that had scheduled a check, such as the expiry of an upload. */
-function hasImportedCheck({ imported, next_check_at }: EventMetadata): boolean {
+function isImportedWithScheduledCheck({ imported, next_check_at }: EventMetadata): boolean {
   return imported === true && next_check_at !== null;
 }
 
-function isShipmentEndedAfter(event: ShipmentEvent, before: DeadlineRow | undefined): boolean {
-  const status = readNewStatus(event);
+function isShipmentEndedAfterEvent(event: ShipmentEvent, before: StoredCheckDeadline | undefined): boolean {
+  const status = readNewShipmentStatus(event);
   return status === undefined ? (before?.ended ?? false) : TERMINAL_STATUSES.includes(status);
 }
 
-function hasOpenExceptionsAfter({ type, data }: ShipmentEvent, before: DeadlineRow | undefined): boolean {
+function hasOpenExceptionsAfter({ type, data }: ShipmentEvent, before: StoredCheckDeadline | undefined): boolean {
   const isAboutOne = type === 'exception.opened.v1' || type === 'exception.resolved.v2';
   return isAboutOne ? data.open_exceptions_count > 0 : (before?.has_open_exceptions ?? false);
 }
 
-function readNewStatus({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
+function readNewShipmentStatus({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
   if (type === 'shipment.created.v1') return data.shipment.status;
   return type === 'shipment.changed.v1' ? data.changes.status?.to : undefined;
 }
@@ -95,18 +103,18 @@ export interface DueShipment extends WorkspaceScope {
 }
 
 /** A shipment that changed settings can affect: it has not ended, or it has an open exception. */
-export interface UnsettledShipment extends WorkspaceScope {
+export interface ShipmentAffectedBySettings extends WorkspaceScope {
   readonly id: string;
 }
 
 /** Queries for shipments whose rules must be checked. */
 export class DeadlineQueries {
-  constructor(private readonly active: ActiveRows<DeadlineRow>) {}
+  constructor(private readonly active: ActiveGenerationRows<StoredCheckDeadline>) {}
 
   /**
    * Lists shipments that are due at `until`, the longest overdue first. Reads only rows of due shipments.
    * @param after last shipment of the previous page
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async listDueShipments(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
     const rows = await this.active.openActiveRows();
@@ -125,7 +133,7 @@ export class DeadlineQueries {
   /**
    * Returns the id of the next workspace that has shipments, in id order.
    * @param after id of the previous workspace
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async findNextWorkspace(after: string | undefined): Promise<string | undefined> {
     const rows = await this.active.openActiveRows();
@@ -140,13 +148,13 @@ export class DeadlineQueries {
   /**
    * Returns the workspace's live and test shipments that changed settings can affect, in id order.
    * @param after id of the last shipment of the previous page
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async listUnsettledShipments(
     workspaceId: string,
     after: string | undefined,
     limit: number,
-  ): Promise<readonly UnsettledShipment[]> {
+  ): Promise<readonly ShipmentAffectedBySettings[]> {
     const rows = await this.active.openActiveRows();
     const found = await rows.find({
       filter: { workspace_id: workspaceId, over: false },

@@ -1,8 +1,8 @@
-import type { JsonObject, Milestone, Places, ShipmentException } from '@tracking/contracts';
+import type { JsonObject, Milestone, PlaceLookup, ShipmentException } from '@tracking/contracts';
 import { DEFAULT_RULE_SETTINGS, DomainError, EMPTY_MILESTONE_DETAILS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import type {
-  CancelShipment,
+  CancelShipmentCommand,
   CorrectMilestone,
   RecordMilestone,
   ReopenShipment,
@@ -14,15 +14,15 @@ import type {
 } from '@tracking/shipments-domain';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
-import { ACME_LIVE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createShipmentToken } from '../test/shipment-events.ts';
 import { createSeededRandom } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 
-const anywhere: Places = {
+const anywhere: PlaceLookup = {
   find: () => undefined,
-  isUnknownCode: () => false,
+  isUnknownLocationCode: () => false,
   isPlaceName: () => false,
-  findByName: () => undefined,
+  lookUpPlaceCodesByName: () => undefined,
   listAliases: () => [],
 };
 const random = createSeededRandom(42);
@@ -59,7 +59,7 @@ class Handler {
       revision: first + index,
     }));
     await this.world.engine.eventStore.append(
-      this.world.writer.streamName(n),
+      this.world.writer.getShipmentStreamName(n),
       first === 0 ? 'no_stream' : first - 1,
       stored.map(({ type, data, metadata: { actor, ...rest } }) => ({
         id: randomUUID(),
@@ -98,7 +98,7 @@ function command(minute: number) {
   return {
     id: randomUUID(),
     at: new Date(Date.parse('2026-06-01T00:00:00.000Z') + minute * 60_000).toISOString(),
-    ...ACME_LIVE,
+    ...ACME_LIVE_SCOPE,
     actor: { type: 'service_account', id: 'sva_1' } as const,
     request_id: 'req_1',
     traceparent: null,
@@ -124,7 +124,7 @@ function upsert(n: number, minute: number): UpsertShipment {
   };
 }
 
-function cancelOrReopen(n: number, minute: number): CancelShipment | ReopenShipment {
+function cancelOrReopen(n: number, minute: number): CancelShipmentCommand | ReopenShipment {
   const type = one(['CancelShipment', 'ReopenShipment', 'ReopenShipment'] as const);
   return { ...command(minute), type, shipment_id: `shp_${createShipmentToken(n)}` };
 }
@@ -198,20 +198,24 @@ describe('rows projected from client commands', () => {
     await waitUntilCaughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
-      const shown = await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(n)}`);
+      const shown = await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
-      const { items } = await models.queries.milestones.listMilestones(ACME_LIVE, `shp_${createShipmentToken(n)}`, {
-        ...query,
-        classifiers,
-      });
+      const { items } = await models.queries.milestones.listMilestones(
+        ACME_LIVE_SCOPE,
+        `shp_${createShipmentToken(n)}`,
+        {
+          ...query,
+          classifiers,
+        },
+      );
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
       const ofShipment = {
         filter: { shipment_id: `shp_${createShipmentToken(n)}` },
         sort: 'opened_at',
         limit: 500,
       } as const;
-      const listed = await models.queries.exceptions.listExceptions(ACME_LIVE, ofShipment);
+      const listed = await models.queries.exceptions.listExceptions(ACME_LIVE_SCOPE, ofShipment);
       expect(listed.items).toEqual([...exceptions].sort(byOpening));
     }
     const superseded = [...handler.states.values()]

@@ -1,7 +1,7 @@
 import { createFixedRowSource } from '../test/listed-shipments.ts';
 import {
-  ACME_LIVE,
-  ACME_TEST,
+  ACME_LIVE_SCOPE,
+  ACME_TEST_SCOPE,
   createDocumentRecord,
   OTHER_WORKSPACE,
   createShipmentToken,
@@ -11,8 +11,8 @@ import {
   type DeletedDocument,
   type DocumentListQuery,
   DocumentQueries,
-  type DocumentRow,
-  documentsModel,
+  type DocumentReadModelRow,
+  documentsReadModel,
 } from './documents.ts';
 import { createRowsCollectionSpec, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
@@ -36,13 +36,13 @@ describe('queries of documents', () => {
   });
 
   const add = (letter: string, fields = {}) =>
-    world.writer.recordDocument(n, createDocumentRecord(n, letter, fields), `o-${n}-${letter}`);
+    world.writer.writeDocumentEvent(n, createDocumentRecord(n, letter, fields), `o-${n}-${letter}`);
 
   async function list(query: Partial<DocumentListQuery> = {}): Promise<string[][]> {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createShipmentToken(n)}`, {
+      const page = await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`, {
         limit: 100,
         ...query,
         after,
@@ -83,7 +83,7 @@ describe('queries of documents', () => {
     await add('b', { created_at: at(2) });
     await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
     await waitUntilCaughtUp(models);
-    const { items } = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createShipmentToken(n)}`, {
+    const { items } = await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`, {
       limit: 10,
     });
     const rejected = createDocumentRecord(n, 'a', {
@@ -99,23 +99,25 @@ describe('queries of documents', () => {
     await waitUntilCaughtUp(models);
     const { documents } = models.queries;
     const found = { document: createDocumentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
-    expect(await documents.getDocument(ACME_LIVE, id(n, 'a'))).toEqual(found);
-    expect(await documents.getDocument(ACME_TEST, id(n, 'a'))).toBeUndefined();
+    expect(await documents.getDocument(ACME_LIVE_SCOPE, id(n, 'a'))).toEqual(found);
+    expect(await documents.getDocument(ACME_TEST_SCOPE, id(n, 'a'))).toBeUndefined();
     expect(await documents.getDocument(OTHER_WORKSPACE, id(n, 'a'))).toBeUndefined();
-    expect(await documents.getDocument(ACME_LIVE, id(n, 'b'))).toBeUndefined();
+    expect(await documents.getDocument(ACME_LIVE_SCOPE, id(n, 'b'))).toBeUndefined();
   });
 
   it('return nothing of another scope', async () => {
     await add('a');
     expect(await list()).toEqual([['a']]);
     const nothing = { items: [], next: undefined };
-    for (const scope of [ACME_TEST, OTHER_WORKSPACE]) {
+    for (const scope of [ACME_TEST_SCOPE, OTHER_WORKSPACE]) {
       expect(
         await models.queries.documents.listDocuments(scope, `shp_${createShipmentToken(n)}`, { limit: 10 }),
       ).toEqual(nothing);
     }
     expect(
-      await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createShipmentToken(n + 1_000)}`, { limit: 10 }),
+      await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n + 1_000)}`, {
+        limit: 10,
+      }),
     ).toEqual(nothing);
   });
 });
@@ -132,22 +134,33 @@ describe('deleted documents', () => {
 
   it('of all scopes are listed in deletion order, page by page, if they have bytes', async () => {
     const expected: DeletedDocument[] = [];
-    for (const [n, scope] of [ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, ACME_LIVE, ACME_LIVE].entries()) {
+    for (const [n, scope] of [
+      ACME_LIVE_SCOPE,
+      ACME_TEST_SCOPE,
+      OTHER_WORKSPACE,
+      ACME_LIVE_SCOPE,
+      ACME_LIVE_SCOPE,
+    ].entries()) {
       await world.writer.createShipment(n, {}, scope);
-      await world.writer.recordDocument(n, createDocumentRecord(n, 'a'), `o-${n}`, at(0));
-      await world.writer.recordDocument(n, createDocumentRecord(n, 'b'), `o-${n}-stays`, at(0));
+      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'a'), `o-${n}`, at(0));
+      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'b'), `o-${n}-stays`, at(0));
       const deleted_at = n < 3 ? at(20) : at(25 - n);
-      await world.writer.recordDocument(n, createDocumentRecord(n, 'a', { status: 'deleted' }), `o-${n}`, deleted_at);
-      await world.writer.recordDocument(n, createDocumentRecord(n, 'c', { status: 'deleted' }), null, at(20));
+      await world.writer.writeDocumentEvent(
+        n,
+        createDocumentRecord(n, 'a', { status: 'deleted' }),
+        `o-${n}`,
+        deleted_at,
+      );
+      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'c', { status: 'deleted' }), null, at(20));
       expected.push({ id: id(n, 'a'), object_id: `o-${n}`, deleted_at });
     }
     expected.sort((one, other) => (one.deleted_at + one.id < other.deleted_at + other.id ? -1 : 1));
     await waitUntilCaughtUp(models);
     const { documents } = models.queries;
-    expect(await documents.listDeletedSince(undefined, 10)).toEqual(expected);
+    expect(await documents.listDocumentsDeletedSince(undefined, 10)).toEqual(expected);
     const found: DeletedDocument[] = [];
     for (let place: DeletedDocument | undefined; ;) {
-      const page = await documents.listDeletedSince(place, 2);
+      const page = await documents.listDocumentsDeletedSince(place, 2);
       if (page.length === 0) break;
       found.push(...page);
       place = page.at(-1);
@@ -156,7 +169,7 @@ describe('deleted documents', () => {
     // A cursor that matches no document.
     const since = expected.filter(({ deleted_at }) => deleted_at >= at(22));
     expect(since).toHaveLength(1);
-    expect(await documents.listDeletedSince({ deleted_at: at(22), id: '' }, 10)).toEqual(since);
+    expect(await documents.listDocumentsDeletedSince({ deleted_at: at(22), id: '' }, 10)).toEqual(since);
     await expectEqualToRebuild(models);
   });
 });
@@ -166,35 +179,41 @@ describe('storage of a workspace', () => {
     const world = await ReadModelsTestBed.open();
     const models = await world.startReadModels();
     await models.ready;
-    const scopes = [ACME_LIVE, ACME_TEST, OTHER_WORKSPACE];
+    const scopes = [ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE];
     for (const [n, scope] of scopes.entries()) {
       await world.writer.createShipment(n, {}, scope);
-      await world.writer.recordDocument(n, createDocumentRecord(n, 'a', { size_bytes: 10 ** n }), `o-${n}`);
-      await world.writer.recordDocument(
+      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'a', { size_bytes: 10 ** n }), `o-${n}`);
+      await world.writer.writeDocumentEvent(
         n,
         createDocumentRecord(n, 'b', { size_bytes: 500, status: 'pending_upload' }),
         null,
       );
-      await world.writer.recordDocument(n, createDocumentRecord(n, 'c', { size_bytes: 7 }), `c-${n}`);
-      await world.writer.recordDocument(
+      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'c', { size_bytes: 7 }), `c-${n}`);
+      await world.writer.writeDocumentEvent(
         n,
         createDocumentRecord(n, 'c', { size_bytes: 7, status: 'deleted' }),
         `c-${n}`,
       );
-      await world.writer.recordDocument(n, createDocumentRecord(n, 'd', { size_bytes: 3, status: 'expired' }), null);
+      await world.writer.writeDocumentEvent(
+        n,
+        createDocumentRecord(n, 'd', { size_bytes: 3, status: 'expired' }),
+        null,
+      );
     }
     await waitUntilCaughtUp(models);
     const sums = () =>
       Promise.all(
-        [ACME_LIVE, OTHER_WORKSPACE].map((each) => models.queries.documents.sumStorageBytes(each.workspace_id)),
+        [ACME_LIVE_SCOPE, OTHER_WORKSPACE].map((each) => models.queries.documents.sumStorageBytes(each.workspace_id)),
       );
     expect(await sums()).toEqual([1_011, 600]);
     await expectEqualToRebuild(models);
     expect(await sums()).toEqual([1_011, 600]);
 
-    const rows = await world.engine.documentStore.collection<DocumentRow>(createRowsCollectionSpec(documentsModel, 2));
+    const rows = await world.engine.documentStore.collection<DocumentReadModelRow>(
+      createRowsCollectionSpec(documentsReadModel, 2),
+    );
     const former = createFixedRowSource(rows, 1);
-    expect(await new DocumentQueries(former).sumStorageBytes(ACME_LIVE.workspace_id)).toBe(1_011);
+    expect(await new DocumentQueries(former).sumStorageBytes(ACME_LIVE_SCOPE.workspace_id)).toBe(1_011);
     await world.close();
   });
 });

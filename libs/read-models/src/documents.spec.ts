@@ -1,13 +1,13 @@
 import type { DocumentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import {
-  ACME_LIVE,
+  ACME_LIVE_SCOPE,
   createDocumentRecord,
   createMilestone,
   createEvent,
   createShipmentToken,
 } from '../test/shipment-events.ts';
-import { type DocumentRow, documentsModel } from './documents.ts';
+import { type DocumentReadModelRow, documentsReadModel } from './documents.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
 const stream = `shipment-${createShipmentToken(1)}`;
@@ -17,12 +17,13 @@ function event(revision: number, type: string, data: object, imported = false): 
   const made = createEvent({ type, data }, null, new Date(DELETED_AT));
   const metadata = imported ? { ...made.metadata, imported } : made.metadata;
   const stored = { ...made, metadata, stream, revision, position: `${revision}` };
-  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE, event: toShipmentEvent(stored) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
 }
 
-function fold(...events: readonly ProjectedEvent[]): readonly DocumentRow[] {
-  const rows = new Map<string, DocumentRow>();
-  for (const each of events) for (const row of documentsModel.apply(each, (id) => rows.get(id))) rows.set(row.id, row);
+function fold(...events: readonly ProjectedEvent[]): readonly DocumentReadModelRow[] {
+  const rows = new Map<string, DocumentReadModelRow>();
+  for (const each of events)
+    for (const row of documentsReadModel.applyEventToRows(each, (id) => rows.get(id))) rows.set(row.id, row);
   return [...rows.values()];
 }
 
@@ -40,7 +41,7 @@ describe('rows of documents', () => {
   it('a requested document has a row with its shipment and scope, without bytes', () => {
     expect(fold(requested)).toEqual([
       {
-        ...ACME_LIVE,
+        ...ACME_LIVE_SCOPE,
         id: pending.id,
         shipment_id: pending.shipment_id,
         document: pending,
@@ -156,6 +157,6 @@ describe('storage bytes of a document', () => {
 
   it('ignore an event that the row already reflects', () => {
     expect(bytesAfter(uploaded, requested)).toEqual([1_000]);
-    expect(documentsModel.apply(requested, () => fold(uploaded)[0])).toEqual([]);
+    expect(documentsReadModel.applyEventToRows(requested, () => fold(uploaded)[0])).toEqual([]);
   });
 });

@@ -8,8 +8,8 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Collection, IndexSpec } from '@tracking/ports';
-import { readChangedDocuments, type EventMetadata, type StoredDocument } from '@tracking/shipments-domain';
-import type { ActiveRows } from './active-rows.ts';
+import { readChangedDocuments, type EventMetadata, type DocumentWithObjectId } from '@tracking/shipments-domain';
+import type { ActiveGenerationRows } from './active-rows.ts';
 import {
   createScopeFilter,
   type QueryPage,
@@ -18,11 +18,11 @@ import {
   SCOPE_FIELDS,
   pickScope,
   type SortValues,
-  toShardValues,
+  toShardKeyValues,
 } from './read-model.ts';
 
 /** Row of one document, with separate fields for filters and sorting. */
-export interface DocumentRow extends ReadModelRow, WorkspaceScope {
+export interface DocumentReadModelRow extends ReadModelRow, WorkspaceScope {
   readonly document: DocumentRecord;
   /** Id of the stored bytes; null if there are none. Not sent to clients. */
   readonly object_id: string | null;
@@ -47,14 +47,14 @@ const DOCUMENT_INDEXES: readonly IndexSpec[] = [
   { name: 'by_deleted_at', fields: [...DELETION_ORDER] },
 ];
 /** First version of the rows with `storage_bytes`. */
-const STORAGE_BYTES_VERSION = 2;
+const FIRST_VERSION_WITH_STORAGE_BYTES = 2;
 /** Maximum number of documents per read of rows without `storage_bytes`. */
 const DOCUMENTS_PER_READ = 1_000;
 
 /** Read model of documents in API format, one row per document. */
-export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
+export const documentsReadModel: ReadModel<DocumentReadModelRow, 'documents'> = {
   name: 'documents',
-  version: STORAGE_BYTES_VERSION,
+  version: FIRST_VERSION_WITH_STORAGE_BYTES,
   indexes: [
     ...DOCUMENT_INDEXES,
     { name: 'by_storage', fields: ['workspace_id', 'storage_bytes'], only: 'storage_bytes' },
@@ -62,9 +62,9 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   formerIndexes: { 1: DOCUMENT_INDEXES },
   scoped: true,
 
-  reads: ({ event }) => readChangedDocuments(event).map(({ document }) => document.id),
+  listRowIdsToRead: ({ event }) => readChangedDocuments(event).map(({ document }) => document.id),
 
-  apply({ event, scope }, row) {
+  applyEventToRows({ event, scope }, row) {
     const documents = readChangedDocuments(event);
     if (documents.length === 0) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
@@ -72,7 +72,7 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
       const { id, shipment_id, status, type, created_at } = document;
       const before = row(id);
       if (before !== undefined && before.revision >= event.revision) return [];
-      const storage_bytes = computeStorageBytes(event.metadata, document, before);
+      const storage_bytes = computeStorageBytesOfDocument(event.metadata, document, before);
       // Only the event that deletes the document sets `deleted_at`. Later events do not change a deleted document.
       const hasBytesToDestroy = (status === 'deleted' || status === 'expired') && object_id !== null;
       return {
@@ -93,10 +93,10 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
 };
 
 /** Returns the bytes that a document takes from its workspace's storage after an event; undefined if it takes none. */
-function computeStorageBytes(
+function computeStorageBytesOfDocument(
   { imported }: EventMetadata,
   document: DocumentRecord,
-  before: DocumentRow | undefined,
+  before: DocumentReadModelRow | undefined,
 ): number | undefined {
   const isPresent = isDocumentPresent(document);
   if (!isPresent && document.status !== 'pending_upload') return undefined;
@@ -115,7 +115,7 @@ export interface DocumentListQuery {
   readonly after?: SortValues | undefined;
 }
 
-export interface FoundDocument extends StoredDocument {
+export interface FoundDocument extends DocumentWithObjectId {
   /** Version of the shipment after the last event that changed this document. The shipment can have a newer version. */
   readonly shipment_version: number;
 }
@@ -129,11 +129,16 @@ export interface DeletedDocument {
 
 /** Queries of documents. For read-your-writes, wait with `ReadModelProgress`. */
 export class DocumentQueries {
-  constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows' | 'openVersionedRows'>) {}
+  constructor(
+    private readonly active: Pick<
+      ActiveGenerationRows<DocumentReadModelRow>,
+      'openActiveRows' | 'openRowsOfQueriedGeneration'
+    >,
+  ) {}
 
-  /** Returns the document; undefined if it does not exist in the scope. @throws Unavailable, Busy */
+  /** Returns the document; undefined if it does not exist in the scope. @throws UnavailableError, BusyError */
   async getDocument(scope: WorkspaceScope, id: string): Promise<FoundDocument | undefined> {
-    const row = await (await this.active.openActiveRows()).get(id, toShardValues(scope));
+    const row = await (await this.active.openActiveRows()).get(id, toShardKeyValues(scope));
     if (!row || !isResourceInScope(row, scope)) return undefined;
     const { document, object_id, revision } = row;
     return { document, object_id, shipment_version: revision + 1 };
@@ -141,7 +146,7 @@ export class DocumentQueries {
 
   /**
    * Lists documents newest first, by `created_at`, then id. Returns an empty page if the scope has no such shipment.
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
   async listDocuments(
     scope: WorkspaceScope,
@@ -172,11 +177,11 @@ export class DocumentQueries {
 
   /**
    * Returns the bytes that all documents of a workspace take, in both environments, including pending uploads.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async sumStorageBytes(workspace_id: string): Promise<number> {
-    const { rows, version } = await this.active.openVersionedRows();
-    if (version < STORAGE_BYTES_VERSION) return sumDocumentSizes(rows, workspace_id);
+    const { rows, version } = await this.active.openRowsOfQueriedGeneration();
+    if (version < FIRST_VERSION_WITH_STORAGE_BYTES) return sumDocumentSizes(rows, workspace_id);
     return rows.sum('storage_bytes', { workspace_id, storage_bytes: { gt: 0 } }, 'by_storage');
   }
 
@@ -185,9 +190,9 @@ export class DocumentQueries {
    * clocks of several processes, so a document can appear late, before the cursor: sometimes start again at an earlier
    * time.
    * @param place last document of the previous page; if absent, the list starts at the beginning
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  async listDeletedSince(
+  async listDocumentsDeletedSince(
     place: Pick<DeletedDocument, 'deleted_at' | 'id'> | undefined,
     limit: number,
   ): Promise<readonly DeletedDocument[]> {
@@ -205,7 +210,7 @@ export class DocumentQueries {
 }
 
 /** Adds up the sizes of a workspace's documents in rows without `storage_bytes`, until these rows are rebuilt. */
-async function sumDocumentSizes(rows: Collection<DocumentRow>, workspace_id: string): Promise<number> {
+async function sumDocumentSizes(rows: Collection<DocumentReadModelRow>, workspace_id: string): Promise<number> {
   const fields = ['environment', 'shipment_id', 'created_at', 'id'] as const;
   const query = { filter: { workspace_id }, sort: { fields }, limit: DOCUMENTS_PER_READ, index: 'by_shipment' };
   let sum = 0;

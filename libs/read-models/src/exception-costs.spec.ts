@@ -1,9 +1,9 @@
 import { EXCEPTION_TYPES } from '@tracking/contracts';
 import { VisitCountingRows } from '../test/counted-rows.ts';
 import { createExceptionRow } from '../test/listed-exceptions.ts';
-import { toDay, createSeededRandom } from '../test/listed-shipments.ts';
-import { ACME_LIVE, createException, createShipmentToken } from '../test/shipment-events.ts';
-import { type ExceptionListFilter, ExceptionQueries, exceptionsModel, type ExceptionSort } from './exceptions.ts';
+import { toTimeOfNthDay, createSeededRandom } from '../test/listed-shipments.ts';
+import { ACME_LIVE_SCOPE, createSampleException, createShipmentToken } from '../test/shipment-events.ts';
+import { type ExceptionListFilter, ExceptionQueries, exceptionsReadModel, type ExceptionSort } from './exceptions.ts';
 
 const OPEN = 1_000;
 const RESOLVED = 100_000;
@@ -20,12 +20,12 @@ const ROWS = Array.from({ length: OPEN + RESOLVED }, (_, n) => {
   const isAcknowledged = n % 1_010 === 0;
   const type = one(['eta_slip', 'no_update', 'customs_hold', 'demurrage_risk'] as const);
   return createExceptionRow(
-    createException(Math.floor(n / 10), `-${n}`, {
+    createSampleException(Math.floor(n / 10), `-${n}`, {
       status: !isOpen ? 'resolved' : isAcknowledged ? 'acknowledged' : 'open',
       type,
       severity: isOpen ? one(['low', 'medium', 'high', 'critical']) : one(['low', 'medium', 'high']),
       assignee: type === 'eta_slip' || (isOpen && !isAcknowledged) ? null : `clerk ${n % 10}`,
-      opened_at: toDay((300 * n) / (OPEN + RESOLVED)),
+      opened_at: toTimeOfNthDay((300 * n) / (OPEN + RESOLVED)),
     }),
   );
 });
@@ -33,7 +33,7 @@ const ROWS = Array.from({ length: OPEN + RESOLVED }, (_, n) => {
 const WORK: ExceptionListFilter = { status: ['open', 'acknowledged'] };
 
 describe('rows visited per page, with 1,000 open among 100,000 resolved exceptions', () => {
-  const rows = new VisitCountingRows(ROWS, exceptionsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, exceptionsReadModel.indexes);
   const queries = new ExceptionQueries({ openActiveRows: () => Promise.resolve(rows as never) });
 
   // A page of 50 reads 51 entries in each range.
@@ -75,11 +75,11 @@ describe('rows visited per page, with 1,000 open among 100,000 resolved exceptio
       10,
       0,
     ],
-    ['a day', { opened_from: toDay(10), opened_to: toDay(11) }, '-opened_at', 3 * 51, 50],
-    ['a time of which there are none', { opened_from: toDay(400) }, '-severity', 0, 0],
+    ['a day', { opened_from: toTimeOfNthDay(10), opened_to: toTimeOfNthDay(11) }, '-opened_at', 3 * 51, 50],
+    ['a time of which there are none', { opened_from: toTimeOfNthDay(400) }, '-severity', 0, 0],
   ])('filter %s: %j by %s visits at most %d', async (_title, filter, sort, most, found) => {
     rows.visits = 0;
-    const page = await queries.listExceptions(ACME_LIVE, { filter, sort, limit: 50 });
+    const page = await queries.listExceptions(ACME_LIVE_SCOPE, { filter, sort, limit: 50 });
     expect(rows.visits).toBeLessThanOrEqual(most);
     if (found > 0) expect(page.items.length).toBeGreaterThanOrEqual(found);
     else expect(page.items).toEqual([]);
@@ -89,7 +89,12 @@ describe('rows visited per page, with 1,000 open among 100,000 resolved exceptio
     const filter: ExceptionListFilter = { assignee: 'clerk 0', type: ['eta_slip'] };
     let pages = 0;
     for (let after: Parameters<typeof queries.listExceptions>[1]['after']; ;) {
-      const { items, next } = await queries.listExceptions(ACME_LIVE, { filter, sort: 'opened_at', limit: 50, after });
+      const { items, next } = await queries.listExceptions(ACME_LIVE_SCOPE, {
+        filter,
+        sort: 'opened_at',
+        limit: 50,
+        after,
+      });
       expect(items).toEqual([]);
       pages += 1;
       if (next === undefined) break;

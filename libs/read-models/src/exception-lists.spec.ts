@@ -1,21 +1,21 @@
 import { VisitCountingRows } from '../test/counted-rows.ts';
 import {
   selectExpectedExceptions,
-  EXCEPTION_FILTERS,
+  TESTED_EXCEPTION_LIST_FILTERS,
   createExceptionRows,
-  readExceptions,
+  readAllExceptionIds,
 } from '../test/listed-exceptions.ts';
 import { describeFilter } from '../test/listed-shipments.ts';
-import { ACME_LIVE } from '../test/shipment-events.ts';
-import { EXCEPTION_SORTS, type ExceptionListFilter, exceptionsModel } from './exceptions.ts';
+import { ACME_LIVE_SCOPE } from '../test/shipment-events.ts';
+import { EXCEPTION_SORTS, type ExceptionListFilter, exceptionsReadModel } from './exceptions.ts';
 import type { ScanBounds } from './walked-ranges.ts';
 
 const ROWS = createExceptionRows(240);
 const OWN = ROWS.filter(
-  (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
+  (row) => row.workspace_id === ACME_LIVE_SCOPE.workspace_id && row.environment === ACME_LIVE_SCOPE.environment,
 ).map((row) => row.exception);
-const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
-  EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
+const PAIRS = TESTED_EXCEPTION_LIST_FILTERS.flatMap((one, at) =>
+  TESTED_EXCEPTION_LIST_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
 );
 /** Bounds with one scan per page, and bounds with many small scans. */
 const BOUNDS: readonly [string, ScanBounds][] = [
@@ -24,12 +24,12 @@ const BOUNDS: readonly [string, ScanBounds][] = [
 ];
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
-  const rows = new VisitCountingRows(ROWS, exceptionsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, exceptionsReadModel.indexes);
 
   async function expectRight(filter: ExceptionListFilter, limit: number): Promise<void> {
     for (const sort of EXCEPTION_SORTS) {
       rows.visits = 0;
-      const ids = await readExceptions(rows, { filter, sort, limit }, bounds, () => {
+      const ids = await readAllExceptionIds(rows, { filter, sort, limit }, bounds, () => {
         // Enough for four parts of 24 ranges each, because a scan visits each range at least once.
         expect(rows.visits).toBeLessThanOrEqual(bounds.stretches * (bounds.visit + 4 * 24));
         rows.visits = 0;
@@ -38,10 +38,10 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
     }
   }
 
-  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [describeFilter(filter), filter] as const)])(
-    'filtered by %s',
-    (_filter, filter) => expectRight(filter, 7),
-  );
+  it.each([
+    ['nothing', {}] as const,
+    ...TESTED_EXCEPTION_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const),
+  ])('filtered by %s', (_filter, filter) => expectRight(filter, 7));
 
   it('filtered by two fields', async () => {
     for (const filter of PAIRS) await expectRight(filter, 30);
@@ -64,7 +64,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 });
 
 it('no exception is both assigned and unassigned', async () => {
-  const rows = new VisitCountingRows(ROWS, exceptionsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, exceptionsReadModel.indexes);
   const filter = { assignee: 'ann@example.com', unassigned: true };
-  expect(await readExceptions(rows, { filter, sort: '-opened_at', limit: 10 })).toEqual([]);
+  expect(await readAllExceptionIds(rows, { filter, sort: '-opened_at', limit: 10 })).toEqual([]);
 });

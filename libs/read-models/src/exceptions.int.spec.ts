@@ -3,19 +3,24 @@ import type { Collection } from '@tracking/ports';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import {
   selectExpectedExceptions,
-  EXCEPTION_FILTERS,
+  TESTED_EXCEPTION_LIST_FILTERS,
   createExceptionRows,
   createRandomException,
-  readExceptions,
+  readAllExceptionIds,
 } from '../test/listed-exceptions.ts';
 import { createSeededRandom, describeFilter } from '../test/listed-shipments.ts';
-import { ACME_LIVE, createException, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
-import { waitUntilCaughtUp, expectEqualToRebuild, rebuildAndWait, ReadModelsTestBed } from '../test/world.ts';
+import {
+  ACME_LIVE_SCOPE,
+  createSampleException,
+  OTHER_WORKSPACE,
+  createShipmentToken,
+} from '../test/shipment-events.ts';
+import { waitUntilCaughtUp, expectEqualToRebuild, rebuildReadModelAndWait, ReadModelsTestBed } from '../test/world.ts';
 import {
   EXCEPTION_SORTS,
   type ExceptionListFilter,
-  type ExceptionRow,
-  exceptionsModel,
+  type ExceptionReadModelRow,
+  exceptionsReadModel,
   type ExceptionSort,
 } from './exceptions.ts';
 import { createRowsCollectionSpec, type SortValues } from './read-model.ts';
@@ -24,31 +29,33 @@ import type { ReadModels } from './read-models.ts';
 describe('lists of stored exceptions', () => {
   const ROWS = createExceptionRows(160);
   const OWN = ROWS.filter(
-    (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
+    (row) => row.workspace_id === ACME_LIVE_SCOPE.workspace_id && row.environment === ACME_LIVE_SCOPE.environment,
   ).map((row) => row.exception);
-  const PAIRS = EXCEPTION_FILTERS.flatMap((one, at) =>
-    EXCEPTION_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
+  const PAIRS = TESTED_EXCEPTION_LIST_FILTERS.flatMap((one, at) =>
+    TESTED_EXCEPTION_LIST_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
   );
   const LITTLE_AT_A_TIME = { visit: 30, stretches: 2, bytes: 30_000 };
   let world: ReadModelsTestBed;
-  let rows: Collection<ExceptionRow>;
+  let rows: Collection<ExceptionReadModelRow>;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
-    rows = await world.engine.documentStore.collection<ExceptionRow>(createRowsCollectionSpec(exceptionsModel, 1));
+    rows = await world.engine.documentStore.collection<ExceptionReadModelRow>(
+      createRowsCollectionSpec(exceptionsReadModel, 1),
+    );
     await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
   });
   afterAll(() => world.close());
 
-  it.each([['nothing', {}] as const, ...EXCEPTION_FILTERS.map((filter) => [describeFilter(filter), filter] as const)])(
-    'filtered by %s',
-    async (_title, filter) => {
-      for (const sort of EXCEPTION_SORTS) {
-        const expected = selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
-        expect(await readExceptions(rows, { filter, sort, limit: 30 })).toEqual(expected);
-        expect(await readExceptions(rows, { filter, sort, limit: 30 }, LITTLE_AT_A_TIME)).toEqual(expected);
-      }
-    },
-  );
+  it.each([
+    ['nothing', {}] as const,
+    ...TESTED_EXCEPTION_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const),
+  ])('filtered by %s', async (_title, filter) => {
+    for (const sort of EXCEPTION_SORTS) {
+      const expected = selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
+      expect(await readAllExceptionIds(rows, { filter, sort, limit: 30 })).toEqual(expected);
+      expect(await readAllExceptionIds(rows, { filter, sort, limit: 30 }, LITTLE_AT_A_TIME)).toEqual(expected);
+    }
+  });
 
   it('filtered by two fields', async () => {
     for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / choosePropertyTestRounds(PAIRS.length))) {
@@ -56,7 +63,7 @@ describe('lists of stored exceptions', () => {
       // Each filter in one order. The in-memory suite covers all orders.
       const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;
       const expected = selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
-      expect(await readExceptions(rows, { filter, sort, limit: 60 }, LITTLE_AT_A_TIME)).toEqual(expected);
+      expect(await readAllExceptionIds(rows, { filter, sort, limit: 60 }, LITTLE_AT_A_TIME)).toEqual(expected);
     }
   });
 });
@@ -73,12 +80,12 @@ describe('queries of exceptions', () => {
 
   it('return only exceptions of their own scope', async () => {
     await world.writer.createShipment(1);
-    const of = createException(1, 'a');
+    const of = createSampleException(1, 'a');
     await world.writer.openException(1, of);
     await waitUntilCaughtUp(models);
     const { exceptions } = models.queries;
     const query = { filter: {}, sort: '-opened_at', limit: 10 } as const;
-    expect(await exceptions.listExceptions(ACME_LIVE, query)).toEqual({ items: [of], next: undefined });
+    expect(await exceptions.listExceptions(ACME_LIVE_SCOPE, query)).toEqual({ items: [of], next: undefined });
     const empty = { items: [], next: undefined };
     expect(await exceptions.listExceptions(OTHER_WORKSPACE, query)).toEqual(empty);
     expect(
@@ -132,7 +139,12 @@ describe('queries of exceptions', () => {
         const before = selectExpectedExceptions([...all.values()], filter, sort).map(({ id }) => id);
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
-          const page = await models.queries.exceptions.listExceptions(ACME_LIVE, { filter, sort, limit: 5, after });
+          const page = await models.queries.exceptions.listExceptions(ACME_LIVE_SCOPE, {
+            filter,
+            sort,
+            limit: 5,
+            after,
+          });
           seen.push(...page.items.map(({ id }) => id));
           if (page.next === undefined) break;
           after = page.next;
@@ -157,9 +169,9 @@ describe('queries of exceptions', () => {
     await waitUntilCaughtUp(models);
     for (const sort of EXCEPTION_SORTS) {
       const list = (after?: SortValues) =>
-        models.queries.exceptions.listExceptions(ACME_LIVE, { filter: {}, sort, limit: 9, after });
+        models.queries.exceptions.listExceptions(ACME_LIVE_SCOPE, { filter: {}, sort, limit: 9, after });
       const first = await list();
-      await rebuildAndWait(models, 'exceptions');
+      await rebuildReadModelAndWait(models, 'exceptions');
       const second = await list(first.next);
       const ids = [...first.items, ...second.items].map(({ id }) => id);
       expect(ids).toEqual(

@@ -1,28 +1,29 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import {
-  ACME_LIVE,
-  createException,
+  ACME_LIVE_SCOPE,
+  createSampleException,
   createMilestone,
   createEvent,
   createShipmentToken,
 } from '../test/shipment-events.ts';
-import { type ExceptionRow, exceptionsModel } from './exceptions.ts';
+import { type ExceptionReadModelRow, exceptionsReadModel } from './exceptions.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
 const stream = `shipment-${createShipmentToken(1)}`;
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE, event: toShipmentEvent(stored) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
 }
 
-function fold(...events: readonly ProjectedEvent[]): readonly ExceptionRow[] {
-  const rows = new Map<string, ExceptionRow>();
-  for (const each of events) for (const row of exceptionsModel.apply(each, (id) => rows.get(id))) rows.set(row.id, row);
+function fold(...events: readonly ProjectedEvent[]): readonly ExceptionReadModelRow[] {
+  const rows = new Map<string, ExceptionReadModelRow>();
+  for (const each of events)
+    for (const row of exceptionsReadModel.applyEventToRows(each, (id) => rows.get(id))) rows.set(row.id, row);
   return [...rows.values()];
 }
 
-const hold = createException(1, 'a');
+const hold = createSampleException(1, 'a');
 const opened = event(1, 'exception.opened.v1', { exception: hold, open_exceptions_count: 1 });
 const annsNow = { ...hold, status: 'acknowledged', assignee: 'ann', severity: 'critical' } as const;
 const updated = event(2, 'exception.updated.v1', { exception: annsNow, previous: hold, note: null });
@@ -42,7 +43,7 @@ describe('rows of exceptions', () => {
   it('an opened exception has a row with its shipment and scope', () => {
     expect(fold(opened)).toEqual([
       {
-        ...ACME_LIVE,
+        ...ACME_LIVE_SCOPE,
         id: hold.id,
         shipment_id: hold.shipment_id,
         exception: hold,
@@ -66,8 +67,8 @@ describe('rows of exceptions', () => {
 
   it('a repeated resolution writes nothing', () => {
     const [row] = fold(opened, updated, resolved);
-    expect(exceptionsModel.reads?.(resolved)).toEqual([hold.id]);
-    expect(exceptionsModel.apply(resolved, () => row)).toEqual([]);
+    expect(exceptionsReadModel.listRowIdsToRead?.(resolved)).toEqual([hold.id]);
+    expect(exceptionsReadModel.applyEventToRows(resolved, () => row)).toEqual([]);
   });
 
   it('resolving an exception that was never opened is refused', () => {
@@ -75,10 +76,13 @@ describe('rows of exceptions', () => {
   });
 
   it('another exception has its own row', () => {
-    const other = event(4, 'exception.opened.v1', { exception: createException(1, 'b'), open_exceptions_count: 1 });
+    const other = event(4, 'exception.opened.v1', {
+      exception: createSampleException(1, 'b'),
+      open_exceptions_count: 1,
+    });
     expect(fold(opened, resolved, other).map(({ exception: { id, status } }) => [id, status])).toEqual([
       [hold.id, 'resolved'],
-      [createException(1, 'b').id, 'open'],
+      [createSampleException(1, 'b').id, 'open'],
     ]);
   });
 

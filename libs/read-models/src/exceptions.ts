@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import type { Filter, FilterCondition } from '@tracking/ports';
 import { applyChangeToException, readExceptionChange, containsWholeException } from '@tracking/shipments-domain';
-import type { ActiveRows } from './active-rows.ts';
+import type { ActiveGenerationRows } from './active-rows.ts';
 import {
   createScopeFilter,
   type QueryPage,
@@ -20,17 +20,17 @@ import {
   pickScope,
   type SortValues,
 } from './read-model.ts';
-import { type ListPart, MAX_PAGE_BYTES, readPageFromParts, type ScanBounds, scanRanges } from './walked-ranges.ts';
+import { type ListPart, MAX_PAGE_BYTES, readPageFromParts, type ScanBounds, scanRowRanges } from './walked-ranges.ts';
 
 /** Row of one exception, with separate fields for filters and sorting. */
-export interface ExceptionRow extends ReadModelRow, WorkspaceScope {
+export interface ExceptionReadModelRow extends ReadModelRow, WorkspaceScope {
   readonly exception: ShipmentException;
   readonly shipment_id: string;
   readonly status: ExceptionStatus;
   readonly type: ExceptionType;
   readonly severity: Severity;
   /**
-   * Assignee of the exception, or `UNASSIGNED_VALUE`. Null is not stored, because indexes of some engines do not
+   * Assignee of the exception, or `STORED_UNASSIGNED_VALUE`. Null is not stored, because indexes of some engines do not
    * distinguish null from absent.
    */
   readonly assignee: string;
@@ -38,40 +38,43 @@ export interface ExceptionRow extends ReadModelRow, WorkspaceScope {
 }
 
 /** Value stored for an exception without an assignee. Clients cannot send it, because an assignee is never blank. */
-export const UNASSIGNED_VALUE = '';
+export const STORED_UNASSIGNED_VALUE = '';
 
-const OPENING_ORDER = ['opened_at', 'id'];
+const OPENED_AT_SORT_FIELDS = ['opened_at', 'id'];
 
 /**
  * Read model of exceptions in API format, one row per exception. In all indexes except the last, the status precedes
  * the time, so that open exceptions are adjacent however many exceptions are resolved.
  */
-export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
+export const exceptionsReadModel: ReadModel<ExceptionReadModelRow, 'exceptions'> = {
   name: 'exceptions',
   version: 1,
   // Filter fields follow the id in the index, so that a scan skips non-matching rows without reading them.
   indexes: [
-    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENING_ORDER] },
-    { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENING_ORDER] },
-    { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'status', ...OPENING_ORDER, 'assignee'] },
-    { name: 'by_type_severity', fields: [...SCOPE_FIELDS, 'type', 'status', 'severity', ...OPENING_ORDER, 'assignee'] },
-    { name: 'by_assignee', fields: [...SCOPE_FIELDS, 'assignee', 'status', ...OPENING_ORDER, 'type'] },
+    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENED_AT_SORT_FIELDS] },
+    { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENED_AT_SORT_FIELDS] },
+    { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'status', ...OPENED_AT_SORT_FIELDS, 'assignee'] },
+    {
+      name: 'by_type_severity',
+      fields: [...SCOPE_FIELDS, 'type', 'status', 'severity', ...OPENED_AT_SORT_FIELDS, 'assignee'],
+    },
+    { name: 'by_assignee', fields: [...SCOPE_FIELDS, 'assignee', 'status', ...OPENED_AT_SORT_FIELDS, 'type'] },
     {
       name: 'by_assignee_severity',
-      fields: [...SCOPE_FIELDS, 'assignee', 'status', 'severity', ...OPENING_ORDER, 'type'],
+      fields: [...SCOPE_FIELDS, 'assignee', 'status', 'severity', ...OPENED_AT_SORT_FIELDS, 'type'],
     },
-    { name: 'by_shipment', fields: ['shipment_id', ...OPENING_ORDER] },
+    { name: 'by_shipment', fields: ['shipment_id', ...OPENED_AT_SORT_FIELDS] },
   ],
   scoped: true,
 
   weight: ({ exception }) => 1 + Math.round(JSON.stringify(exception).length / 1_000),
 
-  reads({ event }) {
+  listRowIdsToRead({ event }) {
     const change = readExceptionChange(event);
     return change === undefined || containsWholeException(change) ? [] : [change.id];
   },
 
-  apply({ event, scope }, row) {
+  applyEventToRows({ event, scope }, row) {
     const change = readExceptionChange(event);
     if (change === undefined) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
@@ -89,7 +92,7 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
         status,
         type,
         severity,
-        assignee: assignee ?? UNASSIGNED_VALUE,
+        assignee: assignee ?? STORED_UNASSIGNED_VALUE,
         opened_at,
       },
     ];
@@ -106,20 +109,20 @@ export interface ExceptionListQuery {
 }
 
 /** Limits of the work for one page. All parts of the list share these limits. */
-const EXCEPTION_LIST_BOUNDS: ScanBounds = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
+const EXCEPTION_LIST_SCAN_BOUNDS: ScanBounds = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
 
 /** Queries of exceptions. For read-your-writes, wait with `ReadModelProgress`. */
 export class ExceptionQueries {
   constructor(
-    private readonly active: Pick<ActiveRows<ExceptionRow>, 'openActiveRows'>,
-    private readonly bounds = EXCEPTION_LIST_BOUNDS,
+    private readonly active: Pick<ActiveGenerationRows<ExceptionReadModelRow>, 'openActiveRows'>,
+    private readonly bounds = EXCEPTION_LIST_SCAN_BOUNDS,
   ) {}
 
   /**
    * Lists exceptions in the requested order, then by id. A page visits a bounded number of rows, so it can have fewer
    * items than `limit`, even none, although more follow. During concurrent writes, each unchanged exception appears on
    * exactly one page.
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
   async listExceptions(
     scope: WorkspaceScope,
@@ -131,7 +134,7 @@ export class ExceptionQueries {
     const visit = Math.ceil(this.bounds.visit / parts.length);
     const bytes = this.bounds.bytes / parts.length;
     const page = await readPageFromParts(parts, limit, (part, wanted) =>
-      scanRanges(rows, part, wanted, { visit, stretches, bytes }),
+      scanRowRanges(rows, part, wanted, { visit, stretches, bytes }),
     );
     return { items: page.rows.map(({ exception }) => exception), next: page.next };
   }
@@ -181,20 +184,20 @@ function splitIntoListParts(
   if (filter.unassigned === true && filter.assignee !== undefined) return [];
   if (sort !== '-severity') {
     const toSortValues = (values: readonly unknown[]) => values as SortValues;
-    return [{ ...createListPart(scope, filter, sort === '-opened_at'), after, toSortValues }];
+    return [{ ...createExceptionListPart(scope, filter, sort === '-opened_at'), after, toSortValues }];
   }
   const begun = SEVERITIES_DESCENDING.findIndex((severity) => severity === after?.[0]);
   const left = SEVERITIES_DESCENDING.filter((_, at) => at >= begun);
   return left
     .filter((severity) => filter.severity?.includes(severity) ?? true)
     .map((severity) => ({
-      ...createListPart(scope, { ...filter, severity: [severity] }, false),
+      ...createExceptionListPart(scope, { ...filter, severity: [severity] }, false),
       after: severity === after?.[0] ? after.slice(1) : undefined,
       toSortValues: (values) => [severity, ...values] as SortValues,
     }));
 }
 
-function createListPart(
+function createExceptionListPart(
   scope: WorkspaceScope,
   filter: ExceptionListFilter,
   descending: boolean,
@@ -211,8 +214,10 @@ function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
   const { assignee, unassigned, type, severity } = filter;
   const status = EXCEPTION_STATUSES.filter((each) => filter.status?.includes(each) ?? true);
   const by = (index: string, ranged: RangeFields): IndexRanges[] => [
-    ...(severity ? [{ index: `${index}_severity`, ranges: combineFieldValues({ ...ranged, severity }) }] : []),
-    { index, ranges: combineFieldValues(ranged) },
+    ...(severity
+      ? [{ index: `${index}_severity`, ranges: createFiltersForCombinations({ ...ranged, severity }) }]
+      : []),
+    { index, ranges: createFiltersForCombinations(ranged) },
   ];
   const ways = [
     ...(assignee === undefined ? [] : by('by_assignee', { status })),
@@ -224,7 +229,7 @@ function chooseIndexRanges(filter: ExceptionListFilter): IndexRanges {
   return ways.reduceRight((best, way) => (way.ranges.length <= MAX_INDEX_RANGES ? way : best));
 }
 
-function combineFieldValues(ranged: RangeFields): readonly Filter[] {
+function createFiltersForCombinations(ranged: RangeFields): readonly Filter[] {
   return Object.entries(ranged).reduce<readonly Filter[]>(
     (all, [field, values = []]) => all.flatMap((one) => values.map((value) => ({ ...one, [field]: value }))),
     [{}],
@@ -248,5 +253,5 @@ function toRowFilter(filter: ExceptionListFilter): Filter {
 
 function assigneeCondition({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
   if (assignee !== undefined || unassigned === undefined) return assignee;
-  return unassigned ? UNASSIGNED_VALUE : { ne: UNASSIGNED_VALUE };
+  return unassigned ? STORED_UNASSIGNED_VALUE : { ne: STORED_UNASSIGNED_VALUE };
 }

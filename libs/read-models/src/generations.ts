@@ -1,11 +1,16 @@
 import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
 import {
-  CHECKPOINTS_COLLECTION,
-  PARKED_STREAMS_COLLECTION,
-  PARTITION_LAYOUTS_COLLECTION,
+  CHECKPOINTS_COLLECTION_SPEC,
+  PARKED_STREAMS_COLLECTION_SPEC,
+  PARTITION_LAYOUTS_COLLECTION_SPEC,
   deleteEarlierGenerations,
 } from '@tracking/subscriptions';
-import { type Collections, parseGeneration, type ReadModel, createRowsCollectionSpec } from './read-model.ts';
+import {
+  type LazilyOpenedCollections,
+  parseGenerationOfCollectionName,
+  type ReadModel,
+  createRowsCollectionSpec,
+} from './read-model.ts';
 
 /** Pointer document of a read model. It alone decides which generation queries use. */
 export interface GenerationsDocument extends Document {
@@ -24,37 +29,37 @@ export interface GenerationsDocument extends Document {
 }
 
 /** The collection is durable, because no other place records that an operator requested a rebuild. */
-const GENERATION_POINTERS: CollectionSpec = { name: 'read_models', indexes: [] };
+const GENERATION_POINTERS_COLLECTION_SPEC: CollectionSpec = { name: 'read_models', indexes: [] };
 
 /**
  * Manages the generations of all read models. Each step is one guarded write, so that a crash cannot leave a
  * half-finished step.
  */
 export class Generations {
-  constructor(private readonly collections: Collections) {}
+  constructor(private readonly collections: LazilyOpenedCollections) {}
 
-  /** @throws Unavailable */
-  async readPointer(model: ReadModel): Promise<GenerationsDocument> {
-    const pointers = await this.openPointers();
+  /** @throws UnavailableError */
+  async readGenerationsDocument(model: ReadModel): Promise<GenerationsDocument> {
+    const pointers = await this.openGenerationPointers();
     const known = await pointers.get(model.name);
     if (known) return known;
     // If the pointer document was lost, existing generations are not used again.
-    const left = (await this.collections.store.collectionNames(`${model.name}.`)).map((name) =>
-      parseGeneration(model, name),
+    const left = (await this.collections.store.listCollectionNames(`${model.name}.`)).map((name) =>
+      parseGenerationOfCollectionName(model, name),
     );
     const active = Math.max(0, ...left.map((generation) => generation ?? 0)) + 1;
     const model_version = model.version;
     await pointers.insert({ id: model.name, active, building: null, retiring: null, model_version, version: 1 });
-    return (await pointers.get(model.name)) ?? this.readPointer(model);
+    return (await pointers.get(model.name)) ?? this.readGenerationsDocument(model);
   }
 
-  /** Starts the next generation. If a rebuild is running, returns its generation instead. @throws Unavailable */
+  /** Starts the next generation. If a rebuild is running, returns its generation instead. @throws UnavailableError */
   async startGeneration(model: ReadModel): Promise<number> {
     for (;;) {
-      const now = await this.readPointer(model);
+      const now = await this.readGenerationsDocument(model);
       if (now.building !== null) return now.building;
       const building = now.active + 1;
-      if (await this.updatePointer(now, { building, model_version: model.version })) return building;
+      if (await this.updateGenerationPointer(now, { building, model_version: model.version })) return building;
     }
   }
 
@@ -65,7 +70,7 @@ export class Generations {
    */
   async replaceOutdatedGeneration(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
     if (now.model_version >= model.version) return false;
-    return this.updatePointer(now, { building: getNewestGeneration(now) + 1, model_version: model.version });
+    return this.updateGenerationPointer(now, { building: getNewestGeneration(now) + 1, model_version: model.version });
   }
 
   /**
@@ -74,33 +79,40 @@ export class Generations {
    */
   async activateBuiltGeneration(now: GenerationsDocument): Promise<boolean> {
     if (now.building === null) return false;
-    return this.updatePointer(now, { active: now.building, building: null, retiring: now.active });
+    return this.updateGenerationPointer(now, { active: now.building, building: null, retiring: now.active });
   }
 
-  async finishRetirement(now: GenerationsDocument): Promise<boolean> {
-    return this.updatePointer(now, { retiring: null });
+  async finishGenerationRetirement(now: GenerationsDocument): Promise<boolean> {
+    return this.updateGenerationPointer(now, { retiring: null });
   }
 
   /**
    * Drops the collections and documents of generations that are no longer in use. Can be repeated at any time, even
    * with an outdated pointer: generation numbers only grow, so a generation in use is never dropped.
    * @param ending aborts the method; the next call drops the rest
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  async dropDeadGenerations(model: ReadModel, now: GenerationsDocument, ending: AbortSignal): Promise<void> {
+  async dropUnusedModelGenerations(model: ReadModel, now: GenerationsDocument, ending: AbortSignal): Promise<void> {
     const oldest = now.retiring ?? now.active;
-    for (const name of await this.collections.store.collectionNames(`${model.name}.`)) {
-      const generation = parseGeneration(model, name);
-      if (generation !== undefined && generation < oldest) await this.collections.drop(name, ending);
+    for (const name of await this.collections.store.listCollectionNames(`${model.name}.`)) {
+      const generation = parseGenerationOfCollectionName(model, name);
+      if (generation !== undefined && generation < oldest) await this.collections.dropCollection(name, ending);
       if (ending.aborted) return;
     }
-    for (const spec of [CHECKPOINTS_COLLECTION, PARKED_STREAMS_COLLECTION, PARTITION_LAYOUTS_COLLECTION]) {
+    for (const spec of [
+      CHECKPOINTS_COLLECTION_SPEC,
+      PARKED_STREAMS_COLLECTION_SPEC,
+      PARTITION_LAYOUTS_COLLECTION_SPEC,
+    ]) {
       await deleteEarlierGenerations(this.collections.store, spec, model.name, oldest);
     }
   }
 
-  private async updatePointer(now: GenerationsDocument, change: Partial<GenerationsDocument>): Promise<boolean> {
-    const pointers = await this.openPointers();
+  private async updateGenerationPointer(
+    now: GenerationsDocument,
+    change: Partial<GenerationsDocument>,
+  ): Promise<boolean> {
+    const pointers = await this.openGenerationPointers();
     const after = { ...now, ...change, version: now.version + 1 };
     const living = [after.active, after.retiring].filter((generation) => generation !== null);
     const former = living.filter((generation) => getModelVersion(now, generation) !== after.model_version);
@@ -108,8 +120,8 @@ export class Generations {
     return pointers.replace({ ...after, made_by }, { version: now.version });
   }
 
-  private openPointers(): Promise<Collection<GenerationsDocument>> {
-    return this.collections.open(GENERATION_POINTERS);
+  private openGenerationPointers(): Promise<Collection<GenerationsDocument>> {
+    return this.collections.open(GENERATION_POINTERS_COLLECTION_SPEC);
   }
 }
 
@@ -123,12 +135,12 @@ export function getNewestGeneration({ active, building }: GenerationsDocument): 
   return building ?? active;
 }
 
-/** Returns the collections of all generations of a read model that are in use. @throws Unavailable */
+/** Returns the collections of all generations of a read model that are in use. @throws UnavailableError */
 export async function listRowCollections(
   store: DocumentStore,
   models: readonly ReadModel[],
 ): Promise<readonly CollectionSpec[]> {
-  const pointers = await store.collection<GenerationsDocument>(GENERATION_POINTERS);
+  const pointers = await store.collection<GenerationsDocument>(GENERATION_POINTERS_COLLECTION_SPEC);
   const known = new Map((await pointers.getMany(models.map(({ name }) => name))).map((now) => [now.id, now]));
   return models.flatMap((model) => {
     const now = known.get(model.name);

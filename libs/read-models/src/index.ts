@@ -1,9 +1,14 @@
 export { DEFAULT_PARTITIONS, type RetryOutcome } from '@tracking/subscriptions';
-export { type DeadlineQueries, type DueShipment, TERMINAL_STATUSES, type UnsettledShipment } from './deadlines.ts';
 export {
-  READ_MODEL_LEASES,
+  type DeadlineQueries,
+  type DueShipment,
+  TERMINAL_STATUSES,
+  type ShipmentAffectedBySettings,
+} from './deadlines.ts';
+export {
+  READ_MODEL_LEASE_GROUP,
   ReadModels,
-  UnknownReadModel,
+  UnknownReadModelError,
   type ReadModelProgress,
   type ReadModelsOptions,
   type ReadModelState,
@@ -17,10 +22,10 @@ export {
   type ExceptionSort,
 } from './exceptions.ts';
 export type { MilestoneListQuery, MilestoneQueries } from './milestones.ts';
-export { EventFeed, type EventFeedOptions, type FollowFilter } from './published-events/event-feed.ts';
-export type { FollowedEvents, FollowedEvent } from './published-events/followed-events.ts';
+export { PublishedEventFeed, type EventFeedOptions, type FollowFilter } from './published-events/event-feed.ts';
+export type { PublishedEventFollower, FollowedEvent } from './published-events/followed-events.ts';
 export type { EventListQuery, EventQueries } from './published-events/event-queries.ts';
-export { PublishedEvents } from './published-events/published-events.ts';
+export { PublishedEventReader } from './published-events/published-events.ts';
 export type { QueryPage, SortValues } from './read-model.ts';
 export type { RowDigest } from './row-digest.ts';
 export { listReadModelCollections, READ_MODEL_NAMES, type ReadModelName, type ReadModelQueries } from './registry.ts';
@@ -33,4 +38,4 @@ export {
 export { foldReference, INACTIVE_STATUSES, splitIntoSearchParts, splitIntoWords } from './shipments/shipment-terms.ts';
 export type { ProjectionOperations } from './projected-partitions.ts';
 export type { PossibleDuplicate } from './shipments/possible-duplicates.ts';
-export type { ShipmentOfContainer, ShipmentQueries, ShipmentReferences } from './shipments/shipment-queries.ts';
+export type { ShipmentOfContainer, ShipmentQueries, ReferenceSearchValues } from './shipments/shipment-queries.ts';

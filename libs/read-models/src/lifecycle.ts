@@ -10,16 +10,16 @@ import {
   PartitionedSubscription,
   type SubscriptionListener,
 } from '@tracking/subscriptions';
-import type { ActiveRows } from './active-rows.ts';
-import type { Collections, ReadModelRow } from './read-model.ts';
+import type { ActiveGenerationRows } from './active-rows.ts';
+import type { LazilyOpenedCollections, ReadModelRow } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getNewestGeneration } from './generations.ts';
-import type { ProjectedPartitions } from './projected-partitions.ts';
+import type { ProgressOfProjectedPartitions } from './projected-partitions.ts';
 import { BatchProjector, type ProjectionMetrics, type StreamScopeCache } from './batch-projector.ts';
 import { RowCache } from './row-cache.ts';
 import { RowWriter } from './row-writer.ts';
 
 /** Partitions of projections whose number operators can change. */
-export interface ProjectionPartitions {
+export interface ProjectionPartitionSettings {
   /** Number of partitions until an operator requests another number, equal in every process. */
   readonly count: number;
   /** See `PartitionedSubscriptionOptions`. */
@@ -28,12 +28,12 @@ export interface ProjectionPartitions {
   readonly pollMs?: number;
 }
 
-export interface LifecycleOptions {
+export interface ReadModelLifecycleOptions {
   /** By default, there is one partition, and operators cannot change the number. */
-  readonly partitions?: ProjectionPartitions;
+  readonly partitions?: ProjectionPartitionSettings;
   /** Writes the checkpoints of all read models; absent with one partition. */
   readonly checkpointWriter?: CheckpointWriter;
-  readonly collections: Collections;
+  readonly collections: LazilyOpenedCollections;
   readonly generations: Generations;
   readonly eventStore: EventStore;
   readonly leases: LeaseSource;
@@ -45,7 +45,7 @@ export interface LifecycleOptions {
   /** Scopes of streams. All read models of the process share them, because the scope of a stream never changes. */
   readonly scopes: StreamScopeCache;
   /** Receives the progress of all partitions that this process projects. */
-  readonly projected: ProjectedPartitions;
+  readonly projected: ProgressOfProjectedPartitions;
   /** Milliseconds for which a replaced generation is still projected. */
   readonly graceMs: number;
   readonly checkpointIntervalMs?: number;
@@ -62,7 +62,7 @@ const STEPS_PER_SWEEP = 60;
  * concurrently, because every change of the pointer is a guarded write. After a crash, the next step continues from the
  * stored pointer.
  */
-export class Lifecycle {
+export class ReadModelLifecycle {
   private readonly projections = new Map<number, CatchUpSubscription | PartitionedSubscription>();
   private readonly replaced = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -79,27 +79,27 @@ export class Lifecycle {
   private readonly ready = Promise.withResolvers<void>();
 
   constructor(
-    private readonly active: ActiveRows<ReadModelRow>,
-    private readonly parts: LifecycleOptions,
+    private readonly active: ActiveGenerationRows<ReadModelRow>,
+    private readonly parts: ReadModelLifecycleOptions,
   ) {}
 
   /** Resolves when the queried generation has contained all stored events once. */
   start(): Promise<void> {
-    this.runStepNow();
+    this.runLifecycleStepNow();
     // Metrics are recorded outside of steps, because a step can wait for its store.
     this.timer = setInterval(() => {
       this.recordMetrics();
-      this.runStepNow();
+      this.runLifecycleStepNow();
     }, STEP_INTERVAL_MS);
     return this.ready.promise;
   }
 
   /** Runs a step now. If a step is already running, another step follows it. */
-  runStepNow(): void {
+  runLifecycleStepNow(): void {
     this.again = true;
-    this.stepping ??= this.stepUntilIdle().finally(() => {
+    this.stepping ??= this.maintainGenerationsUntilSettled().finally(() => {
       this.stepping = undefined;
-      if (this.again && !this.stopped) this.runStepNow();
+      if (this.again && !this.stopped) this.runLifecycleStepNow();
     });
   }
 
@@ -113,11 +113,11 @@ export class Lifecycle {
   }
 
   /** Retries the parked streams for which an operator requested a retry. */
-  retryParked(): void {
-    for (const projection of this.projections.values()) projection.retryParked();
+  retryRequestedParkedStreams(): void {
+    for (const projection of this.projections.values()) projection.retryRequestedParkedStreams();
   }
 
-  private async stepUntilIdle(): Promise<void> {
+  private async maintainGenerationsUntilSettled(): Promise<void> {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
@@ -139,16 +139,16 @@ export class Lifecycle {
   }
 
   private async maintainGenerations(): Promise<void> {
-    const now = await this.active.refreshPointer();
+    const now = await this.active.refreshGenerationPointer();
     const living = this.listProjectableGenerations(now);
     for (const generation of living) if (!this.projections.has(generation)) this.startProjecting(generation);
     for (const generation of [...this.projections.keys()]) {
       if (!living.includes(generation)) await this.stopProjecting(generation);
     }
     if (await this.parts.generations.replaceOutdatedGeneration(this.active.model, now)) this.again = true;
-    await this.activateIfCaughtUp(now);
-    await this.retireIfDue(now);
-    this.startSweepIfDue(now);
+    await this.activateGenerationIfCaughtUp(now);
+    await this.retireGenerationIfDue(now);
+    this.dropOldGenerationsIfDue(now);
     if (!this.isReady && (await this.active.isGenerationComplete(now.active))) {
       this.isReady = true;
       this.ready.resolve();
@@ -174,7 +174,7 @@ export class Lifecycle {
   /**
    * Activates the built generation once it is complete. While a previous generation is retiring, the built one waits.
    */
-  private async activateIfCaughtUp(now: GenerationsDocument): Promise<void> {
+  private async activateGenerationIfCaughtUp(now: GenerationsDocument): Promise<void> {
     if (now.building === null || now.retiring !== null || !(await this.active.isGenerationComplete(now.building)))
       return;
     if (await this.parts.generations.activateBuiltGeneration(now)) {
@@ -186,16 +186,16 @@ export class Lifecycle {
     this.again = true;
   }
 
-  private async retireIfDue(now: GenerationsDocument): Promise<void> {
+  private async retireGenerationIfDue(now: GenerationsDocument): Promise<void> {
     if (now.retiring === null) return;
     const since = this.replaced.get(now.retiring) ?? performance.now();
     this.replaced.set(now.retiring, since);
     const left = since + this.parts.graceMs - performance.now();
     if (left > 0) {
-      if (left < STEP_INTERVAL_MS) setTimeout(() => this.runStepNow(), left).unref();
+      if (left < STEP_INTERVAL_MS) setTimeout(() => this.runLifecycleStepNow(), left).unref();
       return;
     }
-    if (await this.parts.generations.finishRetirement(now)) this.replaced.delete(now.retiring);
+    if (await this.parts.generations.finishGenerationRetirement(now)) this.replaced.delete(now.retiring);
     this.again = true;
   }
 
@@ -203,17 +203,17 @@ export class Lifecycle {
    * Drops old generations after every change of the pointer and once a minute, because a runner in another process may
    * write a row after a drop.
    */
-  private startSweepIfDue(now: GenerationsDocument): void {
+  private dropOldGenerationsIfDue(now: GenerationsDocument): void {
     this.steps += 1;
     if (now.version === this.sweptVersion && this.steps % STEPS_PER_SWEEP !== 0) return;
     // Dropping runs outside of steps, because a large generation takes long and other steps are due meanwhile.
-    this.sweeping ??= this.dropDeadGenerations(now).finally(() => (this.sweeping = undefined));
+    this.sweeping ??= this.dropUnusedModelGenerations(now).finally(() => (this.sweeping = undefined));
   }
 
-  private async dropDeadGenerations(now: GenerationsDocument): Promise<void> {
+  private async dropUnusedModelGenerations(now: GenerationsDocument): Promise<void> {
     const { signal } = this.ending;
     try {
-      await this.parts.generations.dropDeadGenerations(this.active.model, now, signal);
+      await this.parts.generations.dropUnusedModelGenerations(this.active.model, now, signal);
       if (!signal.aborted) this.sweptVersion = now.version;
     } catch (error) {
       this.logFailedLifecycleStep(error);
@@ -225,9 +225,9 @@ export class Lifecycle {
     const labels = { read_model: this.active.model.name };
     const { generation } = this.active.progress;
     const unknownForMs = generation === undefined ? performance.now() - this.startedAt : 0;
-    const lagMs = this.projections.get(generation ?? 0)?.lagMs() ?? unknownForMs;
+    const lagMs = this.projections.get(generation ?? 0)?.computeLagMs() ?? unknownForMs;
     metrics.lag.set(lagMs / 1_000, labels);
-    const parked = [...this.projections.values()].reduce((sum, projection) => sum + projection.countParked(), 0);
+    const parked = [...this.projections.values()].reduce((sum, projection) => sum + projection.countParkedStreams(), 0);
     metrics.parked.set(parked, labels);
   }
 
@@ -245,7 +245,7 @@ export class Lifecycle {
       documentStore: collections.store,
       subscriber: { name: model.name, generation },
       metrics: metrics.createSubscriptionMetrics(model.name),
-      listener: this.createListener(generation),
+      listener: this.createSubscriptionListener(generation),
     };
     const cache = new RowCache(model, this.parts.cachedRows);
     if (partitions === undefined) {
@@ -257,7 +257,7 @@ export class Lifecycle {
       });
     }
     const { count, pollMs, canLeaveSinglePartition } = partitions;
-    const writer = new RowWriter(() => this.active.openRowsOfGeneration(generation));
+    const writer = new RowWriter(() => this.active.openRowCollectionOfGeneration(generation));
     return new PartitionedSubscription({
       ...options,
       ...(pollMs !== undefined && { pollMs }),
@@ -268,7 +268,7 @@ export class Lifecycle {
     });
   }
 
-  private createListener(generation: number): SubscriptionListener {
+  private createSubscriptionListener(generation: number): SubscriptionListener {
     const { projected } = this.parts;
     const { model, progress } = this.active;
     const describe = (partition: string, position: HandledPosition | undefined, held = true) => {
@@ -277,19 +277,19 @@ export class Lifecycle {
     return {
       onAcquired: (partition, position) => {
         progress.addLocalPartition(generation, partition, position);
-        projected.record(describe(partition, position));
+        projected.recordPartitionProgress(describe(partition, position));
       },
-      onHandling: (partition, position) => progress.recordWrittenPosition(generation, partition, position),
+      onHandling: (partition, position) => progress.recordPositionBeingWritten(generation, partition, position),
       onAdvanced: (partition, position, isIdle) => {
         progress.recordHandledPosition(generation, partition, position);
-        if (isIdle) projected.recordIdle(describe(partition, position));
-        else projected.record(describe(partition, position));
+        if (isIdle) projected.recordIdleProgress(describe(partition, position));
+        else projected.recordPartitionProgress(describe(partition, position));
       },
       onReleased: (partition) => {
         progress.removeLocalPartition(generation, partition);
-        projected.record(describe(partition, undefined, false));
+        projected.recordPartitionProgress(describe(partition, undefined, false));
       },
-      onCompleted: () => this.runStepNow(),
+      onCompleted: () => this.runLifecycleStepNow(),
     };
   }
 
@@ -300,8 +300,8 @@ export class Lifecycle {
   ): Promise<EventHandler> {
     const { scopes } = this.parts;
     const { model } = this.active;
-    const rows = await this.active.openRowsOfGeneration(generation);
-    const cache = shared.cache.openTermRows();
+    const rows = await this.active.openRowCollectionOfGeneration(generation);
+    const cache = shared.cache.createRowCacheOfTerm();
     const retainedSince = () => this.active.getRetentionStart();
     return new BatchProjector({ ...shared, model, rows, cache, scopes, retainedSince });
   }

@@ -1,5 +1,5 @@
 import type { Classifier } from '@tracking/contracts';
-import { ACME_LIVE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, ReadModelsTestBed } from '../test/world.ts';
 import type { MilestoneListQuery } from './milestones.ts';
 import type { SortValues } from './read-model.ts';
@@ -25,7 +25,7 @@ describe('queries of milestones', () => {
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
       const { items, next } = await models.queries.milestones.listMilestones(
-        ACME_LIVE,
+        ACME_LIVE_SCOPE,
         `shp_${createShipmentToken(n)}`,
         {
           classifiers: ['actual'],
@@ -91,7 +91,7 @@ describe('queries of milestones', () => {
       items: [],
       next: undefined,
     });
-    expect(await models.queries.milestones.listMilestones(ACME_LIVE, 'shp_unknown', query)).toEqual({
+    expect(await models.queries.milestones.listMilestones(ACME_LIVE_SCOPE, 'shp_unknown', query)).toEqual({
       items: [],
       next: undefined,
     });

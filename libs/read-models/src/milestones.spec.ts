@@ -1,6 +1,6 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE, createMilestone, createEvent, createShipmentToken } from '../test/shipment-events.ts';
-import { milestonesModel } from './milestones.ts';
+import { ACME_LIVE_SCOPE, createMilestone, createEvent, createShipmentToken } from '../test/shipment-events.ts';
+import { milestonesReadModel } from './milestones.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
 const stream = `shipment-${createShipmentToken(1)}`;
@@ -8,17 +8,18 @@ const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE, event: toShipmentEvent(stored) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
 }
 const estimate = (id: string) => createMilestone(1, id, { classifier: 'estimated' });
 const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });
 const second = event(2, 'milestone.recorded.v1', { milestone: estimate('b'), supersedes: [estimate('a').id], last });
 
-type Row = ReturnType<typeof milestonesModel.apply>[number];
+type Row = ReturnType<typeof milestonesReadModel.applyEventToRows>[number];
 
 function fold(...events: readonly ProjectedEvent[]): Map<string, Row> {
   const rows = new Map<string, Row>();
-  for (const each of events) for (const row of milestonesModel.apply(each, (id) => rows.get(id))) rows.set(row.id, row);
+  for (const each of events)
+    for (const row of milestonesReadModel.applyEventToRows(each, (id) => rows.get(id))) rows.set(row.id, row);
   return rows;
 }
 
@@ -26,7 +27,7 @@ describe('rows of milestones', () => {
   it('a milestone has a row with its shipment and scope', () => {
     expect([...fold(first).values()]).toEqual([
       expect.objectContaining({
-        ...ACME_LIVE,
+        ...ACME_LIVE_SCOPE,
         shipment_id: `shp_${createShipmentToken(1)}`,
         revision: 1,
         superseded: false,
@@ -36,7 +37,7 @@ describe('rows of milestones', () => {
   });
 
   it('a newer estimate supersedes the older one', () => {
-    expect(milestonesModel.reads?.(second)).toEqual([estimate('a').id]);
+    expect(milestonesReadModel.listRowIdsToRead?.(second)).toEqual([estimate('a').id]);
     const rows = fold(first, second);
     expect(rows.get(estimate('a').id)).toMatchObject({
       superseded: true,
@@ -72,18 +73,23 @@ describe('rows of milestones', () => {
     const data = { milestone: estimate('c'), supersedes: [estimate('b').id], last, drops: [estimate('a').id] };
     const third = event(3, 'milestone.recorded.v1', data);
     const rows = fold(first, second, third);
-    expect(rows.get(estimate('a').id)).toEqual({ ...ACME_LIVE, id: estimate('a').id, revision: 3, dropped: true });
+    expect(rows.get(estimate('a').id)).toEqual({
+      ...ACME_LIVE_SCOPE,
+      id: estimate('a').id,
+      revision: 3,
+      dropped: true,
+    });
     const supersedesDropped = event(2, 'milestone.superseded.v1', { supersedes: [estimate('a').id], restores: [] });
-    expect(milestonesModel.apply(supersedesDropped, (id) => rows.get(id))).toEqual([]);
+    expect(milestonesReadModel.applyEventToRows(supersedesDropped, (id) => rows.get(id))).toEqual([]);
     const again = event(4, 'milestone.superseded.v1', { supersedes: [estimate('a').id], restores: [] });
-    expect(milestonesModel.apply(again, (id) => rows.get(id))).toEqual([]);
+    expect(milestonesReadModel.applyEventToRows(again, (id) => rows.get(id))).toEqual([]);
   });
 
   it('an estimate that is not kept from the start has no row in lists', () => {
     const late = { ...estimate('c'), superseded_at: '2026-03-03T00:00:00.000Z' };
     const third = event(3, 'milestone.recorded.v1', { milestone: late, supersedes: [], last, drops: [late.id] });
-    const row = { ...ACME_LIVE, id: late.id, revision: 3, dropped: true };
-    expect(milestonesModel.apply(third, () => undefined)).toEqual([row]);
+    const row = { ...ACME_LIVE_SCOPE, id: late.id, revision: 3, dropped: true };
+    expect(milestonesReadModel.applyEventToRows(third, () => undefined)).toEqual([row]);
   });
 
   it('repeated events produce the same rows', () => {
@@ -92,7 +98,7 @@ describe('rows of milestones', () => {
 
   it('a row that reflects later events is not overwritten', () => {
     const later = fold(first, second);
-    const answered = milestonesModel.apply(second, (id) => later.get(id));
+    const answered = milestonesReadModel.applyEventToRows(second, (id) => later.get(id));
     expect(answered.map(({ id }) => id)).toEqual([estimate('b').id]);
   });
 
@@ -103,7 +109,7 @@ describe('rows of milestones', () => {
 
   it('an event about no milestone writes nothing', () => {
     const changed = event(1, 'shipment.changed.v1', { changes: {} });
-    expect(milestonesModel.reads?.(changed)).toEqual([]);
+    expect(milestonesReadModel.listRowIdsToRead?.(changed)).toEqual([]);
     expect(fold(changed).size).toBe(0);
   });
 });

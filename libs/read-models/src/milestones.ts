@@ -1,7 +1,7 @@
-import { addMissingDetails, type Classifier, type Milestone, type WorkspaceScope } from '@tracking/contracts';
+import { addMissingMilestoneDetails, type Classifier, type Milestone, type WorkspaceScope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { addReportTimeToMilestone, readMilestoneChanges } from '@tracking/shipments-domain';
-import type { ActiveRows } from './active-rows.ts';
+import type { ActiveGenerationRows } from './active-rows.ts';
 import {
   createScopeFilter,
   type QueryPage,
@@ -12,7 +12,7 @@ import {
 } from './read-model.ts';
 
 /** Row of one milestone, with separate fields for filters and sorting. */
-export interface MilestoneRow extends ReadModelRow, WorkspaceScope {
+export interface MilestoneReadModelRow extends ReadModelRow, WorkspaceScope {
   readonly shipment_id: string;
   readonly milestone: Milestone;
   readonly classifier: Classifier;
@@ -28,23 +28,23 @@ export interface MilestoneRow extends ReadModelRow, WorkspaceScope {
  * Row of a superseded estimate that is no longer kept. It is outside all lists. It stays, because without it a repeated
  * event would store the row of the milestone again.
  */
-interface DroppedMilestoneRow extends ReadModelRow, WorkspaceScope {
+interface DroppedMilestoneReadModelRow extends ReadModelRow, WorkspaceScope {
   readonly dropped: true;
 }
 
-type StoredMilestoneRow = MilestoneRow | DroppedMilestoneRow;
+type StoredMilestoneRow = MilestoneReadModelRow | DroppedMilestoneReadModelRow;
 
 /** Sort fields of the timeline: time of occurrence, sequence in the milestone catalog, time of recording, id. */
-export const TIMELINE_FIELDS = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
+export const TIMELINE_SORT_FIELDS = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
 
 /** Read model of milestones in API format, one row per milestone. */
-export const milestonesModel: ReadModel<StoredMilestoneRow, 'milestones'> = {
+export const milestonesReadModel: ReadModel<StoredMilestoneRow, 'milestones'> = {
   name: 'milestones',
   version: 2,
-  indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE_FIELDS] }],
+  indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE_SORT_FIELDS] }],
   scoped: true,
 
-  reads({ event }) {
+  listRowIdsToRead({ event }) {
     const changes = readMilestoneChanges(event);
     if (!changes) return [];
     const { milestone, isNew, superseded, restored } = changes;
@@ -54,13 +54,13 @@ export const milestonesModel: ReadModel<StoredMilestoneRow, 'milestones'> = {
     return [...changed, ...superseded, ...restored];
   },
 
-  apply({ event, scope }, row) {
+  applyEventToRows({ event, scope }, row) {
     const changes = readMilestoneChanges(event);
     if (!changes) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     const { milestone, superseded, restored, dropped = [], at } = changes;
     const { revision } = event;
-    const other = (id: string, superseded_at: string | null): readonly MilestoneRow[] => {
+    const other = (id: string, superseded_at: string | null): readonly MilestoneReadModelRow[] => {
       const before = row(id);
       if (!before) throw new Error(`event ${event.type} replaces milestone ${id}, which does not exist`);
       if (before.revision >= revision || 'dropped' in before) return [];
@@ -73,7 +73,11 @@ export const milestonesModel: ReadModel<StoredMilestoneRow, 'milestones'> = {
         ? []
         : [
             createMilestoneRow(
-              addReportTimeToMilestone(milestone, changes.isNew ? undefined : findMilestone(row(milestone.id)), at),
+              addReportTimeToMilestone(
+                milestone,
+                changes.isNew ? undefined : getMilestoneUnlessDropped(row(milestone.id)),
+                at,
+              ),
               scope,
               revision,
             ),
@@ -86,11 +90,11 @@ export const milestonesModel: ReadModel<StoredMilestoneRow, 'milestones'> = {
   },
 };
 
-function findMilestone(row: StoredMilestoneRow | undefined): Milestone | undefined {
+function getMilestoneUnlessDropped(row: StoredMilestoneRow | undefined): Milestone | undefined {
   return row === undefined || 'dropped' in row ? undefined : row.milestone;
 }
 
-function createMilestoneRow(milestone: Milestone, scope: WorkspaceScope, revision: number): MilestoneRow {
+function createMilestoneRow(milestone: Milestone, scope: WorkspaceScope, revision: number): MilestoneReadModelRow {
   return {
     id: milestone.id,
     shipment_id: milestone.shipment_id,
@@ -122,12 +126,12 @@ export interface MilestoneListQuery {
 
 /** Queries of milestones. For read-your-writes, wait with `ReadModelProgress`. */
 export class MilestoneQueries {
-  constructor(private readonly active: ActiveRows<StoredMilestoneRow>) {}
+  constructor(private readonly active: ActiveGenerationRows<StoredMilestoneRow>) {}
 
   /**
    * Lists milestones oldest first, by `occurred_at`, catalog order, `recorded_at`, id. Returns an empty page if the
    * scope has no such shipment.
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
   async listMilestones(
     scope: WorkspaceScope,
@@ -154,13 +158,13 @@ export async function readMilestonePage(
     ...(!include_superseded && { superseded: false }),
     ...(!include_retracted && { retracted: false }),
   };
-  const way = { index: 'by_timeline', sort: { fields: TIMELINE_FIELDS } };
+  const way = { index: 'by_timeline', sort: { fields: TIMELINE_SORT_FIELDS } };
   const rowsOfPage = await rows.find({ filter, ...way, limit: limit + 1, ...(after && { after }) });
   const found = rowsOfPage.flatMap((row) => ('dropped' in row ? [] : [row]));
   const items = found.slice(0, limit);
   const last = items[items.length - 1];
   return {
-    items: items.map(({ milestone }) => addMissingDetails(milestone)),
-    next: last && found.length > limit ? TIMELINE_FIELDS.map((field) => last[field]) : undefined,
+    items: items.map(({ milestone }) => addMissingMilestoneDetails(milestone)),
+    next: last && found.length > limit ? TIMELINE_SORT_FIELDS.map((field) => last[field]) : undefined,
   };
 }

@@ -1,11 +1,11 @@
 import { noMetrics } from '@tracking/testing';
 import { ReadModelsTestBed, waitUntilTrue } from '../test/world.ts';
-import { ActiveRows } from './active-rows.ts';
-import { ProjectedPartitions } from './projected-partitions.ts';
+import { ActiveGenerationRows } from './active-rows.ts';
+import { ProgressOfProjectedPartitions } from './projected-partitions.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
-import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
+import { LazilyOpenedCollections, type ReadModel, type ReadModelRow } from './read-model.ts';
 import { Generations } from './generations.ts';
-import { Lifecycle } from './lifecycle.ts';
+import { ReadModelLifecycle } from './lifecycle.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
 
 interface Made extends ReadModelRow {
@@ -19,8 +19,8 @@ function model(version: number): ReadModel<Made> {
     version,
     indexes: [],
     scoped: false,
-    reads: ({ stream }) => [stream],
-    apply: ({ stream, event: { revision } }) => [{ id: stream, revision, by: version }],
+    listRowIdsToRead: ({ stream }) => [stream],
+    applyEventToRows: ({ stream, event: { revision } }) => [{ id: stream, revision, by: version }],
   };
 }
 
@@ -38,26 +38,27 @@ describe('a changed version of a read model', () => {
 
   /** A process of the current version. */
   function start(version: number) {
-    const collections = new Collections(world.engine.documentStore);
+    const collections = new LazilyOpenedCollections(world.engine.documentStore);
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [model(version).name]);
     const parts = { collections, generations, graceMs: 100 };
-    const active = new ActiveRows(model(version), { ...parts, checkpoints, maxWaiters: 10 });
-    const lifecycle = new Lifecycle(active, {
-      ...world.readModelsOptions(),
+    const active = new ActiveGenerationRows(model(version), { ...parts, checkpoints, maxWaiters: 10 });
+    const lifecycle = new ReadModelLifecycle(active, {
+      ...world.createReadModelsOptions(),
       ...parts,
       metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
-      projected: new ProjectedPartitions(),
+      projected: new ProgressOfProjectedPartitions(),
     });
     void lifecycle.start();
     stops.push(() => lifecycle.stop());
-    const by = async (n: number) => (await (await active.openActiveRows()).get(world.writer.streamName(n)))?.by;
+    const by = async (n: number) =>
+      (await (await active.openActiveRows()).get(world.writer.getShipmentStreamName(n)))?.by;
     return {
       lifecycle,
       generations,
       by,
-      generation: () => generations.readPointer(model(version)),
+      generation: () => generations.readGenerationsDocument(model(version)),
       rebuild: () => generations.startGeneration(model(version)),
     };
   }
@@ -86,7 +87,7 @@ describe('a changed version of a read model', () => {
     await waitUntilTrue(async () => (await before.by(1)) === 1);
     // Pointer in the state that a process of the next version writes while it builds.
     expect(await before.generations.replaceOutdatedGeneration(model(2), await before.generation())).toBe(true);
-    before.lifecycle.runStepNow();
+    before.lifecycle.runLifecycleStepNow();
     for (let n = 2; n <= 20; n += 1) await world.writer.createShipment(n);
     await waitUntilTrue(async () => (await before.by(20)) === 1);
 

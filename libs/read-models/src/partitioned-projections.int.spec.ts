@@ -4,41 +4,41 @@ import {
   type CollectionWrite,
   type Document,
   type DocumentStore,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { PartitionCounts } from '@tracking/subscriptions';
+import { PartitionCountManager } from '@tracking/subscriptions';
 import { createRecordingLogger, eventually, type LogLine } from '@tracking/testing';
 import { createWriteFaults, injectFaults } from '../test/faulty-store.ts';
-import { ACME_LIVE } from '../test/shipment-events.ts';
-import { expectEqualToRebuild, ReadModelsTestBed, rebuildAndWait, waitUntilCaughtUp } from '../test/world.ts';
-import type { ProjectionPartitions } from './lifecycle.ts';
+import { ACME_LIVE_SCOPE } from '../test/shipment-events.ts';
+import { expectEqualToRebuild, ReadModelsTestBed, rebuildReadModelAndWait, waitUntilCaughtUp } from '../test/world.ts';
+import type { ProjectionPartitionSettings } from './lifecycle.ts';
 import type { ReadModels } from './read-models.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
 
 const WAIT_MS = 30_000;
 const DEADLINE = { deadlineMs: 30_000 };
-const FOUR: ProjectionPartitions = { count: 4, pollMs: 20 };
+const FOUR: ProjectionPartitionSettings = { count: 4, pollMs: 20 };
 /** Writes at which processes die. A change of the partitions of all read models has about 250. */
 const FAULTS = [5, 28, 61, 94, 127, 160, 193, 226];
 
 describe('projections in partitions', () => {
   let world: ReadModelsTestBed;
-  let counts: PartitionCounts;
+  let counts: PartitionCountManager;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    counts = new PartitionCounts(world.engine.documentStore, READ_MODEL_NAMES);
+    counts = new PartitionCountManager(world.engine.documentStore, READ_MODEL_NAMES);
   });
   afterEach(() => world.close());
 
   const expectPartitions = (partitions: number) =>
     eventually(async () => {
-      expect((await counts.listCounts()).map((each) => each.partitions)).toEqual(
+      expect((await counts.listPartitionCounts()).map((each) => each.partitions)).toEqual(
         READ_MODEL_NAMES.map(() => partitions),
       );
     }, DEADLINE);
 
   async function changeTo(partitions: number): Promise<void> {
-    await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestCount(name, partitions)));
+    await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestPartitionCount(name, partitions)));
     await expectPartitions(partitions);
   }
 
@@ -70,7 +70,7 @@ describe('projections in partitions', () => {
     const ids: string[] = [];
     for (let after: readonly (string | number | null)[] | undefined; ;) {
       const query = { filter: {}, limit: 3, ...(after && { after }) };
-      const page = await models.queries.published_events.listEvents(ACME_LIVE, query);
+      const page = await models.queries.published_events.listEvents(ACME_LIVE_SCOPE, query);
       ids.push(...page.items.map(({ id }) => id));
       if (page.next === undefined) return ids;
       after = page.next;
@@ -98,7 +98,7 @@ describe('projections in partitions', () => {
     const models = await world.startReadModels({ partitions });
     const position = await world.writer.createShipment(1);
     expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
-    expect((await counts.listCounts()).every((each) => each.partitions === 1)).toBe(true);
+    expect((await counts.listPartitionCounts()).every((each) => each.partitions === 1)).toBe(true);
     canLeaveSinglePartition = true;
     await expectPartitions(4);
     const next = await world.writer.createShipment(2);
@@ -122,7 +122,7 @@ describe('projections in partitions', () => {
       const seen: string[] = [];
       while (!isDone) {
         const query = { filter: seen.length > 0 ? { after: seen.at(-1) } : {}, limit: 2 };
-        const { items } = await other.queries.published_events.listEvents(ACME_LIVE, query);
+        const { items } = await other.queries.published_events.listEvents(ACME_LIVE_SCOPE, query);
         seen.push(...items.map(({ id }) => id));
       }
       return seen;
@@ -130,7 +130,7 @@ describe('projections in partitions', () => {
     try {
       for (const partitions of [16, 1, 2, 8]) {
         // The generations of a rebuild have different partitions while the number changes.
-        const rebuilding = partitions === 1 ? rebuildAndWait(models, 'published_events') : undefined;
+        const rebuilding = partitions === 1 ? rebuildReadModelAndWait(models, 'published_events') : undefined;
         await Promise.all([changeTo(partitions), rebuilding]);
       }
     } finally {
@@ -145,29 +145,31 @@ describe('projections in partitions', () => {
     const digest = (name: string) => models.digestRows(name);
     for (const name of READ_MODEL_NAMES.filter((each) => each !== 'published_events')) {
       const { rows, sha256 } = await digest(name);
-      await rebuildAndWait(models, name);
+      await rebuildReadModelAndWait(models, name);
       expect(await digest(name)).toMatchObject({ rows, sha256 });
     }
   }, 120_000);
 
   it('list no event before those of slower partitions', async () => {
-    const slow = world.writer.streamName(1);
+    const slow = world.writer.getShipmentStreamName(1);
     let isAway = true;
     const documentStore = observeRowWrites('published_events.g1', (writes) => {
       const isSlow = (write: CollectionWrite<Document>) =>
         write.kind === 'upsert' && Object.values(write.document).includes(slow);
-      if (isAway && writes.some(isSlow)) throw new Unavailable('document store', 'in trouble');
+      if (isAway && writes.some(isSlow)) throw new UnavailableError('document store', 'in trouble');
     });
     const models = await world.startReadModels({ documentStore, partitions: { count: 32, pollMs: 20 } });
     await expectPartitions(32);
     await world.writer.createShipment(1);
     const position = await world.writer.createShipment(2);
-    const [stream, type] = [world.writer.streamName(2), 'shipment.created' as const];
+    const [stream, type] = [world.writer.getShipmentStreamName(2), 'shipment.created' as const];
     expect(await models.waitForReadModelsOfEvents([{ stream, position, type }], WAIT_MS)).toBe(true);
     expect(await listEventIds(models)).toEqual([]);
     isAway = false;
     expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
-    const stored = await Promise.all([1, 2].map((n) => world.engine.eventStore.read(world.writer.streamName(n))));
+    const stored = await Promise.all(
+      [1, 2].map((n) => world.engine.eventStore.read(world.writer.getShipmentStreamName(n))),
+    );
     expect(await listEventIds(models)).toEqual(stored.flat().map(({ id }) => `evt_${id}`));
   });
 
@@ -223,7 +225,7 @@ describe('projections in partitions', () => {
     await expectPartitions(32);
     const position = await world.writer.createShipment(1);
     expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
-    const [stream, type] = [world.writer.streamName(1), 'shipment.created' as const];
+    const [stream, type] = [world.writer.getShipmentStreamName(1), 'shipment.created' as const];
     expect(await models.waitForReadModelsOfEvents([{ stream, position, type }], 0)).toBe(true);
     const future = `${position}9`;
     expect(await models.waitForReadModelsOfEvents([{ stream, position: future, type }], 0)).toBe(false);
@@ -233,7 +235,7 @@ describe('projections in partitions', () => {
   it('lose nothing when processes die at any write of a change', async () => {
     let created = 0;
     for (const [round, fault] of FAULTS.entries()) {
-      await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestCount(name, round % 2 === 0 ? 2 : 4)));
+      await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestPartitionCount(name, round % 2 === 0 ? 2 : 4)));
       const { trouble, isDead } = createWriteFaults(fault);
       const documentStore = injectFaults(world.engine.documentStore, trouble);
       const leases = world.createLeasesOfNextProcess();

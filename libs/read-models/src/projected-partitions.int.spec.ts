@@ -8,7 +8,7 @@ import { CheckpointPoller } from './checkpoint-poller.ts';
 import {
   followProjections,
   type PartitionProgress,
-  ProjectedPartitions,
+  ProgressOfProjectedPartitions,
   type ProgressMessage,
   type ProjectionOperations,
 } from './projected-partitions.ts';
@@ -60,7 +60,7 @@ describe('a process that follows the projections of another', () => {
     pollDue.resolve();
     const { generation } = await projecting.rebuild('shipments');
     await eventually(async () => {
-      const states = await querying.list();
+      const states = await querying.listReadModelStates();
       expect(states.find(({ name }) => name === 'shipments')).toMatchObject({ generation });
     });
     await world.writer.createShipment(12);
@@ -201,20 +201,20 @@ describe('messages about projected partitions', () => {
   });
 
   it('contain all held partitions first, and then the latest state of each changed partition', async () => {
-    const projected = new ProjectedPartitions();
-    projected.record(progress('a', '0001'));
-    projected.record(progress('b', '0001'));
-    projected.record(progress('b', null, false));
+    const projected = new ProgressOfProjectedPartitions();
+    projected.recordPartitionProgress(progress('a', '0001'));
+    projected.recordPartitionProgress(progress('b', '0001'));
+    projected.recordPartitionProgress(progress('b', null, false));
     const messages: ProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
     expect(messages).toEqual([{ partitions: [progress('a', '0001')] }]);
-    for (const position of ['0002', '0003', '0004']) projected.record(progress('a', position));
-    projected.record(progress('c', null));
+    for (const position of ['0002', '0003', '0004']) projected.recordPartitionProgress(progress('a', position));
+    projected.recordPartitionProgress(progress('c', null));
     await setImmediate();
     expect(messages.slice(1)).toEqual([{ partitions: [progress('a', '0004'), progress('c', null)] }]);
-    projected.record(progress('a', '0005'));
-    projected.record(progress('c', null, false));
+    projected.recordPartitionProgress(progress('a', '0005'));
+    projected.recordPartitionProgress(progress('c', null, false));
     await eventually(() =>
       expect(messages.slice(2)).toEqual([
         {
@@ -225,25 +225,25 @@ describe('messages about projected partitions', () => {
     );
     ending.abort();
     await following;
-    projected.record(progress('a', '0006'));
+    projected.recordPartitionProgress(progress('a', '0006'));
     await setImmediate();
     expect(messages).toHaveLength(3);
   });
 
   it('contain one position for all partitions of a generation that only passed events of others', async () => {
-    const projected = new ProjectedPartitions();
+    const projected = new ProgressOfProjectedPartitions();
     const [a, b, c] = ['v1.shipment-a-h', 'v1.shipment-i-p', 'v1.shipment-q-7'] as const;
-    for (const partition of [a, b, c]) projected.record(progress(partition, '0001'));
+    for (const partition of [a, b, c]) projected.recordPartitionProgress(progress(partition, '0001'));
     const messages: ProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
     // Partition a has not handled its event of position 2 yet.
-    for (const partition of [b, c]) projected.recordIdle(progress(partition, '0002'));
+    for (const partition of [b, c]) projected.recordIdleProgress(progress(partition, '0002'));
     await eventually(() => expect(messages).toHaveLength(2));
     const { read_model, generation } = progress(a, null);
     expect(messages[1]).toEqual({ partitions: [], generations: [{ read_model, generation, position: '0001' }] });
     // No further event follows.
-    projected.record(progress(a, '0002'));
+    projected.recordPartitionProgress(progress(a, '0002'));
     await eventually(() =>
       expect(messages.at(-1)?.generations).toEqual([{ read_model, generation, position: '0002' }]),
     );
@@ -253,7 +253,7 @@ describe('messages about projected partitions', () => {
     const reached = new Map<string, string>();
     const reported = {
       addRemotePartition: () => undefined,
-      removeRemotePartition: () => undefined,
+      forgetRemotePartition: () => undefined,
       recordHandledPosition: (_: number, partition: string, position: string) => void reached.set(partition, position),
       recordCompleteReport: () => undefined,
     };
@@ -270,19 +270,19 @@ describe('messages about projected partitions', () => {
   });
 
   it('name the single partition, because earlier releases follow it', async () => {
-    const projected = new ProjectedPartitions();
-    projected.record(progress('shipment-', '0001'));
+    const projected = new ProgressOfProjectedPartitions();
+    projected.recordPartitionProgress(progress('shipment-', '0001'));
     const messages: ProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
-    projected.recordIdle(progress('shipment-', '0002'));
+    projected.recordIdleProgress(progress('shipment-', '0002'));
     await eventually(() => expect(messages.slice(1)).toEqual([{ partitions: [progress('shipment-', '0002')] }]));
     ending.abort();
     await following;
   });
 
   it('become fewer while the follower cannot take more, without losing the latest state', async () => {
-    const projected = new ProjectedPartitions();
+    const projected = new ProgressOfProjectedPartitions();
     const messages: ProgressMessage[] = [];
     const { promise: ready, resolve: continueReading } = Promise.withResolvers<void>();
     const ending = new AbortController();
@@ -291,10 +291,10 @@ describe('messages about projected partitions', () => {
       return ready;
     };
     const following = projected.follow(take, ending.signal);
-    projected.record(progress('a', '0001'));
+    projected.recordPartitionProgress(progress('a', '0001'));
     await eventually(() => expect(messages).toHaveLength(2));
     for (let round = 0; round < 50; round += 1) {
-      projected.record(progress('a', String(1_000 + round)));
+      projected.recordPartitionProgress(progress('a', String(1_000 + round)));
       await waitForSimulatedDelay(1);
     }
     expect(messages).toHaveLength(2);
@@ -324,7 +324,7 @@ describe('messages about projected partitions', () => {
     };
     const reported = {
       addRemotePartition: (_: number, partition: string) => void events.push(`add ${partition}`),
-      removeRemotePartition: (_: number, partition: string) => void events.push(`remove ${partition}`),
+      forgetRemotePartition: (_: number, partition: string) => void events.push(`remove ${partition}`),
       recordHandledPosition: (_: number, _partition: string, position: string) => void events.push(position),
       recordCompleteReport: () => void events.push('complete'),
     };

@@ -55,9 +55,9 @@ type ProgressListener = (message: ProgressMessage) => void | Promise<void>;
  * Sends changes to one follower. Only the latest change of a partition waits, so messages to a slow follower become
  * fewer instead of filling the memory.
  */
-class ProgressFollower {
+class FollowerProgressSender {
   private readonly changes = new Map<string, PartitionProgress>();
-  private readonly advanced = new Set<HeldGeneration>();
+  private readonly advanced = new Set<ProjectedPartitionsOfGeneration>();
   private isSending = false;
 
   constructor(
@@ -65,17 +65,17 @@ class ProgressFollower {
     private readonly signal: AbortSignal,
   ) {}
 
-  addPartition(key: string, progress: PartitionProgress): void {
+  queuePartitionProgress(key: string, progress: PartitionProgress): void {
     this.changes.set(key, progress);
-    if (!this.isSending) void this.sendChanges();
+    if (!this.isSending) void this.sendProgressChanges();
   }
 
-  addGeneration(generation: HeldGeneration): void {
+  queueGenerationProgress(generation: ProjectedPartitionsOfGeneration): void {
     this.advanced.add(generation);
-    if (!this.isSending) void this.sendChanges();
+    if (!this.isSending) void this.sendProgressChanges();
   }
 
-  private async sendChanges(): Promise<void> {
+  private async sendProgressChanges(): Promise<void> {
     this.isSending = true;
     await setImmediate();
     while (!this.signal.aborted && this.changes.size + this.advanced.size > 0) {
@@ -91,12 +91,12 @@ class ProgressFollower {
 }
 
 /** The partitions of one generation that this process projects. */
-class HeldGeneration {
+class ProjectedPartitionsOfGeneration {
   readonly positions = new Map<string, HandledPosition | null>();
 
   constructor(private readonly of: Pick<PartitionProgress, 'read_model' | 'generation'>) {}
 
-  listPartitions(): readonly PartitionProgress[] {
+  listPartitionProgress(): readonly PartitionProgress[] {
     return [...this.positions].map(([partition, position]) => ({ ...this.of, partition, position, held: true }));
   }
 
@@ -112,21 +112,21 @@ class HeldGeneration {
 }
 
 /** The partitions that this process projects, with their progress, for followers in other processes. */
-export class ProjectedPartitions {
-  private readonly held = new Map<string, HeldGeneration>();
-  private readonly followers = new Set<ProgressFollower>();
+export class ProgressOfProjectedPartitions {
+  private readonly held = new Map<string, ProjectedPartitionsOfGeneration>();
+  private readonly followers = new Set<FollowerProgressSender>();
 
-  record(progress: PartitionProgress): void {
+  recordPartitionProgress(progress: PartitionProgress): void {
     const { partition, position, held } = progress;
-    const generation = this.openGeneration(progress);
+    const generation = this.getOrCreateHeldGeneration(progress);
     const { positions } = generation;
     if (held) positions.set(partition, position);
     else positions.delete(partition);
-    if (positions.size === 0) this.held.delete(generationKey(progress));
+    if (positions.size === 0) this.held.delete(createGenerationKey(progress));
     for (const follower of this.followers) {
-      follower.addPartition(partitionKey(progress), progress);
+      follower.queuePartitionProgress(createPartitionKey(progress), progress);
       // The other partitions may have passed the event before, and waited for this one.
-      if (positions.size > 1) follower.addGeneration(generation);
+      if (positions.size > 1) follower.queueGenerationProgress(generation);
     }
   }
 
@@ -134,47 +134,47 @@ export class ProjectedPartitions {
    * Records that a partition has passed events of other partitions. Followers get the lowest position of its generation
    * only, because all partitions pass each event.
    */
-  recordIdle(progress: PartitionProgress): void {
-    const generation = this.openGeneration(progress);
+  recordIdleProgress(progress: PartitionProgress): void {
+    const generation = this.getOrCreateHeldGeneration(progress);
     // Releases without partitions follow a single partition, and do not know the progress of its generation.
-    if (generation.positions.size <= 1) return this.record(progress);
+    if (generation.positions.size <= 1) return this.recordPartitionProgress(progress);
     generation.positions.set(progress.partition, progress.position);
-    for (const follower of this.followers) follower.addGeneration(generation);
+    for (const follower of this.followers) follower.queueGenerationProgress(generation);
   }
 
   /** Sends all partitions, and then each change, until the signal aborts. */
   async follow(onMessage: ProgressListener, signal: AbortSignal): Promise<void> {
-    void onMessage({ partitions: [...this.held.values()].flatMap((generation) => generation.listPartitions()) });
-    const follower = new ProgressFollower(onMessage, signal);
+    void onMessage({ partitions: [...this.held.values()].flatMap((generation) => generation.listPartitionProgress()) });
+    const follower = new FollowerProgressSender(onMessage, signal);
     this.followers.add(follower);
     await waitForAbort(signal);
     this.followers.delete(follower);
   }
 
-  private openGeneration(progress: PartitionProgress): HeldGeneration {
+  private getOrCreateHeldGeneration(progress: PartitionProgress): ProjectedPartitionsOfGeneration {
     const { read_model, generation } = progress;
-    const key = generationKey(progress);
-    const held = this.held.get(key) ?? new HeldGeneration({ read_model, generation });
+    const key = createGenerationKey(progress);
+    const held = this.held.get(key) ?? new ProjectedPartitionsOfGeneration({ read_model, generation });
     this.held.set(key, held);
     return held;
   }
 }
 
-function generationKey({ read_model, generation }: PartitionProgress): string {
+function createGenerationKey({ read_model, generation }: PartitionProgress): string {
   return `${read_model}/${generation}`;
 }
 
-function partitionKey(progress: PartitionProgress): string {
-  return `${generationKey(progress)}/${progress.partition}`;
+function createPartitionKey(progress: PartitionProgress): string {
+  return `${createGenerationKey(progress)}/${progress.partition}`;
 }
 
 /** Milliseconds until a process is followed again after its connection ended. */
 const RECONNECT_PAUSE_MS = 250;
 
-/** Progress of one read model in this process, as far as other processes report it. */
-export interface ReportedProgress {
+/** Records the progress of one read model that other processes report. */
+export interface RemoteProgressRecorder {
   addRemotePartition(generation: number, partition: string): void;
-  removeRemotePartition(generation: number, partition: string): void;
+  forgetRemotePartition(generation: number, partition: string): void;
   recordHandledPosition(generation: number, partition: string, position: HandledPosition): void;
   /** Records that a process has reported all partitions that it projects. */
   recordCompleteReport(): void;
@@ -187,7 +187,7 @@ export interface ReportedProgress {
  */
 export async function followProjections(
   operations: ProjectionOperations,
-  progressByName: ReadonlyMap<string, ReportedProgress>,
+  progressByName: ReadonlyMap<string, RemoteProgressRecorder>,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -195,9 +195,9 @@ export async function followProjections(
     const apply = (reported: PartitionProgress) => {
       const { read_model, generation, partition, position } = reported;
       const progress = progressByName.get(read_model);
-      const key = partitionKey(reported);
+      const key = createPartitionKey(reported);
       if (!reported.held) {
-        if (held.delete(key)) progress?.removeRemotePartition(generation, partition);
+        if (held.delete(key)) progress?.forgetRemotePartition(generation, partition);
         return;
       }
       // The position comes first: a process that relies on these reports must not miss it.
@@ -221,7 +221,7 @@ export async function followProjections(
     // A lost connection is expected when the process stops. Reads then poll the checkpoints.
     await operations.progress.follow({}, applyMessage, signal).catch(() => undefined);
     for (const { read_model, generation, partition } of held.values())
-      progressByName.get(read_model)?.removeRemotePartition(generation, partition);
+      progressByName.get(read_model)?.forgetRemotePartition(generation, partition);
     await pauseFor(RECONNECT_PAUSE_MS, signal);
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import type { CheckpointDocument } from '@tracking/subscriptions';
 import { ProjectionProgress } from './projection-progress.ts';
 import { getLastPositionsOfSlots } from './slots.ts';
@@ -38,18 +38,18 @@ function checkpoint(generation: number, partition: string, position: string): Ch
 describe('the progress of a read model', () => {
   it('equals that of its slowest partition', async () => {
     const progress = local([A, B]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     progress.recordHandledPosition(1, A, '0009');
-    expect(progress.handledPosition()).toBeUndefined();
+    expect(progress.getHandledPosition()).toBeUndefined();
     progress.recordHandledPosition(1, B, '0005');
-    expect(progress.handledPosition()).toBe('0005');
+    expect(progress.getHandledPosition()).toBe('0005');
     expect(await progress.waitUntilReached('0005', NOW)).toBe(true);
     expect(await progress.waitUntilReached('0006', NOW)).toBe(false);
   });
 
   it('notifies each waiting read as soon as its position is reached', async () => {
     const progress = local([ALL]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     const told: string[] = [];
     const waits = ['0003', '0001', '0002'].map((position) =>
       progress.waitUntilReached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
@@ -64,7 +64,7 @@ describe('the progress of a read model', () => {
 
   it('returns false after the timeout and on close', async () => {
     const progress = local([ALL]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     const closed = progress.waitUntilReached('0002', LONG);
     expect(await progress.waitUntilReached('0001', 5)).toBe(false);
     progress.endWaits();
@@ -86,7 +86,7 @@ describe('the progress of a read model', () => {
       const waitForNextPoll = (isReported: boolean) =>
         isReported ? new Promise<void>(() => undefined) : setImmediate();
       progress = new ProjectionProgress({ ...still, waitForNextPoll, checkpoints: stored }, 10);
-      await progress.setPointer(1, null);
+      await progress.applyGenerationPointer(1, null);
       for (const partition of [A, B]) {
         progress.recordHandledPosition(1, partition, '0001');
         progress.addRemotePartition(1, partition);
@@ -100,12 +100,12 @@ describe('the progress of a read model', () => {
       progress.recordHandledPosition(1, B, '0003');
       expect(await wait).toBe(true);
       expect(await progress.waitUntilReached('0003', NOW)).toBe(false);
-      expect(await progress.currentHandledPosition()).toBe('0002');
+      expect(await progress.readCurrentHandledPosition()).toBe('0002');
       expect(polls).toBe(0);
     });
 
     it('is polled again when the process can no longer be reached', async () => {
-      progress.removeRemotePartition(1, B);
+      progress.forgetRemotePartition(1, B);
       const wait = progress.waitUntilReached('0002', LONG);
       checkpoints = [checkpoint(1, A, '0002'), checkpoint(1, B, '0002')];
       expect(await wait).toBe(true);
@@ -114,7 +114,7 @@ describe('the progress of a read model', () => {
 
     it('is taken over from the end of its process until another process reports it', () => {
       expect(progress.isTakenOver).toBe(false);
-      progress.removeRemotePartition(1, B);
+      progress.forgetRemotePartition(1, B);
       expect(progress.isTakenOver).toBe(true);
       progress.addRemotePartition(1, B);
       expect(progress.isTakenOver).toBe(false);
@@ -124,31 +124,31 @@ describe('the progress of a read model', () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
       starting.addRemotePartition(1, ALL);
       starting.recordCompleteReport();
-      await starting.setPointer(1, null);
+      await starting.applyGenerationPointer(1, null);
       expect(starting.isTakenOver).toBe(false);
-      starting.removeRemotePartition(1, ALL);
+      starting.forgetRemotePartition(1, ALL);
       expect(starting.isTakenOver).toBe(true);
     });
 
     it('is not taken over before a process reported its partitions, and not by a rebuild', async () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
-      await starting.setPointer(1, null);
+      await starting.applyGenerationPointer(1, null);
       starting.addRemotePartition(1, A);
-      starting.removeRemotePartition(1, A);
+      starting.forgetRemotePartition(1, A);
       expect(starting.isTakenOver).toBe(false);
-      await progress.setPointer(2, 1);
+      await progress.applyGenerationPointer(2, 1);
       expect(progress.isTakenOver).toBe(false);
     });
 
     it('is not polled while another process reports the partition', async () => {
       progress.addRemotePartition(1, B);
-      progress.removeRemotePartition(1, B);
+      progress.forgetRemotePartition(1, B);
       expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
       expect(polls).toBe(0);
     });
 
     it('is polled during a rebuild whose partitions nobody reports', async () => {
-      await progress.setPointer(2, 1);
+      await progress.applyGenerationPointer(2, 1);
       polls = 0;
       expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
       expect(polls).toBe(1);
@@ -157,9 +157,9 @@ describe('the progress of a read model', () => {
 
   it('refuses reads beyond the maximum number of waiters', async () => {
     const progress = local([ALL], [1], 2);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     const waits = [progress.waitUntilReached('0001', LONG), progress.waitUntilReached('0001', LONG)];
-    await expect(progress.waitUntilReached('0001', LONG)).rejects.toThrow(Busy);
+    await expect(progress.waitUntilReached('0001', LONG)).rejects.toThrow(BusyError);
     progress.recordHandledPosition(1, ALL, '0001');
     expect(await Promise.all(waits)).toEqual([true, true]);
     expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
@@ -167,12 +167,12 @@ describe('the progress of a read model', () => {
 
   it('switches to the next generation only if it is as far as the queried one', async () => {
     const progress = local([A, B], [1, 2]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     for (const each of [A, B]) progress.recordHandledPosition(1, each, '0009');
     progress.recordHandledPosition(2, A, '0009');
     progress.recordHandledPosition(2, B, '0008');
 
-    await progress.setPointer(2, 1);
+    await progress.applyGenerationPointer(2, 1);
     expect(progress.generation).toBe(1);
     // Reads use the old generation, which advances meanwhile.
     for (const each of [A, B]) progress.recordHandledPosition(1, each, '0010');
@@ -183,19 +183,19 @@ describe('the progress of a read model', () => {
     expect(progress.generation).toBe(1);
     for (const each of [A, B]) progress.recordHandledPosition(2, each, '0010');
     expect(progress.generation).toBe(2);
-    expect(progress.handledPosition()).toBe('0010');
+    expect(progress.getHandledPosition()).toBe('0010');
     for (const each of [A, B]) progress.recordHandledPosition(2, each, '0011');
     expect(await waiting).toBe(true);
   });
 
   it('does not switch while rows of the queried generation are readable before their position is reported', async () => {
     const progress = local([ALL], [1, 2]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     progress.recordHandledPosition(1, ALL, '0008');
     progress.recordHandledPosition(2, ALL, '0008');
-    progress.recordWrittenPosition(1, ALL, '0009');
+    progress.recordPositionBeingWritten(1, ALL, '0009');
 
-    await progress.setPointer(2, 1);
+    await progress.applyGenerationPointer(2, 1);
     expect(progress.generation).toBe(1);
     progress.recordHandledPosition(1, ALL, '0009');
     expect(progress.generation).toBe(1);
@@ -205,22 +205,22 @@ describe('the progress of a read model', () => {
 
   it('ignores an outdated pointer', async () => {
     const progress = local([ALL], [1, 2]);
-    await progress.setPointer(2, 1);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(2, 1);
+    await progress.applyGenerationPointer(1, null);
     expect(progress.generation).toBe(2);
   });
 
   it('switches immediately if the queried generation is deleted', async () => {
     const progress = local([ALL], [1, 2]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     progress.recordHandledPosition(1, ALL, '0009');
-    await progress.setPointer(2, null);
+    await progress.applyGenerationPointer(2, null);
     expect(progress.generation).toBe(2);
   });
 
   it('of some slots is awaited without the others', async () => {
     const progress = local([A, B]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     const [inA, inB] = ['shipment-a1', 'shipment-71'].map((stream) =>
       getLastPositionsOfSlots([{ stream, position: '0002' }]),
     );
@@ -236,7 +236,7 @@ describe('the progress of a read model', () => {
 
   it('remains when other partitions replace those that handled the events', async () => {
     const progress = local([A, B]);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     progress.recordHandledPosition(1, A, '0005');
     progress.recordHandledPosition(1, B, '0004');
     for (const partition of [A, B]) progress.removeLocalPartition(1, partition);
@@ -246,9 +246,9 @@ describe('the progress of a read model', () => {
     expect(await progress.waitUntilReached('0004', NOW)).toBe(true);
     expect(await progress.waitUntilReached('0005', NOW)).toBe(false);
     progress.recordHandledPosition(1, ALL, '0005');
-    expect(progress.handledPosition()).toBe('0005');
+    expect(progress.getHandledPosition()).toBe('0005');
     for (const four of ['v3.shipment-a-h', 'v3.shipment-i-p', 'v3.shipment-q-x', 'v3.shipment-y-7']) {
-      expect(progress.handledPosition()).toBe('0005');
+      expect(progress.getHandledPosition()).toBe('0005');
       progress.recordHandledPosition(1, four, '0006');
     }
     expect(await waiting).toBe(true);
@@ -257,15 +257,15 @@ describe('the progress of a read model', () => {
   it('switches to a generation with other partitions only when all slots are as far', async () => {
     const progress = local([A, B], [1]);
     progress.addLocalPartition(2, ALL, undefined);
-    await progress.setPointer(1, null);
+    await progress.applyGenerationPointer(1, null);
     progress.recordHandledPosition(1, A, '0009');
     progress.recordHandledPosition(1, B, '0007');
-    await progress.setPointer(2, 1);
+    await progress.applyGenerationPointer(2, 1);
     progress.recordHandledPosition(2, ALL, '0007');
     expect(progress.generation).toBe(1);
     progress.recordHandledPosition(2, 'v1.shipment-a-p', '0009');
     expect(progress.generation).toBe(2);
-    expect(progress.handledPosition()).toBe('0007');
+    expect(progress.getHandledPosition()).toBe('0007');
   });
 
   describe('progress of runners in other processes', () => {
@@ -277,7 +277,7 @@ describe('the progress of a read model', () => {
         return Promise.resolve([checkpoint(1, ALL, position), checkpoint(1, 'unknown', '0000')]);
       };
       const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
-      await progress.setPointer(1, null);
+      await progress.applyGenerationPointer(1, null);
       expect(await progress.waitUntilReached('0001', NOW)).toBe(true);
       const waiting = progress.waitUntilReached('0002', LONG);
       position = '0002';
@@ -290,11 +290,11 @@ describe('the progress of a read model', () => {
     it('of the queried generation counts before the switch, whatever the order of the checkpoints', async () => {
       const stored = [checkpoint(2, ALL, '0008'), checkpoint(1, ALL, '0009')];
       const progress = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve(stored) }, 10);
-      await progress.setPointer(1, null);
-      await progress.setPointer(2, 1);
+      await progress.applyGenerationPointer(1, null);
+      await progress.applyGenerationPointer(2, 1);
       expect(progress.generation).toBe(1);
       stored.push(checkpoint(2, ALL, '0009'));
-      await progress.setPointer(2, 1);
+      await progress.applyGenerationPointer(2, 1);
       expect(progress.generation).toBe(2);
     });
 
@@ -302,13 +302,13 @@ describe('the progress of a read model', () => {
       let isAway = false;
       const checkpoints = () =>
         isAway
-          ? Promise.reject(new Unavailable('document store', 'away'))
+          ? Promise.reject(new UnavailableError('document store', 'away'))
           : Promise.resolve([checkpoint(1, ALL, '0001')]);
       const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
-      await progress.setPointer(1, null);
+      await progress.applyGenerationPointer(1, null);
       const waiting = [progress.waitUntilReached('0002', LONG), progress.waitUntilReached('0003', LONG)];
       isAway = true;
-      for (const read of waiting) await expect(read).rejects.toThrow(Unavailable);
+      for (const read of waiting) await expect(read).rejects.toThrow(UnavailableError);
       isAway = false;
       expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
     });
@@ -318,7 +318,7 @@ describe('the progress of a read model', () => {
       const checkpoints = () =>
         failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, ALL, '0001')]);
       const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
-      await progress.setPointer(1, null);
+      await progress.applyGenerationPointer(1, null);
       expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
     });
   });

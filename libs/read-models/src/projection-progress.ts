@@ -1,20 +1,20 @@
-import { Busy, type Position, Unavailable } from '@tracking/ports';
+import { BusyError, type Position, UnavailableError } from '@tracking/ports';
 import { type CheckpointDocument, type HandledPosition, toHandledPosition } from '@tracking/subscriptions';
-import { SlotCounts, SlotPositions } from './slots.ts';
+import { ProcessCountsOfSlots, SlotPositions } from './slots.ts';
 
 /** Positions by slot. A read that waits for them needs nothing of other slots. */
 export type AwaitedSlots = ReadonlyMap<number, Position>;
 
-interface WaitingRead {
+interface ReadWaitingForProjection {
   readonly settle: (reached: boolean) => void;
-  readonly fail: (error: Unavailable) => void;
+  readonly fail: (error: UnavailableError) => void;
 }
 
 /** Access to the progress and the generation pointer that other processes store. */
-interface RemoteProgress {
-  /** Returns the read model's checkpoints of all generations. @throws Unavailable */
+interface RemoteProgressReader {
+  /** Returns the read model's checkpoints of all generations. @throws UnavailableError */
   checkpoints(): Promise<readonly CheckpointDocument[]>;
-  /** Refreshes the generation pointer if it is stale. @throws Unavailable */
+  /** Refreshes the generation pointer if it is stale. @throws UnavailableError */
   refreshPointer(): Promise<void>;
   /**
    * Resolves when the next poll of the checkpoints is due.
@@ -40,21 +40,21 @@ export class ProjectionProgress {
    */
   private readonly written = new Map<number, SlotPositions>();
   /** Partitions that this process projects. */
-  private readonly local = new SlotCounts();
+  private readonly local = new ProcessCountsOfSlots();
   /** Partitions that followed processes project. */
-  private readonly followed = new SlotCounts();
+  private readonly followed = new ProcessCountsOfSlots();
   /** True once a followed process has reported its partitions. Before, processes of an earlier release may project them. */
   private hasBeenReported = false;
   private queried: number | undefined;
   private next: number | undefined;
   /** Reads that wait for all slots, sorted by position. */
-  private readonly waiters: (WaitingRead & { readonly position: Position })[] = [];
+  private readonly waiters: (ReadWaitingForProjection & { readonly position: Position })[] = [];
   /** Reads that wait for some slots. */
-  private readonly slotWaiters = new Set<WaitingRead & { readonly slots: AwaitedSlots }>();
+  private readonly slotWaiters = new Set<ReadWaitingForProjection & { readonly slots: AwaitedSlots }>();
   private watching = false;
 
   constructor(
-    private readonly remote: RemoteProgress,
+    private readonly remote: RemoteProgressReader,
     private readonly maxWaiters: number,
   ) {}
 
@@ -66,20 +66,20 @@ export class ProjectionProgress {
   /**
    * Applies a new pointer as soon as queries would not return older data.
    * @param retiring generation that queries may still use until the switch; all other old generations are deleted
-   * @throws Unavailable; the new pointer is kept anyway
+   * @throws UnavailableError; the new pointer is kept anyway
    */
-  async setPointer(active: number, retiring: number | null): Promise<void> {
+  async applyGenerationPointer(active: number, retiring: number | null): Promise<void> {
     this.queried ??= active;
     // Concurrent reads of the pointer can complete out of order, so an older pointer is ignored.
     if (active > (this.next ?? this.queried)) this.next = active;
     if (this.next === undefined) return;
     const gone = active === this.next && this.queried !== retiring;
-    if (!gone && !this.hasAllPartitionsLocally()) await this.readCheckpoints();
+    if (!gone && !this.hasAllPartitionsLocally()) await this.recordRemoteCheckpoints();
     this.switchIfCaughtUp(gone);
   }
 
   addLocalPartition(generation: number, partition: string, place: HandledPosition | undefined): void {
-    this.local.addPartitionSlots(generation, partition);
+    this.local.countSlotsOfPartition(generation, partition);
     if (place !== undefined) this.recordHandledPosition(generation, partition, place);
   }
 
@@ -89,11 +89,11 @@ export class ProjectionProgress {
 
   /** Records that a followed process projects the partition, and reports its progress from now on. */
   addRemotePartition(generation: number, partition: string): void {
-    this.followed.addPartitionSlots(generation, partition);
+    this.followed.countSlotsOfPartition(generation, partition);
   }
 
   /** Records that a followed process no longer projects the partition, or can no longer be reached. */
-  removeRemotePartition(generation: number, partition: string): void {
+  forgetRemotePartition(generation: number, partition: string): void {
     this.followed.removePartitionSlots(generation, partition);
   }
 
@@ -104,15 +104,15 @@ export class ProjectionProgress {
 
   recordHandledPosition(generation: number, partition: string, place: HandledPosition): void {
     if (this.queried !== undefined && generation < this.queried) return;
-    if (!openPositions(this.known, generation).raisePositions(partition, place)) return;
+    if (!getOrCreateSlotPositions(this.known, generation).raisePositions(partition, place)) return;
     if (generation === this.next) this.switchIfCaughtUp();
     else if (generation === this.queried) this.wakeWaiters();
   }
 
   /** Records that this process starts to write rows of events up to the position. */
-  recordWrittenPosition(generation: number, partition: string, position: Position): void {
+  recordPositionBeingWritten(generation: number, partition: string, position: Position): void {
     if (this.queried === undefined || generation >= this.queried)
-      openPositions(this.written, generation).raisePositions(partition, position);
+      getOrCreateSlotPositions(this.written, generation).raisePositions(partition, position);
   }
 
   /**
@@ -124,43 +124,43 @@ export class ProjectionProgress {
   }
 
   /** Returns the position up to which the queried rows contain all events; undefined if a slot has no position. */
-  handledPosition(): HandledPosition | undefined {
+  getHandledPosition(): HandledPosition | undefined {
     return this.queried === undefined ? undefined : this.known.get(this.queried)?.getMinPosition();
   }
 
   /**
    * Returns the handled position. If other processes project partitions and do not report their progress, reads their
    * checkpoints first.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  async currentHandledPosition(): Promise<HandledPosition | undefined> {
+  async readCurrentHandledPosition(): Promise<HandledPosition | undefined> {
     if (!this.isProgressReported()) await this.refreshProgress();
-    return this.handledPosition();
+    return this.getHandledPosition();
   }
 
   /**
    * Returns true if the queried rows contain all events up to the position, now or within the timeout.
    * @param awaited a position, or the positions that some slots must have reached
-   * @throws Busy if too many reads wait already; Unavailable if the document store fails while the read waits, because
+   * @throws BusyError if too many reads wait already; UnavailableError if the document store fails while the read waits, because
    *   the read needs it too
    */
   async waitUntilReached(awaited: Position | AwaitedSlots, timeoutMs: number): Promise<boolean> {
-    if (this.hasReached(awaited)) return true;
+    if (this.hasReachedAwaitedPosition(awaited)) return true;
     // If another read already waits, its next poll also serves this read.
     if (!this.isProgressReported() && (timeoutMs <= 0 || !this.watching)) {
       await this.refreshProgress().catch(() => undefined);
-      if (this.hasReached(awaited)) return true;
+      if (this.hasReachedAwaitedPosition(awaited)) return true;
     }
     if (timeoutMs <= 0) return false;
     if (this.waiters.length + this.slotWaiters.size >= this.maxWaiters)
-      throw new Busy('read models', 'too many reads are waiting for read models; retry later');
+      throw new BusyError('read models', 'too many reads are waiting for read models; retry later');
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => waiter.settle(false), timeoutMs);
       const end = () => {
         clearTimeout(timer);
         remove();
       };
-      const waiter: WaitingRead = {
+      const waiter: ReadWaitingForProjection = {
         settle: (reached) => {
           end();
           resolve(reached);
@@ -171,7 +171,7 @@ export class ProjectionProgress {
         },
       };
       const remove = this.addWaitingRead(waiter, awaited);
-      void this.pollWhileWaiting();
+      void this.pollProgressWhileReadsWait();
     });
   }
 
@@ -180,24 +180,24 @@ export class ProjectionProgress {
     for (const waiter of this.listWaitingReads()) waiter.settle(false);
   }
 
-  private listWaitingReads(): readonly WaitingRead[] {
+  private listWaitingReads(): readonly ReadWaitingForProjection[] {
     return [...this.waiters, ...this.slotWaiters];
   }
 
-  private hasReached(awaited: Position | AwaitedSlots): boolean {
+  private hasReachedAwaitedPosition(awaited: Position | AwaitedSlots): boolean {
     const reached = this.queried === undefined ? undefined : this.known.get(this.queried);
-    if (typeof awaited !== 'string') return reached?.hasReached(awaited) ?? false;
+    if (typeof awaited !== 'string') return reached?.haveSlotsReachedPositions(awaited) ?? false;
     const place = reached?.getMinPosition();
     return place !== undefined && place >= awaited;
   }
 
   private hasAllPartitionsLocally(): boolean {
-    return this.getUsedGenerations().every((generation) => this.local.hasAll(generation));
+    return this.getUsedGenerations().every((generation) => this.local.hasProjectedAllSlots(generation));
   }
 
   /** Returns true if runners in this process or followed processes report the progress of all partitions. */
   private isProgressReported(generations = this.getUsedGenerations()): boolean {
-    return generations.every((generation) => this.local.hasAll(generation, this.followed));
+    return generations.every((generation) => this.local.hasProjectedAllSlots(generation, this.followed));
   }
 
   /** Returns the queried generation, and the next one if queries wait to switch to it. */
@@ -219,12 +219,14 @@ export class ProjectionProgress {
 
   /** Returns true if the next generation contains all events whose rows may be readable in the queried generation. */
   private hasAllRowsOf(queried: number, next: number): boolean {
-    const made = openPositions(this.known, next);
-    return [this.known, this.written].every((positions) => made.hasLogPositionsOf(openPositions(positions, queried)));
+    const made = getOrCreateSlotPositions(this.known, next);
+    return [this.known, this.written].every((positions) =>
+      made.hasReachedLogPositionsOf(getOrCreateSlotPositions(positions, queried)),
+    );
   }
 
   /** Returns a function that removes the read. */
-  private addWaitingRead(waiter: WaitingRead, awaited: Position | AwaitedSlots): () => void {
+  private addWaitingRead(waiter: ReadWaitingForProjection, awaited: Position | AwaitedSlots): () => void {
     if (typeof awaited !== 'string') {
       const added = { ...waiter, slots: awaited };
       this.slotWaiters.add(added);
@@ -241,16 +243,16 @@ export class ProjectionProgress {
   }
 
   private wakeWaiters(): void {
-    for (const waiter of this.slotWaiters) if (this.hasReached(waiter.slots)) waiter.settle(true);
+    for (const waiter of this.slotWaiters) if (this.hasReachedAwaitedPosition(waiter.slots)) waiter.settle(true);
     if (this.waiters.length === 0) return;
-    const place = this.handledPosition();
+    const place = this.getHandledPosition();
     if (place === undefined) return;
     const until = this.waiters.findIndex((waiter) => waiter.position > place);
     for (const waiter of this.waiters.splice(0, until < 0 ? this.waiters.length : until)) waiter.settle(true);
   }
 
   /** Polls the checkpoints of other processes while reads wait for them, rarely if these report their progress. */
-  private async pollWhileWaiting(): Promise<void> {
+  private async pollProgressWhileReadsWait(): Promise<void> {
     if (this.watching) return;
     this.watching = true;
     while (this.waiters.length + this.slotWaiters.size > 0) {
@@ -262,15 +264,15 @@ export class ProjectionProgress {
   }
 
   private failWaiters(error: unknown): void {
-    if (error instanceof Unavailable) for (const waiter of this.listWaitingReads()) waiter.fail(error);
+    if (error instanceof UnavailableError) for (const waiter of this.listWaitingReads()) waiter.fail(error);
   }
 
   private async refreshProgress(): Promise<void> {
     await this.remote.refreshPointer();
-    await this.readCheckpoints();
+    await this.recordRemoteCheckpoints();
   }
 
-  private async readCheckpoints(): Promise<void> {
+  private async recordRemoteCheckpoints(): Promise<void> {
     const checkpoints = await this.remote.checkpoints();
     // Older generations first: a switch to the next generation compares it with all that was read of the queried one.
     for (const checkpoint of checkpoints.toSorted((one, other) => one.generation - other.generation)) {
@@ -281,7 +283,7 @@ export class ProjectionProgress {
   }
 }
 
-function openPositions(positions: Map<number, SlotPositions>, generation: number): SlotPositions {
+function getOrCreateSlotPositions(positions: Map<number, SlotPositions>, generation: number): SlotPositions {
   const places = positions.get(generation) ?? new SlotPositions();
   positions.set(generation, places);
   return places;

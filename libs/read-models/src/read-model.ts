@@ -48,9 +48,9 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
   /** Name of the read model for operators, `[a-z_]+`. */
   readonly name: N;
   /**
-   * Version of the rows that `apply` produces, from 1. Increase it with every change of these rows: the rows are then
-   * rebuilt automatically, and until then queries use the rows of the previous version. A change of indexes alone needs
-   * no new version.
+   * Version of the rows that `applyEventToRows` produces, from 1. Increase it with every change of these rows: the rows
+   * are then rebuilt automatically, and until then queries use the rows of the previous version. A change of indexes
+   * alone needs no new version.
    */
   readonly version: number;
   readonly indexes: readonly IndexSpec[];
@@ -65,16 +65,16 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
    */
   readonly scoped: boolean;
   /**
-   * Returns the ids of the rows that `apply` reads. If the function is absent, `apply` reads no rows and no rows are
-   * cached.
+   * Returns the ids of the rows that `applyEventToRows` reads. If the function is absent, `applyEventToRows` reads no
+   * rows and no rows are cached.
    */
-  reads?(event: ProjectedEvent): readonly string[];
+  listRowIdsToRead?(event: ProjectedEvent): readonly string[];
   /**
    * Returns the new state of the rows that the event changes. Pure. Omits rows that already reflect the event; stored
    * rows of a newer revision are not overwritten. An error parks the stream.
-   * @param row returns the row with an id that `reads` has returned
+   * @param row returns the row with an id that `listRowIdsToRead` has returned
    */
-  apply(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];
+  applyEventToRows(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];
   /** Returns the time at which the retention of the row begins. A row that has already expired is not stored. */
   retainedFrom?(row: R): Timestamp;
   /** Returns the weight of a row in the row cache, as an integer. An ordinary row has weight 1. */
@@ -98,7 +98,7 @@ export function createRowsCollectionSpec(
 /**
  * Parses the name of a collection. Returns the generation; undefined if the collection belongs to another read model.
  */
-export function parseGeneration(model: ReadModel, collectionName: string): number | undefined {
+export function parseGenerationOfCollectionName(model: ReadModel, collectionName: string): number | undefined {
   const [name, generation] = collectionName.split('.g');
   return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
 }
@@ -116,14 +116,14 @@ export function createScopeFilter(scope: WorkspaceScope): Filter {
 }
 
 /** Returns the values of the shard key of rows in the scope. */
-export function toShardValues(scope: WorkspaceScope): ShardValues {
+export function toShardKeyValues(scope: WorkspaceScope): ShardValues {
   return listWorkspacesAndEnvironments([scope]);
 }
 
 /**
  * Opens each collection once, at its first use, so that an unavailable store does not delay the start of the process.
  */
-export class Collections {
+export class LazilyOpenedCollections {
   private readonly opened = new Map<string, Promise<Collection<Document>>>();
 
   constructor(readonly store: DocumentStore) {}
@@ -138,7 +138,7 @@ export class Collections {
     return opening;
   }
 
-  async drop(name: string, ending?: AbortSignal): Promise<void> {
+  async dropCollection(name: string, ending?: AbortSignal): Promise<void> {
     this.opened.delete(name);
     await this.store.dropCollection(name, ending);
   }

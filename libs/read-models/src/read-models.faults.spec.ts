@@ -1,4 +1,4 @@
-import { ACME_LIVE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createShipmentToken } from '../test/shipment-events.ts';
 import { createWriteFaults, createSeededRandom, injectFaults } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild, waitUntilTrue } from '../test/world.ts';
 
@@ -35,7 +35,9 @@ describe('read models over the embedded engines', () => {
     }
     const models = await world.startReadModels({ leases: world.createLeasesOfNextProcess(), graceMs: 20 });
     await models.ready;
-    await waitUntilTrue(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
+    await waitUntilTrue(async () =>
+      (await models.listReadModelStates()).every((each) => each.caught_up && each.building === null),
+    );
     expect(await models.listParkedShipments()).toEqual([]);
     await expectEqualToRebuild(models);
   }, 60_000);
@@ -53,7 +55,7 @@ describe('read models over the embedded engines', () => {
     await models.ready;
     await waitUntilCaughtUp(models);
     expect(await models.listParkedShipments()).toEqual([]);
-    const { items } = await models.queries.shipments.listShipments(ACME_LIVE, { filter: {}, limit: 1_000 });
+    const { items } = await models.queries.shipments.listShipments(ACME_LIVE_SCOPE, { filter: {}, limit: 1_000 });
     expect(items).toHaveLength(20);
     await expectEqualToRebuild(models);
   }, 20_000);

@@ -1,14 +1,14 @@
-import { CHECKPOINTS_COLLECTION } from '@tracking/subscriptions';
+import { CHECKPOINTS_COLLECTION_SPEC } from '@tracking/subscriptions';
 import { RecordedMetrics, eventually } from '@tracking/testing';
-import { ACME_LIVE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
   waitUntilTrue,
   expectEqualToRebuild,
-  rebuildAndWait,
+  rebuildReadModelAndWait,
 } from '../test/world.ts';
-import { UnknownReadModel } from './read-models.ts';
+import { UnknownReadModelError } from './read-models.ts';
 import type { ReadModels } from './read-models.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
 
@@ -20,7 +20,7 @@ const ALL = {
 } as const;
 
 async function externalIds(models: ReadModels): Promise<(string | null)[]> {
-  const { items } = await models.queries.shipments.listShipments(ACME_LIVE, { filter: {}, limit: 1_000 });
+  const { items } = await models.queries.shipments.listShipments(ACME_LIVE_SCOPE, { filter: {}, limit: 1_000 });
   return items.map(({ external_id }) => external_id);
 }
 
@@ -39,7 +39,7 @@ describe('read models over the embedded engines', () => {
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
     expect(await models.progress.place('shipments')).toBe(position);
     expect(await externalIds(models)).toEqual(['two', 'one']);
-    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(2)}`)).toMatchObject({
+    expect(await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(2)}`)).toMatchObject({
       position,
       record: { version: 1 },
     });
@@ -51,7 +51,7 @@ describe('read models over the embedded engines', () => {
   it('are ready on an empty store and show its first event', async () => {
     const models = await world.startReadModels();
     await models.ready;
-    const states = await models.list();
+    const states = await models.listReadModelStates();
     expect(
       states.map(({ name, generation, building, caught_up, parked }) => [
         name,
@@ -71,9 +71,9 @@ describe('read models over the embedded engines', () => {
     for (let n = 1; n <= 20; n += 1) {
       const position = await world.writer.createShipment(n);
       expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
-      expect((await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(n)}`))?.position).toBe(
-        position,
-      );
+      expect(
+        (await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`))?.position,
+      ).toBe(position);
     }
     const next = 'f'.repeat(16);
     expect(await models.progress.reached('shipments', next, 10)).toBe(false);
@@ -89,14 +89,14 @@ describe('read models over the embedded engines', () => {
     const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await waitUntilCaughtUp(second);
     expect(
-      (await second.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(1)}`))?.record,
+      (await second.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1)}`))?.record,
     ).toMatchObject({
       house_bill: 'HB',
       version: 3,
     });
     expect(
       (
-        await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createShipmentToken(1)}`, {
+        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1)}`, {
           ...ALL,
           limit: 10,
         })
@@ -123,7 +123,7 @@ describe('read models over the embedded engines', () => {
     ).toHaveLength(1);
     expect(
       (
-        await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createShipmentToken(1)}`, {
+        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1)}`, {
           ...ALL,
           limit: 10,
         })
@@ -162,8 +162,8 @@ describe('read models over the embedded engines', () => {
 
   it('refuse unknown names', async () => {
     const models = await world.startReadModels();
-    await expect(models.rebuild('nothing')).rejects.toThrow(UnknownReadModel);
-    await expect(models.digestRows('nothing')).rejects.toThrow(UnknownReadModel);
+    await expect(models.rebuild('nothing')).rejects.toThrow(UnknownReadModelError);
+    await expect(models.digestRows('nothing')).rejects.toThrow(UnknownReadModelError);
   });
 
   describe('a rebuild', () => {
@@ -188,25 +188,25 @@ describe('read models over the embedded engines', () => {
       })();
       const rebuilding = (async () => {
         try {
-          for (let times = 0; times < 3; times += 1) await rebuildAndWait(models, 'shipments');
+          for (let times = 0; times < 3; times += 1) await rebuildReadModelAndWait(models, 'shipments');
         } finally {
           done = true;
         }
       })();
       await Promise.all([writing, reading, rebuilding]);
       expect(await externalIds(models)).toHaveLength(created);
-      expect((await models.list())[0]?.generation).toBe(4);
+      expect((await models.listReadModelStates())[0]?.generation).toBe(4);
       await expectEqualToRebuild(models);
     }, 20_000);
 
     it('leaves nothing of the previous generation', async () => {
       await world.writer.createShipment(1);
       const models = await world.startReadModels({ graceMs: 50 });
-      await rebuildAndWait(models, 'shipments');
-      const names = () => world.engine.documentStore.collectionNames('shipments.');
+      await rebuildReadModelAndWait(models, 'shipments');
+      const names = () => world.engine.documentStore.listCollectionNames('shipments.');
       await waitUntilTrue(async () => (await names()).join() === 'shipments.g2');
       const checkpoints = await world.engine.documentStore.collection<{ id: string }>({
-        name: CHECKPOINTS_COLLECTION.name,
+        name: CHECKPOINTS_COLLECTION_SPEC.name,
         indexes: [],
       });
       await eventually(async () => {
@@ -221,7 +221,7 @@ describe('read models over the embedded engines', () => {
       const [one, two] = await Promise.all([models.rebuild('milestones'), models.rebuild('milestones')]);
       expect(one).toEqual({ name: 'milestones', generation: 2 });
       expect(two).toEqual(one);
-      await waitUntilTrue(async () => (await models.list())[1]?.generation === 2);
+      await waitUntilTrue(async () => (await models.listReadModelStates())[1]?.generation === 2);
     });
 
     it('can be requested by a process that does not project, which then follows it', async () => {
@@ -231,7 +231,7 @@ describe('read models over the embedded engines', () => {
       const querying = await world.startReadModels({ project: false, graceMs: 100 });
       await querying.ready;
       await querying.rebuild('shipments');
-      await waitUntilTrue(async () => (await querying.list())[0]?.generation === 2);
+      await waitUntilTrue(async () => (await querying.listReadModelStates())[0]?.generation === 2);
       expect(await externalIds(querying)).toEqual(['one']);
       const position = await world.writer.createShipment(2, { external_id: 'two' });
       expect(await querying.progress.reached('shipments', position, WAIT)).toBe(true);

@@ -20,13 +20,13 @@ import {
 } from '@tracking/subscriptions';
 import { ProjectionMetrics, StreamScopeCache } from './batch-projector.ts';
 import { Generations } from './generations.ts';
-import { Lifecycle, type LifecycleOptions, type ProjectionPartitions } from './lifecycle.ts';
-import { followProjections, ProjectedPartitions, type ProjectionOperations } from './projected-partitions.ts';
+import { ReadModelLifecycle, type ReadModelLifecycleOptions, type ProjectionPartitionSettings } from './lifecycle.ts';
+import { followProjections, ProgressOfProjectedPartitions, type ProjectionOperations } from './projected-partitions.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { EventSweeper } from './published-events/published-event-rows.ts';
-import { Collections } from './read-model.ts';
-import { createTakeoverAges, type FindTimeAfter } from './takeover-age.ts';
-import { computeRowDigest, type RowDigest } from './row-digest.ts';
+import { LazilyOpenedCollections } from './read-model.ts';
+import { createTakeoverAgeByReadModel, type FindTimeAfter } from './takeover-age.ts';
+import { computeDigestOfAllRows, type RowDigest } from './row-digest.ts';
 import { type AwaitedEvent, getLastPositionsOfSlots } from './slots.ts';
 import {
   findReadModelName,
@@ -39,7 +39,7 @@ import {
 } from './registry.ts';
 
 /** Name of the group of leases that processes with projections share. */
-export const READ_MODEL_LEASES = 'read_models';
+export const READ_MODEL_LEASE_GROUP = 'read_models';
 
 export interface ReadModelsOptions {
   readonly eventStore: EventStore;
@@ -54,7 +54,7 @@ export interface ReadModelsOptions {
    * Partitions of the projections, whose number operators can change. By default, there is one partition, and the number
    * cannot be changed.
    */
-  readonly partitions?: ProjectionPartitions;
+  readonly partitions?: ProjectionPartitionSettings;
   /**
    * Milliseconds for which a replaced generation is still projected, for processes that have not read the new pointer.
    * Defaults to 60 s.
@@ -69,7 +69,7 @@ export interface ReadModelsOptions {
   readonly batchingDelayMs?: number;
   /** Number of cached rows per read model, over all partitions. Defaults to 10,000. */
   readonly cachedRows?: number;
-  /** Maximum number of waiting reads per read model; further reads throw `Busy`. Defaults to 10,000. */
+  /** Maximum number of waiting reads per read model; further reads throw `BusyError`. Defaults to 10,000. */
   readonly maxWaiters?: number;
   /** Milliseconds for which published events are kept, counted from `created_at`. Defaults to no limit. */
   readonly eventRetentionMs?: number;
@@ -83,7 +83,7 @@ export interface ReadModelsOptions {
 }
 
 /** Options of a process that only queries. It reads nothing but the last position from the event store. */
-interface QueryingOptions extends Omit<ReadModelsOptions, 'eventStore' | 'project'> {
+interface QueryOnlyReadModelsOptions extends Omit<ReadModelsOptions, 'eventStore' | 'project'> {
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly project: false;
 }
@@ -93,7 +93,7 @@ export interface ReadModelState extends ReadModelStatus {
 }
 
 /** Error for a request that names an unknown read model. */
-export class UnknownReadModel extends Error {
+export class UnknownReadModelError extends Error {
   override readonly name = 'UnknownReadModel';
 }
 
@@ -102,18 +102,18 @@ export interface ReadModelProgress {
   /**
    * Returns true if the queried rows contain all events up to the position, now or within the timeout. Later calls with
    * the same position also return true.
-   * @throws Busy if too many reads wait already
+   * @throws BusyError if too many reads wait already
    */
   reached(model: ReadModelName, position: Position, timeoutMs: number): Promise<boolean>;
   /**
    * Returns the position up to which the queried rows contain all events; undefined before the first event.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   place(model: ReadModelName): Promise<HandledPosition | undefined>;
   /**
    * Returns the milliseconds since the first event was recorded that the queried rows may lack, about 0 if they lack
    * none, while a process takes over the projection of the read model from another; undefined at all other times.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   findTakeoverAge(model: ReadModelName): Promise<number | undefined>;
 }
@@ -125,16 +125,16 @@ export class ReadModels {
   /** Resolves when queries use rows that have contained all stored events once. */
   readonly ready: Promise<void>;
   private readonly rows: OpenReadModels['rows'];
-  private readonly lifecycles: ReadonlyMap<string, Lifecycle>;
+  private readonly lifecycles: ReadonlyMap<string, ReadModelLifecycle>;
   private readonly generations: Generations;
-  private readonly projected = new ProjectedPartitions();
+  private readonly projected = new ProgressOfProjectedPartitions();
   private readonly parkedStreams: ParkedStreams;
   private readonly sweeper: EventSweeper | undefined;
   private readonly stopping = new AbortController();
 
-  private constructor(private readonly options: ReadModelsOptions | QueryingOptions) {
+  private constructor(private readonly options: ReadModelsOptions | QueryOnlyReadModelsOptions) {
     const { graceMs = 60_000, maxWaiters = 10_000, documentStore } = options;
-    const collections = new Collections(documentStore);
+    const collections = new LazilyOpenedCollections(documentStore);
     this.generations = new Generations(collections);
     const shared = { collections, generations: this.generations, graceMs };
     const checkpoints = new CheckpointPoller(collections, READ_MODEL_NAMES);
@@ -146,14 +146,15 @@ export class ReadModels {
 
     this.rows = rows;
     this.queries = queries;
-    const ages = createTakeoverAges(rows, options);
+    const ages = createTakeoverAgeByReadModel(rows, options);
     this.progress = {
       reached: (model, position, timeoutMs) => rows[model].progress.waitUntilReached(position, timeoutMs),
-      place: (model) => rows[model].progress.currentHandledPosition(),
-      findTakeoverAge: (model) => ages.get(model)?.measureTakeoverAge() ?? Promise.resolve(undefined),
+      place: (model) => rows[model].progress.readCurrentHandledPosition(),
+      findTakeoverAge: (model) => ages.get(model)?.measureAgeOfMissingEvents() ?? Promise.resolve(undefined),
     };
-    this.lifecycles = new Map(options.project === false ? [] : this.createLifecycles(options, shared));
-    this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
+    this.lifecycles = new Map(options.project === false ? [] : this.createReadModelLifecycles(options, shared));
+    const wake = (name: string) => this.lifecycles.get(name)?.retryRequestedParkedStreams();
+    this.parkedStreams = new ParkedStreams(documentStore, wake);
     if (options.project !== false && eventRetentionMs !== undefined) {
       this.sweeper = new EventSweeper({ ...options, active: rows.published_events });
       this.sweeper.job.startJobRounds();
@@ -162,14 +163,14 @@ export class ReadModels {
   }
 
   /** Starts the read models. Resolves immediately; it waits for unavailable engines in the background. See `ready`. */
-  static start(options: ReadModelsOptions | QueryingOptions): Promise<ReadModels> {
+  static start(options: ReadModelsOptions | QueryOnlyReadModelsOptions): Promise<ReadModels> {
     return Promise.resolve(new ReadModels(options));
   }
 
   /**
    * Returns true if all read models contain all events up to the position, now or within the timeout. Clients that are
    * notified afterwards can read the data.
-   * @throws Busy if too many reads wait already
+   * @throws BusyError if too many reads wait already
    */
   async waitForAllReadModels(position: Position, timeoutMs: number): Promise<boolean> {
     const all = await Promise.all(READ_MODEL_NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
@@ -179,7 +180,7 @@ export class ReadModels {
   /**
    * Returns true if the read models from which clients read the data of these events contain them, now or within the
    * timeout. Events of other shipments are not awaited.
-   * @throws Busy if too many reads wait already
+   * @throws BusyError if too many reads wait already
    */
   async waitForReadModelsOfEvents(events: readonly AwaitedEvent[], timeoutMs: number): Promise<boolean> {
     const positions = getLastPositionsOfSlots(events);
@@ -192,28 +193,28 @@ export class ReadModels {
    * Starts to rebuild a read model from the first event. Until the rebuild ends, queries use the present generation.
    * Does nothing if a rebuild is running. A rebuild continues after a crash.
    * @returns the new generation, once the request for the rebuild is durable
-   * @throws UnknownReadModel, Unavailable
+   * @throws UnknownReadModelError, UnavailableError
    */
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
     const known = this.requireReadModelName(name);
     const generation = await this.generations.startGeneration(this.rows[known].model);
-    this.lifecycles.get(known)?.runStepNow();
+    this.lifecycles.get(known)?.runLifecycleStepNow();
     return { name: known, generation };
   }
 
-  /** @throws Unavailable */
-  async list(): Promise<readonly ReadModelState[]> {
+  /** @throws UnavailableError */
+  async listReadModelStates(): Promise<readonly ReadModelState[]> {
     const head = await this.options.eventStore.head();
-    return Promise.all(READ_MODEL_NAMES.map((name) => this.readState(name, head)));
+    return Promise.all(READ_MODEL_NAMES.map((name) => this.readStateOfReadModel(name, head)));
   }
 
   /**
    * Lists streams that are parked because an event could not be applied. Includes the streams of all processes and
    * subscribers, also those of the publisher.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async listParkedShipments(): Promise<readonly ParkedShipment[]> {
-    const parked = await this.parkedStreams.list();
+    const parked = await this.parkedStreams.listParkedStreams();
     return parked.map(({ subscriber, partition: _partition, retry: _retry, ...rest }) => ({
       read_model: subscriber,
       ...rest,
@@ -223,19 +224,19 @@ export class ReadModels {
   /**
    * Retries a parked stream.
    * @param id id from `listParkedShipments`
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  retryParked(id: string): Promise<RetryOutcome> {
+  retryParkedStream(id: string): Promise<RetryOutcome> {
     return this.parkedStreams.retry(id);
   }
 
   /**
    * Computes a digest of the queried rows, for comparison with the digest of a rebuild.
-   * @throws UnknownReadModel, Unavailable
+   * @throws UnknownReadModelError, UnavailableError
    */
   async digestRows(name: string): Promise<RowDigest> {
     const active = this.rows[this.requireReadModelName(name)];
-    return computeRowDigest(await active.openActiveRows(), active.progress.generation ?? 0);
+    return computeDigestOfAllRows(await active.openActiveRows(), active.progress.generation ?? 0);
   }
 
   /** Operations for processes that only query and follow the projections of this process. */
@@ -260,18 +261,17 @@ export class ReadModels {
     for (const { progress } of Object.values(this.rows)) progress.endWaits();
   }
 
-  private *createLifecycles(
+  private *createReadModelLifecycles(
     options: ReadModelsOptions,
-    shared: Pick<LifecycleOptions, 'collections' | 'generations' | 'graceMs'>,
-  ): Iterable<[string, Lifecycle]> {
+    shared: Pick<ReadModelLifecycleOptions, 'collections' | 'generations' | 'graceMs'>,
+  ): Iterable<[string, ReadModelLifecycle]> {
     const { cachedRows = 10_000, partitions, documentStore } = options;
     const writer = partitions !== undefined && { checkpointWriter: new CheckpointWriter(documentStore) };
     const metrics = new ProjectionMetrics(options.metrics);
     const scopes = new StreamScopeCache(options.eventStore);
     const { projected } = this;
-    for (const [name, rows] of Object.entries(this.rows)) {
-      yield [name, new Lifecycle(rows, { ...options, ...shared, ...writer, cachedRows, scopes, metrics, projected })];
-    }
+    const settings = { ...options, ...shared, ...writer, cachedRows, scopes, metrics, projected };
+    for (const [name, rows] of Object.entries(this.rows)) yield [name, new ReadModelLifecycle(rows, settings)];
   }
 
   /** Resolves when the read model can be queried. */
@@ -288,31 +288,33 @@ export class ReadModels {
       );
     };
     // Rejects when this process stops, because then no caller waits any longer.
-    await retry(() => this.rows[name].refreshPointer(), { signal: this.stopping.signal, onFailure }).catch(
+    await retry(() => this.rows[name].refreshGenerationPointer(), { signal: this.stopping.signal, onFailure }).catch(
       () => undefined,
     );
   }
 
-  private async readState(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
+  private async readStateOfReadModel(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
     const active = this.rows[name];
-    const pointer = await active.refreshPointer();
-    const place = await active.progress.currentHandledPosition();
+    const pointer = await active.refreshGenerationPointer();
+    const place = await active.progress.readCurrentHandledPosition();
     const position = place === undefined ? null : toLogPosition(place);
     const { building } = pointer;
     const made = building === null ? undefined : await active.readMinCheckpointPosition(building);
+    const generation = active.progress.generation ?? pointer.active;
     return {
       name,
-      generation: active.progress.generation ?? pointer.active,
+      generation,
       building: building === null ? null : { generation: building, position: made ?? null },
       position,
       caught_up: head === undefined || (position !== null && position >= head),
-      parked: await this.parkedStreams.count(name, active.progress.generation ?? pointer.active),
+      parked: await this.parkedStreams.countParkedStreamsOfGeneration(name, generation),
     };
   }
 
   private requireReadModelName(name: string): ReadModelName {
     const known = findReadModelName(name);
-    if (!known) throw new UnknownReadModel(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
+    if (!known)
+      throw new UnknownReadModelError(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
     return known;
   }
 }

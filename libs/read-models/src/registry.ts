@@ -1,30 +1,30 @@
 import type { EventType } from '@tracking/contracts';
 import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import {
-  CHECKPOINTS_COLLECTION,
-  PARKED_STREAMS_COLLECTION,
-  PARTITION_LAYOUTS_COLLECTION,
+  CHECKPOINTS_COLLECTION_SPEC,
+  PARKED_STREAMS_COLLECTION_SPEC,
+  PARTITION_LAYOUTS_COLLECTION_SPEC,
 } from '@tracking/subscriptions';
-import { ActiveRows, type ActiveRowsOptions } from './active-rows.ts';
-import { DeadlineQueries, deadlinesModel } from './deadlines.ts';
-import { DocumentQueries, documentsModel } from './documents.ts';
-import { ExceptionQueries, exceptionsModel } from './exceptions.ts';
+import { ActiveGenerationRows, type ActiveReadModelRowsOptions } from './active-rows.ts';
+import { DeadlineQueries, deadlinesReadModel } from './deadlines.ts';
+import { DocumentQueries, documentsReadModel } from './documents.ts';
+import { ExceptionQueries, exceptionsReadModel } from './exceptions.ts';
 import { listRowCollections } from './generations.ts';
-import { MilestoneQueries, milestonesModel } from './milestones.ts';
+import { MilestoneQueries, milestonesReadModel } from './milestones.ts';
 import { EventQueries } from './published-events/event-queries.ts';
-import { publishedEventsModel } from './published-events/published-event-rows.ts';
+import { publishedEventsReadModel } from './published-events/published-event-rows.ts';
 import type { ReadModel, ReadModelRow } from './read-model.ts';
 import { ShipmentQueries } from './shipments/shipment-queries.ts';
-import { shipmentsModel } from './shipments/shipment-rows.ts';
+import { shipmentsReadModel } from './shipments/shipment-rows.ts';
 
 /** All read models with their queries. Code that handles every read model uses this list. */
 const READ_MODELS = [
-  registerReadModel(shipmentsModel, ShipmentQueries),
-  registerReadModel(milestonesModel, MilestoneQueries),
-  registerReadModel(exceptionsModel, ExceptionQueries),
-  registerReadModel(documentsModel, DocumentQueries),
-  registerReadModel(publishedEventsModel, EventQueries),
-  registerReadModel(deadlinesModel, DeadlineQueries),
+  createReadModelRegistration(shipmentsReadModel, ShipmentQueries),
+  createReadModelRegistration(milestonesReadModel, MilestoneQueries),
+  createReadModelRegistration(exceptionsReadModel, ExceptionQueries),
+  createReadModelRegistration(documentsReadModel, DocumentQueries),
+  createReadModelRegistration(publishedEventsReadModel, EventQueries),
+  createReadModelRegistration(deadlinesReadModel, DeadlineQueries),
 ] as const;
 
 type RegisteredReadModel = (typeof READ_MODELS)[number];
@@ -57,39 +57,39 @@ export function listReadModelsOfEvents(types: Iterable<EventType>): readonly Rea
 
 /**
  * Returns the indexed collections of read models: the progress of all subscriptions, and the rows of all generations
- * in use. @throws Unavailable
+ * in use. @throws UnavailableError
  */
 export async function listReadModelCollections(store: DocumentStore): Promise<readonly CollectionSpec[]> {
   const models = READ_MODELS.map(({ model }) => model);
   return [
-    CHECKPOINTS_COLLECTION,
-    PARKED_STREAMS_COLLECTION,
-    PARTITION_LAYOUTS_COLLECTION,
+    CHECKPOINTS_COLLECTION_SPEC,
+    PARKED_STREAMS_COLLECTION_SPEC,
+    PARTITION_LAYOUTS_COLLECTION_SPEC,
     ...(await listRowCollections(store, models)),
   ];
 }
 
 export interface OpenReadModels {
-  readonly rows: Readonly<Record<ReadModelName, ActiveRows<ReadModelRow>>>;
+  readonly rows: Readonly<Record<ReadModelName, ActiveGenerationRows<ReadModelRow>>>;
   readonly queries: ReadModelQueries;
 }
 
-export function openReadModels(parts: ActiveRowsOptions): OpenReadModels {
+export function openReadModels(parts: ActiveReadModelRowsOptions): OpenReadModels {
   const opened = READ_MODELS.map(({ name, open }) => ({ name, ...open(parts) }));
   const byName = <T>(of: (each: (typeof opened)[number]) => T) =>
     Object.fromEntries(opened.map((each) => [each.name, of(each)]));
   return {
-    rows: byName(({ rows }) => rows as ActiveRows<ReadModelRow>) as OpenReadModels['rows'],
+    rows: byName(({ rows }) => rows as ActiveGenerationRows<ReadModelRow>) as OpenReadModels['rows'],
     queries: byName(({ queries }) => queries) as unknown as ReadModelQueries,
   };
 }
 
-function registerReadModel<R extends ReadModelRow, N extends string, Q>(
+function createReadModelRegistration<R extends ReadModelRow, N extends string, Q>(
   model: ReadModel<R, N>,
-  Queries: new (rows: ActiveRows<R>) => Q,
+  Queries: new (rows: ActiveGenerationRows<R>) => Q,
 ) {
-  const open = (parts: ActiveRowsOptions) => {
-    const rows = new ActiveRows(model, parts);
+  const open = (parts: ActiveReadModelRowsOptions) => {
+    const rows = new ActiveGenerationRows(model, parts);
     return { rows, queries: new Queries(rows) };
   };
   return { name: model.name, model: model as unknown as ReadModel, open };

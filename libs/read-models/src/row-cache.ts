@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ReadModel, ReadModelRow } from './read-model.ts';
 
 /** Rows by id that the handler of a partition has read or written. */
-export interface TermRows {
+export interface CachedRowsById {
   get(id: string): ReadModelRow | undefined;
   set(id: string, row: ReadModelRow): void;
 }
@@ -19,7 +19,7 @@ export class RowCache {
   }
 
   /** Returns an empty cache for one lease term. Other processes can change rows between two terms. */
-  openTermRows(): TermRows {
+  createRowCacheOfTerm(): CachedRowsById {
     const term = (this.terms += 1);
     return {
       get: (id) => this.rows.get(`${term}/${id}`),

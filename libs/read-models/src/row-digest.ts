@@ -15,7 +15,7 @@ export interface RowDigest {
  * Computes a digest of all rows. Equal rows have equal digests in every engine and generation. Rows must not change
  * during the computation.
  */
-export async function computeRowDigest(rows: Collection<ReadModelRow>, generation: number): Promise<RowDigest> {
+export async function computeDigestOfAllRows(rows: Collection<ReadModelRow>, generation: number): Promise<RowDigest> {
   const hash = createHash('sha256');
   let count = 0;
   let after: readonly string[] | undefined;

@@ -5,7 +5,7 @@ import {
   computeSlotsOfStream,
   type HandledPosition,
   listSlotsOfPartition,
-  SLOT_COUNT,
+  STREAM_SLOT_COUNT,
   toLogPosition,
 } from '@tracking/subscriptions';
 
@@ -43,7 +43,7 @@ export function getLastPositionsOfSlots(
 
 /** Positions that the slots of one generation have reached. They only increase. */
 export class SlotPositions {
-  private readonly places: HandledPosition[] = Array.from({ length: SLOT_COUNT }, () => '');
+  private readonly places: HandledPosition[] = Array.from({ length: STREAM_SLOT_COUNT }, () => '');
 
   /** Raises the positions of a partition. Returns true if one of them was lower. */
   raisePositions(partition: string, place: HandledPosition): boolean {
@@ -63,7 +63,7 @@ export class SlotPositions {
     return least === '' ? undefined : least;
   }
 
-  hasReached(awaited: ReadonlyMap<number, Position>): boolean {
+  haveSlotsReachedPositions(awaited: ReadonlyMap<number, Position>): boolean {
     for (const [slot, position] of awaited) if ((this.places[slot] ?? '') < position) return false;
     return true;
   }
@@ -72,16 +72,16 @@ export class SlotPositions {
    * Returns true if every slot has the log position that another generation has. The positions of events that were
    * handled late differ between generations.
    */
-  hasLogPositionsOf(others: SlotPositions): boolean {
+  hasReachedLogPositionsOf(others: SlotPositions): boolean {
     return others.places.every((place, slot) => (this.places[slot] ?? '') >= toLogPosition(place));
   }
 }
 
 /** Numbers of processes that project a slot, by generation. */
-export class SlotCounts {
+export class ProcessCountsOfSlots {
   private readonly counts = new Map<number, number[]>();
 
-  addPartitionSlots(generation: number, partition: string): void {
+  countSlotsOfPartition(generation: number, partition: string): void {
     this.changeSlotCounts(generation, partition, 1);
   }
 
@@ -90,14 +90,14 @@ export class SlotCounts {
   }
 
   /** Returns true if every slot of the generation is projected, here or in the other counts. */
-  hasAll(generation: number | undefined, others?: SlotCounts): boolean {
+  hasProjectedAllSlots(generation: number | undefined, others?: ProcessCountsOfSlots): boolean {
     const [own, other] = [this, others].map((each) => each?.counts.get(generation ?? 0));
-    for (let slot = 0; slot < SLOT_COUNT; slot += 1) if (!own?.[slot] && !other?.[slot]) return false;
+    for (let slot = 0; slot < STREAM_SLOT_COUNT; slot += 1) if (!own?.[slot] && !other?.[slot]) return false;
     return true;
   }
 
   private changeSlotCounts(generation: number, partition: string, by: number): void {
-    const counts = this.counts.get(generation) ?? Array.from({ length: SLOT_COUNT }, () => 0);
+    const counts = this.counts.get(generation) ?? Array.from({ length: STREAM_SLOT_COUNT }, () => 0);
     for (const slot of listPartitionSlots(partition)) counts[slot] = Math.max(0, (counts[slot] ?? 0) + by);
     if (counts.some((count) => count > 0)) this.counts.set(generation, counts);
     else this.counts.delete(generation);

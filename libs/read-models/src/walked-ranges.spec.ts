@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Filter, ScanResult } from '@tracking/ports';
-import { type ListPart, scanRanges } from './walked-ranges.ts';
+import type { Filter, IndexScanResult } from '@tracking/ports';
+import { type ListPart, scanRowRanges } from './walked-ranges.ts';
 
 interface Row {
   readonly id: string;
@@ -12,7 +12,7 @@ describe('a page merged from several ranges', () => {
   it('contains a row that moves to the next status during the read', async () => {
     const rows = new Map<string, Row>([['one', { id: 'one', at: '1', status: 'open' }]]);
     let looks = 0;
-    const scan = async ({ filter }: { readonly filter: Filter }): Promise<ScanResult<Row>> => {
+    const scan = async ({ filter }: { readonly filter: Filter }): Promise<IndexScanResult<Row>> => {
       looks += 1;
       // The first scan is the slowest of the concurrent ones.
       if (looks === 1) for (let turns = 0; turns < 5; turns += 1) await setImmediate();
@@ -27,7 +27,11 @@ describe('a page merged from several ranges', () => {
       after: undefined,
       toSortValues: (values) => values.map(String),
     };
-    const page = await scanRanges<Row>({ scan: scan as never }, part, 10, { visit: 100, stretches: 2, bytes: 1_000 });
+    const page = await scanRowRanges<Row>({ scan: scan as never }, part, 10, {
+      visit: 100,
+      stretches: 2,
+      bytes: 1_000,
+    });
     expect(page.documents.map(({ id }) => id)).toEqual(['one']);
   });
 });

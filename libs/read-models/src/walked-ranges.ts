@@ -1,4 +1,4 @@
-import type { Collection, Document, Filter, Query, Scalar, ScanResult } from '@tracking/ports';
+import type { Collection, Document, Filter, Query, Scalar, IndexScanResult } from '@tracking/ports';
 import type { SortValues } from './read-model.ts';
 
 /** One part of a list: ranges of one index, each in index order. No row is in two ranges. */
@@ -25,11 +25,11 @@ export interface RowPage<R> {
 /** Maximum size of a page in bytes of JSON, independent of its `limit`. */
 export const MAX_PAGE_BYTES = 8 * 1_048_576;
 /** Minimum share of a page's bytes that each range may read, so that a page of large documents is never empty. */
-const MIN_BYTE_SHARE = 1 / 8;
+const MIN_BYTE_SHARE_OF_RANGE = 1 / 8;
 
 /** Divides the bytes of a page among several ranges. Returns the bytes that each range may read. */
-function divideBytes(bytes: number, ranges: number): number {
-  return bytes * Math.max(MIN_BYTE_SHARE, 1 / ranges);
+function divideBytesAmongRanges(bytes: number, ranges: number): number {
+  return bytes * Math.max(MIN_BYTE_SHARE_OF_RANGE, 1 / ranges);
 }
 
 /** Limits of the work for one part of a list page. */
@@ -48,7 +48,7 @@ export interface ScanBounds {
 export async function readPageFromParts<R extends Document>(
   parts: readonly ListPart[],
   limit: number,
-  read: (part: ListPart, wanted: number) => Promise<ScanResult<R>>,
+  read: (part: ListPart, wanted: number) => Promise<IndexScanResult<R>>,
 ): Promise<RowPage<R>> {
   const found: { readonly row: R; readonly part: ListPart }[] = [];
   const rows = () => found.slice(0, limit).map(({ row }) => row);
@@ -66,23 +66,23 @@ export async function readPageFromParts<R extends Document>(
 }
 
 /** Scans the ranges until the requested number of rows is found or a limit is reached. */
-export async function scanRanges<R extends Document>(
+export async function scanRowRanges<R extends Document>(
   rows: Pick<Collection<R>, 'scan'>,
   part: ListPart,
   wanted: number,
   bounds: ScanBounds,
-): Promise<ScanResult<R>> {
+): Promise<IndexScanResult<R>> {
   let documents: readonly R[] = [];
   let { after } = part;
   const visit = Math.ceil(bounds.visit / part.filters.length);
-  const maxBytes = divideBytes(bounds.bytes, part.filters.length);
+  const maxBytes = divideBytesAmongRanges(bounds.bytes, part.filters.length);
   for (let stretch = 0; stretch < bounds.stretches; stretch += 1) {
     const rest = { ...part, after };
-    const scans = await readStatusByStatus(part.filters, (filter) =>
-      rows.scan({ ...toQuery(rest, filter, wanted - documents.length), visit, maxBytes }),
+    const scans = await readRangesByStatusInTurn(part.filters, (filter) =>
+      rows.scan({ ...toRangeQuery(rest, filter, wanted - documents.length), visit, maxBytes }),
     );
-    const merged = mergeScans(scans, part);
-    documents = removeDuplicates([...documents, ...merged.documents]);
+    const merged = mergeScanResults(scans, part);
+    documents = removeDuplicateRows([...documents, ...merged.documents]);
     after = merged.next;
     if (after === undefined || documents.length >= wanted || scans.some(({ isCut }) => isCut)) break;
   }
@@ -93,7 +93,7 @@ export async function scanRanges<R extends Document>(
  * Reads the ranges of one status concurrently, and the statuses one after another. A row that moves to the next status
  * during the read is therefore found in at least one of them.
  */
-async function readStatusByStatus<T>(
+async function readRangesByStatusInTurn<T>(
   filters: readonly Filter[],
   read: (filter: Filter) => Promise<T>,
 ): Promise<readonly T[]> {
@@ -113,26 +113,29 @@ export async function readSortedRanges<R extends Document>(
   part: ListPart,
   limit: number,
   bytes: number,
-): Promise<ScanResult<R>> {
-  const maxBytes = divideBytes(bytes, part.filters.length);
-  const found = await readStatusByStatus(part.filters, (filter) =>
-    rows.findWithinByteLimit(toQuery(part, filter, limit), maxBytes),
+): Promise<IndexScanResult<R>> {
+  const maxBytes = divideBytesAmongRanges(bytes, part.filters.length);
+  const found = await readRangesByStatusInTurn(part.filters, (filter) =>
+    rows.findWithinByteLimit(toRangeQuery(part, filter, limit), maxBytes),
   );
   const stretches = found.map(({ documents, isCut }) => {
     const last = documents.at(-1);
     return { documents, next: isCut && last !== undefined ? readSortValues(last, part) : undefined };
   });
-  const { documents, next } = mergeScans(stretches, part);
+  const { documents, next } = mergeScanResults(stretches, part);
   return { documents: documents.slice(0, limit), next };
 }
 
 /** Returns the query of one range. */
-function toQuery({ index, sort, after }: ListPart, filter: Filter, limit: number) {
+function toRangeQuery({ index, sort, after }: ListPart, filter: Filter, limit: number) {
   return { index, filter, sort, limit, ...(after !== undefined && { after }) };
 }
 
 /** Merges concurrent scans of several ranges. The result ends at the position that all scans have reached. */
-function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], part: ListPart): ScanResult<R> {
+function mergeScanResults<R extends Document>(
+  stretches: readonly IndexScanResult<R>[],
+  part: ListPart,
+): IndexScanResult<R> {
   const places = stretches.flatMap(({ next }) => (next === undefined ? [] : [next]));
   const [next] = places.sort((one, other) => compareSortValues(one, other, part));
   const documents = stretches
@@ -143,13 +146,13 @@ function mergeScans<R extends Document>(stretches: readonly ScanResult<R>[], par
 
 /** Sorts the rows in the order of the part and removes duplicates. */
 function sortRows<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
-  return removeDuplicates(rows).sort((one, other) =>
+  return removeDuplicateRows(rows).sort((one, other) =>
     compareSortValues(readSortValues(one, part), readSortValues(other, part), part),
   );
 }
 
 /** Removes duplicates. A row that is written during the read can appear in two ranges, or twice in one range. */
-function removeDuplicates<R extends Document>(rows: readonly R[]): R[] {
+function removeDuplicateRows<R extends Document>(rows: readonly R[]): R[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 

@@ -1,35 +1,35 @@
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import type { SortValues } from '../src/read-model.ts';
-import type { ListBounds, ListedRows } from '../src/shipments/list-plan.ts';
+import type { ListPageReadLimits, ScopedRowsWithBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
-import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
+import type { ShipmentReadModelRow } from '../src/shipments/shipment-rows.ts';
 import {
   createFixedRowSource,
-  toDay,
-  sortRecords,
-  matchesFilter,
-  createRandomRecord,
+  toTimeOfNthDay,
+  sortShipmentRecords,
+  matchesShipmentListFilter,
+  createRandomShipmentRecord,
   toShipmentRow,
 } from './listed-shipments.ts';
-import { ACME_LIVE } from './shipment-events.ts';
+import { ACME_LIVE_SCOPE } from './shipment-events.ts';
 
 /** Maximum number of writes during one list, because a list sorted by last change never ends while rows change. */
-const MAX_WRITES_PER_LIST = 200;
+const MAX_WRITES_DURING_LIST = 200;
 const MAX_PAGES_PER_LIST = 1_000;
 
-interface ChangingList {
+interface ChangingListQuery {
   readonly filter: ShipmentListFilter;
   readonly order: ShipmentOrder;
-  readonly bounds: ListBounds;
+  readonly bounds: ListPageReadLimits;
 }
 
 /**
  * Changes, creates and deletes rows while lists are read: between pages, between scans of a page, and between ranges of
  * a scan. Reads are sequential on every store, so that a seed always produces the same writes.
  */
-export class ChangingRows {
+export class RowChangerDuringReads {
   private readonly records = new Map<string, ShipmentRecord>();
   /** Ids of rows changed while the list was read. */
   private readonly touched = new Set<string>();
@@ -42,12 +42,15 @@ export class ChangingRows {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly rows: Pick<Collection<ShipmentRow>, 'findWithinByteLimit' | 'count' | 'scan' | 'writeMany'>,
+    private readonly rows: Pick<
+      Collection<ShipmentReadModelRow>,
+      'findWithinByteLimit' | 'count' | 'scan' | 'writeMany'
+    >,
     private readonly random: () => number,
   ) {}
 
-  async createRows(count: number): Promise<void> {
-    const records = Array.from({ length: count }, () => this.createRecord());
+  async createStoredShipmentRows(count: number): Promise<void> {
+    const records = Array.from({ length: count }, () => this.createRandomShipmentRecord());
     await this.rows.writeMany(records.map((record) => ({ kind: 'upsert', document: toShipmentRow(record) })));
     for (const record of records) this.records.set(record.id, record);
   }
@@ -56,29 +59,29 @@ export class ChangingRows {
    * Reads a list to its end. Fails if the list skips or repeats a row. Returns the number of unchanged rows and of
    * changes.
    */
-  async expectCompleteList({ filter, order, bounds }: ChangingList): Promise<{ steady: number; changes: number }> {
-    const before = [...this.records.values()].filter((record) => matchesFilter(record, filter));
+  async expectCompleteList({ filter, order, bounds }: ChangingListQuery): Promise<{ steady: number; changes: number }> {
+    const before = [...this.records.values()].filter((record) => matchesShipmentListFilter(record, filter));
     this.steady = new Set([...this.records.keys()].filter(() => this.random() < 0.5));
     this.touched.clear();
     const begun = this.written;
-    this.enough = begun + MAX_WRITES_PER_LIST;
-    const seen = await this.readList({ filter, order, bounds });
+    this.enough = begun + MAX_WRITES_DURING_LIST;
+    const seen = await this.readAllPagesOfList({ filter, order, bounds });
     const untouched = (records: readonly ShipmentRecord[]) =>
       records.filter(({ id }) => !this.touched.has(id)).map(({ id }) => id);
-    const expected = untouched(sortRecords(before, order));
+    const expected = untouched(sortShipmentRecords(before, order));
     expect(untouched(seen)).toEqual(expected);
     const places = seen.map((record) => `${record[order.field]} ${record.id}`);
     expect(places).toEqual([...new Set(places)]);
     return { steady: expected.length, changes: this.written - begun };
   }
 
-  private async readList({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
-    const queries = new ShipmentQueries(createFixedRowSource(this.wrapRows()), bounds);
+  private async readAllPagesOfList({ filter, order, bounds }: ChangingListQuery): Promise<readonly ShipmentRecord[]> {
+    const queries = new ShipmentQueries(createFixedRowSource(this.createRowsChangingAfterRead()), bounds);
     const seen: ShipmentRecord[] = [];
     let after: SortValues | undefined;
     for (let pages = 0; pages < MAX_PAGES_PER_LIST; pages += 1) {
       const limit = 1 + Math.floor(this.random() * 20);
-      const { items, next } = await queries.listShipments(ACME_LIVE, { filter, order, limit, after });
+      const { items, next } = await queries.listShipments(ACME_LIVE_SCOPE, { filter, order, limit, after });
       expect(items.length).toBeLessThanOrEqual(limit);
       expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
       seen.push(...items);
@@ -89,31 +92,34 @@ export class ChangingRows {
     throw new Error(`the list has more than ${MAX_PAGES_PER_LIST} pages and does not end`);
   }
 
-  private wrapRows(): ListedRows['rows'] {
+  private createRowsChangingAfterRead(): ScopedRowsWithBounds['rows'] {
     const { rows } = this;
     return {
       findWithinByteLimit: (query, maxBytes) =>
-        this.changeAfterRead(
+        this.changeRowsAfterRead(
           () => rows.findWithinByteLimit(query, maxBytes),
           ({ documents }) => documents,
         ),
       count: (filter, options) =>
-        this.changeAfterRead(
+        this.changeRowsAfterRead(
           () => rows.count(filter, options),
           () => [],
         ),
       scan: (query) =>
-        this.changeAfterRead(
+        this.changeRowsAfterRead(
           () => rows.scan(query),
           ({ documents }) => documents,
         ),
     };
   }
 
-  private changeAfterRead<T>(at: () => Promise<T>, rowsIn: (found: T) => readonly ShipmentRow[]): Promise<T> {
+  private changeRowsAfterRead<T>(
+    at: () => Promise<T>,
+    rowsIn: (found: T) => readonly ShipmentReadModelRow[],
+  ): Promise<T> {
     const looked = this.last.then(async () => {
       const found = await at();
-      await this.writeChanges(rowsIn(found));
+      await this.writeRandomRowChanges(rowsIn(found));
       return found;
     });
     this.last = looked.catch(() => undefined);
@@ -124,7 +130,7 @@ export class ChangingRows {
    * Moves rows into, out of and within the list; creates and deletes some rows.
    * @param found rows that were just read; many changes affect these rows, because they may be read again
    */
-  private async writeChanges(found: readonly ShipmentRow[]): Promise<void> {
+  private async writeRandomRowChanges(found: readonly ShipmentReadModelRow[]): Promise<void> {
     if (this.written >= this.enough) return;
     const { random } = this;
     const isOpen = ({ id }: ShipmentRecord) => !this.steady.has(id);
@@ -134,40 +140,40 @@ export class ChangingRows {
       const among = nearby.length > 0 && random() < 0.4 ? nearby : all;
       const record = among[Math.floor(random() * among.length)];
       const kind = random();
-      if (record === undefined || kind < 0.12) return this.putRow(this.createRecord());
-      return kind < 0.24 ? this.deleteRecord(record) : this.putRow(this.changeRecord(record));
+      if (record === undefined || kind < 0.12) return this.upsertShipmentRecord(this.createRandomShipmentRecord());
+      return kind < 0.24 ? this.deleteRecord(record) : this.upsertShipmentRecord(this.changeRecordRandomly(record));
     });
     await this.rows.writeMany(writes);
   }
 
-  private putRow(record: ShipmentRecord) {
-    this.recordChange(record);
+  private upsertShipmentRecord(record: ShipmentRecord) {
+    this.recordRowChange(record);
     this.records.set(record.id, record);
     return { kind: 'upsert', document: toShipmentRow(record) } as const;
   }
 
   private deleteRecord(record: ShipmentRecord) {
-    this.recordChange(record);
+    this.recordRowChange(record);
     this.records.delete(record.id);
     return { kind: 'delete', id: record.id } as const;
   }
 
-  private recordChange({ id }: ShipmentRecord): void {
+  private recordRowChange({ id }: ShipmentRecord): void {
     this.touched.add(id);
     this.written += 1;
   }
 
-  private createRecord(): ShipmentRecord {
+  private createRandomShipmentRecord(): ShipmentRecord {
     this.made += 1;
-    return avoidRareReferencePair(createRandomRecord(this.made, this.random), this.random);
+    return avoidRareReferencePair(createRandomShipmentRecord(this.made, this.random), this.random);
   }
 
   /** Changes a record: its status, its ETA by a day or two, or all of its fields. */
-  private changeRecord(record: ShipmentRecord): ShipmentRecord {
+  private changeRecordRandomly(record: ShipmentRecord): ShipmentRecord {
     const { random } = this;
     const { id, external_id, created_at, eta } = record;
-    const another = avoidRareReferencePair(createRandomRecord(0, random), random);
-    const updated_at = toDay(60 + this.written / 100);
+    const another = avoidRareReferencePair(createRandomShipmentRecord(0, random), random);
+    const updated_at = toTimeOfNthDay(60 + this.written / 100);
     const what = random();
     if (what < 0.3) return { ...record, updated_at, status: another.status };
     if (what < 0.6 && eta !== null) return { ...record, updated_at, eta: addDays(eta, Math.floor(random() * 4) - 1) };

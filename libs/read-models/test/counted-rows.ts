@@ -7,7 +7,7 @@ import type {
   IndexSpec,
   Query,
   Scalar,
-  Scan,
+  IndexScanQuery,
 } from '@tracking/ports';
 import { matchesCondition, type StoredField } from '@tracking/testing';
 
@@ -35,8 +35,8 @@ export class VisitCountingRows<R extends Document> implements Pick<
   find(query: Query): Promise<readonly R[]> {
     const entries = this.findIndexEntries(query);
     this.visits += entries.length;
-    const fits = toPredicate(query.filter);
-    const found = entries.filter((row) => fits(row) && isAfterStart(row, query));
+    const fits = convertFilterToPredicate(query.filter);
+    const found = entries.filter((row) => fits(row) && isRowAfterPageStart(row, query));
     return Promise.resolve(found.slice(0, query.limit));
   }
 
@@ -49,7 +49,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
   count(filter: Filter, { atMost = Infinity, index }: CountOptions = {}): Promise<number> {
     const counted = this.findIndexEntries({ filter, limit: 0, ...(index !== undefined && { index }) }).slice(0, atMost);
     const key = JSON.stringify(filter);
-    if (!this.told.has(key) && !counted.every(toPredicate(filter))) {
+    if (!this.told.has(key) && !counted.every(convertFilterToPredicate(filter))) {
       throw new Error('rows cannot be counted, because the index does not contain all fields of the filter');
     }
     this.told.add(key);
@@ -57,16 +57,16 @@ export class VisitCountingRows<R extends Document> implements Pick<
     return Promise.resolve(counted.length);
   }
 
-  scan(query: Scan) {
+  scan(query: IndexScanQuery) {
     const { filter, sort, visit, limit, index, maxBytes = Infinity } = query;
-    const { fields } = this.findIndex(index);
+    const { fields } = this.getIndexByName(index);
     const from = fields.indexOf(sort.fields[0] ?? '');
     const isInOrder = sort.fields.every((field, at) => fields[from + at] === field);
-    const isRange = fields.slice(0, from).every((field) => isScalar(leadingElement(filter[field])));
+    const isRange = fields.slice(0, from).every((field) => isScalar(getLeadingConditionElement(filter[field])));
     if (from < 0 || !isInOrder || !isRange)
       throw new Error(`the scan needs an index in sort order, but ${index} has another order`);
-    const rest = this.findIndexEntries(query).filter((entry) => isAfterStart(entry, query));
-    const fits = toPredicate(filter);
+    const rest = this.findIndexEntries(query).filter((entry) => isRowAfterPageStart(entry, query));
+    const fits = convertFilterToPredicate(filter);
     const documents: R[] = [];
     let visited = 0;
     let isCut = false;
@@ -81,7 +81,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
     const last = rest[visited - 1];
     return Promise.resolve({
       documents,
-      next: visited < rest.length && last !== undefined ? readValues(last, sort.fields) : undefined,
+      next: visited < rest.length && last !== undefined ? readRowValues(last, sort.fields) : undefined,
       isCut,
     });
   }
@@ -91,8 +91,8 @@ export class VisitCountingRows<R extends Document> implements Pick<
     if (index === undefined) throw new Error('a list query must name its index');
     this.used.add(index);
     const range: Record<string, FilterCondition> = {};
-    for (const field of this.findIndex(index).fields) {
-      const condition = leadingElement(filter[field]);
+    for (const field of this.getIndexByName(index).fields) {
+      const condition = getLeadingConditionElement(filter[field]);
       if (condition === undefined) break;
       range[field] = condition;
       if (!isScalar(condition)) break;
@@ -111,21 +111,22 @@ export class VisitCountingRows<R extends Document> implements Pick<
     const key = JSON.stringify(range);
     const known =
       this.ranges.get(key) ??
-      this.listRowsInRange(Object.fromEntries(conditions)).filter(toPredicate({ [last[0]]: last[1] }));
+      this.listRowsInRange(Object.fromEntries(conditions)).filter(convertFilterToPredicate({ [last[0]]: last[1] }));
     this.ranges.set(key, known);
     return known;
   }
 
-  private findIndex(name: string): IndexSpec {
+  private getIndexByName(name: string): IndexSpec {
     const found = this.indexes.find((index) => index.name === name);
     if (found === undefined) throw new Error(`no index ${name}`);
     return found;
   }
 }
 
-function toPredicate(filter: Filter): (row: Document) => boolean {
+function convertFilterToPredicate(filter: Filter): (row: Document) => boolean {
   const conditions = Object.entries(filter);
-  return (row) => conditions.every(([field, condition]) => matchesConditionFast(readValue(row, field), condition));
+  return (row) =>
+    conditions.every(([field, condition]) => matchesConditionFast(getFieldValueOfRow(row, field), condition));
 }
 
 /** Fast version of `matchesCondition` for scalar values and lists. */
@@ -144,7 +145,7 @@ function isList(value: StoredField | undefined): value is readonly Scalar[] {
 }
 
 /** Returns the element of a list condition that selects the index range: its first element. */
-function leadingElement(condition: FilterCondition | undefined): FilterCondition | undefined {
+function getLeadingConditionElement(condition: FilterCondition | undefined): FilterCondition | undefined {
   return typeof condition === 'object' && condition !== null && 'all' in condition ? condition.all[0] : condition;
 }
 
@@ -156,27 +157,27 @@ function sortRows<R extends Document>(rows: readonly R[], sort: Query['sort']): 
   if (sort === undefined) return rows;
   const way = sort.descending === true ? -1 : 1;
   return rows
-    .filter((row) => sort.fields.every((field) => readValue(row, field) !== null))
-    .map((row) => ({ row, values: readValues(row, sort.fields) }))
-    .sort((one, other) => way * compareValues(one.values, other.values))
+    .filter((row) => sort.fields.every((field) => getFieldValueOfRow(row, field) !== null))
+    .map((row) => ({ row, values: readRowValues(row, sort.fields) }))
+    .sort((one, other) => way * compareListsOfValues(one.values, other.values))
     .map(({ row }) => row);
 }
 
-function isAfterStart(row: Document, { sort, after }: Query): boolean {
+function isRowAfterPageStart(row: Document, { sort, after }: Query): boolean {
   if (after === undefined || sort === undefined) return true;
-  const order = compareValues(readValues(row, sort.fields), after);
+  const order = compareListsOfValues(readRowValues(row, sort.fields), after);
   return sort.descending === true ? order < 0 : order > 0;
 }
 
-function readValues(row: Document, fields: readonly string[]): readonly Scalar[] {
-  return fields.map((field) => readValue(row, field) as Scalar);
+function readRowValues(row: Document, fields: readonly string[]): readonly Scalar[] {
+  return fields.map((field) => getFieldValueOfRow(row, field) as Scalar);
 }
 
-function readValue(row: Document, field: string): StoredField | undefined {
+function getFieldValueOfRow(row: Document, field: string): StoredField | undefined {
   return row[field as keyof Document] as StoredField | undefined;
 }
 
-function compareValues(one: readonly Scalar[], other: readonly Scalar[]): number {
+function compareListsOfValues(one: readonly Scalar[], other: readonly Scalar[]): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   if (at < 0) return 0;
   if (one[at] === null || other[at] === null) throw new Error('null cannot be a sort value');

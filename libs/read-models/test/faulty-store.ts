@@ -1,4 +1,4 @@
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import type { Collection, CollectionSpec, Document, DocumentStore, CollectionWrite } from '@tracking/ports';
 
 /** Decides, before every operation on a collection, whether the operation works or fails. */
@@ -13,9 +13,9 @@ export function injectFaults(store: DocumentStore, trouble: FaultPlan): Document
     (collection: string) =>
     async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {
       const outcome = trouble(operation, collection);
-      if (outcome === 'fails') throw new Unavailable('document store', 'in trouble');
+      if (outcome === 'fails') throw new UnavailableError('document store', 'in trouble');
       const result = await action();
-      if (outcome === 'works_and_fails') throw new Unavailable('document store', 'in trouble, afterwards');
+      if (outcome === 'works_and_fails') throw new UnavailableError('document store', 'in trouble, afterwards');
       return result;
     };
   return {
@@ -45,7 +45,7 @@ export function injectFaults(store: DocumentStore, trouble: FaultPlan): Document
         },
       };
     },
-    collectionNames: (prefix) => throughTo(prefix)('read', () => store.collectionNames(prefix)),
+    listCollectionNames: (prefix) => throughTo(prefix)('read', () => store.listCollectionNames(prefix)),
     dropCollection: (name) => throughTo(name)('write', () => store.dropCollection(name)),
     close: () => Promise.resolve(),
   };

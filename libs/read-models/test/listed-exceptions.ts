@@ -4,14 +4,20 @@ import type { Collection } from '@tracking/ports';
 import {
   type ExceptionListFilter,
   ExceptionQueries,
-  type ExceptionRow,
+  type ExceptionReadModelRow,
   type ExceptionSort,
-  UNASSIGNED_VALUE,
+  STORED_UNASSIGNED_VALUE,
 } from '../src/exceptions.ts';
 import type { SortValues } from '../src/read-model.ts';
 import type { ScanBounds } from '../src/walked-ranges.ts';
-import { toDay, createSeededRandom } from './listed-shipments.ts';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createException, createShipmentToken } from './shipment-events.ts';
+import { toTimeOfNthDay, createSeededRandom } from './listed-shipments.ts';
+import {
+  ACME_LIVE_SCOPE,
+  ACME_TEST_SCOPE,
+  OTHER_WORKSPACE,
+  createSampleException,
+  createShipmentToken,
+} from './shipment-events.ts';
 
 const ASSIGNEE_SAMPLES = [null, null, 'ann@example.com', 'team customs'];
 const EXCEPTION_TYPE_SAMPLES = EXCEPTION_TYPES.slice(0, 5);
@@ -22,18 +28,21 @@ const EXCEPTION_TYPE_SAMPLES = EXCEPTION_TYPES.slice(0, 5);
  */
 export function createRandomException(n: number, random: () => number): ShipmentException {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
-  return createException(Math.floor(n / 4), `-${n % 4}`, {
+  return createSampleException(Math.floor(n / 4), `-${n % 4}`, {
     status: one(EXCEPTION_STATUSES),
     type: one(EXCEPTION_TYPE_SAMPLES),
     severity: one(SEVERITIES),
     assignee: one(ASSIGNEE_SAMPLES),
-    opened_at: toDay(Math.floor(random() * 30)),
+    opened_at: toTimeOfNthDay(Math.floor(random() * 30)),
   });
 }
 
-export function createExceptionRow(of: ShipmentException, scope: WorkspaceScope = ACME_LIVE): ExceptionRow {
+export function createExceptionRow(
+  of: ShipmentException,
+  scope: WorkspaceScope = ACME_LIVE_SCOPE,
+): ExceptionReadModelRow {
   const { id, shipment_id, status, type, severity, opened_at } = of;
-  const assignee = of.assignee ?? UNASSIGNED_VALUE;
+  const assignee = of.assignee ?? STORED_UNASSIGNED_VALUE;
   return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
 }
 
@@ -41,17 +50,17 @@ export function createExceptionRow(of: ShipmentException, scope: WorkspaceScope 
  * Creates exceptions of one scope, and exceptions of other scopes that its lists must not contain. A shipment belongs
  * to one scope.
  */
-export function createExceptionRows(count: number, seed = 1): readonly ExceptionRow[] {
+export function createExceptionRows(count: number, seed = 1): readonly ExceptionReadModelRow[] {
   const random = createSeededRandom(seed);
   return Array.from({ length: count }, (_, n) => {
     const shipment = Math.floor(n / 4);
-    const scope = shipment % 10 === 0 ? ACME_TEST : shipment % 10 === 1 ? OTHER_WORKSPACE : ACME_LIVE;
+    const scope = shipment % 10 === 0 ? ACME_TEST_SCOPE : shipment % 10 === 1 ? OTHER_WORKSPACE : ACME_LIVE_SCOPE;
     return createExceptionRow(createRandomException(n, random), scope);
   });
 }
 
 /** Filters to test, each with values that some rows have and with values that no row has. */
-export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
+export const TESTED_EXCEPTION_LIST_FILTERS: readonly ExceptionListFilter[] = [
   { status: ['open'] },
   { status: ['open', 'acknowledged'] },
   { status: EXCEPTION_STATUSES },
@@ -69,8 +78,8 @@ export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { assignee: 'Ann@example.com' },
   { unassigned: true },
   { unassigned: false },
-  { opened_from: toDay(10) },
-  { opened_to: toDay(20) },
+  { opened_from: toTimeOfNthDay(10) },
+  { opened_to: toTimeOfNthDay(20) },
 ];
 
 const FILTER_PREDICATES: {
@@ -113,8 +122,8 @@ interface ListReadOptions {
 const PAGE_SIZE = 1_000;
 
 /** Reads an exception list to its end, page by page. Returns the ids. */
-export async function readExceptions(
-  rows: Pick<Collection<ExceptionRow>, 'scan'>,
+export async function readAllExceptionIds(
+  rows: Pick<Collection<ExceptionReadModelRow>, 'scan'>,
   query: ListReadOptions,
   bounds?: ScanBounds,
   onPage: () => void = () => undefined,
@@ -122,7 +131,7 @@ export async function readExceptions(
   const queries = new ExceptionQueries({ openActiveRows: () => Promise.resolve(rows as never) }, bounds);
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
-    const { items, next } = await queries.listExceptions(ACME_LIVE, { ...query, after });
+    const { items, next } = await queries.listExceptions(ACME_LIVE_SCOPE, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
     // The limit of pages stops a list that repeats pages forever.
     expect(ids.length).toBeLessThan(PAGE_SIZE);

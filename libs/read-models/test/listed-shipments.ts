@@ -1,13 +1,19 @@
 import { TRANSPORT_MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
-import type { ListBounds, ListedRows } from '../src/shipments/list-plan.ts';
+import type { ListPageReadLimits, ScopedRowsWithBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
-import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
-import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
+import { shipmentsReadModel } from '../src/shipments/shipment-rows.ts';
+import type { ShipmentReadModelRow } from '../src/shipments/shipment-rows.ts';
 import { listSearchTerms } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentRecord, createShipmentToken } from './shipment-events.ts';
+import {
+  ACME_LIVE_SCOPE,
+  ACME_TEST_SCOPE,
+  OTHER_WORKSPACE,
+  createShipmentRecord,
+  createShipmentToken,
+} from './shipment-events.ts';
 
 /** Returns a generator of numbers from 0 to below 1. The sequence is the same in every run. */
 export function createSeededRandom(seed: number): () => number {
@@ -21,14 +27,14 @@ export function createSeededRandom(seed: number): () => number {
 const DAY_MS = 86_400_000;
 const FIRST_DAY_MS = Date.parse('2026-01-01T00:00:00.000Z');
 
-export function toDay(n: number): string {
+export function toTimeOfNthDay(n: number): string {
   return new Date(FIRST_DAY_MS + n * DAY_MS).toISOString();
 }
 
 /**
  * Creates a shipment record. Any two filters match some shipments in common, and several shipments have the same times.
  */
-export function createRandomRecord(n: number, random: () => number): ShipmentRecord {
+export function createRandomShipmentRecord(n: number, random: () => number): ShipmentRecord {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const some = <T>(of: readonly T[], share: number): readonly T[] => of.filter(() => random() < share);
   return createShipmentRecord(n, {
@@ -44,7 +50,7 @@ export function createRandomRecord(n: number, random: () => number): ShipmentRec
     carrier_scac: one([null, 'MAEU', 'MSCU']),
     origin_port: one([null, 'CNSHA', 'CNNGB']),
     destination_port: one([null, 'NLRTM', 'DEHAM']),
-    eta: random() < 0.4 ? null : toDay(100 + Math.floor(random() * 20)),
+    eta: random() < 0.4 ? null : toTimeOfNthDay(100 + Math.floor(random() * 20)),
     shipper: one([null, { name: 'Acme Électronique', external_id: null }, { name: null, external_id: 'CUST-1' }]),
     consignee: one([null, { name: 'ООО Ромашка', external_id: 'CUST-1' }, { name: 'Acme BV', external_id: 'CUST-2' }]),
     references: some(['PO-1', 'PO-2', 'tms maeu'], 0.3).map((value) => ({ type: 'po', value })),
@@ -63,12 +69,12 @@ export function createRandomRecord(n: number, random: () => number): ShipmentRec
       ata: null,
     })),
     open_exceptions_count: one([0, 0, 1, 3]),
-    created_at: toDay(Math.floor(random() * 30)),
-    updated_at: toDay(30 + Math.floor(random() * 30)),
+    created_at: toTimeOfNthDay(Math.floor(random() * 30)),
+    updated_at: toTimeOfNthDay(30 + Math.floor(random() * 30)),
   });
 }
 
-export function toShipmentRow(record: ShipmentRecord, scope: WorkspaceScope = ACME_LIVE): ShipmentRow {
+export function toShipmentRow(record: ShipmentRecord, scope: WorkspaceScope = ACME_LIVE_SCOPE): ShipmentReadModelRow {
   const { id, created_at, updated_at, eta, status, open_exceptions_count, version } = record;
   const terms = listSearchTerms(record);
   return {
@@ -87,15 +93,18 @@ export function toShipmentRow(record: ShipmentRecord, scope: WorkspaceScope = AC
 }
 
 /** Creates shipments of one scope, and shipments of other scopes that its lists must not contain. */
-export function createRandomRows(count: number, seed = 1): readonly ShipmentRow[] {
+export function createRandomShipmentRows(count: number, seed = 1): readonly ShipmentReadModelRow[] {
   const random = createSeededRandom(seed);
   return Array.from({ length: count }, (_, n) =>
-    toShipmentRow(createRandomRecord(n, random), n % 10 === 0 ? ACME_TEST : n % 10 === 1 ? OTHER_WORKSPACE : ACME_LIVE),
+    toShipmentRow(
+      createRandomShipmentRecord(n, random),
+      n % 10 === 0 ? ACME_TEST_SCOPE : n % 10 === 1 ? OTHER_WORKSPACE : ACME_LIVE_SCOPE,
+    ),
   );
 }
 
 /** Filters to test, each with values that some rows have and with values that no row has. */
-export const SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
+export const TESTED_SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
   { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createShipmentToken(n)}`) },
   { status: ['in_transit'] },
   { status: ['arrived', 'pending', 'cancelled'] },
@@ -120,11 +129,11 @@ export const SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
   { carrier_scac: 'MAEU' },
   { origin_port: 'CNSHA' },
   { destination_port: 'DEHAM' },
-  { eta_from: toDay(105) },
-  { eta_to: toDay(112) },
-  { created_from: toDay(10) },
-  { created_to: toDay(20) },
-  { updated_since: toDay(45) },
+  { eta_from: toTimeOfNthDay(105) },
+  { eta_to: toTimeOfNthDay(112) },
+  { created_from: toTimeOfNthDay(10) },
+  { created_to: toTimeOfNthDay(20) },
+  { updated_since: toTimeOfNthDay(45) },
   { words: ['a'] },
   { words: ['maeu', 'ma'] },
   { words: ['ром', 'acme'] },
@@ -146,10 +155,10 @@ export function describeFilter(filter: object): string {
     .join(', ');
 }
 
-const WORDS_BY_RECORD = new WeakMap<ShipmentRecord, readonly string[]>();
+const WORD_BEGINNINGS_BY_SHIPMENT = new WeakMap<ShipmentRecord, readonly string[]>();
 
 /** Returns the text of the record's references and names from the beginning of each word on, without separators. */
-function listWordBeginnings(record: ShipmentRecord): readonly string[] {
+function listTextsFromEachWord(record: ShipmentRecord): readonly string[] {
   const references = [
     record.external_id,
     record.house_bill,
@@ -202,8 +211,8 @@ const FILTER_PREDICATES: {
   created_to: ({ created_at }, value: string) => created_at <= value,
   updated_since: ({ updated_at }, value: string) => updated_at >= value,
   words: (record, beginnings: readonly string[]) => {
-    const beginningsOfWords = WORDS_BY_RECORD.get(record) ?? listWordBeginnings(record);
-    WORDS_BY_RECORD.set(record, beginningsOfWords);
+    const beginningsOfWords = WORD_BEGINNINGS_BY_SHIPMENT.get(record) ?? listTextsFromEachWord(record);
+    WORD_BEGINNINGS_BY_SHIPMENT.set(record, beginningsOfWords);
     return beginnings.every((beginning) =>
       beginningsOfWords.some((word) => word.startsWith(beginning.replaceAll('-', ''))),
     );
@@ -212,13 +221,13 @@ const FILTER_PREDICATES: {
   phrase: () => true,
 };
 
-export function matchesFilter(record: ShipmentRecord, filter: ShipmentListFilter): boolean {
+export function matchesShipmentListFilter(record: ShipmentRecord, filter: ShipmentListFilter): boolean {
   return Object.entries(filter).every(([name, value]) =>
     FILTER_PREDICATES[name as keyof ShipmentListFilter](record, value as never),
   );
 }
 
-export function sortRecords(
+export function sortShipmentRecords(
   records: readonly ShipmentRecord[],
   { field, descending }: ShipmentOrder,
 ): ShipmentRecord[] {
@@ -232,22 +241,22 @@ export function sortRecords(
 }
 
 /** Active rows that are always these rows. @param version version of the read model that built them */
-export function createFixedRowSource(rows: unknown, version = shipmentsModel.version) {
+export function createFixedRowSource(rows: unknown, version = shipmentsReadModel.version) {
   const open = { rows: rows as never, version };
-  return { openActiveRows: () => Promise.resolve(open.rows), openVersionedRows: () => Promise.resolve(open) };
+  return { openActiveRows: () => Promise.resolve(open.rows), openRowsOfQueriedGeneration: () => Promise.resolve(open) };
 }
 
 /** Reads a shipment list to its end, page by page. Returns the cost of each page. */
-export async function readAllPages(
-  rows: ListedRows['rows'],
+export async function readAllShipmentPages(
+  rows: ScopedRowsWithBounds['rows'],
   query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },
-  bounds?: ListBounds,
+  bounds?: ListPageReadLimits,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
   const queries = new ShipmentQueries(createFixedRowSource(rows), bounds);
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
-    const { items, next } = await queries.listShipments(ACME_LIVE, { ...query, after });
+    const { items, next } = await queries.listShipments(ACME_LIVE_SCOPE, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
     ids.push(...items.map(({ id }) => id));
     onPage();

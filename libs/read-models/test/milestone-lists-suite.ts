@@ -2,23 +2,23 @@ import type { Classifier, Milestone } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
 import {
   type MilestoneListQuery,
-  type MilestoneRow,
-  milestonesModel,
+  type MilestoneReadModelRow,
+  milestonesReadModel,
   readMilestonePage,
-  TIMELINE_FIELDS,
+  TIMELINE_SORT_FIELDS,
 } from '../src/milestones.ts';
 import { type SortValues, createRowsCollectionSpec } from '../src/read-model.ts';
-import { ACME_LIVE, OTHER_WORKSPACE } from './shipment-events.ts';
+import { ACME_LIVE_SCOPE, OTHER_WORKSPACE } from './shipment-events.ts';
 
 const SHIPMENT_ID = 'shp_ours';
-const CLASSIFIER_SAMPLES: readonly Classifier[] = ['actual', 'estimated', 'planned'];
+const SAMPLE_CLASSIFIERS: readonly Classifier[] = ['actual', 'estimated', 'planned'];
 const CONTAINER_NUMBERS = [null, 'CSQU3054383', 'MSKU1234565'] as const;
 
 /** Unsorted milestones of two shipments and of a shipment in another scope. Several milestones have equal times. */
-const MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
+const SAMPLE_MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneReadModelRow => {
   const isOurs = n % 4 !== 0;
   const id = `mst_${String((n * 37) % 240).padStart(3, '0')}`;
-  const classifier = CLASSIFIER_SAMPLES[n % 3] as Classifier;
+  const classifier = SAMPLE_CLASSIFIERS[n % 3] as Classifier;
   const facts = {
     shipment_id: isOurs ? SHIPMENT_ID : 'shp_theirs',
     classifier,
@@ -29,7 +29,7 @@ const MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
   };
   return {
     id,
-    ...(n % 8 === 0 ? OTHER_WORKSPACE : ACME_LIVE),
+    ...(n % 8 === 0 ? OTHER_WORKSPACE : ACME_LIVE_SCOPE),
     ...facts,
     superseded: classifier === 'estimated' && n % 5 < 2,
     retracted: n % 7 === 0,
@@ -39,7 +39,7 @@ const MILESTONE_ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
 });
 
 type MilestoneFilter = Omit<MilestoneListQuery, 'limit' | 'after'>;
-const MILESTONE_QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIER_SAMPLES].flatMap((classifiers) =>
+const MILESTONE_FILTER_SAMPLES = [['actual'], ['estimated', 'planned'], SAMPLE_CLASSIFIERS].flatMap((classifiers) =>
   CONTAINER_NUMBERS.flatMap((container) =>
     [false, true].flatMap((include_superseded) =>
       [false, true].map((include_retracted): MilestoneFilter => ({
@@ -54,26 +54,30 @@ const MILESTONE_QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIER_SAMP
 
 /** Tests that a document store lists the same milestones as plain filters over all rows. @param open called once */
 export function defineMilestoneListTests(open: () => DocumentStore): void {
-  let rows: Collection<MilestoneRow>;
+  let rows: Collection<MilestoneReadModelRow>;
   beforeAll(async () => {
-    rows = await open().collection<MilestoneRow>(createRowsCollectionSpec(milestonesModel, 1));
-    await rows.writeMany(MILESTONE_ROWS.map((document) => ({ kind: 'upsert', document })));
+    rows = await open().collection<MilestoneReadModelRow>(createRowsCollectionSpec(milestonesReadModel, 1));
+    await rows.writeMany(SAMPLE_MILESTONE_ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
-  it.each(MILESTONE_QUERIES.map((query) => [JSON.stringify(query), query] as const))(
+  it.each(MILESTONE_FILTER_SAMPLES.map((query) => [JSON.stringify(query), query] as const))(
     'filtered by %s',
     async (_title, query) => {
-      const asked = MILESTONE_ROWS.filter((row) => matchesQuery(row, query)).sort((a, b) =>
+      const asked = SAMPLE_MILESTONE_ROWS.filter((row) => matchesMilestoneFilter(row, query)).sort((a, b) =>
         createSortKey(a) < createSortKey(b) ? -1 : 1,
       );
-      expect(await readAllPages(query)).toEqual(asked.map(({ id }) => id));
+      expect(await readAllMilestonePages(query)).toEqual(asked.map(({ id }) => id));
     },
   );
 
-  async function readAllPages(query: MilestoneFilter): Promise<readonly string[]> {
+  async function readAllMilestonePages(query: MilestoneFilter): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await readMilestonePage(rows, ACME_LIVE, SHIPMENT_ID, { ...query, limit: 20, after });
+      const { items, next } = await readMilestonePage(rows, ACME_LIVE_SCOPE, SHIPMENT_ID, {
+        ...query,
+        limit: 20,
+        after,
+      });
       ids.push(...items.map(({ id }) => id));
       if (!next) return ids;
       after = next;
@@ -81,10 +85,10 @@ export function defineMilestoneListTests(open: () => DocumentStore): void {
   }
 }
 
-function matchesQuery(row: MilestoneRow, query: MilestoneFilter): boolean {
+function matchesMilestoneFilter(row: MilestoneReadModelRow, query: MilestoneFilter): boolean {
   return (
     row.shipment_id === SHIPMENT_ID &&
-    row.workspace_id === ACME_LIVE.workspace_id &&
+    row.workspace_id === ACME_LIVE_SCOPE.workspace_id &&
     query.classifiers.includes(row.classifier) &&
     (query.container_number === undefined || row.container_number === query.container_number) &&
     (query.include_superseded || !row.superseded) &&
@@ -92,6 +96,6 @@ function matchesQuery(row: MilestoneRow, query: MilestoneFilter): boolean {
   );
 }
 
-function createSortKey(row: MilestoneRow): string {
-  return TIMELINE_FIELDS.map((field) => String(row[field]).padStart(4, '0')).join(' ');
+function createSortKey(row: MilestoneReadModelRow): string {
+  return TIMELINE_SORT_FIELDS.map((field) => String(row[field]).padStart(4, '0')).join(' ');
 }

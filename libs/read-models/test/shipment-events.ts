@@ -12,12 +12,12 @@ import type {
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
 
-export const ACME_LIVE: WorkspaceScope = { workspace_id: 'wsp_acme', environment: 'live' };
-export const ACME_TEST: WorkspaceScope = { workspace_id: 'wsp_acme', environment: 'test' };
+export const ACME_LIVE_SCOPE: WorkspaceScope = { workspace_id: 'wsp_acme', environment: 'live' };
+export const ACME_TEST_SCOPE: WorkspaceScope = { workspace_id: 'wsp_acme', environment: 'test' };
 export const OTHER_WORKSPACE: WorkspaceScope = { workspace_id: 'wsp_other', environment: 'live' };
 
 const BASE32_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
-const NOON_MS = Date.parse('2026-03-01T12:00:00.000Z');
+const SAMPLE_NOON_EPOCH_MS = Date.parse('2026-03-01T12:00:00.000Z');
 
 /**
  * Returns the token of the n-th shipment. It is as long as real tokens, and its first character is uniformly
@@ -30,7 +30,7 @@ export function createShipmentToken(n: number): string {
 }
 
 export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}): ShipmentRecord {
-  const at = new Date(NOON_MS + n * 1_000).toISOString();
+  const at = new Date(SAMPLE_NOON_EPOCH_MS + n * 1_000).toISOString();
   return {
     ...EMPTY_SHIPMENT_FIELDS,
     id: `shp_${createShipmentToken(n)}`,
@@ -99,7 +99,11 @@ export function createMilestone(n: number, id: string, fields: Partial<Milestone
   };
 }
 
-export function createException(n: number, id: string, fields: Partial<ShipmentException> = {}): ShipmentException {
+export function createSampleException(
+  n: number,
+  id: string,
+  fields: Partial<ShipmentException> = {},
+): ShipmentException {
   return {
     id: `exc_${createShipmentToken(n)}${id}`,
     shipment_id: `shp_${createShipmentToken(n)}`,
@@ -170,14 +174,14 @@ export class ShipmentEventWriter {
 
   constructor(private readonly eventStore: EventStore) {}
 
-  streamName(n: number): string {
+  getShipmentStreamName(n: number): string {
     return `shipment-${createShipmentToken(n)}`;
   }
 
   createShipment(
     n: number,
     fields: Partial<ShipmentRecord> = {},
-    scope: WorkspaceScope = ACME_LIVE,
+    scope: WorkspaceScope = ACME_LIVE_SCOPE,
   ): Promise<Position> {
     const sent = { etd: null, eta: null, legs: [] };
     return this.appendEventsWithBodies(n, {
@@ -226,7 +230,7 @@ export class ShipmentEventWriter {
   }
 
   /** Writes the event that leads to the document's status. Only the document's row matters to tests. */
-  recordDocument(n: number, document: DocumentRecord, object_id: string | null, at?: string): Promise<Position> {
+  writeDocumentEvent(n: number, document: DocumentRecord, object_id: string | null, at?: string): Promise<Position> {
     const stored = { document, object_id };
     const bodies = {
       pending_upload: { type: 'document.requested.v1', data: { stored } },
@@ -242,7 +246,7 @@ export class ShipmentEventWriter {
   }
 
   /** Records that the shipment's rules were checked, with the time of the next check. */
-  recordCheck(n: number, next: Timestamp | null): Promise<Position> {
+  recordRuleCheck(n: number, next: Timestamp | null): Promise<Position> {
     return this.appendEvents(n, [createEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
   }
 
@@ -255,7 +259,7 @@ export class ShipmentEventWriter {
 
   private async appendEvents(n: number, events: readonly NewEvent[]): Promise<Position> {
     const last = this.revisions.get(n);
-    const result = await this.eventStore.append(this.streamName(n), last ?? 'no_stream', events);
+    const result = await this.eventStore.append(this.getShipmentStreamName(n), last ?? 'no_stream', events);
     this.revisions.set(n, result.revision);
     return result.position;
   }

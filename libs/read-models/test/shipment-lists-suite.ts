@@ -1,36 +1,36 @@
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { createRowsCollectionSpec } from '../src/read-model.ts';
-import type { ListBounds } from '../src/shipments/list-plan.ts';
+import type { ListPageReadLimits } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
-import { type ShipmentRow, shipmentsModel } from '../src/shipments/shipment-rows.ts';
-import { ChangingRows, RARE_REFERENCE_PAIR } from './changing-rows.ts';
+import { type ShipmentReadModelRow, shipmentsReadModel } from '../src/shipments/shipment-rows.ts';
+import { RowChangerDuringReads, RARE_REFERENCE_PAIR } from './changing-rows.ts';
 import {
-  SHIPMENT_LIST_FILTERS,
+  TESTED_SHIPMENT_LIST_FILTERS,
   SHIPMENT_LIST_ORDERS,
-  toDay,
-  sortRecords,
-  matchesFilter,
-  createRandomRows,
+  toTimeOfNthDay,
+  sortShipmentRecords,
+  matchesShipmentListFilter,
+  createRandomShipmentRows,
   createSeededRandom,
-  readAllPages,
+  readAllShipmentPages,
   describeFilter,
 } from './listed-shipments.ts';
-import { ACME_LIVE } from './shipment-events.ts';
+import { ACME_LIVE_SCOPE } from './shipment-events.ts';
 
-const SHIPMENT_ROWS = createRandomRows(100);
-const LIVE_RECORDS = SHIPMENT_ROWS.filter(
-  (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
+const RANDOM_SHIPMENT_ROWS = createRandomShipmentRows(100);
+const LIVE_ENVIRONMENT_RECORDS = RANDOM_SHIPMENT_ROWS.filter(
+  (row) => row.workspace_id === ACME_LIVE_SCOPE.workspace_id && row.environment === ACME_LIVE_SCOPE.environment,
 ).map(({ record }) => record);
-const FILTER_PAIRS = SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
-  SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
+const FILTER_PAIRS = TESTED_SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
+  TESTED_SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
-/** `SORTING_BOUNDS` make lists read and sort all rows; `SCANNING_BOUNDS` make them scan all rows. */
-const SORTING_BOUNDS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
-const SCANNING_BOUNDS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
+/** `LIST_BOUNDS_FORCING_SORTS` make lists read and sort all rows; `LIST_BOUNDS_FORCING_SCANS` make them scan all rows. */
+const LIST_BOUNDS_FORCING_SORTS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
+const LIST_BOUNDS_FORCING_SCANS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
 
 /** Filters for lists that are read while rows change: by a sort index, a term, words, and a selective condition. */
-const ONE_RANGE_FILTERS: readonly ShipmentListFilter[] = [
+const SINGLE_INDEX_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   {},
   { active: true },
   { carrier_scac: 'MAEU' },
@@ -38,7 +38,7 @@ const ONE_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   RARE_REFERENCE_PAIR,
   { words: ['ma'] },
   { words: ['acme', 'po'] },
-  { eta_from: toDay(105), active: true },
+  { eta_from: toTimeOfNthDay(105), active: true },
 ];
 /**
  * Filters that select several index ranges. Lists sorted by creation are scanned in list order; other lists are sorted
@@ -53,11 +53,11 @@ const SEVERAL_RANGES_FILTERS: readonly ShipmentListFilter[] = [
   { mode: ['air', 'ocean', 'rail'], incoterm: ['DAP', 'FOB'], status: ['arrived', 'pending', 'in_transit'] },
 ];
 /** Low limits, so that lists need many scans and the plan changes while a list is read. */
-const LOW_LIST_BOUNDS: readonly ListBounds[] = [
+const LOW_LIST_READ_LIMITS: readonly ListPageReadLimits[] = [
   { few: 5, compared: 1_000, stretch: 30, stretches: 2, bytes: 30_000 },
   { few: 45, compared: 60, stretch: 10, stretches: 3, bytes: 60_000 },
 ];
-const SORT_ALL_BOUNDS: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
+const SORT_ALL_BOUNDS: ListPageReadLimits = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
 /** Step between the tested orders. CI tests each filter in every order; local runs test two orders alternately. */
 const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds(SHIPMENT_LIST_ORDERS.length);
@@ -67,23 +67,27 @@ const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds
  * @param open returns the store; called once
  */
 export function defineShipmentListTests(open: () => DocumentStore): void {
-  let rows: Collection<ShipmentRow>;
+  let rows: Collection<ShipmentReadModelRow>;
   beforeAll(async () => {
-    rows = await open().collection<ShipmentRow>(createRowsCollectionSpec(shipmentsModel, 1));
-    await rows.writeMany(SHIPMENT_ROWS.map((document) => ({ kind: 'upsert', document })));
+    rows = await open().collection<ShipmentReadModelRow>(createRowsCollectionSpec(shipmentsReadModel, 1));
+    await rows.writeMany(RANDOM_SHIPMENT_ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
   it.each([
     ['nothing', {}] as const,
-    ...SHIPMENT_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const),
+    ...TESTED_SHIPMENT_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const),
   ])('filtered by %s', async (_filter, filter) => {
-    const asked = LIVE_RECORDS.filter((record) => matchesFilter(record, filter));
+    const asked = LIVE_ENVIRONMENT_RECORDS.filter((record) => matchesShipmentListFilter(record, filter));
     for (const order of SHIPMENT_LIST_ORDERS.filter(
-      (_order, at) => (at + SHIPMENT_LIST_FILTERS.indexOf(filter)) % TESTED_ORDER_STEP === 0,
+      (_order, at) => (at + TESTED_SHIPMENT_LIST_FILTERS.indexOf(filter)) % TESTED_ORDER_STEP === 0,
     )) {
-      const expected = sortRecords(asked, order).map(({ id }) => id);
-      expect(await readAllPages(rows, { filter, order, limit: 30 }, SORTING_BOUNDS)).toEqual(expected);
-      expect(await readAllPages(rows, { filter, order, limit: 30 }, SCANNING_BOUNDS)).toEqual(expected);
+      const expected = sortShipmentRecords(asked, order).map(({ id }) => id);
+      expect(await readAllShipmentPages(rows, { filter, order, limit: 30 }, LIST_BOUNDS_FORCING_SORTS)).toEqual(
+        expected,
+      );
+      expect(await readAllShipmentPages(rows, { filter, order, limit: 30 }, LIST_BOUNDS_FORCING_SCANS)).toEqual(
+        expected,
+      );
     }
   });
 
@@ -94,27 +98,29 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       turn += Math.floor(FILTER_PAIRS.length / choosePropertyTestRounds(FILTER_PAIRS.length))
     ) {
       const filter = FILTER_PAIRS[turn] as ShipmentListFilter;
-      const asked = LIVE_RECORDS.filter((record) => matchesFilter(record, filter));
+      const asked = LIVE_ENVIRONMENT_RECORDS.filter((record) => matchesShipmentListFilter(record, filter));
       // Each filter is tested in one order, because the in-memory suite covers all orders.
       const order = SHIPMENT_LIST_ORDERS[turn % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
-      const expected = sortRecords(asked, order).map(({ id }) => id);
-      expect(await readAllPages(rows, { filter, order, limit: 60 }, SCANNING_BOUNDS)).toEqual(expected);
+      const expected = sortShipmentRecords(asked, order).map(({ id }) => id);
+      expect(await readAllShipmentPages(rows, { filter, order, limit: 60 }, LIST_BOUNDS_FORCING_SCANS)).toEqual(
+        expected,
+      );
     }
   });
 
   describe('lists while rows are changed, created and deleted between pages and between scans', () => {
-    let changing: ChangingRows;
+    let changing: RowChangerDuringReads;
     beforeAll(async () => {
-      changing = new ChangingRows(
-        await open().collection<ShipmentRow>(createRowsCollectionSpec(shipmentsModel, 2)),
+      changing = new RowChangerDuringReads(
+        await open().collection<ShipmentReadModelRow>(createRowsCollectionSpec(shipmentsReadModel, 2)),
         createSeededRandom(11),
       );
-      await changing.createRows(240);
+      await changing.createStoredShipmentRows(240);
     });
 
     async function expectCompleteLists(
       filter: ShipmentListFilter,
-      ways: readonly (readonly [ShipmentOrder, ListBounds])[],
+      ways: readonly (readonly [ShipmentOrder, ListPageReadLimits])[],
     ) {
       let [steady, changes] = [0, 0];
       for (const [order, bounds] of ways) {
@@ -126,24 +132,23 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       expect(changes).toBeGreaterThan(50 * ways.length);
     }
 
-    it.each(ONE_RANGE_FILTERS.map((filter, turn) => [describeFilter(filter) || 'nothing', filter, turn] as const))(
-      'lists every unchanged row exactly once: %s',
-      async (_title, filter, turn) => {
-        const ways = SHIPMENT_LIST_ORDERS.map(
-          (order, at) => [order, LOW_LIST_BOUNDS[(turn + at) % 2] as ListBounds] as const,
-        );
-        await expectCompleteLists(
-          filter,
-          ways.filter((_way, at) => (at + turn) % TESTED_ORDER_STEP === 0),
-        );
-      },
-    );
+    it.each(
+      SINGLE_INDEX_RANGE_FILTERS.map((filter, turn) => [describeFilter(filter) || 'nothing', filter, turn] as const),
+    )('lists every unchanged row exactly once: %s', async (_title, filter, turn) => {
+      const ways = SHIPMENT_LIST_ORDERS.map(
+        (order, at) => [order, LOW_LIST_READ_LIMITS[(turn + at) % 2] as ListPageReadLimits] as const,
+      );
+      await expectCompleteLists(
+        filter,
+        ways.filter((_way, at) => (at + turn) % TESTED_ORDER_STEP === 0),
+      );
+    });
 
     it.each(SEVERAL_RANGES_FILTERS.map((filter) => [describeFilter(filter), filter] as const))(
       'lists every unchanged row exactly once: %s',
       async (_title, filter) => {
         const byCreation = SHIPMENT_LIST_ORDERS.filter(({ field }) => field === 'created_at');
-        const ways = byCreation.flatMap((order) => LOW_LIST_BOUNDS.map((bounds) => [order, bounds] as const));
+        const ways = byCreation.flatMap((order) => LOW_LIST_READ_LIMITS.map((bounds) => [order, bounds] as const));
         await expectCompleteLists(filter, [...ways, [{ field: 'eta', descending: false }, SORT_ALL_BOUNDS]]);
       },
     );

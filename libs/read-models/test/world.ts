@@ -2,7 +2,7 @@ import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
-import type { LifecycleOptions } from '../src/lifecycle.ts';
+import type { ReadModelLifecycleOptions } from '../src/lifecycle.ts';
 import { StreamScopeCache } from '../src/batch-projector.ts';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
@@ -26,7 +26,7 @@ export class ReadModelsTestBed {
   }
 
   async startReadModels(options: Partial<ReadModelsOptions> = {}): Promise<ReadModels> {
-    const readModels = await ReadModels.start({ ...this.readModelsOptions(), ...options });
+    const readModels = await ReadModels.start({ ...this.createReadModelsOptions(), ...options });
     this.started.push(readModels);
     return readModels;
   }
@@ -37,7 +37,7 @@ export class ReadModelsTestBed {
     return new InProcessLeases(this.incarnation);
   }
 
-  readModelsOptions(): ReadModelsOptions & Pick<LifecycleOptions, 'scopes'> {
+  createReadModelsOptions(): ReadModelsOptions & Pick<ReadModelLifecycleOptions, 'scopes'> {
     const { eventStore, documentStore, leases } = this.engine;
     const scopes = new StreamScopeCache(eventStore);
     return {
@@ -60,23 +60,23 @@ export class ReadModelsTestBed {
 
 /** Resolves when all read models contain all events written so far. */
 export async function waitUntilCaughtUp(models: ReadModels): Promise<void> {
-  await waitUntilTrue(async () => (await models.list()).every((each) => each.caught_up));
+  await waitUntilTrue(async () => (await models.listReadModelStates()).every((each) => each.caught_up));
 }
 
 /** Rebuilds the read model, then waits until queries use the new generation. */
-export async function rebuildAndWait(models: ReadModels, name: string): Promise<void> {
+export async function rebuildReadModelAndWait(models: ReadModels, name: string): Promise<void> {
   const { generation } = await models.rebuild(name);
   await waitUntilTrue(async () =>
-    (await models.list()).some((each) => each.name === name && each.generation === generation),
+    (await models.listReadModelStates()).some((each) => each.name === name && each.generation === generation),
   );
 }
 
 /** Fails if a read model differs from its rebuild. Nothing may be written during the comparison. */
 export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
   await waitUntilCaughtUp(models);
-  for (const { name } of await models.list()) {
+  for (const { name } of await models.listReadModelStates()) {
     const { rows, sha256 } = await models.digestRows(name);
-    await rebuildAndWait(models, name);
+    await rebuildReadModelAndWait(models, name);
     expect(await models.digestRows(name)).toMatchObject({ rows, sha256 });
   }
 }

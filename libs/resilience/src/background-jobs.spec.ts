@@ -1,5 +1,10 @@
 import type { Lease, LeaseSource } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob, type LeaderElectedJobOptions, WakeUpSignal } from './background-jobs.ts';
+import {
+  BackgroundWorkThrottle,
+  LeaderElectedJob,
+  type LeaderElectedJobOptions,
+  WakeUpSignal,
+} from './background-jobs.ts';
 
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -17,7 +22,14 @@ class OneLease implements LeaseSource {
     const isHeld = () => !ended.signal.aborted;
     const requested = new AbortController();
     this.held = {
-      ...{ name, epoch: this.acquired, lost: ended.signal, isHeld, release, lose: () => this.end(ended) },
+      ...{
+        name,
+        epoch: this.acquired,
+        lost: ended.signal,
+        isLeaseHeld: isHeld,
+        releaseLease: release,
+        lose: () => this.end(ended),
+      },
       ...{ handOverRequested: requested.signal, requestHandOver: () => requested.abort() },
     };
     return this.held;
@@ -38,9 +50,9 @@ describe('a leader-elected job', () => {
   let rounds: AsyncGenerator<AbortSignal>;
   let job: LeaderElectedJob;
 
-  function start(everyMs: number, doRound: LeaderElectedJobOptions['runRound'] = async () => undefined): void {
+  function start(everyMs: number, doRound: LeaderElectedJobOptions['runJobRound'] = async () => undefined): void {
     const begun: AbortSignal[] = [];
-    const round: LeaderElectedJobOptions['runRound'] = async (ending, lease) => {
+    const round: LeaderElectedJobOptions['runJobRound'] = async (ending, lease) => {
       begun.push(ending);
       await doRound(ending, lease);
     };
@@ -59,7 +71,7 @@ describe('a leader-elected job', () => {
       countRetry,
       description: 'sweeping',
       intervalMs: everyMs,
-      runRound: round,
+      runJobRound: round,
     });
     job.startJobRounds();
   }
@@ -98,16 +110,16 @@ describe('a leader-elected job', () => {
     requested?.requestHandOver();
     expect(first.aborted).toBe(true);
     await nextRound();
-    expect(requested?.isHeld()).toBe(false);
+    expect(requested?.isLeaseHeld()).toBe(false);
   });
 
   it('lets a round check that its lease is held', async () => {
     const held: boolean[] = [];
     start(NEVER_MS, async (_, lease) => {
-      held.push(lease.isHeld());
+      held.push(lease.isLeaseHeld());
       if (held.length > 1) return;
       leases.held?.lose();
-      held.push(lease.isHeld());
+      held.push(lease.isLeaseHeld());
     });
     await nextRound();
     await nextRound();
@@ -137,7 +149,7 @@ describe('a duty cycle', () => {
   let now = 0;
   const rests: number[] = [];
   const rest = async (ms: number) => void rests.push(ms);
-  const cycle = (share: number) => new DutyCycle({ share, elapsed: () => now, rest });
+  const cycle = (share: number) => new BackgroundWorkThrottle({ share, elapsed: () => now, rest });
   const taking = (ms: number) => async () => {
     now += ms;
     return ms;
@@ -174,7 +186,7 @@ describe('a duty cycle', () => {
       now += 1_000_000;
       ending.abort();
     };
-    await new DutyCycle({ share: 0.5, elapsed: () => now }).runWorkThenRest(stretch, ending.signal);
+    await new BackgroundWorkThrottle({ share: 0.5, elapsed: () => now }).runWorkThenRest(stretch, ending.signal);
   });
 });
 

@@ -28,7 +28,7 @@ export interface LeaderElectedJobOptions {
    *   then does the remaining work
    * @param lease lease of the round; check it before work that a process must not continue after a pause
    */
-  runRound(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void>;
+  runJobRound(ending: AbortSignal, lease: Pick<Lease, 'isLeaseHeld'>): Promise<void>;
 }
 
 /** Periodic job that runs in one process at a time: the process that holds the job's lease. Failures are retried. */
@@ -60,7 +60,7 @@ export class LeaderElectedJob {
       try {
         const lease = await leases.acquireLease(name, signal);
         const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
-        await this.runJobRounds(ending, lease).finally(() => lease.release());
+        await this.runJobRounds(ending, lease).finally(() => lease.releaseLease());
       } catch (error) {
         if (signal.aborted) return;
         countRetry(description);
@@ -74,7 +74,7 @@ export class LeaderElectedJob {
     if (this.options.startsWithWait === true) await this.wakeUp.waitForWakeUp(this.options.intervalMs, ending);
     while (!ending.aborted) {
       const startedAt = performance.now();
-      await this.options.runRound(ending, lease);
+      await this.options.runJobRound(ending, lease);
       await this.wakeUp.waitForWakeUp(Math.max(0, startedAt + this.options.intervalMs - performance.now()), ending);
     }
   }
@@ -92,7 +92,7 @@ export interface DutyCycleOptions {
  * Slows down work that must not delay requests. After each run, the cycle rests in proportion to the run's duration, so
  * that the work adapts to busy engines.
  */
-export class DutyCycle {
+export class BackgroundWorkThrottle {
   readonly #restPerWork: number;
   readonly #elapsed: () => number;
   readonly #rest: typeof pauseFor;

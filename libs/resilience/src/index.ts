@@ -1,6 +1,6 @@
-export { DutyCycle, type DutyCycleOptions, LeaderElectedJob, WakeUpSignal } from './background-jobs.ts';
+export { BackgroundWorkThrottle, type DutyCycleOptions, LeaderElectedJob, WakeUpSignal } from './background-jobs.ts';
 export { assignLeases, computeRendezvousScore } from './lease-assignment.ts';
-export { LeaseGroup, LeaseShares, type LeaseShareReport, type LeaseSharesOptions } from './lease-shares.ts';
+export { LeaseGroup, LeaseDistributor, type LeaseShareReport, type LeaseSharesOptions } from './lease-shares.ts';
 export {
   monotonicMs,
   pauseFor,
@@ -10,4 +10,4 @@ export {
   waitForAbort,
   withDeadline,
 } from './retry.ts';
-export { RecentLookUps, type RecentLookUpsOptions } from './recent-look-ups.ts';
+export { RecentLookUpCache, type RecentLookUpsOptions } from './recent-look-ups.ts';

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { Lease, LeaseMember, Leases, LeaseGroupMembership, WantedLeases } from '@tracking/ports';
-import { LeaseShares } from './lease-shares.ts';
+import { LeaseDistributor } from './lease-shares.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
 const never = new AbortController().signal;
@@ -19,7 +19,14 @@ class FakeLeases implements Leases {
     const release = () => Promise.resolve(this.end(name));
     const handOverRequested = new AbortController().signal;
     const isHeld = () => !ended.signal.aborted;
-    return Promise.resolve({ name, epoch: 1, lost: ended.signal, handOverRequested, isHeld, release });
+    return Promise.resolve({
+      name,
+      epoch: 1,
+      lost: ended.signal,
+      handOverRequested,
+      isLeaseHeld: isHeld,
+      releaseLease: release,
+    });
   }
 
   joinLeaseGroup(about: Pick<LeaseMember, 'name'>): LeaseGroupMembership {
@@ -34,8 +41,8 @@ class FakeLeases implements Leases {
         this.announced = [...this.announced, wanted];
         this.notify();
       },
-      onChange: (listener) => void this.listeners.push(listener),
-      removeMember: () => Promise.resolve(),
+      addMemberChangeListener: (listener) => void this.listeners.push(listener),
+      removeOwnMember: () => Promise.resolve(),
     };
   }
 
@@ -53,7 +60,7 @@ class FakeLeases implements Leases {
     this.held.delete(name);
   }
 
-  list(): Promise<never[]> {
+  listHeldLeases(): Promise<never[]> {
     return Promise.resolve([]);
   }
   close(): Promise<void> {
@@ -70,7 +77,7 @@ const settle = async () => {
 
 describe('shared leases', () => {
   let leases: FakeLeases;
-  let shares: LeaseShares;
+  let shares: LeaseDistributor;
   let acquired: Map<string, Lease>;
   let gauge: (readonly [number, object])[];
   let lines: object[];
@@ -80,17 +87,17 @@ describe('shared leases', () => {
     const set = (value: number, labels = {}) => void gauge.push([value, labels]);
     const ignore = () => undefined;
     const metrics = {
-      counter: () => ({ add: ignore }),
-      gauge: () => ({ set }),
-      histogram: () => ({ observe: ignore }),
+      createCounter: () => ({ add: ignore }),
+      createGauge: () => ({ set }),
+      createHistogram: () => ({ observe: ignore }),
     };
     const logger = { debug: log, info: log, warn: log, error: log };
-    shares = new LeaseShares({ leases, member: { name: 'host-1' }, logger, metrics });
+    shares = new LeaseDistributor({ leases, member: { name: 'host-1' }, logger, metrics });
   });
 
   function startAcquiring(signal = never): void {
     const acquire = async (name: string) =>
-      acquired.set(name, await shares.getGroup('work').acquireLease(name, signal));
+      acquired.set(name, await shares.getOrCreateLeaseGroup('work').acquireLease(name, signal));
     for (const name of NAMES) acquire(name).catch(() => undefined);
   }
 
@@ -117,7 +124,7 @@ describe('shared leases', () => {
     leases.setOthers();
     await settle();
     expect([...acquired.keys()].sort()).toEqual(NAMES);
-    expect(shares.getShareReports()).toEqual({ work: { held: 4, members: 1 } });
+    expect(shares.getLeaseShareReports()).toEqual({ work: { held: 4, members: 1 } });
     expect(gauge.at(-1)).toEqual([4, { group: 'work' }]);
   });
 
@@ -128,7 +135,7 @@ describe('shared leases', () => {
     leases.setOthers(other([]), { ...other(), id: 'third' });
     leases.setOthers();
     expect(seen).toEqual([['third'], []]);
-    expect(shares.getShareReports()).toEqual({});
+    expect(shares.getLeaseShareReports()).toEqual({});
     startAcquiring();
     await settle();
     expect(seen.at(-1)).toEqual(['self']);
@@ -142,25 +149,27 @@ describe('shared leases', () => {
     const requested = [...acquired.values()].filter(({ handOverRequested }) => handOverRequested.aborted);
     expect(requested).toHaveLength(2);
     for (const lease of requested) {
-      expect(lease.isHeld()).toBe(true);
-      expect(shares.getGroup('work').findOtherOwner(lease.name)).toMatchObject({ address: 'host-2:1' });
-      await lease.release();
+      expect(lease.isLeaseHeld()).toBe(true);
+      expect(shares.getOrCreateLeaseGroup('work').findOtherLeaseOwner(lease.name)).toMatchObject({
+        address: 'host-2:1',
+      });
+      await lease.releaseLease();
     }
-    expect(shares.getShareReports()).toEqual({ work: { held: 2, members: 2 } });
-    for (const { name } of requested) void shares.getGroup('work').acquireLease(name, never);
+    expect(shares.getLeaseShareReports()).toEqual({ work: { held: 2, members: 2 } });
+    for (const { name } of requested) void shares.getOrCreateLeaseGroup('work').acquireLease(name, never);
     await settle();
     expect(leases.held.size).toBe(2);
     leases.setOthers();
     await settle();
     expect(leases.held.size).toBe(4);
-    expect(shares.getGroup('work').findOtherOwner('a')).toBeUndefined();
+    expect(shares.getOrCreateLeaseGroup('work').findOtherLeaseOwner('a')).toBeUndefined();
   });
 
   it('cause one log line for all changes within a second', async () => {
     await logChanges(async () => {
       leases.setOthers(other());
-      for (const lease of acquired.values()) if (lease.handOverRequested.aborted) await lease.release();
-      for (const [name, lease] of acquired) if (lease.isHeld()) leases.end(name);
+      for (const lease of acquired.values()) if (lease.handOverRequested.aborted) await lease.releaseLease();
+      for (const [name, lease] of acquired) if (lease.isLeaseHeld()) leases.end(name);
     });
     expect(lines).toEqual([
       { message: 'leases changed their owner', group: 'work', held: 4, members: 1, gained: NAMES },
@@ -174,7 +183,7 @@ describe('shared leases', () => {
   });
 
   it('are not reported as lost when their holder releases them, for example after a failure', async () => {
-    await logChanges(async () => acquired.get('a')?.release());
+    await logChanges(async () => acquired.get('a')?.releaseLease());
     expect(lines.at(-1)).toEqual({
       ...{ message: 'leases changed their owner', group: 'work', held: 3, members: 1 },
       released: ['a'],
@@ -196,12 +205,12 @@ describe('shared leases', () => {
     stopping.abort(new Error('stopped'));
     await settle();
     expect(leases.announced.at(-1)).toEqual({ work: [] });
-    await expect(shares.getGroup('work').acquireLease('a', stopping.signal)).rejects.toThrow('stopped');
+    await expect(shares.getOrCreateLeaseGroup('work').acquireLease('a', stopping.signal)).rejects.toThrow('stopped');
   });
 
   it('of a waiting caller are not acquired after its signal aborted', async () => {
     const stopping = new AbortController();
-    const waiting = shares.getGroup('work').acquireLease('a', stopping.signal);
+    const waiting = shares.getOrCreateLeaseGroup('work').acquireLease('a', stopping.signal);
     stopping.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
     leases.setOthers();

@@ -12,7 +12,7 @@ import type {
 import { assignLeases } from './lease-assignment.ts';
 
 /** Milliseconds for which changes of leases are collected into one log line. */
-const LOG_COLLECTION_MS = 1_000;
+const LEASE_LOG_INTERVAL_MS = 1_000;
 
 export interface LeaseSharesOptions {
   readonly leases: Leases;
@@ -32,7 +32,7 @@ export interface LeaseShareReport {
  * Divides leases evenly among processes. The leases of a group are interchangeable work, such as shards. When a process
  * joins, the others hand over some of their leases; when it ends, the others take over its leases.
  */
-export class LeaseShares {
+export class LeaseDistributor {
   private readonly groups = new Map<string, LeaseGroup>();
   private readonly membership: LeaseGroupMembership;
   private readonly gauge: Gauge;
@@ -40,21 +40,21 @@ export class LeaseShares {
 
   constructor(private readonly options: LeaseSharesOptions) {
     const help = 'Leases that this process holds: shards, partitions and jobs.';
-    this.gauge = options.metrics.gauge('leases_held', help, ['group']);
+    this.gauge = options.metrics.createGauge('leases_held', help, ['group']);
     this.membership = options.leases.joinLeaseGroup(options.member);
-    this.membership.onChange(() => {
+    this.membership.addMemberChangeListener(() => {
       for (const group of this.groups.values()) group.assignLeases();
     });
   }
 
   /** Returns the leases of a group. Each call with the same name returns the same object. */
-  getGroup(name: string): LeaseGroup {
+  getOrCreateLeaseGroup(name: string): LeaseGroup {
     const known = this.groups.get(name);
     if (known !== undefined) return known;
     const { leases, logger } = this.options;
     const group = new LeaseGroup({
       ...{ name, leases, logger, membership: this.membership },
-      onWantedChange: () => this.announceAtTurnEnd(),
+      onWantedChange: () => this.announceWantedLeasesAtTurnEnd(),
       onHeldChange: (held) => this.gauge.set(held, { group: name }),
     });
     this.gauge.set(0, { group: name });
@@ -71,7 +71,7 @@ export class LeaseShares {
       const { members } = this.membership;
       if (members !== undefined) listener(filterMembersSharingGroup(members, group));
     };
-    this.membership.onChange(notify);
+    this.membership.addMemberChangeListener(notify);
     notify();
   }
 
@@ -81,12 +81,12 @@ export class LeaseShares {
   }
 
   /** Returns the share of this process in each group. */
-  getShareReports(): Readonly<Record<string, LeaseShareReport>> {
-    return Object.fromEntries([...this.groups].map(([name, group]) => [name, group.getReport()]));
+  getLeaseShareReports(): Readonly<Record<string, LeaseShareReport>> {
+    return Object.fromEntries([...this.groups].map(([name, group]) => [name, group.getLeaseShareReport()]));
   }
 
   /** Announces once for all leases that the current turn of the event loop adds. */
-  private announceAtTurnEnd(): void {
+  private announceWantedLeasesAtTurnEnd(): void {
     if (this.isAnnouncing) return;
     this.isAnnouncing = true;
     setImmediate(() => {
@@ -126,7 +126,7 @@ export class LeaseGroup implements LeaseSource {
   private readonly changes: LeaseChangeLog;
 
   constructor(private readonly options: LeaseGroupOptions) {
-    this.changes = new LeaseChangeLog(options.logger, () => ({ group: options.name, ...this.getReport() }));
+    this.changes = new LeaseChangeLog(options.logger, () => ({ group: options.name, ...this.getLeaseShareReport() }));
   }
 
   /** Names of the leases that this process is ready to hold. */
@@ -141,12 +141,12 @@ export class LeaseGroup implements LeaseSource {
    */
   async acquireLease(name: string, signal: AbortSignal): Promise<Lease> {
     signal.throwIfAborted();
-    this.addWaitingCaller(name, signal);
+    this.addCallerWaitingForLease(name, signal);
     for (;;) {
-      const assignment = await this.waitForAssignment(name, signal);
+      const assignment = await this.waitForLeaseAssignment(name, signal);
       try {
         const lease = await this.options.leases.acquireLease(name, AbortSignal.any([signal, assignment]));
-        return this.shareLease(lease, assignment, signal);
+        return this.wrapLeaseWithHandOver(lease, assignment, signal);
       } catch (error) {
         if (signal.aborted || !assignment.aborted) throw error;
       }
@@ -157,12 +157,12 @@ export class LeaseGroup implements LeaseSource {
    * Returns the other process to which the lease is assigned; undefined if it is this process or none. That process may
    * not hold the lease yet.
    */
-  findOtherOwner(name: string): LeaseMember | undefined {
+  findOtherLeaseOwner(name: string): LeaseMember | undefined {
     const owner = this.owners.get(name);
     return owner === undefined || owner === this.options.membership.id ? undefined : this.members.get(owner);
   }
 
-  getReport(): LeaseShareReport {
+  getLeaseShareReport(): LeaseShareReport {
     const { name, membership } = this.options;
     return { held: this.held.size, members: filterMembersSharingGroup(membership.members ?? [], name).length };
   }
@@ -188,7 +188,7 @@ export class LeaseGroup implements LeaseSource {
     }
   }
 
-  private addWaitingCaller(name: string, signal: AbortSignal): void {
+  private addCallerWaitingForLease(name: string, signal: AbortSignal): void {
     const callers = this.callers.get(name) ?? new Set();
     if (callers.has(signal)) return;
     this.callers.set(name, callers.add(signal));
@@ -202,7 +202,7 @@ export class LeaseGroup implements LeaseSource {
     signal.addEventListener('abort', remove, { once: true });
   }
 
-  private waitForAssignment(name: string, signal: AbortSignal): Promise<AbortSignal> {
+  private waitForLeaseAssignment(name: string, signal: AbortSignal): Promise<AbortSignal> {
     const assignment = this.assignments.get(name);
     if (assignment !== undefined) return Promise.resolve(assignment.signal);
     return new Promise((resolve, reject) => {
@@ -224,16 +224,16 @@ export class LeaseGroup implements LeaseSource {
   }
 
   /** Returns the lease with a hand-over that is requested when the lease is assigned to another process. */
-  private shareLease(lease: Lease, assignment: AbortSignal, signal: AbortSignal): Lease {
+  private wrapLeaseWithHandOver(lease: Lease, assignment: AbortSignal, signal: AbortSignal): Lease {
     this.held.add(lease);
     this.options.onHeldChange(this.held.size);
-    this.changes.recordChange('gained', lease.name);
+    this.changes.logLeaseChange('gained', lease.name);
     let isReleased = false;
     const end = () => {
       this.held.delete(lease);
       this.options.onHeldChange(this.held.size);
       const change = isReleased ? 'released' : 'lost';
-      this.changes.recordChange(assignment.aborted || signal.aborted ? 'handed_over' : change, lease.name);
+      this.changes.logLeaseChange(assignment.aborted || signal.aborted ? 'handed_over' : change, lease.name);
     };
     if (lease.lost.aborted) end();
     else lease.lost.addEventListener('abort', end, { once: true });
@@ -242,10 +242,10 @@ export class LeaseGroup implements LeaseSource {
       epoch: lease.epoch,
       lost: lease.lost,
       handOverRequested: assignment,
-      isHeld: () => lease.isHeld(),
-      release: () => {
+      isLeaseHeld: () => lease.isLeaseHeld(),
+      releaseLease: () => {
         isReleased = true;
-        return lease.release();
+        return lease.releaseLease();
       },
     };
   }
@@ -267,12 +267,12 @@ class LeaseChangeLog {
     private readonly createFields: () => object,
   ) {}
 
-  recordChange(change: LeaseChange, name: string): void {
-    if (this.changes.size === 0) setTimeout(() => this.writeChanges(), LOG_COLLECTION_MS).unref();
+  logLeaseChange(change: LeaseChange, name: string): void {
+    if (this.changes.size === 0) setTimeout(() => this.logLeaseChanges(), LEASE_LOG_INTERVAL_MS).unref();
     this.changes.set(change, [...(this.changes.get(change) ?? []), name]);
   }
 
-  private writeChanges(): void {
+  private logLeaseChanges(): void {
     const fields = { ...this.createFields(), ...Object.fromEntries(this.changes) };
     const isLost = this.changes.has('lost');
     this.changes.clear();

@@ -1,19 +1,19 @@
-import { Unavailable } from '@tracking/ports';
-import { RecentLookUps } from './recent-look-ups.ts';
+import { UnavailableError } from '@tracking/ports';
+import { RecentLookUpCache } from './recent-look-ups.ts';
 
 const FOUND = 'what is there';
 
 describe('cached look-ups', () => {
   let now: number;
   let lookups: number;
-  let recent: RecentLookUps<string>;
+  let recent: RecentLookUpCache<string>;
   beforeEach(() => {
     now = 1_000_000;
     lookups = 0;
-    recent = new RecentLookUps({ elapsed: () => now, timeoutMs: 4_000 });
+    recent = new RecentLookUpCache({ elapsed: () => now, timeoutMs: 4_000 });
   });
   const find = (found: string | null = FOUND, takesMs = 0, key = 'a') =>
-    recent.lookUp(key, async () => {
+    recent.getOrLookUpValue(key, async () => {
       lookups += 1;
       now += takesMs;
       return found ?? undefined;
@@ -38,17 +38,19 @@ describe('cached look-ups', () => {
 
   it('are not used if the look-up took longer than four seconds', async () => {
     expect(await find(FOUND, 4_000)).toBe(FOUND);
-    await expect(find(FOUND, 4_001, 'b')).rejects.toThrow(Unavailable);
+    await expect(find(FOUND, 4_001, 'b')).rejects.toThrow(UnavailableError);
   });
 
   it('have a timeout', async () => {
-    const hasty = new RecentLookUps({ elapsed: () => now, timeoutMs: 1 });
+    const hasty = new RecentLookUpCache({ elapsed: () => now, timeoutMs: 1 });
     const never = () => new Promise<undefined>(() => undefined);
-    await expect(hasty.lookUp('a', never)).rejects.toThrow(Unavailable);
+    await expect(hasty.getOrLookUpValue('a', never)).rejects.toThrow(UnavailableError);
   });
 
   it('are not kept after a failed look-up', async () => {
-    await expect(recent.lookUp('a', () => Promise.reject(new Unavailable('document store', 'x')))).rejects.toThrow();
+    await expect(
+      recent.getOrLookUpValue('a', () => Promise.reject(new UnavailableError('document store', 'x'))),
+    ).rejects.toThrow();
     expect(await find()).toBe(FOUND);
   });
 
@@ -67,7 +69,7 @@ describe('cached look-ups', () => {
   it('do not store a look-up that was in progress when its key was removed', async () => {
     for (const forget of [() => recent.forgetKey('a'), () => recent.removeMatchingValues(() => true)]) {
       const { promise, resolve } = Promise.withResolvers<string>();
-      const early = recent.lookUp('a', () => promise);
+      const early = recent.getOrLookUpValue('a', () => promise);
       forget();
       resolve(FOUND);
       expect(await early).toBe(FOUND);

@@ -1,4 +1,4 @@
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
 import { monotonicMs, withDeadline } from './retry.ts';
 
@@ -7,7 +7,7 @@ const CACHE_DURATION_MS = 3_000;
 /**
  * Timeout of a look-up in milliseconds. A result that arrives later is not used, so no cached result is older than 5 s.
  */
-const LOOK_UP_TIMEOUT_MS = 4_000;
+const CACHE_LOOK_UP_TIMEOUT_MS = 4_000;
 /** Maximum number of cached values. The same maximum applies to cached misses. */
 const MAX_CACHED_KEYS = 10_000;
 /** Limit of a cache by total size. With `max`, the cache would allocate memory for all entries when it is created. */
@@ -16,7 +16,7 @@ const CACHE_OPTIONS = { maxSize: MAX_CACHED_KEYS, sizeCalculation: () => 1 };
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;
-  /** Timeout of a look-up in milliseconds; {@link LOOK_UP_TIMEOUT_MS} by default. */
+  /** Timeout of a look-up in milliseconds; {@link CACHE_LOOK_UP_TIMEOUT_MS} by default. */
   readonly timeoutMs?: number;
 }
 
@@ -30,7 +30,7 @@ interface CachedResult<T> {
  * Caches look-ups in the document store. Each key is looked up at most once in three seconds, and changes by another
  * replica are visible within five seconds, even if the store is slow.
  */
-export class RecentLookUps<T> {
+export class RecentLookUpCache<T> {
   readonly #found = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
   /** Cached misses, stored separately so that invented keys never evict values. */
   readonly #absent = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
@@ -39,16 +39,16 @@ export class RecentLookUps<T> {
   readonly #elapsed: () => number;
   readonly #timeoutMs: number;
 
-  constructor({ elapsed = monotonicMs, timeoutMs = LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
+  constructor({ elapsed = monotonicMs, timeoutMs = CACHE_LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
     this.#elapsed = elapsed;
     this.#timeoutMs = timeoutMs;
   }
 
   /**
    * Returns the value of the key; undefined if there is none.
-   * @throws Unavailable if the look-up times out; any error of `lookUp`
+   * @throws UnavailableError if the look-up times out; any error of `getOrLookUpValue`
    */
-  async lookUp(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
+  async getOrLookUpValue(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
     const kept = this.#found.get(key) ?? this.#absent.get(key);
     if (kept !== undefined && this.#elapsed() < kept.expiresAt) return kept.found;
     return this.#lookUps.get(key) ?? this.#beginLookUp(key, lookUp);
@@ -88,7 +88,8 @@ export class RecentLookUps<T> {
 
   async #withTimeout(began: number, lookUp: Promise<T | undefined>): Promise<T | undefined> {
     const withinMs = this.#timeoutMs;
-    const late = () => new Unavailable('document store', `the document store did not respond within ${withinMs} ms`);
+    const late = () =>
+      new UnavailableError('document store', `the document store did not respond within ${withinMs} ms`);
     const found = await withDeadline(lookUp, withinMs, late);
     // If the process was paused, timers of the process are late too.
     if (this.#elapsed() - began > withinMs) throw late();

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import { monotonicMs, retry, retryConflicts, waitForAbort, withDeadline } from './retry.ts';
 
 const away = new Error('away');
@@ -40,7 +40,7 @@ describe('retry', () => {
 
   it('retries soon after Busy, regardless of the number of failures', async () => {
     const full = (failures: number) => {
-      if (failures < 10) throw new Busy('event store', 'the queue is full');
+      if (failures < 10) throw new BusyError('event store', 'the queue is full');
       return 'taken';
     };
     await expect(retry(full)).resolves.toBe('taken');
@@ -105,14 +105,14 @@ describe('retryConflicts', () => {
   it('throws Busy with the name of the resource once the deadline has passed', async () => {
     const refused = retryConflicts(THINGS, 'thing 1', () => Promise.resolve(undefined), 0);
     await expect(refused).rejects.toThrow(
-      new Busy('document store', 'too many requests change thing 1 at the same time'),
+      new BusyError('document store', 'too many requests change thing 1 at the same time'),
     );
-    await expect(refused).rejects.toBeInstanceOf(Busy);
+    await expect(refused).rejects.toBeInstanceOf(BusyError);
   });
 
   it('does not repeat an attempt that throws', async () => {
     let attempts = 0;
-    const away = new Unavailable('document store', 'no answer');
+    const away = new UnavailableError('document store', 'no answer');
     const failed = retryConflicts(THINGS, 'thing 1', () => {
       attempts += 1;
       return Promise.reject(away);
@@ -155,7 +155,7 @@ describe('retryConflicts', () => {
     void retryConflicts(THINGS, 'thing 3', () => never);
     let attempts = 0;
     const write = () => Promise.resolve((attempts += 1));
-    await expect(retryConflicts(THINGS, 'thing 3', write, 0)).rejects.toBeInstanceOf(Busy);
+    await expect(retryConflicts(THINGS, 'thing 3', write, 0)).rejects.toBeInstanceOf(BusyError);
     expect(attempts).toBe(0);
     await expect(retryConflicts(THINGS, 'thing 3', write)).resolves.toBe(1);
   });

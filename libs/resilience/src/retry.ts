@@ -1,8 +1,8 @@
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 
 const DEFAULT_FIRST_PAUSE_MS = 25;
 const DEFAULT_MAX_PAUSE_MS = 5_000;
-/** Maximum pause after Busy: a full queue empties within one or two commits. */
+/** Maximum pause after a BusyError: a full queue empties within one or two commits. */
 const MAX_RETRY_PAUSE_AFTER_BUSY_MS = 50;
 /** Pauses after a write conflict. Reads may show a write of another replica only after some milliseconds. */
 const CONFLICT_RETRY_PAUSES = { firstPauseMs: 10, maxPauseMs: 250 };
@@ -57,12 +57,12 @@ function computeRetryPauseMs(
   failures: number,
   { firstPauseMs = DEFAULT_FIRST_PAUSE_MS, maxPauseMs = DEFAULT_MAX_PAUSE_MS }: RetryOptions,
 ): number {
-  const maxMs = error instanceof Busy ? Math.min(MAX_RETRY_PAUSE_AFTER_BUSY_MS, maxPauseMs) : maxPauseMs;
+  const maxMs = error instanceof BusyError ? Math.min(MAX_RETRY_PAUSE_AFTER_BUSY_MS, maxPauseMs) : maxPauseMs;
   return Math.random() * Math.min(maxMs, firstPauseMs * 2 ** (failures - 1));
 }
 
 /** A guarded write found a document that has changed since it was read. */
-class WriteConflict extends Error {
+class WriteConflictError extends Error {
   override readonly name = 'WriteConflict';
 }
 
@@ -70,11 +70,11 @@ class WriteConflict extends Error {
  * Promise of each resource that resolves when the latest queued action has ended, by collection and name of the
  * resource.
  */
-const lastActionsByCollection = new WeakMap<object, Map<string, Promise<void>>>();
+const lastQueuedActionPromises = new WeakMap<object, Map<string, Promise<void>>>();
 
 /**
  * Runs the action after all earlier actions of the same resource have ended.
- * @throws Busy if they have not ended at the deadline; errors of `action`
+ * @throws BusyError if they have not ended at the deadline; errors of `action`
  */
 async function runAfterEarlierActions<T>(
   collection: object,
@@ -82,8 +82,8 @@ async function runAfterEarlierActions<T>(
   deadline: number,
   action: () => Promise<T>,
 ): Promise<T> {
-  const ends = lastActionsByCollection.get(collection) ?? new Map<string, Promise<void>>();
-  lastActionsByCollection.set(collection, ends);
+  const ends = lastQueuedActionPromises.get(collection) ?? new Map<string, Promise<void>>();
+  lastQueuedActionPromises.set(collection, ends);
   const previous = ends.get(resource);
   const { promise: end, resolve } = Promise.withResolvers<void>();
   ends.set(resource, end);
@@ -97,8 +97,8 @@ async function runAfterEarlierActions<T>(
   }
 }
 
-const tooManyChangesError = (resource: string): Busy =>
-  new Busy('document store', `too many requests change ${resource} at the same time`);
+const tooManyChangesError = (resource: string): BusyError =>
+  new BusyError('document store', `too many requests change ${resource} at the same time`);
 
 /**
  * Repeats an attempt that reads documents and writes them under guards, until no guard refuses a write, with pauses
@@ -108,8 +108,8 @@ const tooManyChangesError = (resource: string): Busy =>
  * @param collection object by which this process writes the documents
  * @param resource name of the written resource, for the queue and the error, for example `endpoint whe_1`
  * @param attempt reads, decides and writes; resolves with undefined if a guard refused a write
- * @throws Busy if no attempt succeeded within 5 seconds; any error of `attempt`. `Busy` promises that nothing was
- *   written, so an attempt that may write only some of its documents must convert it to `Unavailable`
+ * @throws BusyError if no attempt succeeded within 5 seconds; any error of `attempt`. `BusyError` promises that nothing was
+ *   written, so an attempt that may write only some of its documents must convert it to `UnavailableError`
  */
 export async function retryConflicts<T>(
   collection: object,
@@ -120,10 +120,10 @@ export async function retryConflicts<T>(
   const deadline = monotonicMs() + deadlineMs;
   const write = async () => {
     const written = await attempt();
-    if (written === undefined) throw new WriteConflict();
+    if (written === undefined) throw new WriteConflictError();
     return written;
   };
-  const isTransient = (error: unknown) => error instanceof WriteConflict;
+  const isTransient = (error: unknown) => error instanceof WriteConflictError;
   try {
     return await runAfterEarlierActions(collection, resource, deadline, () =>
       retry(write, { ...CONFLICT_RETRY_PAUSES, deadline, isTransient }),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Logger, Unavailable } from '@tracking/ports';
+import { type Logger, UnavailableError } from '@tracking/ports';
 import { ConfigReader, findMisspelledVariables, warnOfMisspelledVariables } from './config.ts';
 import { convertMachineErrorToConfigError, ConfigError } from './setting-types.ts';
 import { SETTING_NAMES } from './settings.ts';
@@ -19,7 +19,7 @@ describe('ConfigReader', () => {
   });
 
   it.each([
-    ['a missing setting', () => read({}).readRequired('MONGODB_URL')],
+    ['a missing setting', () => read({}).readRequiredSetting('MONGODB_URL')],
     ['a wrong value', () => read({ MONGODB_URL: 'a', PORT: '?' }).readSetting('PORT')],
     ['a missing file', () => read({ MONGODB_URL_FILE: '/does/not/exist' }).readSetting('MONGODB_URL')],
     ['an empty file', () => read({ MONGODB_URL_FILE: '/dev/null' }).readSetting('MONGODB_URL')],
@@ -33,7 +33,9 @@ describe('ConfigReader', () => {
     const folder = mkdtempSync(join(tmpdir(), 'config-'));
     try {
       writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`);
-      expect(read({ SECRETS_KEY_FILE: join(folder, 'key') }).readRequired('SECRETS_KEY')).toEqual(Buffer.alloc(32, 7));
+      expect(read({ SECRETS_KEY_FILE: join(folder, 'key') }).readRequiredSetting('SECRETS_KEY')).toEqual(
+        Buffer.alloc(32, 7),
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -45,7 +47,7 @@ describe('convertMachineErrorToConfigError', () => {
     const missing = readFile(join(tmpdir(), 'no', 'such', 'file'));
     await expect(convertMachineErrorToConfigError('DATA_DIR', missing)).rejects.toThrow(ConfigError);
     await expect(convertMachineErrorToConfigError('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
-    const broken = Promise.reject(new Unavailable('storage', 'file is not a database'));
+    const broken = Promise.reject(new UnavailableError('storage', 'file is not a database'));
     await expect(convertMachineErrorToConfigError('DATA_DIR', broken)).rejects.toThrow(
       /^DATA_DIR: storage: file is not a database$/,
     );

@@ -52,12 +52,12 @@ export class ConfigReader {
   readSetting<N extends SettingName>(name: N): OptionalValue<N>;
   readSetting(name: SettingName, programDefault?: string): unknown {
     const { type, default: declaredDefault }: SettingDefinition = SETTINGS[name];
-    const text = this.readText(name) ?? programDefault ?? declaredDefault;
+    const text = this.readSettingText(name) ?? programDefault ?? declaredDefault;
     return text === undefined ? undefined : type(text, name);
   }
 
   /** Reads a setting that must be set. @throws ConfigError */
-  readRequired<N extends SettingName>(name: N): SettingValue<N> {
+  readRequiredSetting<N extends SettingName>(name: N): SettingValue<N> {
     const value = this.readSetting(name);
     if (value === undefined) throw new ConfigError(`${name} is not set`);
     return value as SettingValue<N>;
@@ -67,7 +67,7 @@ export class ConfigReader {
    * Returns the text of a setting from `NAME`, or from the file that `NAME_FILE` names. An empty variable counts as not
    * set. An empty file is an error, because the secret may not have been written yet.
    */
-  private readText(name: SettingName): string | undefined {
+  private readSettingText(name: SettingName): string | undefined {
     this.readNames.add(name);
     const value = this.env[name];
     const file = this.env[`${name}_FILE`];

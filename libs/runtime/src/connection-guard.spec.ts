@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { eventually, noMetrics } from '@tracking/testing';
-import { ConnectionGuard, type ConnectionLimits, handleRequestsInOrder } from './connection-guard.ts';
+import { HttpConnectionLimiter, type ConnectionLimits, handleRequestsInOrder } from './connection-guard.ts';
 
 const opened: Socket[] = [];
 let server: Server;
@@ -42,11 +42,11 @@ async function responses(socket: Socket, count: number): Promise<string[]> {
 describe('connections', () => {
   const guarded = async (limits: Partial<ConnectionLimits>, handle?: RequestListener) => {
     await listen(handle ?? ((_request, response) => response.end('ok')));
-    new ConnectionGuard({
+    new HttpConnectionLimiter({
       metrics: noMetrics,
       networkOf: (address) => (address === '127.0.0.9' ? undefined : address),
       ...limits,
-    }).guardServer(server);
+    }).guardServerConnections(server);
   };
 
   it('of one network are bounded, those of a proxy are not', async () => {

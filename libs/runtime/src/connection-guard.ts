@@ -33,7 +33,7 @@ interface GuardedConnection {
   response: ServerResponse | undefined;
 }
 
-interface GuardOptions extends Partial<ConnectionLimits> {
+interface ConnectionGuardOptions extends Partial<ConnectionLimits> {
   /** Metrics that count open and closed connections. If absent, connections are not counted. */
   readonly metrics?: Metrics;
   /** Returns the network that the connections of an address count for; undefined for a proxy, which has no limit of its own. */
@@ -47,21 +47,21 @@ interface GuardOptions extends Partial<ConnectionLimits> {
  * responses. When the server is full, the network with the most connections loses its oldest idle connection, or its
  * oldest one, so that one network cannot keep out the others.
  */
-export class ConnectionGuard {
+export class HttpConnectionLimiter {
   private readonly limits: ConnectionLimits;
   private readonly open = new Map<Socket, GuardedConnection>();
   private readonly byNetwork = new Map<string, Set<Socket>>();
   private readonly closed: Counter | undefined;
 
-  constructor(private readonly options: GuardOptions) {
+  constructor(private readonly options: ConnectionGuardOptions) {
     this.limits = { ...CONNECTION_LIMITS, ...options };
     const { metrics } = options;
-    metrics?.gauge('http_connections_open', 'Open client connections.', [], () => this.open.size);
-    this.closed = metrics?.counter('http_connections_closed_total', 'Connections closed by a limit.', ['reason']);
+    metrics?.createGauge('http_connections_open', 'Open client connections.', [], () => this.open.size);
+    this.closed = metrics?.createCounter('http_connections_closed_total', 'Connections closed by a limit.', ['reason']);
   }
 
   /** Guards the connections of this server until it closes. */
-  guardServer(server: Server): void {
+  guardServerConnections(server: Server): void {
     server.on('connection', (socket: Socket) => this.admitConnection(socket));
     server.on('request', (request: IncomingMessage, response: ServerResponse) =>
       this.onRequestStart(request, response),
@@ -69,14 +69,14 @@ export class ConnectionGuard {
     // Node measures the time without progress of a request. Between requests, Node's time limit for idle connections
     // applies instead.
     server.timeout = this.limits.stalledMs;
-    server.on('timeout', (socket: Socket) => this.closeTimedOut(socket));
+    server.on('timeout', (socket: Socket) => this.closeTimedOutConnection(socket));
   }
 
   private admitConnection(socket: Socket): void {
     const network = socket.remoteAddress === undefined ? undefined : this.options.networkOf(socket.remoteAddress);
     const own = network === undefined ? 0 : (this.byNetwork.get(network)?.size ?? 0);
     if (own >= this.limits.maxPerNetwork) return this.refuseConnection(socket, 'network_limit');
-    if (this.open.size >= this.limits.maxConnections && !this.closeIdleConnection(own))
+    if (this.open.size >= this.limits.maxConnections && !this.closeConnectionOfLargestNetwork(own))
       return this.refuseConnection(socket, 'total_limit');
     this.addConnection(socket, network);
   }
@@ -103,7 +103,7 @@ export class ConnectionGuard {
    * Closes a connection of the network with the most connections. Returns false if the new connection's network would
    * have at least as many as that network before: closing one would only exchange one client for another.
    */
-  private closeIdleConnection(own: number): boolean {
+  private closeConnectionOfLargestNetwork(own: number): boolean {
     let largest = new Set<Socket>();
     for (const sockets of this.byNetwork.values()) if (sockets.size > largest.size) largest = sockets;
     if (largest.size <= own + 1) return false;
@@ -122,7 +122,7 @@ export class ConnectionGuard {
     });
   }
 
-  private closeTimedOut(socket: Socket): void {
+  private closeTimedOutConnection(socket: Socket): void {
     const isAnswering = this.open.get(socket)?.response !== undefined;
     // The response is not ready or the request body is not complete. Other time limits apply to both cases.
     if (isAnswering && socket.writableLength === 0) return;

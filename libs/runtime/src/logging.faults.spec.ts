@@ -17,7 +17,7 @@ const program = `
     process.stdout.write('from a library');
     await pause(10);
   }
-  const { body } = await metrics.formatText();
+  const { body } = await metrics.formatMetricsText();
   process.stderr.write(/^log_lines_dropped_total.*$/m.exec(body)[0]);
   process.exit(0);
 `;

@@ -10,9 +10,9 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
 const REDACTED_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 /** Fields that a terminal shows at the start of a line, or that are equal in all lines of a process. */
-const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
+const COMMON_LOG_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
 /** Fields of a request that a terminal shows first, or omits so that the request fits into one line. */
-const REQUEST_FIELDS = new Set([
+const LOGGED_REQUEST_FIELDS = new Set([
   'method',
   'route',
   'path',
@@ -33,14 +33,14 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Maximum milliseconds that a line waits until the reader of the output continues to read. */
-const MAX_WRITE_WAIT_MS = 3_000;
-const WRITE_RETRY_DELAY_MS = 10;
+const MAX_LOG_LINE_WAIT_MS = 3_000;
+const LOG_WRITE_RETRY_DELAY_MS = 10;
 
 /**
  * Writes lines to a file descriptor. A line that cannot be written is dropped and counted, so that a full disk, a closed
  * pipe or a stalled reader never ends or stops the process. Later lines are tried again.
  */
-export class LineOutput {
+export class LogLineWriter {
   private droppedLines = 0;
   private hasFailed = false;
   /** True if only a part of the last line was written. */
@@ -77,14 +77,14 @@ export class LineOutput {
 
   /** Waits for a slow reader, but only once until the output has recovered. */
   private writeOutputChunk(bytes: Uint8Array): number {
-    const deadline = performance.now() + MAX_WRITE_WAIT_MS;
+    const deadline = performance.now() + MAX_LOG_LINE_WAIT_MS;
     for (;;) {
       try {
         return writeSync(this.descriptor, bytes);
       } catch (error) {
         const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
         if (!isFull || this.hasFailed || performance.now() > deadline) throw error;
-        Atomics.wait(ATOMICS_WAIT_BUFFER, 0, 0, WRITE_RETRY_DELAY_MS);
+        Atomics.wait(ATOMICS_WAIT_BUFFER, 0, 0, LOG_WRITE_RETRY_DELAY_MS);
       }
     }
   }
@@ -92,10 +92,12 @@ export class LineOutput {
 
 const ATOMICS_WAIT_BUFFER = new Int32Array(new SharedArrayBuffer(4));
 /** Writer for the standard error of this process. */
-export const errorOutput = new LineOutput(2);
+export const standardErrorWriter = new LogLineWriter(2);
 /** Writer for the log on the standard output of this process. */
-export const logOutput = new LineOutput(1, (code) =>
-  errorOutput.write(`standard output fails (${code}): log lines are dropped and counted in log_lines_dropped_total\n`),
+export const standardOutputLogWriter = new LogLineWriter(1, (code) =>
+  standardErrorWriter.write(
+    `standard output fails (${code}): log lines are dropped and counted in log_lines_dropped_total\n`,
+  ),
 );
 
 /** Creates a logger that writes JSON lines to standard output, or readable lines if it is a terminal. */
@@ -111,7 +113,8 @@ export async function createLogger(options: {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
   };
-  const destination: Pick<LineOutput, 'write'> | NodeJS.WritableStream = options.destination ?? logOutput;
+  const destination: Pick<LogLineWriter, 'write'> | NodeJS.WritableStream =
+    options.destination ?? standardOutputLogWriter;
   const stream = options.destination ?? process.stdout;
   const isTerminal = 'isTTY' in stream && stream.isTTY === true;
   // Libraries also write to this stream. An error of a stream without a listener would end the process.
@@ -127,7 +130,7 @@ export async function createLogger(options: {
   const line = prettyFactory({
     translateTime: 'SYS:HH:MM:ss.l',
     hideObject: true,
-    messageFormat: (record) => formatRecord(record),
+    messageFormat: (record) => formatLogRecord(record),
   });
   // Lines are written immediately, so that the last lines are not lost when the process exits.
   const pretty: Logger = pino(settings, { write: (record: string) => void destination.write(line(record)) });
@@ -135,7 +138,7 @@ export async function createLogger(options: {
 }
 
 function ignoreLogWriteError(): void {
-  // The log reports failures of its output: see `LineOutput`.
+  // The log reports failures of its output: see `LogLineWriter`.
 }
 
 /** A log record with the fields of its JSON line. */
@@ -145,13 +148,14 @@ type LogRecord = Readonly<Record<string, unknown>>;
  * Formats a record for people, without time and level. Only fields with several lines, such as a stack, follow below
  * the line.
  */
-function formatRecord(record: LogRecord): string {
+function formatLogRecord(record: LogRecord): string {
   const { msg, method, path, status, duration_ms } = record;
   const isRequest = msg === 'request' && typeof path === 'string';
   const what = isRequest ? `${String(method)} ${path} ${String(status)} ${String(duration_ms)} ms` : String(msg);
   const fields = Object.entries(record)
     .filter(
-      ([name, value]) => value !== undefined && !COMMON_FIELDS.has(name) && !(isRequest && REQUEST_FIELDS.has(name)),
+      ([name, value]) =>
+        value !== undefined && !COMMON_LOG_FIELDS.has(name) && !(isRequest && LOGGED_REQUEST_FIELDS.has(name)),
     )
     .map(([name, value]) => [name, convertLogValueToText(value)] as const);
   const isLong = ([, text]: readonly [string, string]) => text.includes('\n');

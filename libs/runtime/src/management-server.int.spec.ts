@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { Health, PrometheusMetrics, startManagementServer } from './management-server.ts';
+import { ProcessHealth, PrometheusMetrics, startManagementServer } from './management-server.ts';
 
 describe('the management server', () => {
   it('reports that the process is live before it is ready, then its readiness and metrics', async () => {
-    const health = new Health();
+    const health = new ProcessHealth();
     const metrics = new PrometheusMetrics('test');
-    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.createReport());
+    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () =>
+      health.createHealthReport(),
+    );
     const get = async (path: string) => {
       const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
       return { status: response.status, text: await response.text() };
@@ -29,7 +31,7 @@ describe('the management server', () => {
   });
 
   it('closes connections beyond 64 of one address, and responds to others', async () => {
-    const report = () => new Health().createReport();
+    const report = () => new ProcessHealth().createHealthReport();
     const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, new PrometheusMetrics('test'), report);
     const open = async (localAddress: string) => {
       const socket = connect({ port: server.port, host: '127.0.0.1', localAddress });
@@ -52,7 +54,7 @@ describe('the management server', () => {
   it('refuses a port in use', async () => {
     const start = (port: number) =>
       startManagementServer({ host: '127.0.0.1', port }, new PrometheusMetrics('test'), () =>
-        new Health().createReport(),
+        new ProcessHealth().createHealthReport(),
       );
     const first = await start(0);
     try {
@@ -65,38 +67,40 @@ describe('the management server', () => {
 
 describe('Health', () => {
   it('is not ready before the first start and while draining', () => {
-    const health = new Health();
-    expect(health.createReport()).toMatchObject({ status: 'starting', httpStatus: 503 });
+    const health = new ProcessHealth();
+    expect(health.createHealthReport()).toMatchObject({ status: 'starting', httpStatus: 503 });
     health.markStarted();
-    expect(health.createReport()).toMatchObject({ status: 'ready', httpStatus: 200 });
+    expect(health.createHealthReport()).toMatchObject({ status: 'ready', httpStatus: 200 });
     health.markDraining();
     health.markStarted();
-    expect(health.createReport()).toMatchObject({ status: 'draining', httpStatus: 503 });
+    expect(health.createHealthReport()).toMatchObject({ status: 'draining', httpStatus: 503 });
   });
 
   it('remains available, degraded, if an engine fails later', () => {
-    const health = new Health();
+    const health = new ProcessHealth();
     health.markStarted();
     health.setEngineStatus('event store', 'no answer');
-    expect(health.createReport()).toEqual({
+    expect(health.createHealthReport()).toEqual({
       status: 'degraded',
       engines: { 'event store': 'no answer' },
       httpStatus: 200,
     });
     health.setEngineStatus('event store');
-    expect(health.createReport()).toMatchObject({ status: 'ready', engines: { 'event store': 'ok' } });
+    expect(health.createHealthReport()).toMatchObject({ status: 'ready', engines: { 'event store': 'ok' } });
   });
 });
 
 describe('the management port', () => {
   it('shows metrics and health of the process', async () => {
     const metrics = new PrometheusMetrics('standalone');
-    const health = new Health();
-    metrics.counter('commands_total', 'Commands.', ['type']).add(2, { type: 'UpsertShipment' });
-    metrics.counter('commands_total', 'Commands.', ['type']).add(1, { type: 'UpsertShipment' });
-    metrics.gauge('queue_depth', 'Depth.', [], () => 7);
-    metrics.histogram('work_seconds', 'Work.').observe(0.02);
-    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () => health.createReport());
+    const health = new ProcessHealth();
+    metrics.createCounter('commands_total', 'Commands.', ['type']).add(2, { type: 'UpsertShipment' });
+    metrics.createCounter('commands_total', 'Commands.', ['type']).add(1, { type: 'UpsertShipment' });
+    metrics.createGauge('queue_depth', 'Depth.', [], () => 7);
+    metrics.createHistogram('work_seconds', 'Work.').observe(0.02);
+    const server = await startManagementServer({ host: '127.0.0.1', port: 0 }, metrics, () =>
+      health.createHealthReport(),
+    );
     const get = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
     try {
       const text = await (await get('/metrics')).text();

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '@tracking/ports';
-import { ConnectionGuard, handleRequestsInOrder } from './connection-guard.ts';
-import { logOutput } from './logging.ts';
+import { HttpConnectionLimiter, handleRequestsInOrder } from './connection-guard.ts';
+import { standardOutputLogWriter } from './logging.ts';
 
 /** Handles other paths of the management port. Returns false for unknown paths. */
 export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -20,7 +20,7 @@ export async function startManagementServer(
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.split('?')[0];
     if (path === '/metrics') {
-      void metrics.formatText().then(
+      void metrics.formatMetricsText().then(
         ({ contentType, body }) => response.writeHead(200, { 'Content-Type': contentType }).end(body),
         () => response.writeHead(500).end(),
       );
@@ -38,7 +38,7 @@ export async function startManagementServer(
     }
   };
   const server: Server = createServer(handleRequestsInOrder(handle));
-  new ConnectionGuard({ ...CONNECTION_LIMITS, networkOf: (address) => address }).guardServer(server);
+  new HttpConnectionLimiter({ ...CONNECTION_LIMITS, networkOf: (address) => address }).guardServerConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);
@@ -77,13 +77,13 @@ export interface OperatorsHealthReport extends HealthReport {
 }
 
 /** Health of a process, reported to orchestrators. */
-export class Health {
+export class ProcessHealth {
   private phase: 'starting' | 'serving' | 'draining' = 'starting';
   private readonly engines = new Map<string, string>();
   private reportLeases: (() => OperatorsHealthReport['leases']) | undefined;
 
   /** Sets the function that reports the leases of this process. */
-  setLeaseReport(reportLeases: () => NonNullable<OperatorsHealthReport['leases']>): void {
+  setLeaseReporter(reportLeases: () => NonNullable<OperatorsHealthReport['leases']>): void {
     this.reportLeases = reportLeases;
   }
 
@@ -100,7 +100,7 @@ export class Health {
     this.phase = 'draining';
   }
 
-  createReport(): HealthReport {
+  createHealthReport(): HealthReport {
     const degraded = [...this.engines.values()].some((state) => state !== 'ok');
     const status = this.phase === 'serving' ? (degraded ? 'degraded' : 'ready') : this.phase;
     return { status, engines: Object.fromEntries(this.engines), httpStatus: this.phase === 'serving' ? 200 : 503 };
@@ -109,7 +109,7 @@ export class Health {
   /** Returns the report for the management port. */
   createOperatorsReport(): OperatorsHealthReport {
     const leases = this.reportLeases?.();
-    return { ...this.createReport(), ...(leases !== undefined && { leases }) };
+    return { ...this.createHealthReport(), ...(leases !== undefined && { leases }) };
   }
 }
 
@@ -126,19 +126,24 @@ export class PrometheusMetrics implements Metrics {
       registers: [this.registry],
       collect(this: Counter) {
         this.reset();
-        this.inc(logOutput.dropped);
+        this.inc(standardOutputLogWriter.dropped);
       },
     });
   }
 
-  counter(name: string, help: string, labels: readonly string[] = []): ReturnType<Metrics['counter']> {
+  createCounter(name: string, help: string, labels: readonly string[] = []): ReturnType<Metrics['createCounter']> {
     const counter =
       (this.registry.getSingleMetric(name) as Counter | undefined) ??
       new Counter({ name, help, labelNames: [...labels], registers: [this.registry] });
     return { add: (amount = 1, values = {}) => counter.inc(values, amount) };
   }
 
-  gauge(name: string, help: string, labels: readonly string[] = [], read?: () => number): ReturnType<Metrics['gauge']> {
+  createGauge(
+    name: string,
+    help: string,
+    labels: readonly string[] = [],
+    read?: () => number,
+  ): ReturnType<Metrics['createGauge']> {
     const gauge =
       (this.registry.getSingleMetric(name) as Gauge | undefined) ??
       new Gauge({
@@ -155,12 +160,12 @@ export class PrometheusMetrics implements Metrics {
     return { set: (value, values = {}) => gauge.set(values, value) };
   }
 
-  histogram(
+  createHistogram(
     name: string,
     help: string,
     labels: readonly string[] = [],
     buckets: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-  ): ReturnType<Metrics['histogram']> {
+  ): ReturnType<Metrics['createHistogram']> {
     const histogram =
       (this.registry.getSingleMetric(name) as Histogram | undefined) ??
       new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [this.registry] });
@@ -168,7 +173,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /** Returns the metrics in the Prometheus text format. */
-  async formatText(): Promise<{ contentType: string; body: string }> {
+  async formatMetricsText(): Promise<{ contentType: string; body: string }> {
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 }

@@ -1,9 +1,9 @@
 import {
   parseCommaSeparatedList,
-  parseApiKey,
+  parseApiKeySetting,
   parseBoolean,
-  parseOneOf,
-  parseText,
+  createChoiceSettingType,
+  parseTextSetting,
   parseUrl,
 } from './setting-types.ts';
 
@@ -22,13 +22,13 @@ export const MCP_SETTINGS = {
     for: 'offers the [tools that write](../guides/mcp.md#tools-that-write)',
   },
   MCP_PORTS: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['compose'],
     default: '127.0.0.1:3100',
     for: 'port on this machine for the MCP server',
   },
   MCP_TRANSPORT: {
-    type: parseOneOf('stdio', 'http'),
+    type: createChoiceSettingType('stdio', 'http'),
     programs: ['mcp'],
     default: 'stdio',
     for: 'transport of the [MCP server](../guides/mcp.md): `stdio` or `http`',
@@ -36,9 +36,9 @@ export const MCP_SETTINGS = {
 } as const;
 
 /** Settings with which the MCP server finds the API. */
-export const TRACKING_SETTINGS = {
+export const MCP_API_ACCESS_SETTINGS = {
   TRACKING_API_KEY: {
-    type: parseApiKey,
+    type: parseApiKeySetting,
     programs: ['mcp'],
     for: 'API key of the MCP server with the transport `stdio`',
   },

@@ -1,14 +1,14 @@
 import {
   parseBoolean,
-  createBase64BytesType,
+  createBase64BytesSettingType,
   parseCidrs,
   ConfigError,
   parseDuration,
   parseEmail,
-  parseInteger,
-  parseOneOf,
-  parsePort,
-  parseSecret,
+  createIntegerSettingParser,
+  createChoiceSettingType,
+  parsePortNumberSetting,
+  createSecretSettingType,
   parseServiceAddress,
   parseByteSize,
   type SettingType,
@@ -22,7 +22,7 @@ describe('a setting', () => {
     [600_000, '10m', parseDuration],
     [259_200_000, '72h', parseDuration],
     [2_592_000_000, '30d', parseDuration],
-    [80, '80', parsePort],
+    [80, '80', parsePortNumberSetting],
     [true, 'true', parseBoolean],
     [['10.0.0.0/8', '::1', '127.0.0.1/32'], '10.0.0.0/8, ::1 ,127.0.0.1/32', parseCidrs],
     ['https://a.example/app', 'https://a.example/app/', parseUrl],
@@ -38,10 +38,10 @@ describe('a setting', () => {
   it.each<[string, string, SettingType<unknown>]>([
     ['a duration', '5 seconds', parseDuration],
     ['no duration at all', '0s', parseDuration],
-    ['a port', '70000', parsePort],
-    ['a number with a sign', '-1', parseInteger(0, 5)],
+    ['a port', '70000', parsePortNumberSetting],
+    ['a number with a sign', '-1', createIntegerSettingParser(0, 5)],
     ['a boolean', 'yes', parseBoolean],
-    ['a choice', 'loud', parseOneOf('info', 'warn')],
+    ['a choice', 'loud', createChoiceSettingType('info', 'warn')],
     ['an address', 'ftp://example.org', parseUrl],
     ['an address with a query', 'https://a.example?b=c', parseUrl],
     ['an address with a fragment', 'https://a.example/#', parseUrl],
@@ -52,8 +52,8 @@ describe('a setting', () => {
     ['an e-mail address', 'ann', parseEmail],
     ['a size', '10GB', parseByteSize],
     ['a size', '1024', parseByteSize],
-    ['bytes', 'c2hvcnQ=', createBase64BytesType(32)],
-    ['a secret that is short', 'sesame', parseSecret(32)],
+    ['bytes', 'c2hvcnQ=', createBase64BytesSettingType(32)],
+    ['a secret that is short', 'sesame', createSecretSettingType(32)],
   ])('rejects %s with one line that names the variable', (_, given, type) => {
     const act = () => type(given, 'X');
     expect(act).toThrow(ConfigError);
@@ -61,9 +61,9 @@ describe('a setting', () => {
   });
 
   it.each<[string, SettingType<unknown>]>([
-    ['hunter2hunter2', createBase64BytesType(32)],
+    ['hunter2hunter2', createBase64BytesSettingType(32)],
     ['https://me:hunter2@a.example', parseUrl],
-    ['hunter2', parseSecret(32)],
+    ['hunter2', createSecretSettingType(32)],
   ])('never shows the secret %p', (given, type) => {
     expect(() => type(given, 'X')).toThrow(ConfigError);
     expect(() => type(given, 'X')).not.toThrow(/hunter2/);

@@ -1,38 +1,39 @@
 import { isIP } from 'node:net';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 
 const MS_PER_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Parses the text of a setting. @throws ConfigError with one line that starts with the setting's name */
 export type SettingType<T> = (text: string, name: string) => T;
 
-export const parseText: SettingType<string> = (given) => given;
+export const parseTextSetting: SettingType<string> = (given) => given;
 
 /** Parses an API key. Errors do not contain it. */
-export const parseApiKey: SettingType<string> = (given, name) => {
+export const parseApiKeySetting: SettingType<string> = (given, name) => {
   if (/^[\x21-\x7e]{1,500}$/.test(given)) return given;
   throw new ConfigError(`${name}: expected an API key, sk_live_… or sk_test_…`);
 };
 
-export function parseInteger(min: number, max: number): SettingType<number> {
+export function createIntegerSettingParser(min: number, max: number): SettingType<number> {
   return (given, name) => {
     const value = /^\d+$/.test(given) ? Number(given) : NaN;
     if (value >= min && value <= max) return value;
-    throw createError(name, `a whole number from ${min} to ${max}`, given);
+    throw createSettingError(name, `a whole number from ${min} to ${max}`, given);
   };
 }
 
-export const parsePort = parseInteger(0, 65_535);
+export const parsePortNumberSetting = createIntegerSettingParser(0, 65_535);
 
-export function parseOneOf<const T extends string>(...allowed: readonly T[]): SettingType<T> {
+export function createChoiceSettingType<const T extends string>(...allowed: readonly T[]): SettingType<T> {
   return (given, name) => {
     const found = allowed.find((value) => value === given);
     if (found !== undefined) return found;
-    throw createError(name, `one of ${allowed.join(', ')}`, given);
+    throw createSettingError(name, `one of ${allowed.join(', ')}`, given);
   };
 }
 
-export const parseBoolean: SettingType<boolean> = (given, name) => parseOneOf('true', 'false')(given, name) === 'true';
+export const parseBoolean: SettingType<boolean> = (given, name) =>
+  createChoiceSettingType('true', 'false')(given, name) === 'true';
 
 /**
  * Parses a duration such as `250ms`, `5s`, `10m`, `72h` or `30d` to milliseconds. The duration is never 0, which would
@@ -42,7 +43,7 @@ export const parseDuration: SettingType<number> = (given, name) => {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(given);
   const unit = MS_PER_UNIT[match?.[2] ?? ''];
   if (!match || unit === undefined || Number(match[1]) === 0) {
-    throw createError(name, 'a duration such as 250ms, 5s, 10m, 72h or 30d', given);
+    throw createSettingError(name, 'a duration such as 250ms, 5s, 10m, 72h or 30d', given);
   }
   return Number(match[1]) * unit;
 };
@@ -53,7 +54,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 2
 export const parseByteSize: SettingType<number> = (given, name) => {
   const [, count, unit = ''] = /^(\d{1,6})(KiB|MiB|GiB|TiB)$/.exec(given) ?? [];
   if (given === '0') return 0;
-  if (count === undefined) throw createError(name, 'a size such as 64KiB, 500MiB, 10GiB or 2TiB', given);
+  if (count === undefined) throw createSettingError(name, 'a size such as 64KiB, 500MiB, 10GiB or 2TiB', given);
   return Number(count) * (SIZE_UNITS[unit] ?? 1);
 };
 
@@ -64,7 +65,7 @@ export const parseUrl: SettingType<string> = (given, name) => {
     throw new ConfigError(`${name}: expected a URL without user and password`);
   }
   if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(given)) {
-    throw createError(name, 'an http or https URL without query', given);
+    throw createSettingError(name, 'an http or https URL without query', given);
   }
   return given.replace(/\/+$/, '');
 };
@@ -72,7 +73,7 @@ export const parseUrl: SettingType<string> = (given, name) => {
 /** Parses an e-mail address. The parser checks only that it has a name and a host. */
 export const parseEmail: SettingType<string> = (given, name) => {
   if (/^[^\s@]+@[^\s@]+$/.test(given)) return given;
-  throw createError(name, 'an e-mail address', given);
+  throw createSettingError(name, 'an e-mail address', given);
 };
 
 /** Comma-separated values, trimmed. */
@@ -86,12 +87,12 @@ export const parseCommaSeparatedList: SettingType<readonly string[]> = (given) =
 export const parseCidrs: SettingType<readonly string[]> = (given, name) => {
   const parts = parseCommaSeparatedList(given, name);
   const invalid = parts.find((part) => !isCidr(part));
-  if (invalid !== undefined) throw createError(name, 'addresses or CIDRs such as 10.0.0.0/8', invalid);
+  if (invalid !== undefined) throw createSettingError(name, 'addresses or CIDRs such as 10.0.0.0/8', invalid);
   return parts;
 };
 
 /** Parses base64 of exactly `length` bytes. */
-export function createBase64BytesType(length: number): SettingType<Uint8Array> {
+export function createBase64BytesSettingType(length: number): SettingType<Uint8Array> {
   return (given, name) => {
     const decoded = Buffer.from(given, 'base64');
     if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(given) && decoded.length === length) return decoded;
@@ -100,7 +101,7 @@ export function createBase64BytesType(length: number): SettingType<Uint8Array> {
 }
 
 /** Parses a secret with a minimum length. Error messages never contain the secret. */
-export function parseSecret(minLength: number): SettingType<string> {
+export function createSecretSettingType(minLength: number): SettingType<string> {
   return (given, name) => {
     if (given.length >= minLength) return given;
     throw new ConfigError(`${name}: expected at least ${minLength} characters`);
@@ -114,13 +115,13 @@ export function parseSecret(minLength: number): SettingType<string> {
 export const parseServiceAddress: SettingType<string> = (given, name) => {
   if (/^(dns|ipv4|ipv6|unix):/.test(given)) return given;
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return `dns:///${given}`;
-  throw createError(name, 'host:port', given);
+  throw createSettingError(name, 'host:port', given);
 };
 
 /** Address `host:port` of a single process. */
 export const parseHostAndPort: SettingType<string> = (given, name) => {
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return given;
-  throw createError(name, 'host:port', given);
+  throw createSettingError(name, 'host:port', given);
 };
 
 function isCidr(part: string): boolean {
@@ -130,7 +131,7 @@ function isCidr(part: string): boolean {
   return isIP(address) !== 0 && isPrefix && rest.length === 0;
 }
 
-function createError(name: string, what: string, given: string): ConfigError {
+function createSettingError(name: string, what: string, given: string): ConfigError {
   return new ConfigError(`${name}: expected ${what}, got ${JSON.stringify(given)}`);
 }
 
@@ -150,7 +151,7 @@ export async function convertMachineErrorToConfigError<T>(setting: string, work:
     return await work;
   } catch (error) {
     const { syscall, message } = error as NodeJS.ErrnoException;
-    const isRefusal = syscall !== undefined || error instanceof Unavailable;
+    const isRefusal = syscall !== undefined || error instanceof UnavailableError;
     throw isRefusal ? new ConfigError(`${setting}: ${message}`, { cause: error }) : error;
   }
 }

@@ -1,21 +1,21 @@
 import { KAFKA_SETTINGS } from './kafka-settings.ts';
-import { DISK_RESERVE, LIMIT_SETTINGS, RATE_LIMIT_SETTINGS } from './limit-settings.ts';
+import { DISK_RESERVE_SETTING, LIMIT_SETTINGS, RATE_LIMIT_SETTINGS } from './limit-settings.ts';
 import { LOG_LEVELS } from './logging.ts';
-import { MCP_SETTINGS, TRACKING_SETTINGS } from './mcp-settings.ts';
+import { MCP_SETTINGS, MCP_API_ACCESS_SETTINGS } from './mcp-settings.ts';
 import {
   parseBoolean,
-  createBase64BytesType,
+  createBase64BytesSettingType,
   parseCidrs,
   parseDuration,
   parseEmail,
   parseHostAndPort,
-  parseInteger,
-  parseOneOf,
-  parsePort,
-  parseSecret,
+  createIntegerSettingParser,
+  createChoiceSettingType,
+  parsePortNumberSetting,
+  createSecretSettingType,
   parseServiceAddress,
   type SettingType,
-  parseText,
+  parseTextSetting,
   parseUrl,
 } from './setting-types.ts';
 
@@ -36,13 +36,13 @@ export interface SettingDefinition {
 
 const SERVICE_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
 export const SERVICE_NAMES = ['gateway', 'shipments', 'projections', 'webhooks'] as const;
-const SIGN_IN_PROGRAMS = ['standalone', 'gateway'] as const;
+const PROGRAMS_WITH_SIGN_IN = ['standalone', 'gateway'] as const;
 const PROGRAMS_THAT_SEND_WEBHOOKS = ['standalone', 'webhooks'] as const;
 
 /** Every setting of every program. The readers, the check for misspelled names and the documentation use this table. */
 export const SETTINGS = {
   ADMINISTRATION_TOKEN: {
-    type: parseSecret(32),
+    type: createSecretSettingType(32),
     programs: ['gateway', 'cli'],
     for: 'token of the command line for the management port; 32 characters or more',
   },
@@ -53,12 +53,12 @@ export const SETTINGS = {
   },
   ADMIN_EMAIL: {
     type: parseEmail,
-    programs: SIGN_IN_PROGRAMS,
+    programs: PROGRAMS_WITH_SIGN_IN,
     for: 'first admin of the workspace `default`, created if it has none; needs `ADMIN_PASSWORD`',
   },
   ADMIN_PASSWORD: {
-    type: parseSecret(10),
-    programs: SIGN_IN_PROGRAMS,
+    type: createSecretSettingType(10),
+    programs: PROGRAMS_WITH_SIGN_IN,
     for: 'password of the first admin, 10 to 200 characters',
   },
   ADVERTISED_ADDRESS: {
@@ -67,8 +67,13 @@ export const SETTINGS = {
     otherwise: 'from `HOST` and `PORT`; the first network address of the machine if `HOST` is `0.0.0.0`',
     for: '`host:port` at which other processes reach this one',
   },
-  API_KEY: { type: parseText, programs: ['cli'], for: 'API key for `listen` and `events resend`' },
-  API_PORTS: { type: parseText, programs: ['compose'], default: '3000', for: 'ports on this machine for gateways' },
+  API_KEY: { type: parseTextSetting, programs: ['cli'], for: 'API key for `listen` and `events resend`' },
+  API_PORTS: {
+    type: parseTextSetting,
+    programs: ['compose'],
+    default: '3000',
+    for: 'ports on this machine for gateways',
+  },
   APP_URL: {
     type: parseUrl,
     programs: ['standalone', 'gateway', 'shipments', 'webhooks'],
@@ -82,50 +87,50 @@ export const SETTINGS = {
     for: 'address of the API for clients; set it if `HOST` is `0.0.0.0` or behind a proxy',
   },
   DATA_DIR: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['standalone', 'services', 'cli'],
     default: './data',
     for: 'folder for all data; `npm run services` uses `./data/services`',
   },
-  DISK_RESERVE,
+  DISK_RESERVE: DISK_RESERVE_SETTING,
   ENGINES_DIR: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['services'],
     default: '../shared/engines',
     for: 'folder with engines that start without Docker',
   },
   EVENTSTOREDB_URL: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['shipments', 'projections', 'services'],
     for: 'EventStoreDB [connection string](#eventstoredb) with hosts, credentials and options',
   },
   HOST: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'mcp'],
     default: '127.0.0.1',
     for: 'address to listen on',
   },
   ...KAFKA_SETTINGS,
   LOG_LEVEL: {
-    type: parseOneOf(...LOG_LEVELS),
+    type: createChoiceSettingType(...LOG_LEVELS),
     programs: ['standalone', ...SERVICE_PROGRAMS, 'mcp'],
     default: 'info',
     for: 'log level; logs are JSON lines, or readable lines at a terminal',
   },
   MANAGEMENT_HOST: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['standalone', ...SERVICE_PROGRAMS, 'mcp'],
     default: '127.0.0.1',
     for: 'address for `/metrics` and the health checks',
   },
   MANAGEMENT_PORT: {
-    type: parsePort,
+    type: parsePortNumberSetting,
     programs: ['standalone', ...SERVICE_PROGRAMS, 'mcp'],
     default: '9464',
     for: 'port for `/metrics` and the health checks; mcp 9465',
   },
   MANAGEMENT_PORTS: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['compose'],
     default: '9464',
     for: 'ports on this machine for the management ports of gateways',
@@ -133,24 +138,24 @@ export const SETTINGS = {
   ...LIMIT_SETTINGS,
   ...MCP_SETTINGS,
   MONGODB_URL: {
-    type: parseText,
+    type: parseTextSetting,
     programs: [...SERVICE_PROGRAMS, 'services'],
     for: 'MongoDB [connection string](#mongodb), `mongodb://…`; the path names the database, default `tracking`',
   },
   PLACES_FILE: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['standalone', 'gateway', 'shipments'],
     for: 'UN/LOCODE code list (CSV from UNECE) that ports are checked against',
   },
   PORT: {
-    type: parsePort,
+    type: parsePortNumberSetting,
     programs: ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'mcp', 'services'],
     default: '3000',
     for: 'port to listen on; shipments 4001, webhooks 4002, projections 4003, mcp 3100',
   },
   ...RATE_LIMIT_SETTINGS,
   RELEASE: {
-    type: parseText,
+    type: parseTextSetting,
     programs: SERVICE_PROGRAMS,
     for: 'id of the release, which [orders updates](running.md#updates) on Kubernetes; the image contains it (`RELEASE_FILE`)',
   },
@@ -173,25 +178,25 @@ export const SETTINGS = {
     for: 'retention of events at `/v1/events`; set the same value for all programs',
   },
   SECRETS_KEY: {
-    type: createBase64BytesType(32),
+    type: createBase64BytesSettingType(32),
     programs: ['standalone', 'gateway', 'webhooks', 'setup'],
     otherwise: 'standalone creates one in the data folder',
     for: 'key that signs cursors and encrypts secrets at rest; 32 bytes as base64, the same for all programs',
   },
   SECRETS_KEY_LOST: {
-    type: parseText,
+    type: parseTextSetting,
     programs: ['standalone', 'gateway', 'webhooks', 'setup'],
     for: 'id of a lost secrets key; for one start, gives up the secrets encrypted with it (see [Secrets key](running.md#secrets-key))',
   },
   SERVICES_TLS_CA: {
-    type: parseText,
+    type: parseTextSetting,
     programs: SERVICE_NAMES,
     for: 'TLS between the services: certificate authority, as PEM; plain text without it',
   },
-  SERVICES_TLS_CERT: { type: parseText, programs: SERVICE_NAMES, for: 'certificate of the service, as PEM' },
-  SERVICES_TLS_KEY: { type: parseText, programs: SERVICE_NAMES, for: 'private key of the service, as PEM' },
+  SERVICES_TLS_CERT: { type: parseTextSetting, programs: SERVICE_NAMES, for: 'certificate of the service, as PEM' },
+  SERVICES_TLS_KEY: { type: parseTextSetting, programs: SERVICE_NAMES, for: 'private key of the service, as PEM' },
   SERVICES_TOKEN: {
-    type: parseSecret(32),
+    type: createSecretSettingType(32),
     programs: SERVICE_NAMES,
     for: 'shared token of the services; 32 characters or more',
   },
@@ -206,7 +211,7 @@ export const SETTINGS = {
     default: '3s',
     for: 'time at [shutdown](running.md#shutdown) in which requests on open connections get a response; at most 8 s',
   },
-  ...TRACKING_SETTINGS,
+  ...MCP_API_ACCESS_SETTINGS,
   TRUSTED_PROXIES: {
     type: parseCidrs,
     programs: ['standalone', 'gateway'],
@@ -244,7 +249,7 @@ export const SETTINGS = {
     for: 'longest pause of the retry schedule',
   },
   WEBHOOKS_RETRY_FACTOR: {
-    type: parseInteger(1, 100),
+    type: createIntegerSettingParser(1, 100),
     programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '3',
     for: 'factor between one pause and the next',

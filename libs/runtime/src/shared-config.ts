@@ -18,7 +18,7 @@ export interface SecretsKeySettings {
  * @param use starts to use the key; returns the ID of the key in use if the stored secrets use another key
  * @throws ConfigError
  */
-export async function openSealingKey(
+export async function deriveCheckedSecretsKey(
   { secretsKey, lostSecretsKey, keySource = 'SECRETS_KEY' }: SecretsKeySettings,
   use: (key: Uint8Array, lost: string | undefined) => Promise<string | undefined>,
 ): Promise<Uint8Array> {
@@ -161,7 +161,7 @@ export function readCallerLimitsConfig(read: ConfigReader): CallerLimitsConfig {
 export type ConnectionConfig = Pick<ConnectionLimits, 'maxConnections' | 'maxPerNetwork'>;
 
 /** @throws ConfigError */
-export function readConnectionConfig(read: ConfigReader): ConnectionConfig {
+export function readConnectionLimitConfig(read: ConfigReader): ConnectionConfig {
   return {
     maxConnections: read.readSetting('MAX_CONNECTIONS'),
     maxPerNetwork: read.readSetting('MAX_CONNECTIONS_PER_NETWORK'),

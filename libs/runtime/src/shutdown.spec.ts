@@ -10,7 +10,7 @@ describe('Shutdown', () => {
     shutdown.addShutdownStep('engine', async () => void stopped.push('engine'));
     shutdown.addShutdownStep('broken', () => Promise.reject(new Error('no')));
     shutdown.addShutdownStep('http', async () => void stopped.push('http'));
-    await Promise.all([shutdown.runSteps(), shutdown.runSteps()]);
+    await Promise.all([shutdown.runShutdownSteps(), shutdown.runShutdownSteps()]);
     expect(stopped).toEqual(['http', 'engine']);
   });
 });

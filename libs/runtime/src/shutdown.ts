@@ -5,7 +5,7 @@ import { formatError } from './logging.ts';
  * Milliseconds during which repeated signals count as one: with Ctrl-C, a process gets a signal from the terminal and
  * again from each `npm` that started it.
  */
-const REPEATED_SIGNAL_MS = 1_000;
+const REPEATED_SHUTDOWN_SIGNAL_MS = 1_000;
 
 interface ShutdownStep {
   readonly name: string;
@@ -33,7 +33,7 @@ export class Shutdown {
   }
 
   /** Runs every shutdown step once, even if one fails. Another call waits for the same shutdown. */
-  runSteps(): Promise<void> {
+  runShutdownSteps(): Promise<void> {
     this.running ??= this.steps.reduce(
       (before, step) =>
         before.then(step.run).catch((error: unknown) => {
@@ -53,7 +53,7 @@ export class Shutdown {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
         if (this.running) {
-          if (performance.now() - signaledAt > REPEATED_SIGNAL_MS) process.exit(1);
+          if (performance.now() - signaledAt > REPEATED_SHUTDOWN_SIGNAL_MS) process.exit(1);
           return;
         }
         signaledAt = performance.now();
@@ -73,7 +73,7 @@ export class Shutdown {
       process.on(event, (error: unknown) => {
         if (this.hasFailed) return;
         this.logger.error({ error: formatError(error) }, 'the process stops after an uncaught error');
-        this.failProcess(before);
+        this.exitWithFailure(before);
       });
     }
   }
@@ -82,7 +82,7 @@ export class Shutdown {
    * Stops the process with exit code 1, because it cannot work.
    * @param before runs immediately, before the first shutdown step
    */
-  failProcess(before: () => void = () => undefined): void {
+  exitWithFailure(before: () => void = () => undefined): void {
     this.hasFailed = true;
     if (this.running === undefined) this.endProcess(before);
   }
@@ -94,7 +94,7 @@ export class Shutdown {
   endProcess(before: () => void = () => undefined): void {
     before();
     setTimeout(() => process.exit(1), this.deadlineMs).unref();
-    void this.runSteps().then(() => {
+    void this.runShutdownSteps().then(() => {
       this.logger.info({}, 'stopped');
       process.exit(this.hasFailed ? 1 : 0);
     });

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import {
-  checkServerAccess,
+  checkMongoServerAccess,
   EventStoreDbEventStore,
   type EventStoreDbOptions,
   type GrpcServerTls,
@@ -13,18 +13,18 @@ import {
   MongoDocumentStore,
   MongoLeases,
 } from '@tracking/distributed';
-import { LeaseShares } from '@tracking/resilience';
+import { LeaseDistributor } from '@tracking/resilience';
 import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
 import { findHostNameOfCertificate } from './replica-channels.ts';
-import type { Service } from './service.ts';
+import type { ServiceProcess } from './service.ts';
 
 /** Opens the event store. The service watches it, and closes it after all components that start later. */
-export function openEventStoreDb(service: Service, options: EventStoreDbOptions): EventStoreDbEventStore {
+export function openEventStoreDb(service: ServiceProcess, options: EventStoreDbOptions): EventStoreDbEventStore {
   const { logger, metrics, shutdown } = service;
   const eventStore = new EventStoreDbEventStore({ ...options, logger, metrics });
   shutdown.addShutdownStep('event store', () => eventStore.close());
   service.addEngineReadinessCheck('event store', () => eventStore.head());
-  service.requireAccess('EVENTSTOREDB_URL', () => eventStore.checkAccess());
+  service.requireEngineAccess('EVENTSTOREDB_URL', () => eventStore.checkEventStoreAccess());
   return eventStore;
 }
 
@@ -33,8 +33,8 @@ export function openEventStoreDb(service: Service, options: EventStoreDbOptions)
  * all components that start later.
  * @param reached address `host:port` at which other processes reach this one, and its certificate
  */
-export function openMongo(
-  service: Service,
+export function openMongoStoreAndLeases(
+  service: ServiceProcess,
   options: { readonly url: string },
   reached: { readonly advertisedAddress?: string; readonly tls?: GrpcServerTls } = {},
 ) {
@@ -45,7 +45,7 @@ export function openMongo(
   const leases = new MongoLeases(documentStore, metrics);
   shutdown.addShutdownStep('leases', () => leases.close());
   service.addEngineReadinessCheck('document store', () => connection.pingDatabase());
-  service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
+  service.requireEngineAccess('MONGODB_URL', () => checkMongoServerAccess(connection));
   const { advertisedAddress: address, tls } = reached;
   const tlsName = address === undefined || tls === undefined ? undefined : findHostNameOfCertificate(tls);
   const member = {
@@ -55,13 +55,13 @@ export function openMongo(
     ...(service.release !== undefined && { release: service.release }),
     followsPartitions: true as const,
   };
-  const shares = new LeaseShares({ leases, member, logger, metrics });
-  service.health.setLeaseReport(() => shares.getShareReports());
+  const shares = new LeaseDistributor({ leases, member, logger, metrics });
+  service.health.setLeaseReporter(() => shares.getLeaseShareReports());
   return { connection, documentStore, leases, shares };
 }
 
 /** Opens the message broker. The service watches it, and closes it after all components that start later. */
-export function openKafka(service: Service, options: KafkaOptions): KafkaMessageBroker {
+export function openKafka(service: ServiceProcess, options: KafkaOptions): KafkaMessageBroker {
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
   shutdown.addShutdownStep('message broker', () => broker.close());
@@ -71,12 +71,12 @@ export function openKafka(service: Service, options: KafkaOptions): KafkaMessage
 
 /** @throws ConfigError */
 export function readEventStoreDbSettings(read: ConfigReader): EventStoreDbOptions {
-  return { url: read.readRequired('EVENTSTOREDB_URL') };
+  return { url: read.readRequiredSetting('EVENTSTOREDB_URL') };
 }
 
 /** @throws ConfigError */
 export function readMongoSettings(read: ConfigReader): { readonly url: string } {
-  return { url: read.readRequired('MONGODB_URL') };
+  return { url: read.readRequiredSetting('MONGODB_URL') };
 }
 
 /**
@@ -89,7 +89,7 @@ export function readKafkaSettings(read: ConfigReader, clientId: string): KafkaOp
   const ca = read.readSetting('KAFKA_TLS_CA');
   const replicas = read.readSetting('KAFKA_REPLICATION_FACTOR', '0');
   return {
-    brokers: read.readRequired('KAFKA_BROKERS'),
+    brokers: read.readRequiredSetting('KAFKA_BROKERS'),
     clientId,
     topicPrefix: read.readSetting('KAFKA_TOPIC_PREFIX'),
     tls: read.readSetting('KAFKA_TLS') && (ca === undefined ? true : { ca }),
@@ -101,14 +101,14 @@ export function readKafkaSettings(read: ConfigReader, clientId: string): KafkaOp
 function readSaslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): KafkaSasl {
   return {
     mechanism,
-    username: read.readRequired('KAFKA_SASL_USERNAME'),
-    password: read.readRequired('KAFKA_SASL_PASSWORD'),
+    username: read.readRequiredSetting('KAFKA_SASL_USERNAME'),
+    password: read.readRequiredSetting('KAFKA_SASL_PASSWORD'),
   };
 }
 
 /** Reads the token with which services authenticate to each other. @throws ConfigError */
-export function readChannelToken(read: ConfigReader): string {
-  return read.readRequired('SERVICES_TOKEN');
+export function readServicesToken(read: ConfigReader): string {
+  return read.readRequiredSetting('SERVICES_TOKEN');
 }
 
 /** @throws ConfigError */

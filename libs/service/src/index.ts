@@ -1,3 +1,3 @@
 export * from './engines.ts';
 export { getAdvertisedAddress, connectToEachReplica, ReplicaChannels } from './replica-channels.ts';
-export { runService, Service, type ServiceSettings, readServiceSettings } from './service.ts';
+export { runService, ServiceProcess, type ServiceSettings, readServiceSettings } from './service.ts';

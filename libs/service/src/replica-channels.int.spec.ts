@@ -1,8 +1,8 @@
 import { GrpcServiceServer, PROJECTIONS_PROTO } from '@tracking/distributed';
 import type { LeaseMember } from '@tracking/ports';
-import type { LeaseShares } from '@tracking/resilience';
+import type { LeaseDistributor } from '@tracking/resilience';
 import {
-  createAuthority,
+  createCertificateAuthority,
   eventually,
   findFreePort,
   issueCertificate,
@@ -27,7 +27,7 @@ function createShares() {
   const listeners: ((members: readonly LeaseMember[]) => void)[] = [];
   const followMembersOfGroup = (_group: string, listener: (typeof listeners)[number]) => void listeners.push(listener);
   const setMembers = (members: readonly LeaseMember[]) => listeners.forEach((listener) => listener(members));
-  return { shares: { followMembersOfGroup } as unknown as LeaseShares, setMembers };
+  return { shares: { followMembersOfGroup } as unknown as LeaseDistributor, setMembers };
 }
 
 it('the connection to a replica is closed when the replica has ended', async () => {
@@ -36,8 +36,8 @@ it('the connection to a replica is closed when the replica has ended', async () 
   const { shares, setMembers } = createShares();
   const channels = new ReplicaChannels<FollowedOperations>(shares, GROUP, { ...OPTIONS, clientTls: undefined });
   setMembers([member]);
-  const operations = channels.connect(member, address);
-  expect(channels.connect(member, address)).toBe(operations);
+  const operations = channels.getReplicaOperations(member, address);
+  expect(channels.getReplicaOperations(member, address)).toBe(operations);
   // Waits for the replica for as long as the connection is open.
   const following = operations.progress.follow({}, () => undefined, new AbortController().signal);
   setMembers([]);
@@ -52,7 +52,7 @@ describe('following the replicas of a service', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  const authority = createAuthority();
+  const authority = createCertificateAuthority();
   const certificate = issueCertificate({ names: ['projections'], issuer: authority });
 
   async function startReplica(name: string, withTls: boolean): Promise<LeaseMember> {
@@ -62,7 +62,7 @@ describe('following the replicas of a service', () => {
       ...{ proto: PROJECTIONS_PROTO, address, token: TOKEN, logger: silentLogger, metrics: noMetrics },
       ...(tls && { tls }),
     });
-    server.serveOperations<FollowedOperations>({
+    server.setServedOperations<FollowedOperations>({
       progress: {
         follow: (_request, send, signal) =>
           new Promise((resolve) => {

@@ -8,7 +8,7 @@ import {
   type ServiceProto,
 } from '@tracking/distributed';
 import type { LeaseMember, Logger, Metrics } from '@tracking/ports';
-import type { LeaseShares } from '@tracking/resilience';
+import type { LeaseDistributor } from '@tracking/resilience';
 
 /** Deadline in milliseconds of a call to one replica. Callers do without the response. */
 const CALL_DEADLINE_MS = 500;
@@ -26,7 +26,7 @@ interface ReplicaChannelsOptions {
   readonly metrics: Metrics;
 }
 
-interface OpenReplica<Operations> {
+interface ReplicaWithOpenChannel<Operations> {
   readonly channel: GrpcServiceChannel;
   readonly operations: Operations;
 }
@@ -37,21 +37,23 @@ interface OpenReplica<Operations> {
  * new connection.
  */
 export class ReplicaChannels<Operations extends Parts<Operations>> {
-  private readonly replicas = new Map<string, OpenReplica<Operations>>();
+  private readonly replicas = new Map<string, ReplicaWithOpenChannel<Operations>>();
 
   constructor(
-    shares: LeaseShares,
+    shares: LeaseDistributor,
     group: string,
     private readonly options: ReplicaChannelsOptions,
   ) {
-    shares.followMembersOfGroup(group, (members) => this.closeEndedChannels(new Set(members.map(({ id }) => id))));
+    shares.followMembersOfGroup(group, (members) =>
+      this.closeChannelsOfEndedReplicas(new Set(members.map(({ id }) => id))),
+    );
   }
 
   /**
    * Returns the operations of a replica, always the same object.
    * @param address address `host:port` of the replica
    */
-  connect({ id, tlsName }: Pick<LeaseMember, 'id' | 'tlsName'>, address: string): Operations {
+  getReplicaOperations({ id, tlsName }: Pick<LeaseMember, 'id' | 'tlsName'>, address: string): Operations {
     const known = this.replicas.get(id);
     if (known !== undefined) return known.operations;
     const { proto, token, tls: server, clientTls, logger, metrics } = this.options;
@@ -68,7 +70,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
       unavailableLogLevel: 'info',
       metrics,
     });
-    const operations = channel.createOperations<Operations>(proto, CALL_DEADLINE_MS);
+    const operations = channel.createGrpcClientOperations<Operations>(proto, CALL_DEADLINE_MS);
     this.replicas.set(id, { channel, operations });
     return operations;
   }
@@ -80,7 +82,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
     await Promise.all(channels.map((channel) => channel.closeChannel()));
   }
 
-  private closeEndedChannels(live: ReadonlySet<string>): void {
+  private closeChannelsOfEndedReplicas(live: ReadonlySet<string>): void {
     for (const [id, { channel }] of this.replicas) {
       if (live.has(id)) continue;
       this.replicas.delete(id);
@@ -96,7 +98,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
  * @returns a function that ends all signals and closes the connections
  */
 export function connectToEachReplica<Operations extends Parts<Operations>>(
-  shares: LeaseShares,
+  shares: LeaseDistributor,
   group: string,
   options: ReplicaChannelsOptions,
   follow: (operations: Operations, signal: AbortSignal) => Promise<void>,
@@ -115,7 +117,7 @@ export function connectToEachReplica<Operations extends Parts<Operations>>(
       if (member.address === undefined || followed.has(member.id)) continue;
       const controller = new AbortController();
       followed.set(member.id, controller);
-      void follow(replicas.connect(member, member.address), controller.signal);
+      void follow(replicas.getReplicaOperations(member, member.address), controller.signal);
     }
   };
   shares.followMembersOfGroup(group, (members) => {

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AccessRefused, type Clock, type Logger, createRetryCounter, Unavailable } from '@tracking/ports';
+import { AccessRefusedError, type Clock, type Logger, createRetryCounter, UnavailableError } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import {
   convertMachineErrorToConfigError,
   ConfigError,
   type ConfigReader,
   createLogger,
-  Health,
+  ProcessHealth,
   type LogLevel,
   type ManagementHandler,
   type MisspelledVariable,
@@ -18,7 +18,7 @@ import {
 
 /** Milliseconds within which work in progress must finish at shutdown. */
 const SHUTDOWN_TIMEOUT_MS = 20_000;
-const PROBE_INTERVAL_MS = 2_000;
+const ENGINE_PROBE_INTERVAL_MS = 2_000;
 /** Milliseconds after which an engine counts as not responding. */
 const PROBE_TIMEOUT_MS = 3_000;
 /** Maximum milliseconds between two attempts to reach an engine during the start. */
@@ -46,11 +46,11 @@ export function readServiceSettings(read: ConfigReader): ServiceSettings {
 }
 
 /** Process of the distributed system with log, metrics, health checks and shutdown. Each app adds its own work. */
-export class Service {
+export class ServiceProcess {
   readonly clock: Clock = () => new Date();
 
   readonly metrics: PrometheusMetrics;
-  readonly health = new Health();
+  readonly health = new ProcessHealth();
   readonly shutdown: Shutdown;
   private readonly stopping = new AbortController();
   private administration: ManagementHandler | undefined;
@@ -76,10 +76,10 @@ export class Service {
    * Starts the process: it serves its health, reports that it is not ready yet, and stops on SIGTERM.
    * @throws ConfigError
    */
-  static async start(name: string, settings: ServiceSettings): Promise<Service> {
+  static async start(name: string, settings: ServiceSettings): Promise<ServiceProcess> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
     warnOfMisspelledVariables(logger, settings.findMisspelled());
-    const service = new Service(name, settings.release, logger);
+    const service = new ServiceProcess(name, settings.release, logger);
     const { metrics, health, shutdown } = service;
     const drain = () => service.startDraining();
     shutdown.shutDownOnUncaughtErrors(drain);
@@ -108,7 +108,7 @@ export class Service {
     const probeRepeatedly = async () => {
       while (!signal.aborted) {
         this.health.setEngineStatus(name, await probeEngine(probe));
-        await pause(PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        await pause(ENGINE_PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     };
     this.health.setEngineStatus(name, 'the engine was not checked yet');
@@ -119,30 +119,31 @@ export class Service {
    * Checks in the background whether an engine accepts this process, and waits for the engine if it is not available. If
    * the engine refuses, the process prints one line that names the setting and stops with exit code 1.
    * @param setting name of the setting with the address and credentials
-   * @param check rejects with `AccessRefused` if the engine refuses
+   * @param check rejects with `AccessRefusedError` if the engine refuses
    */
-  requireAccess(setting: string, check: () => Promise<unknown>): void {
-    this.retryWhile((error) => !(error instanceof AccessRefused), check).catch((error: unknown) => {
+  requireEngineAccess(setting: string, check: () => Promise<unknown>): void {
+    this.retryWhile((error) => !(error instanceof AccessRefusedError), check).catch((error: unknown) => {
       if (this.stopping.signal.aborted) return;
-      const reason = error instanceof AccessRefused ? error.reason : 'the engine could not be checked';
+      const reason = error instanceof AccessRefusedError ? error.reason : 'the engine could not be checked';
       this.logger.error({ setting, reason }, 'an engine refuses this process');
       process.stderr.write(`${setting}: ${reason}\n`);
-      this.shutdown.failProcess(() => this.startDraining());
+      this.shutdown.exitWithFailure(() => this.startDraining());
     });
   }
 
   /**
    * Retries an action until the engine that it needs is available. An engine that refuses this process counts as not
-   * available, because {@link requireAccess} stops the process if the engine continues to refuse.
+   * available, because {@link requireEngineAccess} stops the process if the engine continues to refuse.
    * @throws errors that are not caused by an engine; AbortError at shutdown
    */
   retryUntilAvailable<T>(action: () => Promise<T>): Promise<T> {
     return this.retryWhile(() => true, action);
   }
 
-  private async retryWhile<T>(isRetried: (error: Unavailable) => boolean, action: () => Promise<T>): Promise<T> {
+  private async retryWhile<T>(isRetried: (error: UnavailableError) => boolean, action: () => Promise<T>): Promise<T> {
     const { signal } = this.stopping;
-    const isTransient = (error: unknown): error is Unavailable => error instanceof Unavailable && isRetried(error);
+    const isTransient = (error: unknown): error is UnavailableError =>
+      error instanceof UnavailableError && isRetried(error);
     let said = '';
     const onFailure = (error: unknown) => {
       if (!isTransient(error)) return;
@@ -153,7 +154,7 @@ export class Service {
     try {
       return await retry(action, { signal, maxPauseMs: MAX_RETRY_PAUSE_MS, isTransient, onFailure });
     } catch (error) {
-      if (error instanceof Unavailable) signal.throwIfAborted();
+      if (error instanceof UnavailableError) signal.throwIfAborted();
       throw error;
     }
   }
@@ -178,7 +179,7 @@ async function probeEngine(probe: () => Promise<unknown>): Promise<string | unde
   });
   const probing = probe().then(
     () => undefined,
-    (error: unknown) => (error instanceof Unavailable ? error.message : 'fails'),
+    (error: unknown) => (error instanceof UnavailableError ? error.message : 'fails'),
   );
   try {
     return await Promise.race([probing, timeout]);

@@ -57,7 +57,7 @@ function interpolateComposeVariables(text: string, variables: Readonly<Record<st
  * Returns the environment variables of the service's container. The caller's variables provide the values of variables
  * without a value.
  */
-export function readEnvironment(
+export function readEnvironmentOfComposeService(
   service: ComposeService,
   variables: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string | undefined>> {

@@ -6,7 +6,12 @@ import { jest } from '@jest/globals';
 import { ConfigReader } from '@tracking/runtime';
 import { createTempFolder, type TempFolder } from '@tracking/testing';
 import { loadAppConfig } from './app-config.ts';
-import { readEnvironment, parseComposeFile, type ComposeFile, type ComposeService } from './docker-compose.ts';
+import {
+  readEnvironmentOfComposeService,
+  parseComposeFile,
+  type ComposeFile,
+  type ComposeService,
+} from './docker-compose.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFile(join(root, path), 'utf8');
@@ -42,7 +47,7 @@ function service(name: string): ComposeService {
 }
 
 /** Loads an application's config from its container's environment. @throws ConfigError */
-const configOfService = (name: string) => loadAppConfig(name, readEnvironment(service(name), secrets));
+const configOfService = (name: string) => loadAppConfig(name, readEnvironmentOfComposeService(service(name), secrets));
 
 beforeAll(async () => {
   folder = await createTempFolder();
@@ -71,7 +76,7 @@ describe('docker-compose.yml', () => {
     });
 
     it('waits for every service whose address it has, and shares a network with it', () => {
-      const values = Object.values(readEnvironment(service(name), secrets)).join(' ');
+      const values = Object.values(readEnvironmentOfComposeService(service(name), secrets)).join(' ');
       const named = Object.keys(compose.services).filter((other) => new RegExp(`\\b${other}:\\d`).test(values));
       const { depends_on: dependencies = {}, networks = [] } = service(name);
       expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(named));
@@ -200,9 +205,15 @@ describe('docker-compose.yml', () => {
       WEBHOOKS_TIMEOUT: '3s',
     };
     const { gateway = {}, shipments = {}, webhooks = {} } = parseComposeFile(text, chosen).services;
-    expect(readEnvironment(gateway, chosen)).toMatchObject({ RATE_LIMIT_PER_MINUTE: '5', BASE_URL: chosen.BASE_URL });
-    expect(readEnvironment(shipments, chosen)).toMatchObject({ APP_URL: chosen.BASE_URL });
-    expect(readEnvironment(webhooks, chosen)).toMatchObject({ WEBHOOKS_TIMEOUT: '3s', APP_URL: chosen.BASE_URL });
+    expect(readEnvironmentOfComposeService(gateway, chosen)).toMatchObject({
+      RATE_LIMIT_PER_MINUTE: '5',
+      BASE_URL: chosen.BASE_URL,
+    });
+    expect(readEnvironmentOfComposeService(shipments, chosen)).toMatchObject({ APP_URL: chosen.BASE_URL });
+    expect(readEnvironmentOfComposeService(webhooks, chosen)).toMatchObject({
+      WEBHOOKS_TIMEOUT: '3s',
+      APP_URL: chosen.BASE_URL,
+    });
   });
 });
 

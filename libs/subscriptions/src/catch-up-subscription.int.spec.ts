@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { type EventStore, type Lease, type StoredEvent, Unavailable } from '@tracking/ports';
+import { type EventStore, type Lease, type StoredEvent, UnavailableError } from '@tracking/ports';
 import {
   type TempFolder,
   eventually,
@@ -11,7 +11,12 @@ import {
   createTempFolder,
 } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionOptions } from './catch-up-subscription.ts';
-import { type CheckpointDocument, CHECKPOINTS_COLLECTION, toHandledPosition, toLogPosition } from './checkpoint.ts';
+import {
+  type CheckpointDocument,
+  CHECKPOINTS_COLLECTION_SPEC,
+  toHandledPosition,
+  toLogPosition,
+} from './checkpoint.ts';
 import { ParkedStreams } from './parked-streams.ts';
 import { type EventHandler, type HandledEvent, createPartition } from './subscriber.ts';
 
@@ -41,13 +46,13 @@ describe('a subscriber', () => {
     const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
       partitions: [createPartition(['thing-'])],
-      createHandler: () => Promise.resolve({ handle: () => Promise.resolve([]) }),
+      createHandler: () => Promise.resolve({ handleEvents: () => Promise.resolve([]) }),
       eventStore: engine.eventStore,
       documentStore: engine.documentStore,
       leases: engine.leases,
       logger: silentLogger,
       clock: () => new Date(),
-      metrics: { recordBatch: () => undefined, recordFailure: () => undefined },
+      metrics: { observeBatchDuration: () => undefined, recordFailure: () => undefined },
       pollMs: POLL_MS,
       ...parts,
     });
@@ -56,11 +61,11 @@ describe('a subscriber', () => {
     return subscription;
   }
   const grows = async (one: CatchUpSubscription) => {
-    await eventually(() => expect(one.lagMs()).toBeGreaterThan(0), DEADLINE);
-    const before = one.lagMs();
-    await eventually(() => expect(one.lagMs()).toBeGreaterThan(before + POLL_MS), DEADLINE);
+    await eventually(() => expect(one.computeLagMs()).toBeGreaterThan(0), DEADLINE);
+    const before = one.computeLagMs();
+    await eventually(() => expect(one.computeLagMs()).toBeGreaterThan(before + POLL_MS), DEADLINE);
   };
-  const ends = (one: CatchUpSubscription) => eventually(() => expect(one.lagMs()).toBe(0), DEADLINE);
+  const ends = (one: CatchUpSubscription) => eventually(() => expect(one.computeLagMs()).toBe(0), DEADLINE);
   const storeThat = (part: Partial<EventStore>) => Object.assign(Object.create(engine.eventStore) as EventStore, part);
 
   it('reports no failure if a hand-over interrupts a batch, which the next owner handles', async () => {
@@ -68,7 +73,7 @@ describe('a subscriber', () => {
     const never = new AbortController();
     let failures = 0;
     const batches: string[][] = [];
-    const handle: EventHandler['handle'] = (events, ending) => {
+    const handle: EventHandler['handleEvents'] = (events, ending) => {
       batches.push(events.map(({ id }) => id));
       if (handOver.signal.aborted) return Promise.resolve([]);
       handOver.abort();
@@ -78,13 +83,20 @@ describe('a subscriber', () => {
       const lease = await engine.leases.acquireLease(name, signal);
       const { epoch, lost } = lease;
       const handOverRequested = handOver.signal.aborted ? never.signal : handOver.signal;
-      return { name, epoch, lost, handOverRequested, isHeld: () => lease.isHeld(), release: () => lease.release() };
+      return {
+        name,
+        epoch,
+        lost,
+        handOverRequested,
+        isLeaseHeld: () => lease.isLeaseHeld(),
+        releaseLease: () => lease.releaseLease(),
+      };
     };
     await append();
     start({
       leases: { acquireLease },
-      createHandler: () => Promise.resolve({ handle }),
-      metrics: { recordBatch: () => undefined, recordFailure: () => (failures += 1) },
+      createHandler: () => Promise.resolve({ handleEvents: handle }),
+      metrics: { observeBatchDuration: () => undefined, recordFailure: () => (failures += 1) },
     });
     await eventually(() => expect(batches).toHaveLength(2), DEADLINE);
     expect(batches[1]).toEqual(batches[0]);
@@ -115,7 +127,7 @@ describe('a subscriber', () => {
     };
     const batchingDelayMs = 3_600_000;
     const subscription = start({
-      createHandler: () => Promise.resolve({ handle }),
+      createHandler: () => Promise.resolve({ handleEvents: handle }),
       eventStore: storeThat({ catchUp }),
       batchingDelayMs,
     });
@@ -139,7 +151,7 @@ describe('a subscriber', () => {
     };
     await append();
     const position = await engine.eventStore.head();
-    start({ createHandler: () => Promise.resolve({ handle }), listener });
+    start({ createHandler: () => Promise.resolve({ handleEvents: handle }), listener });
     const expected = ['handling', 'handle', 'advanced'].map((what) => `${what} ${position}`);
     await eventually(() => expect(happened.slice(0, 3)).toEqual(expected), DEADLINE);
   });
@@ -152,17 +164,17 @@ describe('a subscriber', () => {
       handled.push(...events.filter(({ stream }) => stream !== faulty));
       return Promise.resolve(failed === undefined ? [] : [{ event: failed, error: new Error('a fault') }]);
     };
-    const begin = () => Promise.resolve({ handle });
+    const begin = () => Promise.resolve({ handleEvents: handle });
     const stored = async () => {
       const [checkpoint] = await (
-        await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION)
+        await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC)
       ).find({ filter: {}, limit: 1 });
       return checkpoint && toHandledPosition(checkpoint);
     };
     faulty = 'thing-1';
     await append('thing-1');
     const first = start({ createHandler: begin });
-    await eventually(() => expect(first.countParked()).toBe(1), DEADLINE);
+    await eventually(() => expect(first.countParkedStreams()).toBe(1), DEADLINE);
     await first.stop();
 
     faulty = undefined;
@@ -203,11 +215,16 @@ describe('a subscriber', () => {
       lease.lost.addEventListener('abort', () => steps.push('released'), { once: true });
       return lease;
     };
-    const subscription = start({ createHandler: () => Promise.resolve({ handle }), leases: { acquireLease } });
+    const subscription = start({
+      createHandler: () => Promise.resolve({ handleEvents: handle }),
+      leases: { acquireLease },
+    });
     await append('thing-1');
-    await eventually(() => expect(subscription.countParked()).toBe(1), DEADLINE);
+    await eventually(() => expect(subscription.countParkedStreams()).toBe(1), DEADLINE);
     isFaulty = false;
-    const outcome = new ParkedStreams(engine.documentStore, () => subscription.retryParked()).retry('tester.1.thing-1');
+    const outcome = new ParkedStreams(engine.documentStore, () => subscription.retryRequestedParkedStreams()).retry(
+      'tester.1.thing-1',
+    );
     await retrying.promise;
     const stopped = subscription.stop();
     try {
@@ -238,13 +255,13 @@ describe('a subscriber', () => {
       most = Math.max(most, done.length);
       return Promise.resolve(failed === undefined ? [] : [{ event: failed, error: new Error('a fault') }]);
     };
-    const begin = () => Promise.resolve({ handle });
+    const begin = () => Promise.resolve({ handleEvents: handle });
     await engine.eventStore.append('thing-1', 'no_stream', events);
     for (const next of [0, 40, COUNT]) {
       faultyFrom = next;
       const subscription = start({ createHandler: begin });
       await eventually(() => expect(handled).toHaveLength(next), DEADLINE);
-      await eventually(() => expect(subscription.countParked()).toBe(next < COUNT ? 1 : 0), DEADLINE);
+      await eventually(() => expect(subscription.countParkedStreams()).toBe(next < COUNT ? 1 : 0), DEADLINE);
       await subscription.stop();
     }
     expect(handled).toEqual(events.map((_, revision) => revision));
@@ -258,7 +275,7 @@ describe('a subscriber', () => {
       begun += 1;
       if (begun > 2) yield* engine.eventStore.catchUp(options);
     };
-    const metrics = { recordBatch: () => undefined, recordFailure: () => void (failures += 1) };
+    const metrics = { observeBatchDuration: () => undefined, recordFailure: () => void (failures += 1) };
     start({ eventStore: storeThat({ catchUp }), metrics });
     await eventually(() => expect([begun, failures]).toEqual([3, 2]), DEADLINE);
   });
@@ -281,7 +298,7 @@ describe('a subscriber', () => {
       onAdvanced: () => undefined,
       onCompleted: () => undefined,
     };
-    const metrics = { recordBatch: () => undefined, recordFailure: () => void (failures += 1) };
+    const metrics = { observeBatchDuration: () => undefined, recordFailure: () => void (failures += 1) };
     const subscription = start({ leases, metrics, listener });
     await eventually(() => expect(happened).toEqual(['acquired']), DEADLINE);
     loss.abort();
@@ -295,7 +312,7 @@ describe('a subscriber', () => {
     await append();
     const idle = start();
     await grows(idle);
-    await lease.release();
+    await lease.releaseLease();
     await ends(idle);
   });
 
@@ -314,8 +331,11 @@ describe('a subscriber', () => {
     const handle = (_: readonly StoredEvent[], ending: AbortSignal) =>
       Promise.race([gate.promise, once(ending, 'abort')]).then(() => []);
     await append(undefined, now - 3_600_000);
-    const working = start({ createHandler: () => Promise.resolve({ handle }), clock: () => new Date(now) });
-    await eventually(() => expect(working.lagMs()).toBe(3_600_000), DEADLINE);
+    const working = start({
+      createHandler: () => Promise.resolve({ handleEvents: handle }),
+      clock: () => new Date(now),
+    });
+    await eventually(() => expect(working.computeLagMs()).toBe(3_600_000), DEADLINE);
     gate.resolve();
     await ends(working);
   });
@@ -346,9 +366,9 @@ describe('a subscriber', () => {
     await ends(working);
     await ends(idle);
     let isAway = true;
-    const handle = () => (isAway ? Promise.reject(new Unavailable('engine', 'away')) : Promise.resolve([]));
+    const handle = () => (isAway ? Promise.reject(new UnavailableError('engine', 'away')) : Promise.resolve([]));
     await working.stop();
-    start({ createHandler: () => Promise.resolve({ handle }) });
+    start({ createHandler: () => Promise.resolve({ handleEvents: handle }) });
     await idle.stop();
     const watching = start();
     await append();

@@ -1,9 +1,9 @@
 import type { Position } from '@tracking/ports';
-import { type CheckpointDocument, checkpointId, CHECKPOINTS_COLLECTION } from './checkpoint.ts';
-import { describeError, PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
+import { type CheckpointDocument, createCheckpointId, CHECKPOINTS_COLLECTION_SPEC } from './checkpoint.ts';
+import { describeError, PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream } from './parked-streams.ts';
 import { PartitionRunner } from './partition-runner.ts';
-import { SharedCatchUp } from './shared-catch-up.ts';
-import type { Partition, PartitionRunnerOptions } from './subscriber.ts';
+import { SharedPartitionCatchUp } from './shared-catch-up.ts';
+import type { StreamPartition, PartitionRunnerOptions } from './subscriber.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 const PARKED_STREAMS_PER_RETRY = 100;
@@ -13,7 +13,7 @@ const MAX_OBSERVED_HEADS = 1_000;
 
 export interface CatchUpSubscriptionOptions extends PartitionRunnerOptions {
   /** Partitions of the streams, equal in every process. Each stream belongs to exactly one partition. */
-  readonly partitions: readonly Partition[];
+  readonly partitions: readonly StreamPartition[];
   /** Milliseconds between reads of retry requests and checkpoints of other processes; 1,000 by default. */
   readonly pollMs?: number;
 }
@@ -28,7 +28,7 @@ export class CatchUpSubscription {
 
   constructor(private readonly parts: CatchUpSubscriptionOptions) {
     const { partitions, eventStore } = parts;
-    const firstReads = partitions.length > 1 ? new SharedCatchUp(eventStore) : eventStore;
+    const firstReads = partitions.length > 1 ? new SharedPartitionCatchUp(eventStore) : eventStore;
     this.runners = partitions.map((partition) => new PartitionRunner(parts, partition, firstReads));
   }
 
@@ -36,7 +36,7 @@ export class CatchUpSubscription {
     for (const runner of this.runners) runner.start();
     this.startMeasuringLag();
     this.timer ??= setInterval(() => {
-      this.retryParked();
+      this.retryRequestedParkedStreams();
       this.startMeasuringLag();
     }, this.parts.pollMs ?? POLL_INTERVAL_MS).unref();
   }
@@ -51,19 +51,19 @@ export class CatchUpSubscription {
    * Returns the milliseconds since the oldest unhandled event was recorded or first observed. Also counts events that
    * another process should handle.
    */
-  lagMs(): number {
+  computeLagMs(): number {
     // The process reads its own progress from memory, because its checkpoints may not be stored yet.
-    this.lag.recordPosition(getMinPosition(this.readLocalPositions()));
-    return Math.max(this.lag.lagMs(), ...this.runners.map((runner) => runner.lagMs()));
+    this.lag.recordHandledPosition(getMinPosition(this.readOwnPartitionPositions()));
+    return Math.max(this.lag.computeLagMs(), ...this.runners.map((runner) => runner.computeLagMs()));
   }
 
   /** Returns the number of parked streams in the partitions of this process. */
-  countParked(): number {
-    return this.runners.reduce((sum, runner) => sum + runner.countParked(), 0);
+  countParkedStreams(): number {
+    return this.runners.reduce((sum, runner) => sum + runner.countParkedStreams(), 0);
   }
 
   /** Retries streams with a requested retry now. Otherwise they are retried within a second. */
-  retryParked(): void {
+  retryRequestedParkedStreams(): void {
     this.retrying ??= this.runRequestedRetries().finally(() => (this.retrying = undefined));
   }
 
@@ -75,7 +75,7 @@ export class CatchUpSubscription {
     const at = performance.now();
     try {
       const head = await this.parts.eventStore.head();
-      this.lag.recordPositions(at, head, await this.handledPosition());
+      this.lag.recordLagObservation(at, head, await this.readHandledPosition());
     } catch (error) {
       this.parts.logger.debug(
         { ...this.parts.subscriber, error: describeError(error) },
@@ -88,33 +88,33 @@ export class CatchUpSubscription {
    * Returns the position up to which all partitions are handled, in any process; undefined if a partition has handled
    * no event.
    */
-  private async handledPosition(): Promise<Position | undefined> {
-    return getMinPosition(this.readLocalPositions()) ?? getMinPosition(await this.readStoredPositions());
+  private async readHandledPosition(): Promise<Position | undefined> {
+    return getMinPosition(this.readOwnPartitionPositions()) ?? getMinPosition(await this.readStoredPositions());
   }
 
-  private readLocalPositions(): readonly (Position | undefined)[] {
+  private readOwnPartitionPositions(): readonly (Position | undefined)[] {
     return this.runners.map((runner) => runner.position);
   }
 
   private async readStoredPositions(): Promise<readonly (Position | undefined)[]> {
     const { subscriber, documentStore, partitions } = this.parts;
     const { name, generation } = subscriber;
-    const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
-    const found = await documents.getMany(partitions.map(({ key }) => checkpointId(name, generation, key)));
+    const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
+    const found = await documents.getMany(partitions.map(({ key }) => createCheckpointId(name, generation, key)));
     const stored = new Map(found.map(({ partition, position }) => [partition, position ?? undefined]));
     return this.runners.map((runner) => runner.position ?? stored.get(runner.key));
   }
 
   private async runRequestedRetries(): Promise<void> {
     // Only the process that has the lease of a parked stream's partition can retry it.
-    if (this.countParked() === 0) return;
+    if (this.countParkedStreams() === 0) return;
     const { subscriber, documentStore, logger, metrics } = this.parts;
     const { name, generation } = subscriber;
     try {
-      const documents = await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
+      const documents = await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC);
       const filter = { subscriber: name, generation, retry: true };
       const requested = await documents.find({ filter, limit: PARKED_STREAMS_PER_RETRY });
-      if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retryStreams(requested)));
+      if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retryParkedStreams(requested)));
     } catch (error) {
       metrics.recordFailure();
       logger.warn({ subscriber: name, error: describeError(error) }, 'parked streams could not be read; retrying');
@@ -147,21 +147,21 @@ export class LagMeasurement {
    * @param head last position of the log
    * @param done position up to which all events are handled
    */
-  recordPositions(at: number, head: Position | undefined, done: Position | undefined): void {
+  recordLagObservation(at: number, head: Position | undefined, done: Position | undefined): void {
     this.observedAt = at;
     const last = this.heads.at(-1)?.position;
     if (head !== undefined && (last === undefined || head > last)) this.heads.push({ position: head, at });
     if (this.heads.length > MAX_OBSERVED_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
-    this.recordPosition(done);
+    this.recordHandledPosition(done);
   }
 
   /** Records the position up to which all events are handled. */
-  recordPosition(done: Position | undefined): void {
+  recordHandledPosition(done: Position | undefined): void {
     const first = this.heads.findIndex(({ position }) => done === undefined || position > done);
     this.heads.splice(0, first < 0 ? this.heads.length : first);
   }
 
-  lagMs(): number {
+  computeLagMs(): number {
     const now = this.now();
     const hasObservation = now - this.observedAt <= MAX_OBSERVATION_AGE_MS;
     return now - (this.heads[0]?.at ?? (hasObservation ? now : this.observedAt));

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentStore } from '@tracking/ports';
-import { type CheckpointDocument, CHECKPOINTS_COLLECTION, createCheckpointReplacement } from './checkpoint.ts';
+import { type CheckpointDocument, CHECKPOINTS_COLLECTION_SPEC, createCheckpointReplacement } from './checkpoint.ts';
 
 /** Milliseconds until a moved checkpoint is written. After a crash, the work of this time is repeated. */
 const WRITE_INTERVAL_MS = 2_000;
 
-interface WaitingWrite {
+interface WaitingCheckpointWrite {
   readonly document: CheckpointDocument;
   readonly resolve: (isWritten: boolean) => void;
   readonly reject: (error: unknown) => void;
@@ -16,7 +16,7 @@ interface WaitingWrite {
  * many checkpoints.
  */
 export class CheckpointWriter {
-  private waiting: WaitingWrite[] = [];
+  private waiting: WaitingCheckpointWrite[] = [];
   private writing: Promise<void> | undefined;
   private scheduled = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
@@ -28,12 +28,12 @@ export class CheckpointWriter {
 
   /**
    * Replaces the stored checkpoint like `replaceCheckpoint`, together with the others of this turn of the event loop.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  replace(document: CheckpointDocument): Promise<boolean> {
+  replaceStoredCheckpoint(document: CheckpointDocument): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ document, resolve, reject });
-      this.writing ??= this.writeWaiting().finally(() => (this.writing = undefined));
+      this.writing ??= this.writeWaitingCheckpoints().finally(() => (this.writing = undefined));
     });
   }
 
@@ -50,20 +50,20 @@ export class CheckpointWriter {
     for (const write of scheduled) write();
   }
 
-  private async writeWaiting(): Promise<void> {
+  private async writeWaitingCheckpoints(): Promise<void> {
     while (this.waiting.length > 0) {
       // Partitions that complete together do so in the same turn.
       await setImmediate();
       const batch = this.waiting;
       this.waiting = [];
-      await this.writeBatch(batch);
+      await this.writeCheckpointBatch(batch);
     }
   }
 
   /** Never rejects. */
-  private async writeBatch(batch: readonly WaitingWrite[]): Promise<void> {
+  private async writeCheckpointBatch(batch: readonly WaitingCheckpointWrite[]): Promise<void> {
     try {
-      const documents = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
+      const documents = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
       const results = await documents.replaceMany(batch.map(({ document }) => createCheckpointReplacement(document)));
       batch.forEach(({ resolve }, index) => resolve(results[index] === true));
     } catch (error) {

@@ -1,15 +1,15 @@
 import { jest } from '@jest/globals';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { type Collection, type DocumentStore, Unavailable } from '@tracking/ports';
+import { type Collection, type DocumentStore, UnavailableError } from '@tracking/ports';
 import { type TempFolder, eventually, createTempFolder } from '@tracking/testing';
 import {
   Checkpoint,
   type CheckpointDocument,
-  CHECKPOINTS_COLLECTION,
+  CHECKPOINTS_COLLECTION_SPEC,
   toHandledPosition,
   toLogPosition,
-  CheckpointSuperseded,
+  CheckpointSupersededError,
 } from './checkpoint.ts';
 import { CheckpointWriter } from './checkpoint-writer.ts';
 
@@ -24,7 +24,7 @@ describe('a checkpoint', () => {
   beforeEach(async () => {
     folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
-    documents = await engine.documentStore.collection(CHECKPOINTS_COLLECTION);
+    documents = await engine.documentStore.collection(CHECKPOINTS_COLLECTION_SPEC);
     ending = new AbortController();
     failures = 0;
   });
@@ -34,15 +34,19 @@ describe('a checkpoint', () => {
   });
 
   const claim = (epoch: number, from = documents) =>
-    Checkpoint.claim(from, { ...OF, epoch }, { signal: ending.signal, onFailure: () => void (failures += 1) });
+    Checkpoint.claimCheckpoint(
+      from,
+      { ...OF, epoch },
+      { signal: ending.signal, onFailure: () => void (failures += 1) },
+    );
   const position = async () => (await documents.get('shipments/1/shipment-'))?.position;
 
   it('starts before the first event and stores the last move', async () => {
     const checkpoint = await claim(1);
     expect([checkpoint.position, checkpoint.complete]).toEqual([undefined, false]);
-    void checkpoint.moveTo('0001', false);
-    void checkpoint.moveTo('0002', true);
-    void checkpoint.moveTo('0003', true);
+    void checkpoint.moveCheckpointTo('0001', false);
+    void checkpoint.moveCheckpointTo('0002', true);
+    void checkpoint.moveCheckpointTo('0003', true);
     expect(checkpoint.position).toBe('0003');
     await checkpoint.waitForWrites();
     const next = await claim(2);
@@ -51,9 +55,9 @@ describe('a checkpoint', () => {
 
   it('composes no further signals for the pauses between its writes', async () => {
     const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 1 };
-    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
+    const checkpoint = await Checkpoint.claimCheckpoint(documents, { ...OF, epoch: 1 }, writing);
     const compose = jest.spyOn(AbortSignal, 'any');
-    for (const to of ['0001', '0002', '0003']) await checkpoint.moveTo(to, false);
+    for (const to of ['0001', '0002', '0003']) await checkpoint.moveCheckpointTo(to, false);
     const composed = compose.mock.calls.length;
     compose.mockRestore();
     expect(composed).toBe(0);
@@ -62,16 +66,16 @@ describe('a checkpoint', () => {
 
   it('is claimed by a newer holder; the older one is notified and moves it no longer', async () => {
     const older = await claim(1);
-    await older.moveTo('0005', false);
+    await older.moveCheckpointTo('0005', false);
     const newer = await claim(2);
-    await newer.moveTo('0006', false);
+    await newer.moveCheckpointTo('0006', false);
     expect(older.superseded.aborted).toBe(false);
-    await older.moveTo('0009', true);
+    await older.moveCheckpointTo('0009', true);
     expect(older.superseded.aborted).toBe(true);
     expect(await documents.find({ filter: {}, limit: 9 })).toMatchObject([
       { position: '0006', epoch: 2, complete: false },
     ]);
-    await newer.moveTo('0007', false);
+    await newer.moveCheckpointTo('0007', false);
     expect(newer.superseded.aborted).toBe(false);
   });
 
@@ -86,19 +90,19 @@ describe('a checkpoint', () => {
         },
       });
       const checkpoint = await claim(1, watched);
-      void checkpoint.moveTo(`${turns}-first`, false);
+      void checkpoint.moveCheckpointTo(`${turns}-first`, false);
       await written;
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      await checkpoint.moveTo(`${turns}-second`, false);
+      await checkpoint.moveCheckpointTo(`${turns}-second`, false);
       expect(await position()).toBe(`${turns}-second`);
     }
   });
 
   it('has its position after a process of the previous version moved it past the late positions', async () => {
     const checkpoint = await claim(1);
-    await checkpoint.moveTo('0001', true);
-    const late = checkpoint.createNextLatePosition();
-    await checkpoint.moveToLatePosition(late);
+    await checkpoint.moveCheckpointTo('0001', true);
+    const late = checkpoint.createPositionAfterHandledEvents();
+    await checkpoint.moveCheckpointToLatePosition(late);
     expect((await claim(2)).handledPosition).toBe(late);
 
     const [stored] = await documents.find({ filter: {}, limit: 1 });
@@ -110,11 +114,11 @@ describe('a checkpoint', () => {
 
   it('waits between writes, and writes the newest move when flushed', async () => {
     const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 60_000 };
-    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
-    void checkpoint.moveTo('0001', false);
+    const checkpoint = await Checkpoint.claimCheckpoint(documents, { ...OF, epoch: 1 }, writing);
+    void checkpoint.moveCheckpointTo('0001', false);
     await eventually(async () => expect(await position()).toBe('0001'));
-    void checkpoint.moveTo('0002', false);
-    void checkpoint.moveTo('0003', false);
+    void checkpoint.moveCheckpointTo('0002', false);
+    void checkpoint.moveCheckpointTo('0003', false);
     expect([checkpoint.position, await position()]).toEqual(['0003', '0001']);
     await checkpoint.waitForWrites();
     expect(await position()).toBe('0003');
@@ -122,8 +126,8 @@ describe('a checkpoint', () => {
 
   it('does not wait after the write that completes the partition', async () => {
     const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 3_600_000 };
-    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
-    await checkpoint.moveTo('0001', true);
+    const checkpoint = await Checkpoint.claimCheckpoint(documents, { ...OF, epoch: 1 }, writing);
+    await checkpoint.moveCheckpointTo('0001', true);
     expect(await position()).toBe('0001');
   });
 
@@ -131,18 +135,18 @@ describe('a checkpoint', () => {
     const claimScheduled = (epoch: number, intervalMs: number) => {
       const writer = new CheckpointWriter(engine.documentStore, intervalMs);
       const writing = { signal: ending.signal, onFailure: () => undefined, writer };
-      return Checkpoint.claim(documents, { ...OF, epoch }, writing);
+      return Checkpoint.claimCheckpoint(documents, { ...OF, epoch }, writing);
     };
     const slow = await claimScheduled(1, 3_600_000);
-    await slow.moveTo('0001', true);
-    await slow.moveTo('0002', true);
-    await slow.moveTo('0003', true);
+    await slow.moveCheckpointTo('0001', true);
+    await slow.moveCheckpointTo('0002', true);
+    await slow.moveCheckpointTo('0003', true);
     expect([slow.position, await position()]).toEqual(['0003', '0001']);
     await slow.waitForWrites();
     expect(await position()).toBe('0003');
     const fast = await claimScheduled(2, 1);
-    await fast.moveTo('0004', true);
-    await fast.moveTo('0005', true);
+    await fast.moveCheckpointTo('0004', true);
+    await fast.moveCheckpointTo('0005', true);
     await eventually(async () => expect(await position()).toBe('0005'));
   });
 
@@ -159,12 +163,12 @@ describe('a checkpoint', () => {
     });
     const writing = { signal: ending.signal, onFailure: () => undefined };
     const claimPartition = (partition: string, epoch: number, writer: CheckpointWriter) =>
-      Checkpoint.claim(documents, { ...OF, partition, epoch }, { ...writing, writer });
+      Checkpoint.claimCheckpoint(documents, { ...OF, partition, epoch }, { ...writing, writer });
     const writer = new CheckpointWriter(store, 1);
     const all = await Promise.all(['a', 'b', 'c'].map((partition) => claimPartition(partition, 1, writer)));
-    await Promise.all(all.map((each) => each.moveTo('0001', true)));
+    await Promise.all(all.map((each) => each.moveCheckpointTo('0001', true)));
     expect(batches).toEqual([3]);
-    for (const each of all) void each.moveTo('0002', true);
+    for (const each of all) void each.moveCheckpointTo('0002', true);
     const positions = async () => (await documents.find({ filter: {}, limit: 9 })).map(({ position }) => position);
     await eventually(async () => expect(await positions()).toEqual(['0002', '0002', '0002']));
     expect(batches).toEqual([3, 3]);
@@ -172,10 +176,10 @@ describe('a checkpoint', () => {
     const olderWriter = new CheckpointWriter(store, 1);
     const older = await claimPartition('a', 2, olderWriter);
     const neighbor = await claimPartition('b', 2, olderWriter);
-    await neighbor.moveTo('0003', true);
+    await neighbor.moveCheckpointTo('0003', true);
     const newer = await claimPartition('a', 3, new CheckpointWriter(store, 1));
-    await newer.moveTo('0003', true);
-    await Promise.all([older.moveTo('0009', true), neighbor.moveTo('0004', true)]);
+    await newer.moveCheckpointTo('0003', true);
+    await Promise.all([older.moveCheckpointTo('0009', true), neighbor.moveCheckpointTo('0004', true)]);
     await Promise.all([older, neighbor, newer].map((each) => each.waitForWrites()));
     expect([older, neighbor, newer].map((each) => each.superseded.aborted)).toEqual([true, false, false]);
     expect((await positions()).toSorted()).toEqual(['0002', '0003', '0004']);
@@ -186,9 +190,9 @@ describe('a checkpoint', () => {
     const writing = { signal: ending.signal, onFailure: () => undefined, writer };
     const [id, partition] = ['shipments/1/v1.shipment-a-b', 'v1.shipment-a-b'];
     await documents.insert({ id, ...OF, partition, layout: 1, position: '0001', complete: true, epoch: 0 });
-    const checkpoint = await Checkpoint.claim(documents, { ...OF, partition, epoch: 1 }, writing);
+    const checkpoint = await Checkpoint.claimCheckpoint(documents, { ...OF, partition, epoch: 1 }, writing);
     await documents.delete(id);
-    await checkpoint.moveTo('0002', true);
+    await checkpoint.moveCheckpointTo('0002', true);
     await checkpoint.waitForWrites();
     expect(checkpoint.superseded.aborted).toBe(true);
     expect(await documents.count({})).toBe(0);
@@ -199,12 +203,12 @@ describe('a checkpoint', () => {
     async (isCommon) => {
       const writer = isCommon ? new CheckpointWriter(engine.documentStore, 1) : undefined;
       const writing = { signal: ending.signal, onFailure: () => undefined, writer };
-      const former = await Checkpoint.claim(documents, { ...OF, epoch: 5 }, writing);
-      await former.moveTo('0001', true);
+      const former = await Checkpoint.claimCheckpoint(documents, { ...OF, epoch: 5 }, writing);
+      await former.moveCheckpointTo('0001', true);
       // The number of partitions changed to another one, and back to one. No process has claimed the new checkpoint yet.
       const next = { ...OF, layout: 2, position: '0007', complete: true, epoch: 0 };
       await documents.replace({ id: 'shipments/1/shipment-', ...next });
-      await former.moveTo('0002', true);
+      await former.moveCheckpointTo('0002', true);
       await former.waitForWrites();
       expect(former.superseded.aborted).toBe(true);
       expect(await documents.get('shipments/1/shipment-')).toMatchObject(next);
@@ -218,7 +222,9 @@ describe('a checkpoint', () => {
     };
     const writing = { signal: ending.signal, onFailure: () => undefined };
     const late = async (partition: string, epoch: number) =>
-      (await Checkpoint.claim(documents, { ...OF, partition, epoch }, writing)).createNextLatePosition();
+      (
+        await Checkpoint.claimCheckpoint(documents, { ...OF, partition, epoch }, writing)
+      ).createPositionAfterHandledEvents();
     for (const partition of ['v1.a', 'v1.b']) await insert(partition, 1);
     await insert('v2.a', 2);
     const [first, second, next] = [await late('v1.a', 7), await late('v1.b', 7), await late('v2.a', 1)];
@@ -236,25 +242,25 @@ describe('a checkpoint', () => {
     const { id, ...fields } = { id: 'shipments/1/shipment-', ...OF, position: '0003', complete: true, epoch: 0 };
     await documents.insert({ id, ...fields, ahead });
     const checkpoint = await claim(1);
-    const hasHandled = (stream: string, at: string) => checkpoint.hasHandled({ stream, position: at });
+    const hasHandled = (stream: string, at: string) => checkpoint.hasHandledEvent({ stream, position: at });
     expect([hasHandled('shipment-ab', '0005'), hasHandled('shipment-ab', '0006')]).toEqual([true, false]);
     expect([hasHandled('shipment-bb', '0009'), hasHandled('shipment-cb', '0004')]).toEqual([true, false]);
-    await checkpoint.moveTo('0005', true);
+    await checkpoint.moveCheckpointTo('0005', true);
     expect((await documents.get(id))?.ahead).toEqual(ahead.slice(1));
-    await checkpoint.moveTo('0009', true);
+    await checkpoint.moveCheckpointTo('0009', true);
     expect(await documents.get(id)).not.toHaveProperty('ahead');
   });
 
   it('cannot be claimed with an old epoch', async () => {
     await claim(2);
-    await expect(claim(1)).rejects.toThrow(CheckpointSuperseded);
+    await expect(claim(1)).rejects.toThrow(CheckpointSupersededError);
     await expect(claim(2)).resolves.toBeDefined();
   });
 
   it('is lost when its generation is dropped', async () => {
     const checkpoint = await claim(1);
     await documents.delete('shipments/1/shipment-');
-    await checkpoint.moveTo('0001', false);
+    await checkpoint.moveCheckpointTo('0001', false);
     expect(checkpoint.superseded.aborted).toBe(true);
     expect(await documents.count({})).toBe(0);
   });
@@ -266,15 +272,15 @@ describe('a checkpoint', () => {
         name !== 'replace'
           ? of[name].bind(of)
           : async (...args: Parameters<typeof documents.replace>) => {
-              if (answers === 'nothing') throw new Unavailable('document store', 'away');
+              if (answers === 'nothing') throw new UnavailableError('document store', 'away');
               const replaced = await of.replace(...args);
-              if (answers === 'late') throw new Unavailable('document store', 'perhaps done');
+              if (answers === 'late') throw new UnavailableError('document store', 'perhaps done');
               return replaced;
             },
     });
     const checkpoint = await claim(1, troubled);
     answers = 'nothing';
-    void checkpoint.moveTo('0001', false);
+    void checkpoint.moveCheckpointTo('0001', false);
     await eventually(() => expect(failures).toBeGreaterThan(1));
     answers = 'truly';
     await checkpoint.waitForWrites();
@@ -282,7 +288,7 @@ describe('a checkpoint', () => {
 
     answers = 'late';
     const other = await claim(2, troubled);
-    void other.moveTo('0002', false);
+    void other.moveCheckpointTo('0002', false);
     ending.abort();
     await other.waitForWrites();
     expect(other.superseded.aborted).toBe(false);

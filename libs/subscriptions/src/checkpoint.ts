@@ -10,14 +10,14 @@ import type {
 import { pauseFor, retry } from '@tracking/resilience';
 
 /** Collection of checkpoints. Its durability is `derived`, because losing the latest checkpoint only repeats work. */
-export const CHECKPOINTS_COLLECTION: CollectionSpec = {
+export const CHECKPOINTS_COLLECTION_SPEC: CollectionSpec = {
   name: 'subscription_checkpoints',
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
   durability: 'derived',
 };
 const KEY_SEPARATOR = '.';
 const LEASE_EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
-const LATE_NUMBER_DIGITS = 10;
+const LATE_POSITION_NUMBER_DIGITS = 10;
 /**
  * Late positions contain the version of the layout times this number, plus the epoch of the lease, so that those of a
  * newer layout come later. A layout has fewer lease epochs than this number.
@@ -39,7 +39,7 @@ export interface CheckpointDocument extends Document {
   readonly late?: HandledPosition;
   /** True if the partition has once handled all events that were stored at that time. */
   readonly complete: boolean;
-  /** Epoch of the lease under which the checkpoint was written; {@link RETIRED_EPOCH} after a change of the partitions. */
+  /** Epoch of the lease under which the checkpoint was written; {@link RETIRED_CHECKPOINT_EPOCH} after a change of the partitions. */
   readonly epoch: number;
   /** Version of the partition layout that created the checkpoint; absent if no layout did. */
   readonly layout?: number;
@@ -47,31 +47,31 @@ export interface CheckpointDocument extends Document {
    * Positions after `position` up to which the events of some streams are handled, because an earlier partition had
    * handled them; absent if there are none.
    */
-  readonly ahead?: readonly StreamPosition[];
+  readonly ahead?: readonly HandledPositionOfPrefix[];
 }
 
 /** Position up to which the events of all streams with the prefix are handled. */
-export interface StreamPosition {
+export interface HandledPositionOfPrefix {
   readonly prefix: string;
   readonly position: Position;
 }
 
 /** Epoch of a checkpoint that cannot be claimed any longer, because other partitions have replaced its partition. */
-export const RETIRED_EPOCH = Number.MAX_SAFE_INTEGER;
+export const RETIRED_CHECKPOINT_EPOCH = Number.MAX_SAFE_INTEGER;
 
-export function checkpointId(subscriber: string, generation: number, partition: string): string {
+export function createCheckpointId(subscriber: string, generation: number, partition: string): string {
   return `${subscriber}/${generation}/${partition}`;
 }
 
 /** Returns true if the key of a partition contains the version of its layout, so that no other layout uses the key. */
-export function belongsToLayout(partition: string): boolean {
+export function hasPartitionLayoutVersion(partition: string): boolean {
   return /^v\d+\./.test(partition);
 }
 
 /**
  * Replaces a stored checkpoint. Never creates it: a checkpoint that was deleted belongs to a replaced partition.
  * @returns false if a newer lease owner has claimed the checkpoint, or another layout has replaced or deleted it
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export function replaceCheckpoint(
   documents: Collection<CheckpointDocument>,
@@ -97,14 +97,14 @@ export function toHandledPosition({
 }
 
 /** Error for a checkpoint that a process with a newer lease has claimed. */
-export class CheckpointSuperseded extends Error {
+export class CheckpointSupersededError extends Error {
   override readonly name = 'Superseded';
 }
 
 /** Writes the checkpoints of all partitions of a process together. */
-interface CommonWriter {
-  /** Replaces the stored checkpoint like {@link replaceCheckpoint}. @throws Unavailable */
-  replace(document: CheckpointDocument): Promise<boolean>;
+interface SharedCheckpointWriter {
+  /** Replaces the stored checkpoint like {@link replaceCheckpoint}. @throws UnavailableError */
+  replaceStoredCheckpoint(document: CheckpointDocument): Promise<boolean>;
   /** Calls the function at the next time at which moved checkpoints are written. */
   scheduleWrite(write: () => void): void;
 }
@@ -120,13 +120,13 @@ interface CheckpointOptions {
    */
   readonly intervalMs?: number | undefined;
   /** Writes the moves of many checkpoints together, every few seconds; by default, each is written by itself. */
-  readonly writer?: CommonWriter | undefined;
+  readonly writer?: SharedCheckpointWriter | undefined;
 }
 
 /**
- * The checkpoint of one lease owner. `claim` makes the store refuse moves of earlier lease owners. Moves are written in
- * the background, one at a time; only the newest position is written. An outdated checkpoint only causes repeated work
- * after a crash.
+ * The checkpoint of one lease owner. {@link claimCheckpoint} makes the store refuse moves of earlier lease owners.
+ * Moves are written in the background, one at a time; only the newest position is written. An outdated checkpoint only
+ * causes repeated work after a crash.
  */
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
@@ -147,18 +147,19 @@ export class Checkpoint {
     this.pauseEnd = AbortSignal.any([this.flushing.signal, writing.signal]);
   }
 
-  /** Claims the checkpoint for a new lease owner. @throws CheckpointSuperseded, Unavailable */
-  static async claim(
+  /** Claims the checkpoint for a new lease owner. @throws CheckpointSupersededError, UnavailableError */
+  static async claimCheckpoint(
     documents: Collection<CheckpointDocument>,
     of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
     writing: CheckpointOptions,
   ): Promise<Checkpoint> {
-    const id = checkpointId(of.subscriber, of.generation, of.partition);
+    const id = createCheckpointId(of.subscriber, of.generation, of.partition);
     // A layout creates the checkpoints of its partitions. A missing one was deleted, because others have replaced it.
-    if (!belongsToLayout(of.partition)) await documents.insert({ id, ...of, position: null, complete: false });
+    if (!hasPartitionLayoutVersion(of.partition))
+      await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
     if (!claimed)
-      throw new CheckpointSuperseded(
+      throw new CheckpointSupersededError(
         `${id}: epoch ${of.epoch} is not the newest; a newer lease holder has claimed the checkpoint`,
       );
     return new Checkpoint(documents, claimed, writing);
@@ -187,10 +188,10 @@ export class Checkpoint {
    * promise need not be awaited. A common writer writes the move later, unless it completes the partition.
    * @returns resolves when this or a later move is written or scheduled, or when writing has ended
    */
-  moveTo(position: Position | undefined, complete: boolean): Promise<void> {
+  moveCheckpointTo(position: Position | undefined, complete: boolean): Promise<void> {
     const { writer } = this.writing;
     if (writer === undefined || position === undefined || complete !== this.complete)
-      return this.requestWrite(this.createMoved(position, complete));
+      return this.requestCheckpointWrite(this.createMovedCheckpointDocument(position, complete));
     if (this.lost.signal.aborted) return Promise.resolve();
     this.scheduledTo = position;
     writer.scheduleWrite(this.writeWanted);
@@ -198,12 +199,12 @@ export class Checkpoint {
   }
 
   /** Returns true if the event was handled before its partition was created. */
-  hasHandled({ stream, position }: Pick<StoredEvent, 'stream' | 'position'>): boolean {
+  hasHandledEvent({ stream, position }: Pick<StoredEvent, 'stream' | 'position'>): boolean {
     const { ahead = [] } = this.document;
     return ahead.some((handled) => stream.startsWith(handled.prefix) && position <= handled.position);
   }
 
-  private createMoved(position: Position | undefined, complete: boolean): CheckpointDocument {
+  private createMovedCheckpointDocument(position: Position | undefined, complete: boolean): CheckpointDocument {
     const { late: _, ahead = [], ...rest } = this.document;
     const left = ahead.filter((handled) => position === undefined || handled.position > position);
     return { ...rest, position: position ?? null, complete, ...(left.length > 0 && { ahead: left }) };
@@ -211,21 +212,22 @@ export class Checkpoint {
 
   private readonly writeWanted = (): void => {
     this.applyScheduledMove();
-    if (this.wanted !== undefined) void this.requestWrite(this.wanted);
+    if (this.wanted !== undefined) void this.requestCheckpointWrite(this.wanted);
   };
 
   /** Returns the present document, with the scheduled move. */
   private applyScheduledMove(): CheckpointDocument {
-    if (this.scheduledTo !== undefined) this.wanted = this.createMoved(this.scheduledTo, this.complete);
+    if (this.scheduledTo !== undefined)
+      this.wanted = this.createMovedCheckpointDocument(this.scheduledTo, this.complete);
     this.scheduledTo = undefined;
     return this.wanted ?? this.document;
   }
 
   /** Returns a position after all handled events, for the next event of a parked stream. */
-  createNextLatePosition(): HandledPosition {
+  createPositionAfterHandledEvents(): HandledPosition {
     this.lateCount += 1;
     const { layout, epoch, partition } = this.document;
-    const position = createLatePosition(
+    const position = createPositionBetweenLogPositions(
       this.position ?? '',
       (layout ?? 0) * LEASE_EPOCHS_PER_LAYOUT + epoch,
       this.lateCount,
@@ -234,16 +236,16 @@ export class Checkpoint {
     return layout === undefined ? position : [position, partition].join(KEY_SEPARATOR);
   }
 
-  /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `moveTo`. */
-  moveToLatePosition(late: HandledPosition): Promise<void> {
-    return this.requestWrite({ ...this.applyScheduledMove(), late });
+  /** Moves the checkpoint to a position from `createPositionAfterHandledEvents`, under the same conditions as `moveCheckpointTo`. */
+  moveCheckpointToLatePosition(late: HandledPosition): Promise<void> {
+    return this.requestCheckpointWrite({ ...this.applyScheduledMove(), late });
   }
 
-  private requestWrite(document: CheckpointDocument): Promise<void> {
+  private requestCheckpointWrite(document: CheckpointDocument): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
     this.wanted = document;
     this.scheduledTo = undefined;
-    return (this.written ??= this.writeDocument());
+    return (this.written ??= this.writeCheckpointDocument());
   }
 
   /** Resolves when all moves are written or writing has ended. Later moves are written without a pause. */
@@ -253,9 +255,9 @@ export class Checkpoint {
     await this.written;
   }
 
-  private async writeDocument(): Promise<void> {
+  private async writeCheckpointDocument(): Promise<void> {
     try {
-      while (this.wanted !== undefined && !this.lost.signal.aborted) await this.writeNext(this.wanted);
+      while (this.wanted !== undefined && !this.lost.signal.aborted) await this.writeNextCheckpoint(this.wanted);
     } catch {
       // The engine is away and the work ends: the next holder repeats what was done since the checkpoint.
     } finally {
@@ -264,9 +266,9 @@ export class Checkpoint {
     }
   }
 
-  private async writeNext(next: CheckpointDocument): Promise<void> {
+  private async writeNextCheckpoint(next: CheckpointDocument): Promise<void> {
     const { intervalMs = 0, writer } = this.writing;
-    const write = () => writer?.replace(next) ?? replaceCheckpoint(this.documents, next);
+    const write = () => writer?.replaceStoredCheckpoint(next) ?? replaceCheckpoint(this.documents, next);
     if (!(await retry(write, this.writing))) return this.lost.abort();
     // The partition waits for the write that completes it.
     const isAwaited = next.complete && !this.document.complete;
@@ -288,8 +290,11 @@ export type HandledPosition = string;
  * @param epoch increases with each lease: later leases get later positions
  * @param number increases within the epoch
  */
-function createLatePosition(position: Position, epoch: number, number: number): HandledPosition {
-  const suffix = [String(epoch).padStart(LEASE_EPOCH_DIGITS, '0'), String(number).padStart(LATE_NUMBER_DIGITS, '0')];
+function createPositionBetweenLogPositions(position: Position, epoch: number, number: number): HandledPosition {
+  const suffix = [
+    String(epoch).padStart(LEASE_EPOCH_DIGITS, '0'),
+    String(number).padStart(LATE_POSITION_NUMBER_DIGITS, '0'),
+  ];
   return [position, ...suffix].join(KEY_SEPARATOR);
 }
 
@@ -306,8 +311,8 @@ export function toLastHandledPosition(position: Position): HandledPosition {
 
 /**
  * Deletes the documents of earlier generations of a subscriber. No process uses these generations any longer.
- * @param spec `CHECKPOINTS_COLLECTION` or `PARKED_STREAMS_COLLECTION`
- * @throws Unavailable
+ * @param spec `CHECKPOINTS_COLLECTION_SPEC` or `PARKED_STREAMS_COLLECTION_SPEC`
+ * @throws UnavailableError
  */
 export async function deleteEarlierGenerations(
   store: DocumentStore,

@@ -1,29 +1,33 @@
 export { CatchUpSubscription } from './catch-up-subscription.ts';
 export { CheckpointWriter } from './checkpoint-writer.ts';
 export {
-  CHECKPOINTS_COLLECTION,
+  CHECKPOINTS_COLLECTION_SPEC,
   type CheckpointDocument,
   toHandledPosition,
   deleteEarlierGenerations,
-  RETIRED_EPOCH,
+  RETIRED_CHECKPOINT_EPOCH,
   type HandledPosition,
   toLastHandledPosition,
   toLogPosition,
 } from './checkpoint.ts';
 export {
-  PARKED_STREAMS_COLLECTION,
+  PARKED_STREAMS_COLLECTION_SPEC,
   type ParkedStream,
   describeError,
   ParkedStreams,
   type RetryOutcome,
 } from './parked-streams.ts';
-export { type PartitionCount, PartitionCounts, PARTITION_LAYOUTS_COLLECTION } from './partition-layout.ts';
+export {
+  type SubscriberPartitionCount,
+  PartitionCountManager,
+  PARTITION_LAYOUTS_COLLECTION_SPEC,
+} from './partition-layout.ts';
 export { PartitionedSubscription } from './partitioned-subscription.ts';
 export {
   DEFAULT_PARTITIONS,
   computeSlotsOfStream,
   listSlotsOfPartition,
-  PARTITION_NUMBERS,
-  SLOT_COUNT,
+  ALLOWED_PARTITION_COUNTS,
+  STREAM_SLOT_COUNT,
 } from './stream-slots.ts';
 export * from './subscriber.ts';

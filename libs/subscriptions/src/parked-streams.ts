@@ -2,7 +2,7 @@ import type { Clock, Collection, CollectionSpec, Document, DocumentStore } from 
 import { monotonicMs, pauseFor } from '@tracking/resilience';
 import type { EventFailure } from './subscriber.ts';
 
-export const PARKED_STREAMS_COLLECTION: CollectionSpec = {
+export const PARKED_STREAMS_COLLECTION_SPEC: CollectionSpec = {
   name: 'parked_streams',
   indexes: [
     { name: 'by_partition', fields: ['subscriber', 'generation', 'partition', 'id'] },
@@ -11,7 +11,7 @@ export const PARKED_STREAMS_COLLECTION: CollectionSpec = {
   ],
   durability: 'derived',
 };
-const MAX_LISTED_STREAMS = 1_000;
+const MAX_LISTED_PARKED_STREAMS = 1_000;
 const POLL_INTERVAL_MS = 50;
 const RETRY_TIMEOUT_MS = 10_000;
 const PAGE_SIZE = 500;
@@ -53,20 +53,24 @@ export class ParkedStreams {
     private readonly wake: (subscriber: string) => void,
   ) {}
 
-  /** Lists the first 1,000 parked streams by id, of all subscribers or one. @throws Unavailable */
-  async list(subscriber?: string): Promise<readonly ParkedStream[]> {
+  /** Lists the first 1,000 parked streams by id, of all subscribers or one. @throws UnavailableError */
+  async listParkedStreams(subscriber?: string): Promise<readonly ParkedStream[]> {
     const filter = subscriber === undefined ? {} : { subscriber };
-    return (await this.openDocuments()).find({ filter, sort: { fields: ['id'] }, limit: MAX_LISTED_STREAMS });
+    return (await this.openParkedStreamCollection()).find({
+      filter,
+      sort: { fields: ['id'] },
+      limit: MAX_LISTED_PARKED_STREAMS,
+    });
   }
 
-  /** Counts the parked streams of a generation. @throws Unavailable */
-  async count(subscriber: string, generation: number): Promise<number> {
-    return (await this.openDocuments()).count({ subscriber, generation });
+  /** Counts the parked streams of a generation. @throws UnavailableError */
+  async countParkedStreamsOfGeneration(subscriber: string, generation: number): Promise<number> {
+    return (await this.openParkedStreamCollection()).count({ subscriber, generation });
   }
 
-  /** Requests a retry of the stream and waits a few seconds for the result. @throws Unavailable */
+  /** Requests a retry of the stream and waits a few seconds for the result. @throws UnavailableError */
   async retry(id: string): Promise<RetryOutcome> {
-    const documents = await this.openDocuments();
+    const documents = await this.openParkedStreamCollection();
     const before = await documents.get(id);
     if (!before) return 'not_found';
     // Changes only this field, because the stream may move to another partition at the same time.
@@ -84,15 +88,15 @@ export class ParkedStreams {
     return 'requested';
   }
 
-  private openDocuments(): Promise<Collection<ParkedStream>> {
-    return this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
+  private openParkedStreamCollection(): Promise<Collection<ParkedStream>> {
+    return this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC);
   }
 }
 
 type PartitionRef = Pick<ParkedStream, 'subscriber' | 'generation' | 'partition'>;
 
 /** Parked streams of one partition, in memory and in the store. */
-export class ParkedPartition {
+export class ParkedStreamsOfPartition {
   private readonly parkedByStream = new Map<string, ParkedStream>();
 
   private constructor(
@@ -101,9 +105,13 @@ export class ParkedPartition {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws Unavailable */
-  static async load(documents: Collection<ParkedStream>, of: PartitionRef, clock: Clock): Promise<ParkedPartition> {
-    const parked = new ParkedPartition(documents, of, clock);
+  /** @throws UnavailableError */
+  static async loadParkedPartition(
+    documents: Collection<ParkedStream>,
+    of: PartitionRef,
+    clock: Clock,
+  ): Promise<ParkedStreamsOfPartition> {
+    const parked = new ParkedStreamsOfPartition(documents, of, clock);
     const query = { filter: { ...of }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
     for (let page = await documents.find(query); page.length > 0;) {
       for (const document of page) parked.parkedByStream.set(document.stream, document);
@@ -120,7 +128,7 @@ export class ParkedPartition {
     return [...this.parkedByStream.values()];
   }
 
-  findStream(stream: string): ParkedStream | undefined {
+  findParkedStream(stream: string): ParkedStream | undefined {
     return this.parkedByStream.get(stream);
   }
 
@@ -142,7 +150,7 @@ export class ParkedPartition {
     this.parkedByStream.set(stream, document);
   }
 
-  async releaseStream(document: ParkedStream): Promise<void> {
+  async releaseParkedStream(document: ParkedStream): Promise<void> {
     await this.documents.delete(document.id);
     this.parkedByStream.delete(document.stream);
   }

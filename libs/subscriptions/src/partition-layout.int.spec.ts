@@ -1,18 +1,18 @@
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { createPropertyOptions, createTempFolder, type TempFolder } from '@tracking/testing';
+import { createPropertyTestOptions, createTempFolder, type TempFolder } from '@tracking/testing';
 import fc from 'fast-check';
 import {
   Checkpoint,
   type CheckpointDocument,
-  CHECKPOINTS_COLLECTION,
-  CheckpointSuperseded,
-  RETIRED_EPOCH,
+  CHECKPOINTS_COLLECTION_SPEC,
+  CheckpointSupersededError,
+  RETIRED_CHECKPOINT_EPOCH,
 } from './checkpoint.ts';
-import { PARKED_STREAMS_COLLECTION, type ParkedStream, ParkedStreams } from './parked-streams.ts';
-import { type PartitionLayout, StoredPartitionLayout } from './partition-layout.ts';
-import { PARTITION_NUMBERS, splitStreams } from './stream-slots.ts';
+import { PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream, ParkedStreams } from './parked-streams.ts';
+import { type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
+import { ALLOWED_PARTITION_COUNTS, splitStreamsIntoPartitions } from './stream-slots.ts';
 import { createPartition } from './subscriber.ts';
 
 const PREFIX = 'thing-';
@@ -32,11 +32,11 @@ describe('the partitions of a subscriber', () => {
     await folder.remove();
   });
 
-  const openCheckpoints = () => engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
+  const openCheckpoints = () => engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
 
   function createSubscriber() {
     const subscriber = { name: `tester_${(subscribers += 1)}`, generation: 1 };
-    return { subscriber, stored: new StoredPartitionLayout(engine.documentStore, subscriber, PREFIX, 16) };
+    return { subscriber, stored: new PartitionLayoutStore(engine.documentStore, subscriber, PREFIX, 16) };
   }
 
   /** Moves the checkpoint of each partition as its process does: ahead of it, only streams of the future are left. */
@@ -55,7 +55,7 @@ describe('the partitions of a subscriber', () => {
 
   /** Returns the position that the streams of each character have reached. */
   function readReached(layout: PartitionLayout, documents: readonly CheckpointDocument[]): readonly string[] {
-    const partitions = splitStreams(PREFIX, layout);
+    const partitions = splitStreamsIntoPartitions(PREFIX, layout);
     return CHARACTERS.map((character) => {
       const stream = `${PREFIX}${character}`;
       const owners = partitions.filter(({ streamPrefixes }) => streamPrefixes.some((each) => stream.startsWith(each)));
@@ -65,8 +65,8 @@ describe('the partitions of a subscriber', () => {
     });
   }
 
-  it.each(PARTITION_NUMBERS)('%d of them contain each stream once', (partitions) => {
-    const all = splitStreams(PREFIX, { partitions, version: 1 });
+  it.each(ALLOWED_PARTITION_COUNTS)('%d of them contain each stream once', (partitions) => {
+    const all = splitStreamsIntoPartitions(PREFIX, { partitions, version: 1 });
     expect(all).toHaveLength(partitions);
     expect(new Set(all.map(({ key }) => key)).size).toBe(partitions);
     for (const character of CHARACTERS) {
@@ -80,11 +80,11 @@ describe('the partitions of a subscriber', () => {
   it('no change of their number changes the position of a stream', async () => {
     const checkpoints = await openCheckpoints();
     const change = fc.record({
-      partitions: fc.constantFrom(...PARTITION_NUMBERS),
+      partitions: fc.constantFrom(...ALLOWED_PARTITION_COUNTS),
       steps: fc.array(fc.nat({ max: 5 }), { minLength: 1, maxLength: 32 }),
       /** Number to which a process tries to change before, and calls after which it ends. */
       interrupted: fc.option(
-        fc.record({ partitions: fc.constantFrom(...PARTITION_NUMBERS), calls: fc.nat({ max: 33 }) }),
+        fc.record({ partitions: fc.constantFrom(...ALLOWED_PARTITION_COUNTS), calls: fc.nat({ max: 33 }) }),
       ),
     });
     await fc.assert(
@@ -94,7 +94,7 @@ describe('the partitions of a subscriber', () => {
           const ids = stored.listPartitions(layout).map(({ key }) => `${subscriber.name}/1/${key}`);
           return checkpoints.getMany(ids);
         };
-        let { layout } = await stored.readLayout();
+        let { layout } = await stored.readPartitionLayout();
         const { key } = createPartition([PREFIX]);
         const id = `${subscriber.name}/1/${key}`;
         const first = { subscriber: subscriber.name, generation: 1, partition: key, complete: true, epoch: 7 };
@@ -108,18 +108,18 @@ describe('the partitions of a subscriber', () => {
             const throwAtLast = () => {
               if ((left -= 1) < 0) throw new Error('interrupted');
             };
-            const interruption = stored.replaceLayout(layout, interrupted.partitions, throwAtLast);
+            const interruption = stored.replacePartitionLayout(layout, interrupted.partitions, throwAtLast);
             await expect(interruption).rejects.toThrow('interrupted');
             // Another process completes the change, whatever was requested meanwhile.
-            const { layout: begun, requested } = await stored.readLayout();
+            const { layout: begun, requested } = await stored.readPartitionLayout();
             expect(requested).toBe(interrupted.partitions);
-            await stored.replaceLayout(begun, requested, () => undefined);
-            ({ layout } = await stored.readLayout());
+            await stored.replacePartitionLayout(begun, requested, () => undefined);
+            ({ layout } = await stored.readPartitionLayout());
             expect(readReached(layout, await read(layout))).toEqual(before);
             if (partitions === layout.partitions) continue;
           }
-          await stored.replaceLayout(layout, partitions, () => undefined);
-          ({ layout } = await stored.readLayout());
+          await stored.replacePartitionLayout(layout, partitions, () => undefined);
+          ({ layout } = await stored.readPartitionLayout());
           expect(layout.partitions).toBe(partitions);
           const now = await read(layout);
           expect(readReached(layout, now)).toEqual(before);
@@ -128,16 +128,18 @@ describe('the partitions of a subscriber', () => {
           // Only the checkpoint of the single partition outlives its layout. It cannot be claimed.
           const all = await checkpoints.find({ filter: { subscriber: subscriber.name }, limit: 99 });
           const others = all.filter((document) => !now.some((each) => each.id === document.id));
-          expect(others.every(({ partition, epoch }) => partition === key && epoch === RETIRED_EPOCH)).toBe(true);
+          expect(others.every(({ partition, epoch }) => partition === key && epoch === RETIRED_CHECKPOINT_EPOCH)).toBe(
+            true,
+          );
         }
       }),
-      createPropertyOptions(20),
+      createPropertyTestOptions(20),
     );
   });
 
   it('a stream whose retry is requested during a change of their number moves too', async () => {
     const { subscriber, stored } = createSubscriber();
-    const parked = await engine.documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
+    const parked = await engine.documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC);
     const id = `${subscriber.name}.1.${PREFIX}a`;
     await parked.insert({
       id,
@@ -152,13 +154,13 @@ describe('the partitions of a subscriber', () => {
       attempts: 1,
       retry: false,
     });
-    const { layout } = await stored.readLayout();
+    const { layout } = await stored.readPartitionLayout();
     let isChanged = false;
     const get: Collection<ParkedStream>['get'] = async (read) => {
       if (isChanged) return undefined;
       isChanged = true;
       const before = await parked.get(read);
-      await stored.replaceLayout(layout, 4, () => undefined);
+      await stored.replacePartitionLayout(layout, 4, () => undefined);
       return before;
     };
     const documents = Object.assign(Object.create(parked) as Collection<ParkedStream>, { get });
@@ -174,26 +176,32 @@ describe('the partitions of a subscriber', () => {
     const checkpoints = await openCheckpoints();
     const writing = { signal: new AbortController().signal, onFailure: () => undefined };
     const claim = (partition: string) =>
-      Checkpoint.claim(checkpoints, { subscriber: subscriber.name, generation: 1, partition, epoch: 1_000 }, writing);
+      Checkpoint.claimCheckpoint(
+        checkpoints,
+        { subscriber: subscriber.name, generation: 1, partition, epoch: 1_000 },
+        writing,
+      );
     const former: string[] = [];
     for (const partitions of [4, 8, 1, 2]) {
-      const { layout } = await stored.readLayout();
+      const { layout } = await stored.readPartitionLayout();
       if (layout.version > 0) former.push(...stored.listPartitions(layout).map(({ key }) => key));
-      await stored.replaceLayout(layout, partitions, () => undefined);
+      await stored.replacePartitionLayout(layout, partitions, () => undefined);
     }
     expect(former).toHaveLength(4 + 8 + 1);
-    for (const key of former) await expect(claim(key)).rejects.toThrow(CheckpointSuperseded);
-    const { layout } = await stored.readLayout();
+    for (const key of former) await expect(claim(key)).rejects.toThrow(CheckpointSupersededError);
+    const { layout } = await stored.readPartitionLayout();
     for (const { key } of stored.listPartitions(layout)) expect((await claim(key)).complete).toBe(false);
   });
 
   it('a process with an earlier layout cannot change them', async () => {
     const { stored } = createSubscriber();
-    const { layout } = await stored.readLayout();
-    await stored.replaceLayout(layout, 4, () => undefined);
-    const { layout: second } = await stored.readLayout();
-    await stored.replaceLayout(second, 1, () => undefined);
-    await expect(stored.replaceLayout(layout, 8, () => undefined)).rejects.toThrow('another process has changed');
-    expect((await stored.readLayout()).layout).toMatchObject({ partitions: 1, version: 2 });
+    const { layout } = await stored.readPartitionLayout();
+    await stored.replacePartitionLayout(layout, 4, () => undefined);
+    const { layout: second } = await stored.readPartitionLayout();
+    await stored.replacePartitionLayout(second, 1, () => undefined);
+    await expect(stored.replacePartitionLayout(layout, 8, () => undefined)).rejects.toThrow(
+      'another process has changed',
+    );
+    expect((await stored.readPartitionLayout()).layout).toMatchObject({ partitions: 1, version: 2 });
   });
 });

@@ -1,18 +1,18 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
 import {
-  belongsToLayout,
+  hasPartitionLayoutVersion,
   type CheckpointDocument,
-  checkpointId,
-  CHECKPOINTS_COLLECTION,
-  CheckpointSuperseded,
-  RETIRED_EPOCH,
+  createCheckpointId,
+  CHECKPOINTS_COLLECTION_SPEC,
+  CheckpointSupersededError,
+  RETIRED_CHECKPOINT_EPOCH,
   toHandledPosition,
 } from './checkpoint.ts';
-import { PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
-import { DEFAULT_PARTITIONS, NAME_CHARACTERS, splitStreams } from './stream-slots.ts';
-import type { Partition, Subscriber } from './subscriber.ts';
+import { PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream } from './parked-streams.ts';
+import { DEFAULT_PARTITIONS, STREAM_NAME_CHARACTERS, splitStreamsIntoPartitions } from './stream-slots.ts';
+import type { StreamPartition, Subscriber } from './subscriber.ts';
 
-export const PARTITION_LAYOUTS_COLLECTION: CollectionSpec = {
+export const PARTITION_LAYOUTS_COLLECTION_SPEC: CollectionSpec = {
   name: 'subscription_partitions',
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
 };
@@ -31,13 +31,13 @@ export interface PartitionLayout extends Document {
 }
 
 /** Number of partitions that an operator requested for a subscriber. It is stored beside the layouts. */
-interface RequestedPartitions extends Document {
+interface RequestedPartitionCount extends Document {
   readonly subscriber: string;
   readonly partitions: number;
 }
 
 /** The layout of one generation of a subscriber. All processes read it from the document store. */
-export class StoredPartitionLayout {
+export class PartitionLayoutStore {
   constructor(
     private readonly store: DocumentStore,
     private readonly subscriber: Subscriber,
@@ -49,14 +49,16 @@ export class StoredPartitionLayout {
   /**
    * Returns the layout in use, and the number of partitions that it should have. A change that has begun comes before a
    * later request.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  async readLayout(): Promise<{ readonly layout: PartitionLayout; readonly requested: number }> {
+  async readPartitionLayout(): Promise<{ readonly layout: PartitionLayout; readonly requested: number }> {
     const { name, generation } = this.subscriber;
-    const documents = await this.store.collection<PartitionLayout | RequestedPartitions>(PARTITION_LAYOUTS_COLLECTION);
-    const id = layoutId(this.subscriber);
+    const documents = await this.store.collection<PartitionLayout | RequestedPartitionCount>(
+      PARTITION_LAYOUTS_COLLECTION_SPEC,
+    );
+    const id = formatPartitionLayoutId(this.subscriber);
     // Stores combine single reads of one turn, also those of other subscribers.
-    const [stored, request] = await Promise.all([documents.get(id), documents.get(requestId(name))]);
+    const [stored, request] = await Promise.all([documents.get(id), documents.get(createRequestedPartitionsId(name))]);
     const layout = stored as PartitionLayout | undefined;
     return {
       layout: layout ?? { id, subscriber: name, generation, partitions: 1, version: 0 },
@@ -64,8 +66,8 @@ export class StoredPartitionLayout {
     };
   }
 
-  listPartitions(layout: PartitionLayout): readonly Partition[] {
-    return splitStreams(this.streamPrefix, layout);
+  listPartitions(layout: PartitionLayout): readonly StreamPartition[] {
+    return splitStreamsIntoPartitions(this.streamPrefix, layout);
   }
 
   /**
@@ -73,17 +75,21 @@ export class StoredPartitionLayout {
    * process holds the leases of all partitions of the layout. It can be repeated after a crash.
    * @param throwUnlessHeld throws if the process no longer holds the leases
    * @returns true if a process of a release without layouts has handled the streams
-   * @throws Unavailable; CheckpointSuperseded if another process has changed the layout
+   * @throws UnavailableError; CheckpointSupersededError if another process has changed the layout
    */
-  async replaceLayout(layout: PartitionLayout, partitions: number, throwUnlessHeld: () => void): Promise<boolean> {
-    const checkpoints = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
-    const layouts = await this.store.collection<PartitionLayout>(PARTITION_LAYOUTS_COLLECTION);
+  async replacePartitionLayout(
+    layout: PartitionLayout,
+    partitions: number,
+    throwUnlessHeld: () => void,
+  ): Promise<boolean> {
+    const checkpoints = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
+    const layouts = await this.store.collection<PartitionLayout>(PARTITION_LAYOUTS_COLLECTION_SPEC);
     const { next: _, ...present } = layout;
     const next = { ...present, partitions, version: layout.version + 1 };
     // The retired checkpoints of this layout cannot be used again. From now on, any process completes this change first.
     const begun = { ...layout, next: partitions };
     if (!(await layouts.insert(begun))) await layouts.replace(begun, { version: layout.version });
-    const handled = await this.retireCheckpoints(checkpoints, layout);
+    const handled = await this.freezeCheckpointsOfLayout(checkpoints, layout);
     const created = this.listPartitions(next);
     for (const partition of created) {
       throwUnlessHeld();
@@ -96,7 +102,7 @@ export class StoredPartitionLayout {
     await this.moveParkedStreams(created);
     throwUnlessHeld();
     await layouts.replace(next, { version: layout.version });
-    await this.deleteRetiredCheckpoints(checkpoints, layout);
+    await this.deleteCheckpointsOfReplacedLayout(checkpoints, layout);
     return layout.version === 0 && handled.some(({ checkpoint }) => checkpoint.position !== null);
   }
 
@@ -104,22 +110,23 @@ export class StoredPartitionLayout {
    * Makes the store refuse all later moves of the layout's checkpoints, and returns the checkpoints with the stream
    * prefixes that they stand for.
    */
-  private async retireCheckpoints(
+  private async freezeCheckpointsOfLayout(
     checkpoints: Collection<CheckpointDocument>,
     layout: PartitionLayout,
-  ): Promise<readonly HandledStreams[]> {
+  ): Promise<readonly StreamPrefixesWithCheckpoint[]> {
     const { name, generation } = this.subscriber;
-    const retire = async ({ key, streamPrefixes }: Partition): Promise<HandledStreams> => {
-      const id = checkpointId(name, generation, key);
+    const retire = async ({ key, streamPrefixes }: StreamPartition): Promise<StreamPrefixesWithCheckpoint> => {
+      const id = createCheckpointId(name, generation, key);
       const of = { subscriber: name, generation, partition: key, layout: layout.version };
       // Later layouts create their checkpoints with their partitions, and delete those that they have replaced.
       if (layout.version === 0) await checkpoints.insert({ id, ...of, position: null, complete: false, epoch: 0 });
-      const retired = { epoch: RETIRED_EPOCH, layout: layout.version };
+      const retired = { epoch: RETIRED_CHECKPOINT_EPOCH, layout: layout.version };
       const checkpoint =
         (await checkpoints.claim({ filter: { id, layout: layout.version } }, retired)) ??
         // Releases without layouts created the checkpoint.
         (await checkpoints.claim({ filter: { id, layout: { exists: false } } }, retired));
-      if (checkpoint === undefined) throw new CheckpointSuperseded(`${id}: another process has changed the partitions`);
+      if (checkpoint === undefined)
+        throw new CheckpointSupersededError(`${id}: another process has changed the partitions`);
       return { streamPrefixes, checkpoint };
     };
     return Promise.all(this.listPartitions(layout).map(retire));
@@ -130,20 +137,20 @@ export class StoredPartitionLayout {
    * that are ahead of it.
    */
   private createCheckpoint(
-    { key, streamPrefixes }: Partition,
+    { key, streamPrefixes }: StreamPartition,
     layout: number,
-    handled: readonly HandledStreams[],
+    handled: readonly StreamPrefixesWithCheckpoint[],
   ): CheckpointDocument {
     const { name, generation } = this.subscriber;
-    const slots = streamPrefixes.flatMap((prefix) => splitPrefix(prefix, this.streamPrefix));
-    const sources = slots.map((prefix) => ({ prefix, ...findHandled(prefix, handled) }));
+    const slots = streamPrefixes.flatMap((prefix) => extendPrefixByOneCharacter(prefix, this.streamPrefix));
+    const sources = slots.map((prefix) => ({ prefix, ...findHandledPositions(prefix, handled) }));
     const position = findMinText(sources.map((source) => source.position));
     const handledPosition = findMinText(sources.map((source) => source.handledPosition));
     const ahead = sources.flatMap(({ prefix, position: reached }) =>
       reached !== '' && reached > position ? [{ prefix, position: reached }] : [],
     );
     return {
-      id: checkpointId(name, generation, key),
+      id: createCheckpointId(name, generation, key),
       ...{ subscriber: name, generation, partition: key, layout },
       position: position === '' ? null : position,
       ...(handledPosition > position && { late: handledPosition }),
@@ -157,22 +164,22 @@ export class StoredPartitionLayout {
    * Deletes the checkpoints of a replaced layout; after a crash, they can stay. That of the single partition always
    * stays: without it, a release without layouts would start again at the first event.
    */
-  private async deleteRetiredCheckpoints(
+  private async deleteCheckpointsOfReplacedLayout(
     checkpoints: Collection<CheckpointDocument>,
     layout: PartitionLayout,
   ): Promise<void> {
     const { name, generation } = this.subscriber;
-    const keys = this.listPartitions(layout).flatMap(({ key }) => (belongsToLayout(key) ? [key] : []));
-    const guard = { epoch: RETIRED_EPOCH };
+    const keys = this.listPartitions(layout).flatMap(({ key }) => (hasPartitionLayoutVersion(key) ? [key] : []));
+    const guard = { epoch: RETIRED_CHECKPOINT_EPOCH };
     await checkpoints.writeMany(
-      keys.map((key) => ({ kind: 'delete', id: checkpointId(name, generation, key), guard })),
+      keys.map((key) => ({ kind: 'delete', id: createCheckpointId(name, generation, key), guard })),
     );
   }
 
   /** Moves parked streams to the new partitions. Requests of operators to retry them stay as they are. */
-  private async moveParkedStreams(partitions: readonly Partition[]): Promise<void> {
+  private async moveParkedStreams(partitions: readonly StreamPartition[]): Promise<void> {
     const { name, generation } = this.subscriber;
-    const documents = await this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION);
+    const documents = await this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC);
     const query = { filter: { subscriber: name }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
     for (let page = await documents.find(query); page.length > 0;) {
       for (const { id, stream, generation: of } of page) {
@@ -188,18 +195,18 @@ export class StoredPartitionLayout {
 }
 
 /** Prefixes of streams, and the checkpoint of their partition. */
-interface HandledStreams {
+interface StreamPrefixesWithCheckpoint {
   readonly streamPrefixes: readonly string[];
   readonly checkpoint: CheckpointDocument;
 }
 
-/** Returns the prefixes with one more character, unless the prefix already ends with one. */
-function splitPrefix(prefix: string, streamPrefix: string): readonly string[] {
-  return prefix === streamPrefix ? NAME_CHARACTERS.map((character) => prefix + character) : [prefix];
+/** Returns the prefix extended by each possible character, or the prefix itself if it is already extended. */
+function extendPrefixByOneCharacter(prefix: string, streamPrefix: string): readonly string[] {
+  return prefix === streamPrefix ? STREAM_NAME_CHARACTERS.map((character) => prefix + character) : [prefix];
 }
 
 /** Returns the positions that streams with the prefix have reached; an empty text before the first event. */
-function findHandled(prefix: string, handled: readonly HandledStreams[]) {
+function findHandledPositions(prefix: string, handled: readonly StreamPrefixesWithCheckpoint[]) {
   const found = handled.find(({ streamPrefixes }) => streamPrefixes.some((each) => prefix.startsWith(each)));
   if (found === undefined) return { position: '', handledPosition: '', complete: false };
   const { checkpoint } = found;
@@ -213,16 +220,16 @@ function findMinText(texts: readonly string[]): string {
   return texts.toSorted()[0] ?? '';
 }
 
-function layoutId({ name, generation }: Subscriber): string {
+function formatPartitionLayoutId({ name, generation }: Subscriber): string {
   return `${name}/${generation}`;
 }
 
-function requestId(subscriber: string): string {
+function createRequestedPartitionsId(subscriber: string): string {
   return `${subscriber}/requested`;
 }
 
 /** Numbers of partitions of a subscriber, for operators. */
-export interface PartitionCount {
+export interface SubscriberPartitionCount {
   readonly subscriber: string;
   /** Number of partitions in use. */
   readonly partitions: number;
@@ -231,32 +238,32 @@ export interface PartitionCount {
 }
 
 /** Reads and changes the numbers of partitions, for operators. */
-export class PartitionCounts {
+export class PartitionCountManager {
   constructor(
     private readonly store: DocumentStore,
     /** Names of the subscribers that have several partitions. */
     readonly subscribers: readonly string[],
   ) {}
 
-  /** @throws Unavailable */
-  listCounts(): Promise<readonly PartitionCount[]> {
-    return Promise.all(this.subscribers.map((subscriber) => this.readCount(subscriber)));
+  /** @throws UnavailableError */
+  listPartitionCounts(): Promise<readonly SubscriberPartitionCount[]> {
+    return Promise.all(this.subscribers.map((subscriber) => this.readPartitionCount(subscriber)));
   }
 
   /**
    * Requests another number of partitions.
    * @param subscriber one of `subscribers`
-   * @param partitions one of {@link PARTITION_NUMBERS}
-   * @throws Unavailable
+   * @param partitions one of `ALLOWED_PARTITION_COUNTS`
+   * @throws UnavailableError
    */
-  async requestCount(subscriber: string, partitions: number): Promise<PartitionCount> {
-    const documents = await this.store.collection<RequestedPartitions>(PARTITION_LAYOUTS_COLLECTION);
-    await documents.upsert({ id: requestId(subscriber), subscriber, partitions });
-    return this.readCount(subscriber);
+  async requestPartitionCount(subscriber: string, partitions: number): Promise<SubscriberPartitionCount> {
+    const documents = await this.store.collection<RequestedPartitionCount>(PARTITION_LAYOUTS_COLLECTION_SPEC);
+    await documents.upsert({ id: createRequestedPartitionsId(subscriber), subscriber, partitions });
+    return this.readPartitionCount(subscriber);
   }
 
-  private async readCount(subscriber: string): Promise<PartitionCount> {
-    const layouts = await this.store.collection<PartitionLayout>(PARTITION_LAYOUTS_COLLECTION);
+  private async readPartitionCount(subscriber: string): Promise<SubscriberPartitionCount> {
+    const layouts = await this.store.collection<PartitionLayout>(PARTITION_LAYOUTS_COLLECTION_SPEC);
     const filter = { subscriber, generation: { gte: 1 } };
     const found = await layouts.find({
       filter,
@@ -264,7 +271,7 @@ export class PartitionCounts {
       index: 'by_subscriber',
       sort: { fields: ['generation'], descending: true },
     });
-    const requested = await layouts.get(requestId(subscriber));
+    const requested = await layouts.get(createRequestedPartitionsId(subscriber));
     return {
       subscriber,
       partitions: found[0]?.partitions ?? 1,

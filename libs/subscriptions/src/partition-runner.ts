@@ -1,15 +1,17 @@
-import { Unavailable, toOriginLogFields } from '@tracking/ports';
+import { UnavailableError, toOriginLogFields } from '@tracking/ports';
 import type { EventBatch, EventStore, Lease, Position, StoredEvent } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
-import { Checkpoint, type CheckpointDocument, CHECKPOINTS_COLLECTION, type HandledPosition } from './checkpoint.ts';
-import { describeError, PARKED_STREAMS_COLLECTION, ParkedPartition, type ParkedStream } from './parked-streams.ts';
+import { Checkpoint, CHECKPOINTS_COLLECTION_SPEC } from './checkpoint.ts';
+import type { CheckpointDocument, HandledPosition } from './checkpoint.ts';
+import { describeError, PARKED_STREAMS_COLLECTION_SPEC, ParkedStreamsOfPartition } from './parked-streams.ts';
+import type { ParkedStream } from './parked-streams.ts';
 import {
   type EventFailure,
   type EventHandler,
   type HandledEvent,
-  type Partition,
+  type StreamPartition,
   type PartitionRunnerOptions,
-  leaseName,
+  formatPartitionLeaseName,
 } from './subscriber.ts';
 
 /** Number of events in a batch at which the runner waits for more events, because events arrive quickly. */
@@ -23,7 +25,7 @@ interface LeasedPartition {
   readonly lease: Lease;
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
-  readonly parked: ParkedPartition;
+  readonly parked: ParkedStreamsOfPartition;
   /** Streams that were parked at the start of the lease. */
   readonly parkedBefore: readonly ParkedStream[];
   /** Retries of these streams; undefined until they begin. */
@@ -52,13 +54,13 @@ export class PartitionRunner {
 
   constructor(
     private readonly parts: PartitionRunnerOptions,
-    private readonly partition: Partition,
+    private readonly partition: StreamPartition,
     /** Reads the events until the partition has once handled all stored ones. */
     private readonly firstReads: Pick<EventStore, 'catchUp'>,
   ) {}
 
   start(): void {
-    this.running ??= this.run();
+    this.running ??= this.runPartitionUntilStopped();
   }
 
   /** Finishes the current batch, writes the checkpoint and releases the lease. */
@@ -68,7 +70,7 @@ export class PartitionRunner {
   }
 
   /** Returns the milliseconds since the oldest known waiting event was recorded; 0 if none waits. */
-  lagMs(): number {
+  computeLagMs(): number {
     return this.waitingSince === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - this.waitingSince);
   }
 
@@ -81,15 +83,15 @@ export class PartitionRunner {
     return this.partition.key;
   }
 
-  countParked(): number {
+  countParkedStreams(): number {
     return this.held?.parked.count ?? 0;
   }
 
   /** Retries the parked streams if this runner has the lease of their partition. Never rejects. */
-  async retryStreams(documents: readonly ParkedStream[]): Promise<void> {
+  async retryParkedStreams(documents: readonly ParkedStream[]): Promise<void> {
     for (const { stream } of documents) {
       await this.runExclusively(async () => {
-        const document = this.held?.parked.findStream(stream);
+        const document = this.held?.parked.findParkedStream(stream);
         // Before that point, readers may have read past the late positions of the events. The caller retries later.
         if (!this.held?.hasReachedStart || document === undefined) return;
         const released = await this.retryParkedStream(document, this.held);
@@ -98,31 +100,32 @@ export class PartitionRunner {
     }
   }
 
-  private async run(): Promise<void> {
+  private async runPartitionUntilStopped(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       // Resolves when the lease is lost. Rejects only while the runner stops; nothing then depends on the error.
-      await retry(() => this.runUnderLease(signal), { signal, onFailure: this.failed }).catch(() => undefined);
+      await retry(() => this.runPartitionUnderLease(signal), { signal, onFailure: this.failed }).catch(() => undefined);
     }
   }
 
-  private async runUnderLease(signal: AbortSignal): Promise<void> {
-    const lease = await this.parts.leases.acquireLease(leaseName(this.parts.subscriber, this.partition), signal);
+  private async runPartitionUnderLease(signal: AbortSignal): Promise<void> {
+    const leaseName = formatPartitionLeaseName(this.parts.subscriber, this.partition);
+    const lease = await this.parts.leases.acquireLease(leaseName, signal);
     try {
       await this.handlePartition(lease);
     } finally {
       this.waitingSince = undefined;
       this.parts.listener?.onReleased(this.partition.key);
-      await lease.release();
+      await lease.releaseLease();
     }
   }
 
   private async handlePartition(lease: Lease): Promise<void> {
     const { eventStore, documentStore, clock, createHandler, listener } = this.parts;
     const stopping = this.stopping.signal;
-    const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
+    const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
     const of = { ...this.logFields, epoch: lease.epoch };
-    const checkpoint = await Checkpoint.claim(checkpoints, of, {
+    const checkpoint = await Checkpoint.claimCheckpoint(checkpoints, of, {
       signal: AbortSignal.any([stopping, lease.lost]),
       onFailure: this.failed,
       intervalMs: this.parts.checkpointIntervalMs,
@@ -130,8 +133,8 @@ export class PartitionRunner {
     });
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost, lease.handOverRequested]);
-    const parked = await ParkedPartition.load(
-      await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION),
+    const parked = await ParkedStreamsOfPartition.loadParkedPartition(
+      await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC),
       this.logFields,
       clock,
     );
@@ -148,14 +151,14 @@ export class PartitionRunner {
       const isEmpty = !checkpoint.complete && end === undefined;
       if (isEmpty) await this.moveCheckpoint(checkpoint, undefined, true);
       const { streamPrefixes } = this.partition;
-      const onSkipped = (position: Position) => this.skipTo(position, held, end);
+      const onSkipped = (position: Position) => this.moveCheckpointTo(position, held, end);
       const following = { after: checkpoint.position, streamPrefixes, signal: ending, onSkipped };
       const source = checkpoint.complete ? eventStore : this.firstReads;
       for await (const batch of source.catchUp(following)) {
-        await this.runExclusively(() => this.advanceCheckpoint(batch, held, end));
+        await this.runExclusively(() => this.handleBatchAndMoveCheckpoint(batch, held, end));
         await this.pauseToCollectEvents(batch, ending);
       }
-      if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended unexpectedly');
+      if (!ending.aborted) throw new UnavailableError('event store', 'the catch-up ended unexpectedly');
     } catch (error) {
       // The next owner handles a batch that a hand-over interrupts.
       if (!lease.handOverRequested.aborted) throw error;
@@ -168,20 +171,24 @@ export class PartitionRunner {
   }
 
   /** Moves the checkpoint over events of other partitions, but not while a retry determines late positions. */
-  private skipTo(position: Position, held: LeasedPartition, end: Position | undefined): void {
+  private moveCheckpointTo(position: Position, held: LeasedPartition, end: Position | undefined): void {
     if (this.held !== held || held.hasEnded) return;
     const { checkpoint, hasReachedStart } = held;
     if (this.queued === 0 && hasReachedStart && checkpoint.complete) {
-      void checkpoint.moveTo(position, true);
+      void checkpoint.moveCheckpointTo(position, true);
       this.reportHandledPosition(held, position, true);
     } else {
       const batch = { events: [], position, caughtUp: false };
-      void this.runExclusively(() => this.advanceCheckpoint(batch, held, end)).catch(this.failed);
+      void this.runExclusively(() => this.handleBatchAndMoveCheckpoint(batch, held, end)).catch(this.failed);
     }
   }
 
   /** Handles the batch and moves the checkpoint before any retry runs. */
-  private async advanceCheckpoint(batch: EventBatch, held: LeasedPartition, end: Position | undefined): Promise<void> {
+  private async handleBatchAndMoveCheckpoint(
+    batch: EventBatch,
+    held: LeasedPartition,
+    end: Position | undefined,
+  ): Promise<void> {
     if (batch.events.length > 0) await this.handleBatch(batch, held);
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
     const { checkpoint, hasReachedStart, parkedBefore } = held;
@@ -189,7 +196,7 @@ export class PartitionRunner {
     this.reportHandledPosition(held, batch.position, isIdle);
     await this.moveCheckpoint(checkpoint, batch.position, hasReachedStart);
     // A newer version of the code may be able to handle streams that an older version parked.
-    if (held.hasReachedStart) held.retries ??= this.retryStreams(parkedBefore);
+    if (held.hasReachedStart) held.retries ??= this.retryParkedStreams(parkedBefore);
   }
 
   /** Resolves when all events are handled and failed streams are parked. */
@@ -201,18 +208,19 @@ export class PartitionRunner {
     const last = batch.events.at(-1);
     if (last !== undefined) this.parts.listener?.onHandling(this.partition.key, last.position);
     const attempt = async () => {
-      const isWaiting = (event: StoredEvent) => !parked.findStream(event.stream) && !checkpoint.hasHandled(event);
+      const isWaiting = (event: StoredEvent) =>
+        !parked.findParkedStream(event.stream) && !checkpoint.hasHandledEvent(event);
       const waiting = batch.events.filter(isWaiting);
-      for (const failure of await handler.handle(waiting, ending)) {
+      for (const failure of await handler.handleEvents(waiting, ending)) {
         await parked.parkStream(failure, 1);
-        this.logParked(failure);
+        this.logParkedStream(failure);
       }
     };
     this.waitingSince = parseRecordedTime(batch.events[0]);
     const onFailure = (error: unknown) => (ending.aborted ? undefined : this.failed(error));
     await retry(attempt, { signal: ending, onFailure });
     this.waitingSince = batch.caughtUp ? undefined : parseRecordedTime(last);
-    this.parts.metrics.recordBatch(batch.events.length, (performance.now() - started) / 1_000);
+    this.parts.metrics.observeBatchDuration(batch.events.length, (performance.now() - started) / 1_000);
   }
 
   private async pauseToCollectEvents({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
@@ -220,7 +228,7 @@ export class PartitionRunner {
     if (batchingDelayMs > 0 && caughtUp && events.length >= BUSY_BATCH_SIZE) await pauseFor(batchingDelayMs, ending);
   }
 
-  private logParked({ event: { stream, revision, metadata }, error }: EventFailure): void {
+  private logParkedStream({ event: { stream, revision, metadata }, error }: EventFailure): void {
     const about = { ...this.logFields, ...toOriginLogFields(metadata), stream, revision };
     this.parts.logger.error(
       { ...about, error: describeError(error) },
@@ -235,18 +243,21 @@ export class PartitionRunner {
   private async retryParkedStream(document: ParkedStream, held: LeasedPartition): Promise<boolean> {
     const { parked, ending, checkpoint } = held;
     const onFailure = this.failed;
-    const isTransient = (error: unknown) => error instanceof Unavailable;
+    const isTransient = (error: unknown) => error instanceof UnavailableError;
     for (let from = document.revision; ; from += PARKED_EVENTS_PER_READ) {
       const range = { from, to: from + PARKED_EVENTS_PER_READ - 1 };
       const read = () => this.parts.eventStore.read(document.stream, range);
       const stored = await retry(read, { signal: ending, onFailure, isTransient });
       const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
-      const events = leftOut.map((event) => ({ ...event, handledPosition: checkpoint.createNextLatePosition() }));
+      const events = leftOut.map((event) => ({
+        ...event,
+        handledPosition: checkpoint.createPositionAfterHandledEvents(),
+      }));
       const isLast = events.length < PARKED_EVENTS_PER_READ;
       const attempt = async () => {
         const failure = await this.handleSkippedEvents(events, held);
         if (failure) await parked.parkStream(failure, document.attempts + 1);
-        else if (isLast) await parked.releaseStream(document);
+        else if (isLast) await parked.releaseParkedStream(document);
         return failure;
       };
       const failure = await retry(attempt, { signal: ending, onFailure, isTransient });
@@ -259,10 +270,10 @@ export class PartitionRunner {
     held: LeasedPartition,
   ): Promise<EventFailure | undefined> {
     const { handler, ending, checkpoint } = held;
-    const [failure] = await handler.handle(events, ending);
+    const [failure] = await handler.handleEvents(events, ending);
     const handledPosition = events.at(-1)?.handledPosition;
     if (handledPosition !== undefined) {
-      void checkpoint.moveToLatePosition(handledPosition);
+      void checkpoint.moveCheckpointToLatePosition(handledPosition);
       this.reportHandledPosition(held, handledPosition, false);
     }
     return failure;
@@ -273,7 +284,7 @@ export class PartitionRunner {
    * process may give events of parked streams earlier positions, which readers at this position would miss.
    */
   private reportHandledPosition({ lease }: LeasedPartition, place: HandledPosition, isIdle: boolean): void {
-    if (lease.isHeld()) this.parts.listener?.onAdvanced(this.partition.key, place, isIdle);
+    if (lease.isLeaseHeld()) this.parts.listener?.onAdvanced(this.partition.key, place, isIdle);
   }
 
   /** Checkpoint moves are written in the background, except for the move that completes the partition. */
@@ -283,7 +294,7 @@ export class PartitionRunner {
     complete: boolean,
   ): Promise<void> {
     const completes = complete && !checkpoint.complete;
-    const written = checkpoint.moveTo(position, complete || checkpoint.complete);
+    const written = checkpoint.moveCheckpointTo(position, complete || checkpoint.complete);
     if (!completes) return;
     await written;
     this.parts.listener?.onCompleted(this.partition.key);

@@ -2,8 +2,8 @@ import type { Lease } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
 import { CatchUpSubscription } from './catch-up-subscription.ts';
 import { describeError } from './parked-streams.ts';
-import { type PartitionLayout, StoredPartitionLayout } from './partition-layout.ts';
-import { type EventHandler, leaseName, type PartitionRunnerOptions } from './subscriber.ts';
+import { type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
+import { type EventHandler, formatPartitionLeaseName, type PartitionRunnerOptions } from './subscriber.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 
@@ -33,7 +33,7 @@ export interface PartitionedSubscriptionOptions extends Omit<PartitionRunnerOpti
  */
 export class PartitionedSubscription {
   private readonly stopping = new AbortController();
-  private readonly stored: StoredPartitionLayout;
+  private readonly stored: PartitionLayoutStore;
   private running: Promise<void> | undefined;
   private current: CatchUpSubscription | undefined;
   private pausedAt = performance.now();
@@ -42,34 +42,34 @@ export class PartitionedSubscription {
 
   constructor(private readonly parts: PartitionedSubscriptionOptions) {
     const { documentStore, subscriber, streamPrefix, defaultPartitions } = parts;
-    this.stored = new StoredPartitionLayout(documentStore, subscriber, streamPrefix, defaultPartitions);
+    this.stored = new PartitionLayoutStore(documentStore, subscriber, streamPrefix, defaultPartitions);
   }
 
   start(): void {
-    this.running ??= this.run();
+    this.running ??= this.runPartitionsUntilStopped();
   }
 
   /** Finishes current batches, writes the checkpoints and releases the leases. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
-    await this.releaseFormerLease();
+    await this.releaseLeaseOfFormerPartitions();
   }
 
   /** Returns the lag as {@link CatchUpSubscription} does. While the partitions change, it grows. */
-  lagMs(): number {
-    return this.current?.lagMs() ?? performance.now() - this.pausedAt;
+  computeLagMs(): number {
+    return this.current?.computeLagMs() ?? performance.now() - this.pausedAt;
   }
 
-  countParked(): number {
-    return this.current?.countParked() ?? 0;
+  countParkedStreams(): number {
+    return this.current?.countParkedStreams() ?? 0;
   }
 
-  retryParked(): void {
-    this.current?.retryParked();
+  retryRequestedParkedStreams(): void {
+    this.current?.retryRequestedParkedStreams();
   }
 
-  private async run(): Promise<void> {
+  private async runPartitionsUntilStopped(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       // The wait rejects only when the subscription stops, with a reported failure.
@@ -79,10 +79,10 @@ export class PartitionedSubscription {
 
   /** Handles events until another layout is stored or requested, or replaces a layout that should change. */
   private async runPartitionsOfLayout(signal: AbortSignal): Promise<void> {
-    const { layout, requested } = await this.stored.readLayout();
-    if (this.canReplace(layout, requested)) return this.replaceLayout(layout, requested, signal);
+    const { layout, requested } = await this.stored.readPartitionLayout();
+    if (this.canReplaceLayout(layout, requested)) return this.replaceLayoutWithAllLeasesHeld(layout, requested, signal);
     // Only the first layout follows a release without layouts.
-    if (layout.version > 1) await this.releaseFormerLease();
+    if (layout.version > 1) await this.releaseLeaseOfFormerPartitions();
     const { createHandler } = this.parts;
     const subscription = new CatchUpSubscription({
       ...this.parts,
@@ -92,7 +92,7 @@ export class PartitionedSubscription {
     this.current = subscription;
     subscription.start();
     try {
-      await this.waitForChange(layout, requested, signal);
+      await this.waitForLayoutChange(layout, requested, signal);
     } finally {
       this.pausedAt = performance.now();
       this.current = undefined;
@@ -100,23 +100,23 @@ export class PartitionedSubscription {
     }
   }
 
-  private canReplace({ partitions, version, next }: PartitionLayout, requested: number): boolean {
+  private canReplaceLayout({ partitions, version, next }: PartitionLayout, requested: number): boolean {
     const { canLeaveSinglePartition = () => true } = this.parts;
     return partitions !== requested && (version > 0 || next !== undefined || canLeaveSinglePartition());
   }
 
   /** Resolves when another layout is stored or requested, a requested one becomes possible, or the signal aborts. */
-  private async waitForChange(layout: PartitionLayout, requested: number, signal: AbortSignal): Promise<void> {
+  private async waitForLayoutChange(layout: PartitionLayout, requested: number, signal: AbortSignal): Promise<void> {
     const { pollMs = POLL_INTERVAL_MS } = this.parts;
-    const couldReplace = this.canReplace(layout, requested);
+    const couldReplace = this.canReplaceLayout(layout, requested);
     for (;;) {
       // All subscriptions of the process read their layouts at the same times, with one read.
       await pauseFor(pollMs - (performance.now() % pollMs), signal);
       if (signal.aborted) return;
       try {
-        const now = await this.stored.readLayout();
+        const now = await this.stored.readPartitionLayout();
         if (now.layout.version !== layout.version || now.requested !== requested) return;
-        if (this.canReplace(layout, requested) !== couldReplace) return;
+        if (this.canReplaceLayout(layout, requested) !== couldReplace) return;
       } catch (error) {
         this.parts.logger.debug(
           { ...this.parts.subscriber, error: describeError(error) },
@@ -127,19 +127,24 @@ export class PartitionedSubscription {
   }
 
   /** Waits until this process holds all leases of the layout, and replaces it unless another process does so first. */
-  private async replaceLayout(layout: PartitionLayout, partitions: number, signal: AbortSignal): Promise<void> {
+  private async replaceLayoutWithAllLeasesHeld(
+    layout: PartitionLayout,
+    partitions: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const over = new AbortController();
     const stop = () => over.abort();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     const leases: Lease[] = [];
-    const watching = this.waitForChange(layout, partitions, over.signal).finally(stop);
+    const watching = this.waitForLayoutChange(layout, partitions, over.signal).finally(stop);
     try {
       await this.acquireLeases(layout, over.signal, leases);
-      const { layout: now, requested } = await this.stored.readLayout();
+      const { layout: now, requested } = await this.stored.readPartitionLayout();
       if (now.version !== layout.version || requested !== partitions) return;
-      const isFormerReleaseUsed = await this.stored.replaceLayout(layout, partitions, () => {
-        if (!leases.every((lease) => lease.isHeld())) throw new Error('a lease was lost while the partitions changed');
+      const isFormerReleaseUsed = await this.stored.replacePartitionLayout(layout, partitions, () => {
+        if (!leases.every((lease) => lease.isLeaseHeld()))
+          throw new Error('a lease was lost while the partitions changed');
       });
       if (isFormerReleaseUsed) this.formerLease = leases.pop();
       this.parts.logger.info(
@@ -151,7 +156,7 @@ export class PartitionedSubscription {
     } finally {
       stop();
       signal.removeEventListener('abort', stop);
-      await Promise.all([watching, ...leases.map((lease) => lease.release())]);
+      await Promise.all([watching, ...leases.map((lease) => lease.releaseLease())]);
     }
   }
 
@@ -162,15 +167,15 @@ export class PartitionedSubscription {
   private async acquireLeases(layout: PartitionLayout, signal: AbortSignal, leases: Lease[]): Promise<void> {
     const [first, ...others] = this.stored
       .listPartitions(layout)
-      .map((partition) => leaseName(this.parts.subscriber, partition));
+      .map((partition) => formatPartitionLeaseName(this.parts.subscriber, partition));
     const acquire = async (name: string) => void leases.push(await this.parts.leases.acquireLease(name, signal));
     if (first !== undefined) await acquire(first);
     const outcomes = await Promise.allSettled(others.map(acquire));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  private async releaseFormerLease(): Promise<void> {
-    await this.formerLease?.release();
+  private async releaseLeaseOfFormerPartitions(): Promise<void> {
+    await this.formerLease?.releaseLease();
     this.formerLease = undefined;
   }
 

@@ -1,5 +1,5 @@
 import type { CatchUpOptions, EventBatch, StoredEvent } from '@tracking/ports';
-import { SharedCatchUp } from './shared-catch-up.ts';
+import { SharedPartitionCatchUp } from './shared-catch-up.ts';
 
 const createEvent = (position: string, stream: string): StoredEvent => ({
   ...{ id: position, type: 'happened', data: {}, metadata: {}, revision: 0 },
@@ -34,7 +34,7 @@ describe('a shared catch-up', () => {
       if (event.position === failsAfter) throw new Error('the log cannot be read');
     }
   }
-  const open = () => new SharedCatchUp({ catchUp: readLog });
+  const open = () => new SharedPartitionCatchUp({ catchUp: readLog });
   const read = async (batches: AsyncIterable<EventBatch>) => {
     const positions: string[] = [];
     for await (const { events } of batches) positions.push(...events.map(({ position }) => position));
@@ -63,7 +63,7 @@ describe('a shared catch-up', () => {
   it('includes readers that begin while others join', async () => {
     const later = ['thing-b', 'thing-c'];
     const reading: Promise<readonly string[]>[] = [];
-    const shared = new SharedCatchUp({ catchUp: readLog }, () => {
+    const shared = new SharedPartitionCatchUp({ catchUp: readLog }, () => {
       const prefix = later.shift();
       if (prefix !== undefined) reading.push(read(shared.catchUp({ streamPrefixes: [prefix], signal })));
       return Promise.resolve();

@@ -2,34 +2,34 @@ import type { CatchUpOptions, EventBatch, EventStore, Position } from '@tracking
 import { pauseFor } from '@tracking/resilience';
 
 /** A common read begins when no further partition has joined for this time in milliseconds. */
-const JOIN_INTERVAL_MS = 500;
+const WAIT_FOR_FURTHER_JOINS_MS = 500;
 
 /**
- * Reads the stored events once for all partitions of a subscriber that start at the same position, as those of a rebuild
- * do. Otherwise, the event store would search the whole log once for each partition. When the common read has reached
- * the end of the log, each partition continues by itself.
+ * Reads the stored events once for all partitions of a subscriber that start at the same position, as those of a
+ * rebuild do. Otherwise, the event store would search the whole log once for each partition. When the common read has
+ * reached the end of the log, each partition continues by itself.
  */
-export class SharedCatchUp {
+export class SharedPartitionCatchUp {
   /** Reads that have not started, by the position where they will start; an empty text is the start of the log. */
-  private readonly forming = new Map<Position, SharedRead>();
+  private readonly forming = new Map<Position, SharedLogRead>();
 
   /** @param waitForJoins resolves when further partitions have had time to join */
   constructor(
     private readonly eventStore: Pick<EventStore, 'catchUp'>,
-    private readonly waitForJoins = () => pauseFor(JOIN_INTERVAL_MS),
+    private readonly waitForJoins = () => pauseFor(WAIT_FOR_FURTHER_JOINS_MS),
   ) {}
 
   /** Iterates like {@link EventStore.catchUp}. Until the end of the log, the slowest partition delays the others. */
   async *catchUp(options: CatchUpOptions): AsyncGenerator<EventBatch> {
     const { signal } = options;
     let { after } = options;
-    const reader = new SharedReader(options.streamPrefixes);
-    const leave = () => reader.leave();
+    const reader = new SharedReadParticipant(options.streamPrefixes);
+    const leave = () => reader.leaveSharedCatchUp();
     signal.addEventListener('abort', leave);
     try {
       if (signal.aborted) return;
-      this.openRead(after).add(reader);
-      for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
+      this.joinOrOpenSharedRead(after).addReader(reader);
+      for (let batch = await reader.readNextBatch(); batch !== undefined; batch = await reader.readNextBatch()) {
         after = batch.position;
         yield batch;
       }
@@ -40,30 +40,33 @@ export class SharedCatchUp {
     if (!signal.aborted) yield* this.eventStore.catchUp({ ...options, after });
   }
 
-  private openRead(after: Position | undefined): SharedRead {
+  private joinOrOpenSharedRead(after: Position | undefined): SharedLogRead {
     const key = after ?? '';
     const known = this.forming.get(key);
     if (known !== undefined) return known;
-    const read = new SharedRead();
+    const read = new SharedLogRead();
     this.forming.set(key, read);
-    void read.waitForReaders(this.waitForJoins).then(() => {
+    void read.waitUntilAllReadersJoined(this.waitForJoins).then(() => {
       this.forming.delete(key);
-      return read.run(this.eventStore, after);
+      return read.readLogForReaders(this.eventStore, after);
     });
     return read;
   }
 }
 
 /** One read of the log for several readers. */
-class SharedRead {
-  private readonly readers: SharedReader[] = [];
+class SharedLogRead {
+  private readonly readers: SharedReadParticipant[] = [];
 
-  add(reader: SharedReader): void {
+  addReader(reader: SharedReadParticipant): void {
     this.readers.push(reader);
   }
 
-  /** On a busy machine, partitions can begin seconds after each other. Each of them joins once. */
-  async waitForReaders(waitForJoins: () => Promise<void>): Promise<void> {
+  /**
+   * Waits until no further reader joins. On a busy machine, partitions can begin seconds after each other. Each of them
+   * joins once.
+   */
+  async waitUntilAllReadersJoined(waitForJoins: () => Promise<void>): Promise<void> {
     for (let joined = -1; joined < this.readers.length;) {
       joined = this.readers.length;
       await waitForJoins();
@@ -71,25 +74,25 @@ class SharedRead {
   }
 
   /** Reads until the end of the log, or until all readers have left. Never rejects. */
-  async run(eventStore: Pick<EventStore, 'catchUp'>, after: Position | undefined): Promise<void> {
+  async readLogForReaders(eventStore: Pick<EventStore, 'catchUp'>, after: Position | undefined): Promise<void> {
     if (this.readers.every(({ hasEnded }) => hasEnded)) return;
     const ending = new AbortController();
     const streamPrefixes = this.readers.flatMap((reader) => reader.streamPrefixes);
     void Promise.all(this.readers.map((reader) => reader.left)).then(() => ending.abort());
     try {
       for await (const batch of eventStore.catchUp({ after, streamPrefixes, signal: ending.signal })) {
-        await Promise.all(this.readers.map((reader) => reader.deliver(batch)));
+        await Promise.all(this.readers.map((reader) => reader.deliverBatchToReader(batch)));
         if (batch.caughtUp) break;
       }
       for (const reader of this.readers) reader.end();
     } catch (error) {
-      for (const reader of this.readers) reader.fail(error);
+      for (const reader of this.readers) reader.passErrorToReader(error);
     }
   }
 }
 
 /** A partition that takes part in a common read. */
-class SharedReader {
+class SharedReadParticipant {
   private asked = Promise.withResolvers<void>();
   private answer = Promise.withResolvers<EventBatch | undefined>();
   private readonly leaving = Promise.withResolvers<void>();
@@ -102,14 +105,14 @@ class SharedReader {
   }
 
   /** Returns the next batch; undefined if the common read has ended or the reader has left. */
-  next(): Promise<EventBatch | undefined> {
+  readNextBatch(): Promise<EventBatch | undefined> {
     const { promise } = this.answer;
     this.asked.resolve();
     return promise;
   }
 
   /** Resolves when the reader has asked for the batch and received it, or has left. */
-  async deliver({ events, ...batch }: EventBatch): Promise<void> {
+  async deliverBatchToReader({ events, ...batch }: EventBatch): Promise<void> {
     await this.asked.promise;
     if (this.hasEnded) return;
     const { answer } = this;
@@ -125,12 +128,12 @@ class SharedReader {
   }
 
   /** The reader receives the error with its next call. */
-  fail(error: unknown): void {
+  passErrorToReader(error: unknown): void {
     this.answer.promise.catch(() => undefined);
     this.answer.reject(error);
   }
 
-  leave(): void {
+  leaveSharedCatchUp(): void {
     this.end();
     this.asked.resolve();
     this.leaving.resolve();

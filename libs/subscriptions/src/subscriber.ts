@@ -17,17 +17,17 @@ export interface Subscriber {
  * A set of streams that one process handles at a time. Its checkpoint is stored under `key`: changed prefixes make a
  * new partition, which starts with the first event.
  */
-export interface Partition {
+export interface StreamPartition {
   readonly key: string;
   readonly streamPrefixes: readonly string[];
 }
 
-export function createPartition(streamPrefixes: readonly string[]): Partition {
+export function createPartition(streamPrefixes: readonly string[]): StreamPartition {
   return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
 }
 
 /** Returns the name of the lease under which a process handles the partition. */
-export function leaseName({ name, generation }: Subscriber, { key }: Partition): string {
+export function formatPartitionLeaseName({ name, generation }: Subscriber, { key }: StreamPartition): string {
   return `${name}.g${generation}.${key}`;
 }
 
@@ -49,9 +49,9 @@ export interface EventHandler {
    * Handles a batch of events. Resolves with the first failure of each stream when the checkpoint may pass all events;
    * later events of a failed stream are skipped. Events are in order per stream, and can be repeated.
    * @param ending aborts when the process stops or the lease is lost: finish without waiting
-   * @throws Unavailable; the method is then called again with the same events
+   * @throws UnavailableError; the method is then called again with the same events
    */
-  handle(events: readonly HandledEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
+  handleEvents(events: readonly HandledEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
 }
 
 /** Listener for the progress of the partitions that this process handles. */
@@ -77,7 +77,7 @@ export interface SubscriptionMetrics {
    * Counts a handled batch.
    * @param seconds duration from receiving the batch to its completion
    */
-  recordBatch(events: number, seconds: number): void;
+  observeBatchDuration(events: number, seconds: number): void;
   /** Counts a failure of an engine, after which the attempt is repeated. */
   recordFailure(): void;
 }

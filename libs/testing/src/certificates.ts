@@ -11,24 +11,28 @@ interface CertificateRequest {
   /** Host names and addresses of the certificate. */
   readonly names?: readonly string[];
   /** Authority that signs the certificate. If absent, the certificate is self-signed. */
-  readonly issuer?: TestAuthority;
+  readonly issuer?: TestCertificateAuthority;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
 }
 
 /** An authority that signs test certificates. The client under test must trust its certificate. */
-interface TestAuthority extends TestCertificate {
+interface TestCertificateAuthority extends TestCertificate {
   readonly subject: Buffer;
   readonly privateKey: KeyObject;
 }
 
 const DAY_MS = 86_400_000;
 
-export function createAuthority(name = 'Test authority'): TestAuthority {
+export function createCertificateAuthority(name = 'Test authority'): TestCertificateAuthority {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = encodeDistinguishedName(name);
   const extensions = [
-    encodeExtension(X509_OBJECT_IDENTIFIERS.basicConstraints, true, encodeSequence(encodeBoolean(true))),
+    encodeCertificateExtension(
+      X509_OBJECT_IDENTIFIERS.basicConstraints,
+      true,
+      encodeDerSequence(encodeDerBoolean(true)),
+    ),
   ];
   const cert = encodeCertificate({ subject, issuer: subject, publicKey, signer: privateKey, extensions });
   return { cert, key: exportPemKey(privateKey), subject, privateKey };
@@ -45,10 +49,10 @@ export function issueCertificate(request: CertificateRequest = {}): TestCertific
     publicKey,
     signer: issuer?.privateKey ?? privateKey,
     extensions: [
-      encodeExtension(
+      encodeCertificateExtension(
         X509_OBJECT_IDENTIFIERS.subjectAltName,
         false,
-        encodeSequence(...names.map(encodeAlternativeName)),
+        encodeDerSequence(...names.map(encodeAlternativeName)),
       ),
     ],
     ...(notBefore === undefined ? {} : { notBefore }),
@@ -79,19 +83,19 @@ interface CertificateParts {
 function encodeCertificate(parts: CertificateParts): string {
   const now = Date.now();
   const { notBefore = new Date(now - DAY_MS), notAfter = new Date(now + DAY_MS) } = parts;
-  const algorithm = encodeSequence(encodeObjectId(X509_OBJECT_IDENTIFIERS.ecdsaWithSha256));
-  const toBeSigned = encodeSequence(
+  const algorithm = encodeDerSequence(encodeAsn1ObjectIdentifier(X509_OBJECT_IDENTIFIERS.ecdsaWithSha256));
+  const toBeSigned = encodeDerSequence(
     encodeDer(0xa0, encodeDer(0x02, Buffer.from([2]))), // version 3
     encodeDer(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     algorithm,
     parts.issuer,
-    encodeSequence(encodeTime(notBefore), encodeTime(notAfter)),
+    encodeDerSequence(encodeGeneralizedTime(notBefore), encodeGeneralizedTime(notAfter)),
     parts.subject,
     parts.publicKey.export({ type: 'spki', format: 'der' }),
-    encodeDer(0xa3, encodeSequence(...parts.extensions)),
+    encodeDer(0xa3, encodeDerSequence(...parts.extensions)),
   );
   const signature = sign('sha256', toBeSigned, parts.signer);
-  const whole = encodeSequence(toBeSigned, algorithm, encodeDer(0x03, Buffer.concat([Buffer.from([0]), signature])));
+  const whole = encodeDerSequence(toBeSigned, algorithm, encodeDer(0x03, Buffer.concat([Buffer.from([0]), signature])));
   const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
@@ -102,29 +106,36 @@ function encodeDer(tag: number, content: Buffer): Buffer {
     length < 0x80 ? [tag, length] : length < 0x100 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from(prefix), content]);
 }
-function encodeSequence(...items: readonly Buffer[]): Buffer {
+function encodeDerSequence(...items: readonly Buffer[]): Buffer {
   return encodeDer(0x30, Buffer.concat(items));
 }
-function encodeObjectId(bytes: readonly number[]): Buffer {
+function encodeAsn1ObjectIdentifier(bytes: readonly number[]): Buffer {
   return encodeDer(0x06, Buffer.from(bytes));
 }
-function encodeBoolean(value: boolean): Buffer {
+function encodeDerBoolean(value: boolean): Buffer {
   return encodeDer(0x01, Buffer.from([value ? 0xff : 0]));
 }
 /** Encodes a GeneralizedTime in whole seconds. */
-function encodeTime(at: Date): Buffer {
+function encodeGeneralizedTime(at: Date): Buffer {
   return encodeDer(0x18, Buffer.from(at.toISOString().replace(/[-:T]|\.\d+/g, '')));
 }
 function encodeDistinguishedName(commonName: string): Buffer {
-  return encodeSequence(
+  return encodeDerSequence(
     encodeDer(
       0x31,
-      encodeSequence(encodeObjectId(X509_OBJECT_IDENTIFIERS.commonName), encodeDer(0x0c, Buffer.from(commonName))),
+      encodeDerSequence(
+        encodeAsn1ObjectIdentifier(X509_OBJECT_IDENTIFIERS.commonName),
+        encodeDer(0x0c, Buffer.from(commonName)),
+      ),
     ),
   );
 }
-function encodeExtension(id: readonly number[], critical: boolean, value: Buffer): Buffer {
-  return encodeSequence(encodeObjectId(id), ...(critical ? [encodeBoolean(true)] : []), encodeDer(0x04, value));
+function encodeCertificateExtension(id: readonly number[], critical: boolean, value: Buffer): Buffer {
+  return encodeDerSequence(
+    encodeAsn1ObjectIdentifier(id),
+    ...(critical ? [encodeDerBoolean(true)] : []),
+    encodeDer(0x04, value),
+  );
 }
 function encodeAlternativeName(name: string): Buffer {
   if (isIPv4(name)) return encodeDer(0x87, Buffer.from(name.split('.').map(Number)));

@@ -126,7 +126,7 @@ const FILTER_CASES: readonly [string, Filter, string][] = [
 ];
 
 /** Declares the query tests of the document store's conformance suite. */
-export function testDocumentStoreQueries(current: () => Collection<SampleDocument>): void {
+export function declareDocumentStoreQueryTests(current: () => Collection<SampleDocument>): void {
   describe('queries', () => {
     let things: Collection<SampleDocument>;
     beforeEach(async () => {
@@ -283,7 +283,7 @@ export function testDocumentStoreQueries(current: () => Collection<SampleDocumen
 }
 
 /** Tests of claims. @param things the collection of the current test */
-export function testDocumentStoreClaims(things: () => Collection<SampleDocument>): void {
+export function declareDocumentStoreClaimTests(things: () => Collection<SampleDocument>): void {
   describe('claim', () => {
     it('a claim sets fields of the first matching document and returns it', async () => {
       for (const version of [3, 1, 2]) await things().insert({ id: `v${version}`, owner: 'o', version, open: true });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DuplicateKey, type CollectionSpec } from '@tracking/ports';
+import { DuplicateKeyError, type CollectionSpec } from '@tracking/ports';
 
 /** A document with one field of each kind that a store treats differently. */
 export interface SampleDocument {
@@ -42,6 +42,6 @@ export async function expectDuplicateKey(write: Promise<unknown>, collection: st
     () => 'the document was written',
     (reason: unknown) => reason,
   );
-  expect(error).toBeInstanceOf(DuplicateKey);
+  expect(error).toBeInstanceOf(DuplicateKeyError);
   expect(error).toMatchObject({ collection, index });
 }

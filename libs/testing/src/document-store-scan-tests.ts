@@ -1,8 +1,8 @@
-import type { Collection, Filter, Scalar, Scan } from '@tracking/ports';
+import type { Collection, Filter, Scalar, IndexScanQuery } from '@tracking/ports';
 import { listIds, type SampleDocument } from './document-store-samples.ts';
 
 /** 60 documents of the owner `many`, three per day. Every second one has the word `even`, and every tenth a note. */
-const MATCHING_DOCUMENTS: readonly SampleDocument[] = Array.from({ length: 60 }, (_, n) => ({
+const MATCHING_SAMPLE_DOCUMENTS: readonly SampleDocument[] = Array.from({ length: 60 }, (_, n) => ({
   id: `m${String((n * 17) % 60).padStart(2, '0')}`,
   owner: 'many',
   made_at: `2026-03-${10 + Math.floor(n / 3)}`,
@@ -10,7 +10,7 @@ const MATCHING_DOCUMENTS: readonly SampleDocument[] = Array.from({ length: 60 },
   ...(n % 10 === 0 ? { note: 'tenth' } : {}),
 }));
 const NON_MATCHING_DOCUMENTS: readonly SampleDocument[] = ['lots', 'nobody'].flatMap((owner) =>
-  MATCHING_DOCUMENTS.map((thing) => ({ ...thing, id: `${owner}-${thing.id}`, owner })),
+  MATCHING_SAMPLE_DOCUMENTS.map((thing) => ({ ...thing, id: `${owner}-${thing.id}`, owner })),
 );
 
 function listSortedIds(things: readonly SampleDocument[], descending: boolean): string[] {
@@ -22,18 +22,18 @@ function listSortedIds(things: readonly SampleDocument[], descending: boolean): 
 }
 
 /** Tests bounded scans of an index. @param current the collection of the current test, initially empty */
-export function testDocumentStoreScans(current: () => Collection<SampleDocument>): void {
+export function declareDocumentStoreScanTests(current: () => Collection<SampleDocument>): void {
   describe('scans', () => {
     let things: Collection<SampleDocument>;
     beforeEach(async () => {
       things = current();
       await things.writeMany(
-        [...MATCHING_DOCUMENTS, ...NON_MATCHING_DOCUMENTS].map((document) => ({ kind: 'insert', document })),
+        [...MATCHING_SAMPLE_DOCUMENTS, ...NON_MATCHING_DOCUMENTS].map((document) => ({ kind: 'insert', document })),
       );
     });
 
     /** Runs all steps of a scan and returns the ids of each step. */
-    async function collectScanSteps(scan: Omit<Scan, 'after'>): Promise<string[][]> {
+    async function collectIdsOfScanSteps(scan: Omit<IndexScanQuery, 'after'>): Promise<string[][]> {
       const seen: string[][] = [];
       let after: readonly Scalar[] | undefined;
       do {
@@ -95,14 +95,14 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       it.each(SCANS)(
         `return all of %s, ${descending ? 'descending' : 'ascending'}`,
         async (_title, index, filter, fits) => {
-          const expected = listSortedIds(MATCHING_DOCUMENTS.filter(fits), descending);
+          const expected = listSortedIds(MATCHING_SAMPLE_DOCUMENTS.filter(fits), descending);
           for (const [limit, visit] of [
             [100, 7],
             [4, 1_000],
             [2, 5],
             [1, 1],
           ] as const) {
-            const seen = await collectScanSteps({ index, filter, sort: sorted(descending), limit, visit });
+            const seen = await collectIdsOfScanSteps({ index, filter, sort: sorted(descending), limit, visit });
             expect(seen.flat()).toEqual(expected);
           }
         },
@@ -111,9 +111,9 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
 
     it('a scan visits at most the allowed number of entries, and returns where to continue', async () => {
       const scan = { index: 'by_owner', filter: { ...many, note: 'tenth' }, sort: sorted(false), limit: 100 };
-      const order = listSortedIds(MATCHING_DOCUMENTS, false);
+      const order = listSortedIds(MATCHING_SAMPLE_DOCUMENTS, false);
       const first = await things.scan({ ...scan, visit: 25 });
-      const tenths = new Set(listIds(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth')));
+      const tenths = new Set(listIds(MATCHING_SAMPLE_DOCUMENTS.filter(({ note }) => note === 'tenth')));
       expect(listIds(first.documents)).toEqual(order.slice(0, 25).filter((id) => tenths.has(id)));
       expect(first.next?.[1]).toBe(order[24]);
       const stretch = await things.scan({ ...scan, visit: 10, after: ['2026-03-10', 'z'] });
@@ -126,7 +126,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
     it('a scan stops after the requested number of documents', async () => {
       const scan = { index: 'by_word', filter: { ...many, words: 'even' }, sort: sorted(true), visit: 100 };
       const order = listSortedIds(
-        MATCHING_DOCUMENTS.filter(({ words = [] }) => words.includes('even')),
+        MATCHING_SAMPLE_DOCUMENTS.filter(({ words = [] }) => words.includes('even')),
         true,
       );
       const { documents, next } = await things.scan({ ...scan, limit: 3 });
@@ -185,10 +185,10 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
     it('a scan misses no unchanged document while other documents are added and removed', async () => {
       const scan = { index: 'by_owner', filter: many, sort: sorted(false), limit: 7, visit: 9 };
       const stays = listSortedIds(
-        MATCHING_DOCUMENTS.filter(({ note }) => note !== 'tenth'),
+        MATCHING_SAMPLE_DOCUMENTS.filter(({ note }) => note !== 'tenth'),
         false,
       );
-      const gone = listIds(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth'));
+      const gone = listIds(MATCHING_SAMPLE_DOCUMENTS.filter(({ note }) => note === 'tenth'));
       const seen: string[] = [];
       let after: readonly Scalar[] | undefined;
       for (let n = 0; n === 0 || after !== undefined; n += 1) {

@@ -1,7 +1,7 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
-import { testDocumentStoreClaims, testDocumentStoreQueries } from './document-store-query-tests.ts';
+import { declareDocumentStoreClaimTests, declareDocumentStoreQueryTests } from './document-store-query-tests.ts';
 import { testManyReplacements } from './document-store-replacement-tests.ts';
-import { testDocumentStoreScans } from './document-store-scan-tests.ts';
+import { declareDocumentStoreScanTests } from './document-store-scan-tests.ts';
 import {
   expectDuplicateKey,
   listIds,
@@ -11,7 +11,7 @@ import {
 import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
 /** Tests every guarantee of the `DocumentStore` port. */
-export function testDocumentStore(name: string, subject: TestedAdapter<DocumentStore>): void {
+export function declareDocumentStoreTests(name: string, subject: TestedAdapter<DocumentStore>): void {
   describe(`document store on ${name}`, () => {
     let store: DocumentStore;
     let spec: CollectionSpec;
@@ -208,10 +208,10 @@ export function testDocumentStore(name: string, subject: TestedAdapter<DocumentS
       });
     });
 
-    testDocumentStoreClaims(() => things);
-    testDocumentStoreQueries(() => things);
+    declareDocumentStoreClaimTests(() => things);
+    declareDocumentStoreQueryTests(() => things);
     testManyReplacements(() => things);
-    testDocumentStoreScans(() => things);
+    declareDocumentStoreScanTests(() => things);
 
     describe('collections', () => {
       it('a collection has the same documents each time it is opened', async () => {
@@ -234,15 +234,15 @@ export function testDocumentStore(name: string, subject: TestedAdapter<DocumentS
       it('collections are listed by a prefix of their names', async () => {
         const other = { ...spec, name: `${spec.name}x` };
         await store.collection(other);
-        expect([...(await store.collectionNames(spec.name))].sort()).toEqual([spec.name, other.name]);
-        expect(await store.collectionNames(`${spec.name}_`)).toEqual([]);
+        expect([...(await store.listCollectionNames(spec.name))].sort()).toEqual([spec.name, other.name]);
+        expect(await store.listCollectionNames(`${spec.name}_`)).toEqual([]);
       });
 
       it('dropping a collection deletes all its documents', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
         await store.dropCollection(spec.name);
         await store.dropCollection(spec.name);
-        expect(await store.collectionNames(spec.name)).toEqual([]);
+        expect(await store.listCollectionNames(spec.name)).toEqual([]);
         const anew = await store.collection<SampleDocument>(spec);
         expect(await anew.count({})).toBe(0);
         expect(await anew.insert({ id: 'b', owner: 'o', code: 'c', words: ['x'] })).toBe(true);
@@ -292,7 +292,7 @@ export function testDocumentStore(name: string, subject: TestedAdapter<DocumentS
           things = await store.collection<SampleDocument>(spec);
           const thing = { id: 'a', owner: 'o', code: 'c', words: ['x', 'y'], rank: 1 };
           await things.insert(thing);
-          store = await subject.reopen();
+          store = await subject.closeAndReopenPort();
           things = await store.collection<SampleDocument>(spec);
           expect(await things.find({ filter: { words: 'y' }, limit: 10 })).toEqual([thing]);
           await expectDuplicateKey(things.insert({ ...thing, id: 'b' }), spec.name, 'by_code');
@@ -306,12 +306,12 @@ export function testDocumentStore(name: string, subject: TestedAdapter<DocumentS
         expect(await ordered.find({ filter: { owner: 'o' }, limit: 10 })).toMatchObject([{ id: 'a', version: 2 }]);
       });
 
-      testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+      testIfSupported(subject.simulateCrash !== undefined, CRASH_UNSUPPORTED_REASON)(
         'the store has every acknowledged write after a crash',
         async () => {
           await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
           await things.writeMany([{ kind: 'upsert', document: { id: 'b', words: ['x'] } }]);
-          store = (await subject.crash?.()) ?? store;
+          store = (await subject.simulateCrash?.()) ?? store;
           things = await store.collection<SampleDocument>(spec);
           expect(listIds(await things.find({ filter: { words: 'x' }, limit: 10 })).sort()).toEqual(['a', 'b']);
           await expectDuplicateKey(things.insert({ id: 'z', owner: 'o', code: 'c' }), spec.name, 'by_code');

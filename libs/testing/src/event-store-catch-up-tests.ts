@@ -1,22 +1,22 @@
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import {
   hasCatchUpReadAllEvents,
-  hasEventCount,
+  createEventCountCondition,
   collectCatchUpEvents,
   listEventIds,
-  createNewEvents,
-  createStreamPrefix,
+  createSampleNewEvents,
+  createUniqueStreamPrefix,
 } from './event-store-samples.ts';
 import { eventually } from './eventually.ts';
 
 /** Declares the catch-up tests of the event store's conformance suite. */
-export function testEventStoreCatchUp(current: () => EventStore, reopen: () => Promise<EventStore>): void {
+export function declareEventStoreCatchUpTests(current: () => EventStore, reopen: () => Promise<EventStore>): void {
   describe('catch-up', () => {
     let store: EventStore;
     let prefix: string;
     beforeEach(() => {
       store = current();
-      prefix = createStreamPrefix();
+      prefix = createUniqueStreamPrefix();
     });
 
     /** Appends `length` events to each of the streams, one after the other, and returns their ids in order. */
@@ -24,7 +24,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const appended: string[] = [];
       for (let revision = 0; revision < length; revision += 1) {
         for (const stream of streams) {
-          const events = createNewEvents(1);
+          const events = createSampleNewEvents(1);
           await store.append(prefix + stream, revision === 0 ? 'no_stream' : revision - 1, events);
           appended.push(...listEventIds(events));
         }
@@ -39,7 +39,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up returns stored events, then new ones, in order', async () => {
       const stored = await appendToStreams(['a', 'b', 'c'], 4);
-      const following = collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(24));
+      const following = collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(24));
       const live = await appendToStreams(['d', 'e', 'f'], 4);
       const { events } = await following;
       expect(listEventIds(events)).toEqual([...stored, ...live]);
@@ -48,10 +48,10 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up returns events exactly as reads do', async () => {
       await appendToStreams(['a'], 5);
-      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(5));
+      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(5));
       expect(events).toEqual(await store.read(`${prefix}a`));
       store = await reopen();
-      const again = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(5));
+      const again = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(5));
       expect(again.events).toEqual(events);
     });
 
@@ -76,12 +76,16 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up continues after a checkpoint from before a restart', async () => {
       await appendToStreams(['a'], 6);
-      const first = await collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 2 }, hasEventCount(2));
+      const first = await collectCatchUpEvents(
+        store,
+        { prefixes: [prefix], maxBatch: 2 },
+        createEventCountCondition(2),
+      );
       store = await reopen();
       const rest = await collectCatchUpEvents(
         store,
         { prefixes: [prefix], after: first.position },
-        hasEventCount(6 - first.events.length),
+        createEventCountCondition(6 - first.events.length),
       );
       expect([...listEventIds(first.events), ...listEventIds(rest.events)]).toEqual(
         listEventIds(await store.read(`${prefix}a`)),
@@ -90,7 +94,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up continues after the position of any event', async () => {
       const stored = await appendToStreams(['a', 'b'], 3);
-      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(6));
+      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(6));
       for (const [index, { position }] of events.entries()) {
         const rest = await collectCatchUpEvents(
           store,
@@ -110,9 +114,13 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       );
       const names = ['a1', 'ab1', 'c1', 'a2'].map((name) => prefix + name);
       expect(events.map(({ stream }) => stream)).toEqual([...names, ...names]);
-      const live = collectCatchUpEvents(store, { prefixes: [prefix], after: await store.head() }, hasEventCount(1));
-      await store.append(`x${prefix}a`, 'no_stream', createNewEvents(1));
-      await store.append(`${prefix}z`, 'no_stream', createNewEvents(1));
+      const live = collectCatchUpEvents(
+        store,
+        { prefixes: [prefix], after: await store.head() },
+        createEventCountCondition(1),
+      );
+      await store.append(`x${prefix}a`, 'no_stream', createSampleNewEvents(1));
+      await store.append(`${prefix}z`, 'no_stream', createSampleNewEvents(1));
       expect((await live).events.map(({ stream }) => stream)).toEqual([`${prefix}z`]);
       const within = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasCatchUpReadAllEvents);
       expect(within.events).toHaveLength(11);
@@ -132,7 +140,11 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up returns at most `maxBatch` events in a batch', async () => {
       await appendToStreams(['a'], 10);
-      const { batches } = await collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 4 }, hasEventCount(10));
+      const { batches } = await collectCatchUpEvents(
+        store,
+        { prefixes: [prefix], maxBatch: 4 },
+        createEventCountCondition(10),
+      );
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(4);
     });
 
@@ -158,8 +170,8 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up moves its checkpoint past events of other streams', async () => {
       await appendToStreams(['mine'], 1);
-      const other = createStreamPrefix();
-      const last = await store.append(`${other}x`, 'no_stream', createNewEvents(50));
+      const other = createUniqueStreamPrefix();
+      const last = await store.append(`${other}x`, 'no_stream', createSampleNewEvents(50));
       const { events } = await collectCatchUpEvents(
         store,
         { prefixes: [prefix] },
@@ -171,7 +183,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
         { prefixes: [prefix] },
         ({ position }) => (position ?? '') > last.position,
       );
-      await store.append(`${other}y`, 'no_stream', createNewEvents(1));
+      await store.append(`${other}y`, 'no_stream', createSampleNewEvents(1));
       expect((await following).events).toHaveLength(1);
     });
 
@@ -179,19 +191,19 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const streams = Array.from({ length: 64 }, (_, index) => `${prefix}${index}`);
       const total = 64 * 20;
       const followers = [
-        collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(total)),
-        collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 7 }, hasEventCount(total)),
+        collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(total)),
+        collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 7 }, createEventCountCondition(total)),
       ];
       await Promise.all(
         streams.map(async (stream) => {
           for (let revision = -1; revision < 19;) {
-            const events = createNewEvents(1 + ((revision + 1) % 3));
+            const events = createSampleNewEvents(1 + ((revision + 1) % 3));
             const fitting = events.slice(0, 19 - revision);
             ({ revision } = await store.append(stream, revision < 0 ? 'no_stream' : revision, fitting));
           }
         }),
       );
-      followers.push(collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(total)));
+      followers.push(collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(total)));
       for (const { events } of await Promise.all(followers)) {
         expect(events).toHaveLength(total);
         expectAscendingPositions(events);
@@ -207,14 +219,14 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const slow = collectCatchUpEvents(
         store,
         { prefixes: [prefix], maxBatch: 10 },
-        hasEventCount(3_000),
+        createEventCountCondition(3_000),
         () => proceed.promise,
       );
-      await store.append(`${prefix}0`, 'no_stream', createNewEvents(10));
+      await store.append(`${prefix}0`, 'no_stream', createSampleNewEvents(10));
       for (let stream = 1; stream < 300; stream += 1) {
-        await store.append(`${prefix}${stream}`, 'no_stream', createNewEvents(10));
+        await store.append(`${prefix}${stream}`, 'no_stream', createSampleNewEvents(10));
       }
-      const quick = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(3_000));
+      const quick = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(3_000));
       proceed.resolve();
       expect(listEventIds((await slow).events)).toEqual(listEventIds(quick.events));
       expect(quick.events).toHaveLength(3_000);
@@ -229,7 +241,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
         }
         return 'ended';
       })();
-      await store.append(`${prefix}a`, 'no_stream', createNewEvents(1));
+      await store.append(`${prefix}a`, 'no_stream', createSampleNewEvents(1));
       await eventually(() => expect(batches).toBe(1));
       stop.abort(new Error('the abort reason must not be thrown'));
       await expect(ended).resolves.toBe('ended');

@@ -7,12 +7,12 @@ export function createNewEvent(data: JsonObject = {}): NewEvent {
   return { id: randomUUID(), type: 'thing.happened.v1', data, metadata: { command_id: randomUUID() } };
 }
 
-export function createNewEvents(count: number): NewEvent[] {
+export function createSampleNewEvents(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, index) => createNewEvent({ index }));
 }
 
 /** Returns a stream name prefix that no other test uses. */
-export function createStreamPrefix(): string {
+export function createUniqueStreamPrefix(): string {
   return `t${randomUUID().replaceAll('-', '')}-`;
 }
 
@@ -52,7 +52,7 @@ export async function collectCatchUpEvents(
 }
 
 /** Returns a condition that is met when this many events were received. */
-export function hasEventCount(events: number): (followed: CatchUpResult) => boolean {
+export function createEventCountCondition(events: number): (followed: CatchUpResult) => boolean {
   return (followed) => followed.events.length >= events;
 }
 

@@ -27,21 +27,22 @@ export const endlessResponses = {
 } as const satisfies Readonly<Record<string, readonly [beginning: string, part: string]>>;
 
 /** Behaviours of receivers, named by their effect on a client. Repeated actions continue until the socket closes. */
-export const hostileReceivers = {
+export const hostileReceiverBehaviours = {
   /** Sends a valid response. */
   answers:
     (status = 200, body: string | Buffer = 'ok', headers: Readonly<Record<string, string>> = {}): RawBehaviour =>
     (socket) =>
-      socket.write(formatResponse(status, body, headers)),
+      socket.write(formatHttpResponse(status, body, headers)),
   answersAfter:
     (delayMs: number, status = 200, body = 'ok'): RawBehaviour =>
     (socket) =>
-      runAfterDelayUnlessClosed(socket, delayMs, () => socket.write(formatResponse(status, body))),
-  redirects: (location: string, status = 302): RawBehaviour => hostileReceivers.answers(status, '', { location }),
+      runAfterDelayUnlessClosed(socket, delayMs, () => socket.write(formatHttpResponse(status, body))),
+  redirects: (location: string, status = 302): RawBehaviour =>
+    hostileReceiverBehaviours.answers(status, '', { location }),
   /** Closes the connection after the response without announcing the close. */
-  closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok')),
+  closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(formatHttpResponse(200, 'ok')),
   /** Sends a response that announces the close of the connection, and closes it. */
-  saysClose: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok', { connection: 'close' })),
+  saysClose: (): RawBehaviour => (socket) => socket.end(formatHttpResponse(200, 'ok', { connection: 'close' })),
   /** Sends a body that ends with the connection (HTTP/1.0). */
   endsWithConnection:
     (body = 'ok'): RawBehaviour =>
@@ -62,7 +63,7 @@ export const hostileReceivers = {
   informsFirst:
     (status: number): RawBehaviour =>
     (socket) =>
-      socket.write(`HTTP/1.1 ${status} Wait\r\n\r\n${formatResponse(200, 'ok').toString()}`),
+      socket.write(`HTTP/1.1 ${status} Wait\r\n\r\n${formatHttpResponse(200, 'ok').toString()}`),
   resets: (): RawBehaviour => resetConnection,
   resetsWithinBody: (): RawBehaviour => (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
@@ -82,7 +83,7 @@ export const hostileReceivers = {
   gzipBomb:
     (megabytes = 256): RawBehaviour =>
     (socket) =>
-      socket.write(formatResponse(200, createGzipBomb(megabytes), { 'content-encoding': 'gzip' })),
+      socket.write(formatHttpResponse(200, createGzipBomb(megabytes), { 'content-encoding': 'gzip' })),
   /** Sends a part repeatedly, as fast as the client reads. */
   floods:
     ([beginning, part]: readonly [string, string] = endlessResponses.chunks) =>
@@ -99,12 +100,12 @@ export const hostileReceivers = {
   hugeHeader:
     (bytes: number): RawBehaviour =>
     (socket) =>
-      socket.write(formatResponse(200, 'ok', { 'x-huge': 'h'.repeat(bytes) })),
+      socket.write(formatHttpResponse(200, 'ok', { 'x-huge': 'h'.repeat(bytes) })),
   manyHeaders:
     (count: number): RawBehaviour =>
     (socket) =>
       socket.write(
-        formatResponse(200, 'ok', Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'v']))),
+        formatHttpResponse(200, 'ok', Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'v']))),
       ),
   /** Sends arbitrary bytes. */
   says:
@@ -124,7 +125,11 @@ function createGzipBomb(megabytes: number): Buffer {
   return cachedGzipBomb.bytes;
 }
 
-function formatResponse(status: number, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Buffer {
+function formatHttpResponse(
+  status: number,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Buffer {
   const bytes = Buffer.from(body);
   const fields = Object.entries({ 'content-length': String(bytes.length), ...headers });
   const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');

@@ -2,7 +2,7 @@ import type { Collection, CollectionSpec, Document, DocumentStore } from '@track
 import { waitForSimulatedDelay } from './eventually.ts';
 
 /**
- * Returns a document store whose single writes become readable, and resolve, `lagMs` after they took effect; guards
+ * Returns a document store whose single writes become readable, and resolve, `computeLagMs` after they took effect; guards
  * apply them immediately. MongoDB with majority reads and writes behaves like this. Applies to `get`, `insert`,
  * `replace` and `claim`.
  */
@@ -10,7 +10,7 @@ export function delayStoreReads(store: DocumentStore, lagMs = 50): DocumentStore
   return {
     collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> =>
       delayCollectionReads(await store.collection<T>(spec), lagMs),
-    collectionNames: (prefix) => store.collectionNames(prefix),
+    listCollectionNames: (prefix) => store.listCollectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => Promise.resolve(),
   };

@@ -11,7 +11,7 @@ import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_P
 const TAKEOVER_DEADLINE_MS = 40_000;
 
 /** Tests every guarantee of the `Leases` port. */
-export function testLeases(title: string, subject: TestedAdapter<Leases>): void {
+export function declareLeaseTests(title: string, subject: TestedAdapter<Leases>): void {
   describe(`leases on ${title}`, () => {
     const never = new AbortController().signal;
     let leases: Leases;
@@ -35,8 +35,8 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       expect(lease.name).toBe(name);
       expect(Number.isSafeInteger(lease.epoch)).toBe(true);
       expect(lease.lost.aborted).toBe(false);
-      expect(lease.isHeld()).toBe(true);
-      await lease.release();
+      expect(lease.isLeaseHeld()).toBe(true);
+      await lease.releaseLease();
     });
 
     it('a lease has one holder at a time, each with a greater epoch', async () => {
@@ -50,7 +50,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
           epochs.push(lease.epoch);
           await setImmediate();
           holders -= 1;
-          await lease.release();
+          await lease.releaseLease();
         }),
       );
       expect(Math.max(...most)).toBe(1);
@@ -60,9 +60,9 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     it('leases with different names are independent', async () => {
       const first = await leases.acquireLease(`${name}-1`, never);
       const second = await leases.acquireLease(`${name}-2`, never);
-      await first.release();
+      await first.releaseLease();
       expect(second.lost.aborted).toBe(false);
-      await second.release();
+      await second.releaseLease();
     });
 
     it('a released lease passes to a waiting acquirer', async () => {
@@ -70,28 +70,28 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       const taker = startAcquiringLease();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
-      await lease.release();
+      await lease.releaseLease();
       await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {
         deadlineMs: TAKEOVER_DEADLINE_MS,
       });
-      await taker.lease?.release();
+      await taker.lease?.releaseLease();
     });
 
     it('a lease is released only once, and is no longer held afterwards', async () => {
       const lease = await leases.acquireLease(name, never);
-      await lease.release();
+      await lease.releaseLease();
       expect(lease.lost.aborted).toBe(true);
-      expect(lease.isHeld()).toBe(false);
+      expect(lease.isLeaseHeld()).toBe(false);
       const next = await leases.acquireLease(name, never);
-      await lease.release();
+      await lease.releaseLease();
       const taker = startAcquiringLease();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
       expect(next.lost.aborted).toBe(false);
-      expect(next.isHeld()).toBe(true);
-      await next.release();
+      expect(next.isLeaseHeld()).toBe(true);
+      await next.releaseLease();
       await eventually(() => expect(taker.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
-      await taker.lease?.release();
+      await taker.lease?.releaseLease();
     });
 
     it('a lease is not given to an acquirer whose signal aborted', async () => {
@@ -102,22 +102,22 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       const reason = new Error('enough');
       patience.abort(reason);
       await eventually(() => expect(taker.error).toBe(reason));
-      await lease.release();
+      await lease.releaseLease();
       await eventually(() => expect(other.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
       expect(taker.lease).toBeUndefined();
-      await other.lease?.release();
+      await other.lease?.releaseLease();
       await expect(leases.acquireLease(name, patience.signal)).rejects.toBe(reason);
     });
 
     it('a lease is lost when the port is closed, and acquired again with a greater epoch', async () => {
       const lease = await leases.acquireLease(name, never);
       const taker = startAcquiringLease();
-      leases = await subject.reopen();
+      leases = await subject.closeAndReopenPort();
       expect(lease.lost.aborted).toBe(true);
       await eventually(() => expect(taker.error).toBeDefined());
       const again = await leases.acquireLease(name, never);
       expect(again.epoch).toBeGreaterThan(lease.epoch);
-      await again.release();
+      await again.releaseLease();
     });
 
     it('a member sees itself with the leases that it announced, until it leaves', async () => {
@@ -125,24 +125,24 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       const membership = leases.joinLeaseGroup({ name: 'test', address: '127.0.0.1:1' });
       const findSelf = () => membership.members?.find(({ id }) => id === membership.id);
       let changes = 0;
-      membership.onChange(() => (changes += 1));
+      membership.addMemberChangeListener(() => (changes += 1));
       membership.announceMember({ [group]: [name] });
       await eventually(() => expect(findSelf()?.wanted).toEqual({ [group]: [name] }));
       expect(findSelf()).toMatchObject({ name: 'test', address: '127.0.0.1:1' });
       expect(changes).toBeGreaterThan(0);
       const lease = await leases.acquireLease(name, never);
       expect(lease.handOverRequested.aborted).toBe(false);
-      const listed = (await leases.list()).find((one) => one.name === name);
+      const listed = (await leases.listHeldLeases()).find((one) => one.name === name);
       expect(listed).toEqual({
         name,
         epoch: lease.epoch,
         holder: { id: membership.id, name: 'test', address: '127.0.0.1:1' },
       });
-      await lease.release();
-      expect((await leases.list()).map((one) => one.name)).not.toContain(name);
-      await membership.removeMember();
-      await membership.removeMember();
-      leases = await subject.reopen();
+      await lease.releaseLease();
+      expect((await leases.listHeldLeases()).map((one) => one.name)).not.toContain(name);
+      await membership.removeOwnMember();
+      await membership.removeOwnMember();
+      leases = await subject.closeAndReopenPort();
     });
 
     testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
@@ -156,21 +156,21 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
         await eventually(() => {
           for (const membership of [first, second]) expect(namesAt(membership)).toEqual(['first', 'second']);
         });
-        await second.removeMember();
+        await second.removeOwnMember();
         await eventually(() => expect(namesAt(first)).toEqual(['first']));
-        await first.removeMember();
-        leases = await subject.reopen();
+        await first.removeOwnMember();
+        leases = await subject.closeAndReopenPort();
       },
     );
 
-    testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+    testIfSupported(subject.simulateCrash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'a lease is acquired again after a crash, with a greater epoch',
       async () => {
         const lease = await leases.acquireLease(name, never);
-        leases = (await subject.crash?.()) ?? leases;
+        leases = (await subject.simulateCrash?.()) ?? leases;
         const again = await leases.acquireLease(name, AbortSignal.timeout(TAKEOVER_DEADLINE_MS));
         expect(again.epoch).toBeGreaterThan(lease.epoch);
-        await again.release();
+        await again.releaseLease();
       },
     );
 
@@ -180,16 +180,16 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
         const other = (await subject.openSecond?.()) ?? leases;
         const lease = await leases.acquireLease(name, never);
         const taker = startAcquiringLease(other);
-        await lease.release();
+        await lease.releaseLease();
         await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {
           deadlineMs: TAKEOVER_DEADLINE_MS,
         });
         const back = startAcquiringLease();
         await setImmediate();
         expect(back.lease).toBeUndefined();
-        await taker.lease?.release();
+        await taker.lease?.releaseLease();
         await eventually(() => expect(back.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
-        await back.lease?.release();
+        await back.lease?.releaseLease();
       },
     );
   });

@@ -25,7 +25,7 @@ export async function createTempFolder(): Promise<TempFolder> {
 const MIN_PORT = 20_000;
 const MAX_PORT = 32_000;
 /** Ports that this process has already returned. A server may not listen on them yet. */
-const portsReturnedSoFar = new Set<number>();
+const networkPortsReturnedSoFar = new Set<number>();
 
 /**
  * Returns a loopback port on which nothing listens, for a server that will restart on it.
@@ -33,8 +33,8 @@ const portsReturnedSoFar = new Set<number>();
  */
 export async function findFreePort(wanted?: number): Promise<number> {
   for (let port = wanted ?? chooseRandomPort(); ; port = chooseRandomPort()) {
-    if (portsReturnedSoFar.has(port) || !(await isPortFree(port))) continue;
-    portsReturnedSoFar.add(port);
+    if (networkPortsReturnedSoFar.has(port) || !(await isPortFree(port))) continue;
+    networkPortsReturnedSoFar.add(port);
     return port;
   }
 }

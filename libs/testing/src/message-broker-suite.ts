@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
-  MessageRefused,
-  Unavailable,
+  MessageRefusedError,
+  UnavailableError,
   type BatchHandler,
-  type Message,
+  type BrokerMessage,
   type MessageBroker,
   type ReceivedMessage,
 } from '@tracking/ports';
@@ -21,7 +21,7 @@ export interface MessageBrokerSubject extends TestedAdapter<MessageBroker> {
 }
 
 /** Tests every guarantee of the `MessageBroker` port. */
-export function testMessageBroker(name: string, subject: MessageBrokerSubject): void {
+export function declareMessageBrokerTests(name: string, subject: MessageBrokerSubject): void {
   describe(`message broker on ${name}`, () => {
     let broker: MessageBroker;
     let topic: string;
@@ -44,7 +44,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     });
 
     const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
-    const message = (key: string, n: number): Message => ({
+    const message = (key: string, n: number): BrokerMessage => ({
       key,
       value: JSON.stringify({ n, text: 'Ærøskøbing 港 🚢' }),
       headers: { 'event-id': `${key}-${n}` },
@@ -70,11 +70,11 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     it('the broker delivers all published messages, complete and in order per key', async () => {
       const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
       const sent = Array.from({ length: 210 }, (_, n) => message(keys[n % keys.length] ?? '', n));
-      for (let at = 0; at < sent.length; at += 30) await broker.publish(topic, sent.slice(at, at + 30));
+      for (let at = 0; at < sent.length; at += 30) await broker.publishMessages(topic, sent.slice(at, at + 30));
       const received = collectMessages();
       await eventually(() => expect(received).toHaveLength(sent.length));
       for (const key of keys) {
-        const of = (messages: readonly Message[]) => messages.filter((one) => one.key === key);
+        const of = (messages: readonly BrokerMessage[]) => messages.filter((one) => one.key === key);
         expect(of(received)).toEqual(of(sent).map((one) => expect.objectContaining({ ...one })));
       }
       expect(new Set(received.map((one) => one.partition)).size).toBeGreaterThan(1);
@@ -82,13 +82,13 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
 
     it('the broker keeps the order of publishes that were not awaited', async () => {
       const received = collectMessages();
-      await Promise.all(Array.from({ length: 100 }, (_, n) => broker.publish(topic, [message('one', n)])));
+      await Promise.all(Array.from({ length: 100 }, (_, n) => broker.publishMessages(topic, [message('one', n)])));
       await eventually(() => expect(received).toHaveLength(100));
       expect(received.map(idOf)).toEqual(Array.from({ length: 100 }, (_, n) => `one-${n}`));
     });
 
     it('the broker starts a new group at the earliest message, independent of other groups', async () => {
-      await broker.publish(topic, [message('a', 1), message('b', 2)]);
+      await broker.publishMessages(topic, [message('a', 1), message('b', 2)]);
       const first = collectMessages();
       const second = collectMessages(`${group}-other`);
       await eventually(() => expect([first.length, second.length]).toEqual([2, 2]));
@@ -96,25 +96,25 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
 
     it('the broker continues after the committed messages, not from the beginning', async () => {
       const stop = new AbortController();
-      await broker.publish(topic, [message('a', 1)]);
+      await broker.publishMessages(topic, [message('a', 1)]);
       const before = collectMessages(group, stop.signal);
       await eventually(async () => expect([before.length, await broker.readConsumerLag(topic, group)]).toEqual([1, 0]));
       stop.abort();
       await Promise.all(consuming);
-      await broker.publish(topic, [message('a', 2)]);
+      await broker.publishMessages(topic, [message('a', 2)]);
       const after = collectMessages();
       await eventually(() => expect(after.map(idOf)).toEqual(['a-2']));
     });
 
     it('the broker reports the number of messages that a group has not handled', async () => {
-      await broker.publish(topic, [message('a', 1), message('b', 2), message('a', 3)]);
+      await broker.publishMessages(topic, [message('a', 1), message('b', 2), message('a', 3)]);
       await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(3));
       collectMessages();
       await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0));
     });
 
     it('the broker delivers a batch again, in order, after its handler failed', async () => {
-      await broker.publish(topic, [message('a', 1), message('a', 2)]);
+      await broker.publishMessages(topic, [message('a', 1), message('a', 2)]);
       const attempts: (string | undefined)[][] = [];
       const received = collectMessages(group, consumers.signal, async (messages) => {
         attempts.push(messages.map(idOf));
@@ -133,7 +133,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
         entered = true;
         await held;
       });
-      await broker.publish(topic, [message('a', 1)]);
+      await broker.publishMessages(topic, [message('a', 1)]);
       await eventually(() => expect(entered).toBe(true));
       expect(await broker.readConsumerLag(topic, group)).toBe(1);
       release();
@@ -151,10 +151,10 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
         isHeld = true;
         await held;
       });
-      await broker.publish(topic, [message('slow', 0)]);
+      await broker.publishMessages(topic, [message('slow', 0)]);
       await eventually(() => expect(isHeld).toBe(true));
       const keys = Array.from({ length: 40 }, (_, n) => `key-${n}`);
-      await broker.publish(
+      await broker.publishMessages(
         topic,
         keys.map((key, n) => message(key, n)),
       );
@@ -169,7 +169,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       const first = collectMessages(group, leaving.signal);
       const second = collectMessages();
       const publish = async (from: number) => {
-        for (let n = from; n < from + 200; n += 1) await broker.publish(topic, [message(`key-${n % 20}`, n)]);
+        for (let n = from; n < from + 200; n += 1) await broker.publishMessages(topic, [message(`key-${n % 20}`, n)]);
       };
       await publish(0);
       await eventually(() => expect(first.length + second.length).toBeGreaterThanOrEqual(200));
@@ -192,7 +192,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
           finished.push(...messages);
         })
         .then(() => (isOver = true));
-      await broker.publish(topic, [message('a', 1)]);
+      await broker.publishMessages(topic, [message('a', 1)]);
       await eventually(() => expect(begun.map(idOf)).toEqual(['a-1']));
       leaving.abort();
       await new Promise(setImmediate);
@@ -204,32 +204,32 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
     });
 
     it('the broker does not change an existing topic', async () => {
-      await broker.publish(topic, [message('a', 1)]);
+      await broker.publishMessages(topic, [message('a', 1)]);
       await broker.ensureTopics([{ name: topic, partitions: 1, retentionMs: 1 }]);
       const received = collectMessages();
       await eventually(() => expect(received.map(idOf)).toEqual(['a-1']));
     });
 
     it('the broker reports the number of published messages of a topic, even after a restart', async () => {
-      const total = async () => (await broker.countPublished(topic)).reduce((sum, count) => sum + count, 0);
+      const total = async () => (await broker.countPublishedMessages(topic)).reduce((sum, count) => sum + count, 0);
       const before = await eventuallyWithin(total, subject);
-      await broker.publish(topic, [message('a', 1), message('b', 2), message('c', 3)]);
-      const after = await broker.countPublished(topic);
+      await broker.publishMessages(topic, [message('a', 1), message('b', 2), message('c', 3)]);
+      const after = await broker.countPublishedMessages(topic);
       expect(await total()).toBe(before + 3);
       await broker.ensureTopics([{ name: `${topic}-other`, partitions: 1, retentionMs: DAY_MS }]);
-      broker = await subject.reopen();
-      expect(await broker.countPublished(topic)).toEqual(after);
-      await expect(broker.countPublished(`${topic}-none`)).rejects.toThrow(Unavailable);
+      broker = await subject.closeAndReopenPort();
+      expect(await broker.countPublishedMessages(topic)).toEqual(after);
+      await expect(broker.countPublishedMessages(`${topic}-none`)).rejects.toThrow(UnavailableError);
     });
 
     testIfSupported(subject.tooLarge !== undefined, 'this subject accepts messages of any size')(
       'the broker refuses a message that is too large and later messages with the same key, and publishes all other messages',
       async () => {
         const large = { ...message('a', 1), value: JSON.stringify('x'.repeat(subject.tooLarge ?? 0)) };
-        const refusal = broker.publish(topic, [message('a', 0), message('b', 0), large, message('a', 2)]);
-        await expect(refusal).rejects.toBeInstanceOf(MessageRefused);
+        const refusal = broker.publishMessages(topic, [message('a', 0), message('b', 0), large, message('a', 2)]);
+        await expect(refusal).rejects.toBeInstanceOf(MessageRefusedError);
         await expect(refusal).rejects.toMatchObject({ topic, index: 2 });
-        await broker.publish(topic, [message('a', 3)]);
+        await broker.publishMessages(topic, [message('a', 3)]);
         const received = collectMessages();
         await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0));
         const ofA = received.filter(({ key }) => key === 'a').map(idOf);
@@ -239,31 +239,31 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
 
     it('the broker keeps messages and offsets after a restart', async () => {
       const stop = new AbortController();
-      await broker.publish(topic, [message('a', 1), message('a', 2)]);
+      await broker.publishMessages(topic, [message('a', 1), message('a', 2)]);
       const before = collectMessages(group, stop.signal);
       await eventually(async () => expect([before.length, await broker.readConsumerLag(topic, group)]).toEqual([2, 0]));
       stop.abort();
       await Promise.all(consuming.splice(0));
-      await broker.publish(topic, [message('a', 3)]);
-      broker = await subject.reopen();
+      await broker.publishMessages(topic, [message('a', 3)]);
+      broker = await subject.closeAndReopenPort();
       const after = collectMessages();
       await eventually(() => expect(after.map(idOf)).toEqual(['a-3']));
       const other = collectMessages(`${group}-other`);
       await eventually(() => expect(other.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']));
     });
 
-    testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+    testIfSupported(subject.simulateCrash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'the broker loses no acknowledged message in a crash, and repeats only uncommitted messages',
       async () => {
         const sent = Array.from({ length: 300 }, (_, n) => message(`key-${n % 10}`, n));
         const acknowledged: string[] = [];
         const publishing = sent.map((one) =>
-          broker.publish(topic, [one]).then(() => acknowledged.push(one.headers['event-id'] ?? '')),
+          broker.publishMessages(topic, [one]).then(() => acknowledged.push(one.headers['event-id'] ?? '')),
         );
         const before = collectMessages();
         await publishing[150];
         const known = [...acknowledged];
-        broker = (await subject.crash?.()) ?? broker;
+        broker = (await subject.simulateCrash?.()) ?? broker;
         const after = collectMessages();
         await eventually(() => {
           const ids = new Set([...before, ...after].map(idOf));

@@ -17,7 +17,7 @@ class ListEngine {
     this.sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('data', (bytes) => {
-      for (const { requestId, body, isLegacy } of reader.readMessages(bytes))
+      for (const { requestId, body, isLegacy } of reader.takeCompleteMongoMessages(bytes))
         socket.write(encodeMongoReply({ requestId: 1, responseTo: requestId, body: this.perform(body), isLegacy }));
     });
   });
@@ -61,7 +61,7 @@ class RawClient {
     this.closed = new Promise((resolve) => this.socket.once('close', resolve));
     const reader = new MongoMessageReader();
     this.socket.on('data', (bytes) => {
-      for (const { body, responseTo } of reader.readMessages(bytes)) {
+      for (const { body, responseTo } of reader.takeCompleteMongoMessages(bytes)) {
         const answer = this.waiting.get(responseTo);
         this.waiting.delete(responseTo);
         if (answer === undefined) this.streamed.push(body);
@@ -136,7 +136,7 @@ describe('a proxy of MongoDB', () => {
     const [first, second] = [connectTo(0), connectTo(1)];
     const { topologyVersion, electionId } = await first.ask({ hello: 1 });
     const streaming = first.ask({ hello: 1, topologyVersion, maxAwaitTimeMS: 60_000 }, true);
-    const election = proxy.electPrimary(50);
+    const election = proxy.simulatePrimaryElection(50);
     expect(await streaming).toMatchObject({ isWritablePrimary: false, secondary: true });
     expect(await second.insert('a')).toMatchObject({ ok: 0, code: 10_107, codeName: 'NotWritablePrimary' });
     await election;
@@ -168,7 +168,7 @@ describe('a proxy of MongoDB', () => {
 
   test('interrupts a write that the primary performs while it steps down', async () => {
     let election: Promise<void> | undefined;
-    engine.onWrite = () => void (election = proxy.electPrimary(10));
+    engine.onWrite = () => void (election = proxy.simulatePrimaryElection(10));
     expect(await connectTo().insert('a')).toMatchObject({ ok: 1, writeConcernError: { code: 11_602 } });
     expect(engine.documents).toHaveLength(1);
     await election;
@@ -207,7 +207,7 @@ describe('a proxy of MongoDB', () => {
     proxy.hangConnections('primary');
     const hung = first.insert('a');
     const late = connectTo(0).insert('b');
-    await proxy.electPrimary(10);
+    await proxy.simulatePrimaryElection(10);
     expect(await second.insert('c')).toMatchObject({ n: 1, ok: 1 });
     expect(engine.documents).toEqual([{ _id: 'c' }]);
     proxy.resumeConnections();
@@ -226,7 +226,7 @@ describe('a proxy of MongoDB', () => {
     proxy.breakAllConnections();
     await client.closed;
     await connectTo().closed;
-    proxy.acceptConnections();
+    proxy.acceptConnectionsAgain();
     expect(await connectTo().find()).toHaveLength(3);
   });
 
@@ -257,7 +257,7 @@ describe('a proxy of MongoDB', () => {
       const reader = new MongoMessageReader();
       const read: unknown[] = [];
       for (let at = 0; at < bytes.length; at += size)
-        read.push(...reader.readMessages(bytes.subarray(at, at + size)).map(({ body }) => body['ping']));
+        read.push(...reader.takeCompleteMongoMessages(bytes.subarray(at, at + size)).map(({ body }) => body['ping']));
       expect(read).toEqual([1, 2, 3]);
     }
   });

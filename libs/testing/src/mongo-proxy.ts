@@ -97,12 +97,12 @@ export class MongoProxy {
   }
 
   /** Ends {@link breakAllConnections}. */
-  acceptConnections(): void {
+  acceptConnectionsAgain(): void {
     this.isDown = false;
   }
 
   /** The primary steps down; the next member becomes the primary after a time. Resolves then. */
-  async electPrimary(withoutPrimaryMs: number): Promise<void> {
+  async simulatePrimaryElection(withoutPrimaryMs: number): Promise<void> {
     const { set } = this;
     const next = ((set.primary ?? 0) + 1) % set.addresses.length;
     set.changePrimary(undefined);
@@ -115,7 +115,7 @@ export class MongoProxy {
     this.delayMs = 0;
     this.hasOldSnapshot = false;
     this.writeFaults.length = 0;
-    this.acceptConnections();
+    this.acceptConnectionsAgain();
     this.resumeConnections();
   }
 
@@ -151,14 +151,14 @@ export class MongoProxy {
       takeWriteFault: () => this.writeFaults.shift(),
       readDelayMs: () => this.delayMs,
       noteWrite: (at) => (this.lastWriteTime = at),
-      seesNothing: (command) => this.hasOldSnapshot && !this.waitsForLastWrite(command),
+      seesNothing: (command) => this.hasOldSnapshot && !this.requestsReadAfterLastWrite(command),
       onClose: () => this.connections.delete(connection),
     });
     this.connections.add(connection);
     if (this.isHung || member === this.hungMember) connection.hangConnection();
   }
 
-  private waitsForLastWrite(command: Document): boolean {
+  private requestsReadAfterLastWrite(command: Document): boolean {
     const { afterClusterTime } = (command['readConcern'] ?? {}) as { readonly afterClusterTime?: Timestamp };
     return this.lastWriteTime === undefined || afterClusterTime?.greaterThanOrEqual(this.lastWriteTime) === true;
   }

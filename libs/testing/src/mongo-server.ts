@@ -1,10 +1,10 @@
 import type { ProcessSpec } from './managed-process.ts';
 
 /** Milliseconds for which one check of readiness looks for a primary. */
-const SELECTION_TIMEOUT_MS = 1_000;
+const PRIMARY_SELECTION_TIMEOUT_MS = 1_000;
 
 /** The command that starts a MongoDB server. */
-interface MongoServerStart {
+interface MongoServerStartCommand {
   /** Connection string of the server. */
   readonly url: string;
   /** Command that starts the server on its data in the foreground. `sh` runs it and is replaced by it. */
@@ -12,14 +12,14 @@ interface MongoServerStart {
 }
 
 /** Returns the process of a MongoDB server. It is ready when it is the primary of its replica set. */
-export function createMongoServerSpec({ url, command }: MongoServerStart): Omit<ProcessSpec, 'logFile'> {
+export function createMongoServerSpec({ url, command }: MongoServerStartCommand): Omit<ProcessSpec, 'logFile'> {
   return { name: 'mongodb', command: 'sh', args: ['-c', `exec ${command}`], ready: () => isPrimaryServer(url) };
 }
 
 async function isPrimaryServer(url: string): Promise<boolean> {
   // Most tests do not need the driver, which takes long to load.
   const { MongoClient } = await import('mongodb');
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS });
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: PRIMARY_SELECTION_TIMEOUT_MS });
   try {
     const { isWritablePrimary } = await client.db('admin').command({ hello: 1 });
     return isWritablePrimary === true;

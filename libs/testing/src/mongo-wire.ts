@@ -6,11 +6,11 @@ const OP_QUERY_CODE = 2_004;
 const OP_MSG_CODE = 2_013;
 const MONGO_HEADER_BYTES = 16;
 /** Size of the flags and the section kind before the body of a command. */
-const MSG_PREFIX_BYTES = 5;
-const BODY_SECTION = 0;
+const MONGO_MSG_PREFIX_LENGTH = 5;
+const MONGO_BODY_SECTION_KIND = 0;
 const CHECKSUM_PRESENT_FLAG = 1;
 const MORE_TO_COME_FLAG = 2;
-const EXHAUST_ALLOWED_FLAG = 1 << 16;
+const MONGO_EXHAUST_ALLOWED_FLAG = 1 << 16;
 /** Size of the end of the collection name and two numbers before the document of a legacy command. */
 const QUERY_SUFFIX_BYTES = 9;
 /** Size of flags, cursor id, start and count before the documents of a legacy reply. */
@@ -46,7 +46,7 @@ export class MongoMessageReader {
   private rest: Buffer = Buffer.alloc(0);
 
   /** Returns the messages that are complete with these bytes. */
-  readMessages(bytes: Uint8Array): MongoMessage[] {
+  takeCompleteMongoMessages(bytes: Uint8Array): MongoMessage[] {
     this.rest = Buffer.concat([this.rest, bytes]);
     const messages: MongoMessage[] = [];
     while (this.rest.length >= 4) {
@@ -64,20 +64,20 @@ function decodeMongoMessage(bytes: Buffer): MongoMessage {
   return {
     requestId: bytes.readInt32LE(4),
     responseTo: bytes.readInt32LE(8),
-    body: decodeDocument(bytes, findBodyStart(bytes)),
+    body: decodeDocument(bytes, findMongoBodyStart(bytes)),
     isLegacy,
-    allowsExhaust: !isLegacy && (bytes.readInt32LE(MONGO_HEADER_BYTES) & EXHAUST_ALLOWED_FLAG) !== 0,
+    allowsExhaust: !isLegacy && (bytes.readInt32LE(MONGO_HEADER_BYTES) & MONGO_EXHAUST_ALLOWED_FLAG) !== 0,
     bytes,
   };
 }
 
-function findBodyStart(bytes: Buffer): number {
+function findMongoBodyStart(bytes: Buffer): number {
   const opCode = bytes.readInt32LE(12);
   switch (opCode) {
     case OP_MSG_CODE: {
       // Document sequences can precede the body.
-      let at = MONGO_HEADER_BYTES + MSG_PREFIX_BYTES - 1;
-      while (bytes.readUInt8(at) !== BODY_SECTION) at += 1 + bytes.readInt32LE(at + 1);
+      let at = MONGO_HEADER_BYTES + MONGO_MSG_PREFIX_LENGTH - 1;
+      while (bytes.readUInt8(at) !== MONGO_BODY_SECTION_KIND) at += 1 + bytes.readInt32LE(at + 1);
       return at + 1;
     }
     case OP_QUERY_CODE:
@@ -97,7 +97,7 @@ function decodeDocument(bytes: Buffer, at: number): Document {
 /** Returns the message with another body; its document sequences are kept. */
 export function replaceMongoBody({ bytes, isLegacy }: MongoMessage, body: Document): Buffer {
   const flags = isLegacy ? 0 : bytes.readInt32LE(MONGO_HEADER_BYTES);
-  const start = findBodyStart(bytes);
+  const start = findMongoBodyStart(bytes);
   const end = bytes.length - ((flags & CHECKSUM_PRESENT_FLAG) === 0 ? 0 : 4);
   const rest = bytes.subarray(start + bytes.readInt32LE(start), end);
   const changed = Buffer.concat([bytes.subarray(0, start), serialize(body), rest]);
@@ -108,14 +108,14 @@ export function replaceMongoBody({ bytes, isLegacy }: MongoMessage, body: Docume
 
 /** Returns a command as a message. @param body the command with its `$db` */
 export function encodeMongoCommand(requestId: number, body: Document, allowsExhaust = false): Buffer {
-  return encodeMongoMsg({ requestId, responseTo: 0, body }, allowsExhaust ? EXHAUST_ALLOWED_FLAG : 0);
+  return encodeMongoMsg({ requestId, responseTo: 0, body }, allowsExhaust ? MONGO_EXHAUST_ALLOWED_FLAG : 0);
 }
 
 /** Returns a command in the format of old servers. @param body the command without `$db` */
 export function encodeLegacyCommand(requestId: number, body: Document): Buffer {
   const prefix = Buffer.concat([Buffer.alloc(4), Buffer.from('admin.$cmd\0'), Buffer.alloc(8)]);
   prefix.writeInt32LE(-1, prefix.length - 4);
-  return encodeMessage({ requestId, responseTo: 0 }, OP_QUERY_CODE, [prefix, serialize(body)]);
+  return encodeMongoWireMessage({ requestId, responseTo: 0 }, OP_QUERY_CODE, [prefix, serialize(body)]);
 }
 
 /** Returns a reply as a message. @param hasMore true if another reply to the same command follows */
@@ -126,18 +126,22 @@ export function encodeMongoReply(
   if (!reply.isLegacy) return encodeMongoMsg(reply, hasMore ? MORE_TO_COME_FLAG : 0);
   const prefix = Buffer.alloc(REPLY_PREFIX_BYTES);
   prefix.writeInt32LE(1, REPLY_PREFIX_BYTES - 4);
-  return encodeMessage(reply, OP_REPLY_CODE, [prefix, serialize(reply.body)]);
+  return encodeMongoWireMessage(reply, OP_REPLY_CODE, [prefix, serialize(reply.body)]);
 }
 
 function encodeMongoMsg(content: MessageIds & { readonly body: Document }, flags: number): Buffer {
-  const prefix = Buffer.alloc(MSG_PREFIX_BYTES);
+  const prefix = Buffer.alloc(MONGO_MSG_PREFIX_LENGTH);
   prefix.writeInt32LE(flags, 0);
-  return encodeMessage(content, OP_MSG_CODE, [prefix, serialize(content.body)]);
+  return encodeMongoWireMessage(content, OP_MSG_CODE, [prefix, serialize(content.body)]);
 }
 
 type MessageIds = Pick<MongoMessage, 'requestId' | 'responseTo'>;
 
-function encodeMessage({ requestId, responseTo }: MessageIds, opCode: number, parts: readonly Uint8Array[]): Buffer {
+function encodeMongoWireMessage(
+  { requestId, responseTo }: MessageIds,
+  opCode: number,
+  parts: readonly Uint8Array[],
+): Buffer {
   const header = Buffer.alloc(MONGO_HEADER_BYTES);
   const bytes = Buffer.concat([header, ...parts]);
   for (const [at, value] of [bytes.length, requestId, responseTo, opCode].entries()) bytes.writeInt32LE(value, 4 * at);

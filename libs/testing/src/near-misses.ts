@@ -78,20 +78,20 @@ function chooseValueMeetingConditions(conditions: readonly FilterCondition[], n:
     const listed = typeof only === 'object' && only !== null && 'in' in only ? only.in : [];
     if (listed.length > 0) return listed[n % listed.length];
   }
-  const missing = findFirstFittingValue(generateCandidates(conditions, n), (candidate) =>
+  const missing = findFirstFittingValue(generateCandidateFieldValues(conditions, n), (candidate) =>
     conditions.every((one, at) => matchesCondition(candidate, one) === (at !== except)),
   );
   // If no value violates the condition, the document gets a value that meets it.
   return (
     missing ??
-    findFirstFittingValue(generateCandidates(conditions, n), (candidate) =>
+    findFirstFittingValue(generateCandidateFieldValues(conditions, n), (candidate) =>
       conditions.every((one) => matchesCondition(candidate, one)),
     )
   );
 }
 
 /** Yields candidates lazily, because one of the first usually fits. */
-function* generateCandidates(conditions: readonly FilterCondition[], n: number): Iterable<FieldValue> {
+function* generateCandidateFieldValues(conditions: readonly FilterCondition[], n: number): Iterable<FieldValue> {
   for (const condition of conditions) {
     for (const one of listScalarsOfCondition(condition)) yield* generateNearbyValues(one, n);
   }
@@ -140,7 +140,7 @@ export function matchesCondition(value: StoredField | undefined, given: FilterCo
   if ('exists' in given) return (value !== undefined) === given.exists;
   if ('all' in given) return given.all.every((one) => matchesCondition(value, one));
   return listArrayElements(value).some((element) =>
-    Object.entries(given).every(([bound, limit]) => limit !== undefined && isElementWithinBound(bound, element, limit)),
+    Object.entries(given).every(([bound, limit]) => limit !== undefined && isValueWithinBound(bound, element, limit)),
   );
 }
 
@@ -149,7 +149,7 @@ function listArrayElements(value: StoredField | undefined): readonly Scalar[] {
   return value === undefined || (typeof value === 'object' && value !== null) ? [] : [value as Scalar];
 }
 
-function isElementWithinBound(bound: string, element: Scalar, limit: Scalar): boolean {
+function isValueWithinBound(bound: string, element: Scalar, limit: Scalar): boolean {
   if (element === null || limit === null) return element === limit && bound.endsWith('e');
   if (typeof element !== typeof limit) return false;
   return { gt: element > limit, gte: element >= limit, lt: element < limit, lte: element <= limit }[bound] ?? false;

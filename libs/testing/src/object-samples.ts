@@ -36,7 +36,7 @@ export function computeSha256(splitIntoChunks: Iterable<Uint8Array>): string {
 export const createObjectId = () => `obj_${randomUUID()}`;
 
 /** Returns bytes that differ for each id and position. */
-export function generateBytes(id: string, size: number): Buffer {
+export function generateSampleBytes(id: string, size: number): Buffer {
   const key = createHash('md5').update(id).digest();
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
 }
@@ -69,7 +69,7 @@ export class PausedSource {
     this.reached = new Promise((resolve) => (this.reach = resolve));
   }
 
-  async *streamBytes(): AsyncGenerator<Uint8Array> {
+  async *streamBytesWithPause(): AsyncGenerator<Uint8Array> {
     yield* splitIntoUnevenChunks(this.bytes.subarray(0, this.at));
     this.reach();
     await this.opened;

@@ -1,16 +1,22 @@
 import { createHash } from 'node:crypto';
-import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
+import { ObjectExistsError, UnavailableError, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
 import { MemoryMeter } from './machine.ts';
-import { readAllBytes, generateBytes, createObjectId, splitIntoUnevenChunks, PausedSource } from './object-samples.ts';
+import {
+  readAllBytes,
+  generateSampleBytes,
+  createObjectId,
+  splitIntoUnevenChunks,
+  PausedSource,
+} from './object-samples.ts';
 import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 const getTomorrow = () => new Date(Date.now() + DAY_MS);
 
-/** Tests every guarantee of the `ObjectStore` port except memory use, which `testObjectStoreMemory` tests. */
-export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore>): void {
+/** Tests every guarantee of the `ObjectStore` port except memory use, which `declareObjectStoreMemoryTests` tests. */
+export function declareObjectStoreTests(name: string, subject: TestedAdapter<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));
@@ -18,12 +24,12 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
 
     const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
     const put = (id: string, size: number, into = store) =>
-      into.putObject(id, splitIntoUnevenChunks(generateBytes(id, size)));
+      into.putObject(id, splitIntoUnevenChunks(generateSampleBytes(id, size)));
     const read = async (id: string, range?: { start: number; end: number }) =>
       readAllBytes(await store.getObject(id, range));
     const stored = async (period: { from?: Date; before: Date } = { before: getTomorrow() }) => {
       const ids = new Set<string>();
-      for await (const id of store.listIdsStoredIn(period)) ids.add(id);
+      for await (const id of store.listObjectIdsStoredInPeriod(period)) ids.add(id);
       return ids;
     };
 
@@ -31,12 +37,12 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       'the store keeps %d bytes unchanged, with size and hash, after a restart',
       async (size) => {
         const id = createObjectId();
-        const sha256 = createHash('sha256').update(generateBytes(id, size)).digest('hex');
+        const sha256 = createHash('sha256').update(generateSampleBytes(id, size)).digest('hex');
         expect(await put(id, size)).toEqual({ sizeBytes: size, sha256 });
         expect((await store.getObject(id))?.sizeBytes).toBe(size);
-        expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
-        store = await subject.reopen();
-        expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
+        expect((await read(id)).equals(generateSampleBytes(id, size))).toBe(true);
+        store = await subject.closeAndReopenPort();
+        expect((await read(id)).equals(generateSampleBytes(id, size))).toBe(true);
       },
     );
 
@@ -54,7 +60,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         [size, size + 1],
       ] as const) {
         expect((await store.getObject(id, { start, end }))?.sizeBytes).toBe(size);
-        expect((await read(id, { start, end })).equals(generateBytes(id, size).subarray(start, end))).toBe(true);
+        expect((await read(id, { start, end })).equals(generateSampleBytes(id, size).subarray(start, end))).toBe(true);
       }
     });
 
@@ -75,8 +81,8 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
     it('the store never changes a stored object', async () => {
       const id = createObjectId();
       await put(id, 1_000);
-      await expect(store.putObject(id, splitIntoUnevenChunks(Buffer.from('other')))).rejects.toThrow(ObjectExists);
-      expect((await read(id)).equals(generateBytes(id, 1_000))).toBe(true);
+      await expect(store.putObject(id, splitIntoUnevenChunks(Buffer.from('other')))).rejects.toThrow(ObjectExistsError);
+      expect((await read(id)).equals(generateSampleBytes(id, 1_000))).toBe(true);
     });
 
     it('the store accepts one of several concurrent objects with the same id', async () => {
@@ -87,22 +93,22 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       );
       const won = outcomes.flatMap(({ status }, n) => (status === 'fulfilled' ? [contents[n]] : []));
       expect(won).toHaveLength(1);
-      const refusals = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof ObjectExists);
+      const refusals = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof ObjectExistsError);
       expect(refusals).toHaveLength(7);
       expect(won[0]?.equals(await read(id))).toBe(true);
     });
 
     it('the store does not return an object before it is stored completely', async () => {
       const id = createObjectId();
-      const gate = new PausedSource(generateBytes(id, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
-      const putting = store.putObject(id, gate.streamBytes());
+      const gate = new PausedSource(generateSampleBytes(id, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
+      const putting = store.putObject(id, gate.streamBytesWithPause());
       await gate.reached;
       expect(await store.getObject(id)).toBeUndefined();
       expect((await stored()).has(id)).toBe(false);
       await store.removeUnfinishedObjects(new Date(Date.now() - DAY_MS));
       gate.open();
       await putting;
-      expect((await read(id)).equals(generateBytes(id, 2 * BYTES_PER_MIB))).toBe(true);
+      expect((await read(id)).equals(generateSampleBytes(id, 2 * BYTES_PER_MIB))).toBe(true);
     });
 
     it.each([0, 100, 300_000, BYTES_PER_MIB])(
@@ -111,14 +117,14 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         const id = createObjectId();
         const fault = new Error('the client disconnected during the upload');
         async function* createFailingByteSource() {
-          yield* splitIntoUnevenChunks(generateBytes(id, size));
+          yield* splitIntoUnevenChunks(generateSampleBytes(id, size));
           throw fault;
         }
         await expect(store.putObject(id, createFailingByteSource())).rejects.toBe(fault);
         expect(await store.getObject(id)).toBeUndefined();
         expect((await stored()).has(id)).toBe(false);
         await put(id, size);
-        expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
+        expect((await read(id)).equals(generateSampleBytes(id, size))).toBe(true);
       },
     );
 
@@ -126,7 +132,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       const ids = Array.from({ length: 30 }, createObjectId);
       await Promise.all(ids.map((id, n) => put(id, n * 20_000)));
       const contents = await Promise.all(ids.map((id) => read(id)));
-      expect(contents.every((content, n) => content.equals(generateBytes(ids[n] ?? '', n * 20_000)))).toBe(true);
+      expect(contents.every((content, n) => content.equals(generateSampleBytes(ids[n] ?? '', n * 20_000)))).toBe(true);
     });
 
     it('a slow reader or a slow source does not delay other objects', async () => {
@@ -134,8 +140,8 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       await put(slow, 3 * BYTES_PER_MIB);
       const reader = (await store.getObject(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
-      const gate = new PausedSource(generateBytes(slowlyPut, BYTES_PER_MIB), 1);
-      const putting = store.putObject(slowlyPut, gate.streamBytes());
+      const gate = new PausedSource(generateSampleBytes(slowlyPut, BYTES_PER_MIB), 1);
+      const putting = store.putObject(slowlyPut, gate.streamBytesWithPause());
       await gate.reached;
       await Promise.all(Array.from({ length: 20 }, () => put(createObjectId(), 100_000)));
       await put(quick, 100_000);
@@ -144,7 +150,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       await putting;
       const parts = [first?.value as Uint8Array];
       for (let next = await reader?.next(); next && !next.done; next = await reader?.next()) parts.push(next.value);
-      expect(Buffer.concat(parts).equals(generateBytes(slow, 3 * BYTES_PER_MIB))).toBe(true);
+      expect(Buffer.concat(parts).equals(generateSampleBytes(slow, 3 * BYTES_PER_MIB))).toBe(true);
     });
 
     it('the store allows a reader to stop before the end of an object', async () => {
@@ -165,7 +171,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       await store.deleteObject(gone);
       await store.deleteObject(gone);
       expect(await store.getObject(gone)).toBeUndefined();
-      store = await subject.reopen();
+      store = await subject.closeAndReopenPort();
       expect(await store.getObject(gone)).toBeUndefined();
       const ids = await stored();
       expect([ids.has(gone), ids.has(stays)]).toEqual([false, true]);
@@ -184,8 +190,8 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         return Buffer.concat(parts);
       };
       const outcome: unknown = await rest().catch((error: unknown) => error);
-      if (Buffer.isBuffer(outcome)) expect(outcome.equals(generateBytes(id, 3 * BYTES_PER_MIB))).toBe(true);
-      else expect(outcome).toBeInstanceOf(Unavailable);
+      if (Buffer.isBuffer(outcome)) expect(outcome.equals(generateSampleBytes(id, 3 * BYTES_PER_MIB))).toBe(true);
+      else expect(outcome).toBeInstanceOf(UnavailableError);
     });
 
     it('the store lists ids by the time of storing, and allows deleting them meanwhile', async () => {
@@ -202,7 +208,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       expect(await has({ from: new Date(from.getTime() - minute), before: later })).toBe(12);
       expect(await has({ before: new Date(from.getTime() - minute) })).toBe(0);
       expect(await has({ from: new Date(Date.now() + minute), before: later })).toBe(0);
-      for await (const id of store.listIdsStoredIn({ before: later }))
+      for await (const id of store.listObjectIdsStoredInPeriod({ before: later }))
         if (ids.includes(id)) await store.deleteObject(id);
       expect(await has({ before: later })).toBe(0);
     });
@@ -211,7 +217,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       const id = createObjectId();
       await put(id, 300_000);
       await store.removeUnfinishedObjects(getTomorrow());
-      expect((await read(id)).equals(generateBytes(id, 300_000))).toBe(true);
+      expect((await read(id)).equals(generateSampleBytes(id, 300_000))).toBe(true);
     });
 
     testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
@@ -220,7 +226,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         const other = await subject.openSecond?.();
         const [id, contested] = [createObjectId(), createObjectId()];
         await put(id, 300_000);
-        expect((await readAllBytes(await other?.getObject(id))).equals(generateBytes(id, 300_000))).toBe(true);
+        expect((await readAllBytes(await other?.getObject(id))).equals(generateSampleBytes(id, 300_000))).toBe(true);
         const puts = [store, other].map((one) => put(contested, 300_000, one));
         expect((await Promise.allSettled(puts)).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
         await other?.deleteObject(id);
@@ -228,7 +234,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       },
     );
 
-    testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+    testIfSupported(subject.simulateCrash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'has every acknowledged object after a crash, complete, and no partial ones',
       async () => {
         const sizes = new Map<string, number>();
@@ -245,13 +251,13 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
           }
         };
         const unfinished = createObjectId();
-        const gate = new PausedSource(generateBytes(unfinished, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
-        const caught = store.putObject(unfinished, gate.streamBytes()).catch(() => undefined);
+        const gate = new PausedSource(generateSampleBytes(unfinished, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
+        const caught = store.putObject(unfinished, gate.streamBytesWithPause()).catch(() => undefined);
         await gate.reached;
         const putting = Array.from({ length: 6 }, () => putForever(store));
         await eventually(() => expect(acknowledged.length).toBeGreaterThan(20));
         const known = [...acknowledged];
-        const crashed = await subject.crash?.();
+        const crashed = await subject.simulateCrash?.();
         ended = true;
         gate.open();
         await Promise.all([caught, ...putting]);
@@ -264,11 +270,11 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
           expect(known.filter((id) => !ids.has(id))).toEqual([]);
           for (const id of ids) {
             const size = sizes.get(id);
-            if (size !== undefined) expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
+            if (size !== undefined) expect((await read(id)).equals(generateSampleBytes(id, size))).toBe(true);
           }
         }
         await put(unfinished, 10);
-        expect((await read(unfinished)).equals(generateBytes(unfinished, 10))).toBe(true);
+        expect((await read(unfinished)).equals(generateSampleBytes(unfinished, 10))).toBe(true);
       },
     );
   });
@@ -278,7 +284,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
  * Tests the memory use of an object store. This test is separate, because each measurement runs the garbage collector,
  * which takes long.
  */
-export function testObjectStoreMemory(name: string, subject: TestedAdapter<ObjectStore>): void {
+export function declareObjectStoreMemoryTests(name: string, subject: TestedAdapter<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));

@@ -36,7 +36,7 @@ interface ProxiedConnectionOptions {
 }
 
 /** A command that was forwarded to the engine. */
-interface ForwardedCommand {
+interface ForwardedMongoCommand {
   readonly command: Document;
   readonly fault: MongoWriteFault | undefined;
 }
@@ -44,7 +44,7 @@ interface ForwardedCommand {
 /** Connection of a client to a member of the simulated replica set, with its own connection to the engine. */
 export class ProxiedMongoConnection {
   private readonly engine: Socket;
-  private readonly forwarded = new Map<number, ForwardedCommand>();
+  private readonly forwarded = new Map<number, ForwardedMongoCommand>();
   private readonly held: Buffer[] = [];
   private readonly closed = new AbortController();
   isHung = false;
@@ -59,9 +59,11 @@ export class ProxiedMongoConnection {
     this.engine = connect({ port: enginePort, host: '127.0.0.1', noDelay: true });
     const commands = new MongoMessageReader();
     const replies = new MongoMessageReader();
-    client.on('data', (bytes) => commands.readMessages(bytes).forEach((message) => this.forwardCommand(message)));
+    client.on('data', (bytes) =>
+      commands.takeCompleteMongoMessages(bytes).forEach((message) => this.forwardMongoCommand(message)),
+    );
     this.engine.on('data', (bytes) =>
-      replies.readMessages(bytes).forEach((message) => this.returnReplyOfServer(message)),
+      replies.takeCompleteMongoMessages(bytes).forEach((message) => this.forwardServerReplyToClient(message)),
     );
     client.on('error', () => undefined);
     this.engine.on('error', () => this.breakConnection('reset'));
@@ -98,13 +100,13 @@ export class ProxiedMongoConnection {
     this.engine.resume();
   }
 
-  private forwardCommand(message: MongoMessage): void {
+  private forwardMongoCommand(message: MongoMessage): void {
     const { set, member, seesNothing, takeWriteFault, onCommand } = this.options;
     const { body } = message;
     onCommand(body);
     this.hasOperations ||= !isMongoHello(body);
-    if (isMongoHello(body) && 'topologyVersion' in body) return void this.streamHello(message);
-    const refusal = set.refuseCommand(member, body);
+    if (isMongoHello(body) && 'topologyVersion' in body) return void this.answerMongoHelloRepeatedly(message);
+    const refusal = set.findCommandRefusal(member, body);
     if (refusal !== undefined) return void this.sendReplyOfProxy(message, refusal);
     if (isMongoRead(body) && seesNothing(body)) return void this.sendReplyOfProxy(message, createEmptyMongoReply(body));
     const fault = isMongoWrite(body) ? takeWriteFault() : undefined;
@@ -113,33 +115,35 @@ export class ProxiedMongoConnection {
     this.engine.write(isMongoHello(body) ? replaceMongoBody(message, removeCompressionFromHello(body)) : message.bytes);
   }
 
-  private returnReplyOfServer(message: MongoMessage): void {
+  private forwardServerReplyToClient(message: MongoMessage): void {
     const { set, member, noteWrite } = this.options;
     const { body: reply, responseTo } = message;
     const forwarded = this.forwarded.get(responseTo);
     this.forwarded.delete(responseTo);
-    if (forwarded === undefined) return this.sendToClient(message.bytes);
+    if (forwarded === undefined) return this.sendToClientAfterDelay(message.bytes);
     const { command, fault } = forwarded;
     if (isMongoHello(command)) {
       this.hello = reply;
-      return this.sendToClient(replaceMongoBody(message, set.describeMember(member, reply)));
+      return this.sendToClientAfterDelay(replaceMongoBody(message, set.createHelloReplyOfMember(member, reply)));
     }
-    if (!isMongoWrite(command)) return this.sendToClient(message.bytes);
+    if (!isMongoWrite(command)) return this.sendToClientAfterDelay(message.bytes);
     if (reply['operationTime'] !== undefined) noteWrite(reply['operationTime'] as Timestamp);
     if (fault === 'answer lost') return this.breakConnection('reset');
     const isInterrupted = (fault === 'interrupted' || set.primary !== member) && Number(reply['ok']) === 1;
-    this.sendToClient(isInterrupted ? replaceMongoBody(message, set.interruptWrite(command, reply)) : message.bytes);
+    this.sendToClientAfterDelay(
+      isInterrupted ? replaceMongoBody(message, set.simulateInterruptedWrite(command, reply)) : message.bytes,
+    );
   }
 
   /** Answers `hello` when the roles change, or after the requested time. Continues if the client accepts that. */
-  private async streamHello({ body, requestId, allowsExhaust }: MongoMessage): Promise<void> {
+  private async answerMongoHelloRepeatedly({ body, requestId, allowsExhaust }: MongoMessage): Promise<void> {
     const { set, member } = this.options;
     let known = body['topologyVersion'] as Document;
     let responseTo = requestId;
     do {
-      await set.waitForChange(known, Number(body['maxAwaitTimeMS']), this.closed.signal);
+      await set.waitForRoleChange(known, Number(body['maxAwaitTimeMS']), this.closed.signal);
       if (this.closed.signal.aborted) return;
-      const reply = set.describeMember(member, this.hello);
+      const reply = set.createHelloReplyOfMember(member, this.hello);
       known = reply['topologyVersion'] as Document;
       responseTo = this.sendReplyOfProxy({ requestId: responseTo, isLegacy: false }, reply, allowsExhaust);
     } while (allowsExhaust);
@@ -152,11 +156,11 @@ export class ProxiedMongoConnection {
     hasMore = false,
   ): number {
     const id = (this.lastRequestId += 1);
-    this.sendToClient(encodeMongoReply({ requestId: id, responseTo: requestId, body, isLegacy }, hasMore));
+    this.sendToClientAfterDelay(encodeMongoReply({ requestId: id, responseTo: requestId, body, isLegacy }, hasMore));
     return id;
   }
 
-  private sendToClient(bytes: Buffer): void {
+  private sendToClientAfterDelay(bytes: Buffer): void {
     const delayMs = this.options.readDelayMs();
     if (delayMs > 0) void waitForSimulatedDelay(delayMs).then(() => this.writeToClient(bytes));
     else this.writeToClient(bytes);

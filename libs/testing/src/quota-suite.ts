@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, Quota } from '@tracking/ports';
+import type { Clock, RequestQuota } from '@tracking/ports';
 import { type TestedAdapter, testIfSupported, SINGLE_PROCESS_REASON } from './subject.ts';
 
 /**
@@ -9,17 +9,20 @@ import { type TestedAdapter, testIfSupported, SINGLE_PROCESS_REASON } from './su
 const QUOTA_RESET_MS = 61_000;
 const MINUTE_MS = 60_000;
 
-interface TestedQuota extends TestedAdapter<Quota> {
+interface TestedQuotaAdapter extends TestedAdapter<RequestQuota> {
   /** Maximum share of a limit that a process may leave unused; 0 if the process counts alone. */
   readonly reservedShare: number;
 }
 
-/** Tests every guarantee of the `Quota` port. @param subjectAt creates a subject whose only clock is the given one */
-export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota): void {
+/**
+ * Tests every guarantee of the port `RequestQuota`.
+ * @param subjectAt creates a subject whose only clock is the given one
+ */
+export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => TestedQuotaAdapter): void {
   describe(`quota on ${name}`, () => {
     let now = Date.parse('2026-03-01T12:00:00.250Z');
     const subject = subjectAt(() => new Date(now));
-    let quota: Quota;
+    let quota: RequestQuota;
     let key: string;
     beforeAll(async () => void (quota = await subject.open()));
     afterAll(() => subject.close());
@@ -29,7 +32,11 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     /** Makes `attempts` requests and returns the number of admitted ones. */
-    async function countAdmittedRequests(attempts: number, limit: number, from: Quota = quota): Promise<number> {
+    async function takeRequestsAndCountAdmitted(
+      attempts: number,
+      limit: number,
+      from: RequestQuota = quota,
+    ): Promise<number> {
       let admitted = 0;
       for (let attempt = 0; attempt < attempts; attempt += 1)
         if ((await from.takeRequest(key, limit)).admitted) admitted += 1;
@@ -38,7 +45,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     const minAdmitted = (limit: number) => limit - Math.ceil(limit * subject.reservedShare);
 
     it('the quota admits requests up to the limit and no more', async () => {
-      const admitted = await countAdmittedRequests(150, 100);
+      const admitted = await takeRequestsAndCountAdmitted(150, 100);
       expect(admitted).toBeLessThanOrEqual(100);
       expect(admitted).toBeGreaterThanOrEqual(minAdmitted(100));
     });
@@ -51,20 +58,20 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota counts each key separately', async () => {
-      await countAdmittedRequests(20, 10);
+      await takeRequestsAndCountAdmitted(20, 10);
       expect((await quota.takeRequest(`${key}-other`, 10)).admitted).toBe(true);
     });
 
     it('the quota admits requests again after a minute', async () => {
-      await countAdmittedRequests(100, 100);
+      await takeRequestsAndCountAdmitted(100, 100);
       now += MINUTE_MS - 1_000;
       expect((await quota.takeRequest(key, 100)).admitted).toBe(false);
       now += QUOTA_RESET_MS - MINUTE_MS + 1_000;
-      expect(await countAdmittedRequests(100, 100)).toBeGreaterThanOrEqual(minAdmitted(100));
+      expect(await takeRequestsAndCountAdmitted(100, 100)).toBeGreaterThanOrEqual(minAdmitted(100));
     });
 
     it('the quota does not count refused requests', async () => {
-      await countAdmittedRequests(10, 10);
+      await takeRequestsAndCountAdmitted(10, 10);
       for (let second = 0; second < 59; second += 1) {
         now += 1_000;
         expect((await quota.takeRequest(key, 10)).admitted).toBe(false);
@@ -103,9 +110,9 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota returns the time of the next admitted request, and admits a request at that time', async () => {
-      await countAdmittedRequests(5, 10);
+      await takeRequestsAndCountAdmitted(5, 10);
       now += 20_000;
-      await countAdmittedRequests(20, 10);
+      await takeRequestsAndCountAdmitted(20, 10);
       const refused = await quota.takeRequest(key, 10);
       expect(refused).toMatchObject({ admitted: false, remaining: 0 });
       expect(Number.isInteger(refused.retryAfter)).toBe(true);
@@ -116,7 +123,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota applies the limit that the current call passes', async () => {
-      await countAdmittedRequests(10, 10);
+      await takeRequestsAndCountAdmitted(10, 10);
       expect((await quota.takeRequest(key, 20)).admitted).toBe(true);
       const lowered = await quota.takeRequest(key, 5);
       expect(lowered).toMatchObject({ admitted: false, remaining: 0, limit: 5 });
@@ -125,7 +132,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota continues to count when the clock is set back', async () => {
-      await countAdmittedRequests(10, 10);
+      await takeRequestsAndCountAdmitted(10, 10);
       now -= 5 * MINUTE_MS;
       expect((await quota.takeRequest(key, 10)).admitted).toBe(false);
       now += QUOTA_RESET_MS;
@@ -135,11 +142,11 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     it.each([1, 2, 17, 30, 45, 59, 60, 61, 62, 90, 121, 150, 3_600])(
       'the quota admits no additional requests when the clock is set back by %d s',
       async (seconds) => {
-        await countAdmittedRequests(10, 10);
+        await takeRequestsAndCountAdmitted(10, 10);
         now -= seconds * 1_000;
-        expect(await countAdmittedRequests(10, 10)).toBe(0);
+        expect(await takeRequestsAndCountAdmitted(10, 10)).toBe(0);
         now += 50_000;
-        expect(await countAdmittedRequests(10, 10)).toBe(0);
+        expect(await takeRequestsAndCountAdmitted(10, 10)).toBe(0);
       },
     );
 
@@ -148,9 +155,9 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
       async () => {
         const other = (await subject.openSecond?.()) ?? quota;
         const admitted =
-          (await countAdmittedRequests(60, 100)) +
-          (await countAdmittedRequests(100, 100, other)) +
-          (await countAdmittedRequests(100, 100));
+          (await takeRequestsAndCountAdmitted(60, 100)) +
+          (await takeRequestsAndCountAdmitted(100, 100, other)) +
+          (await takeRequestsAndCountAdmitted(100, 100));
         expect(admitted).toBeLessThanOrEqual(100);
         expect(admitted).toBeGreaterThanOrEqual(100 - 2 * Math.ceil(100 * subject.reservedShare));
       },

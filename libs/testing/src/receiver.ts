@@ -17,7 +17,7 @@ export interface ReceivedRequest {
 /** Handles a request by writing any bytes to the socket, or none. */
 export type RawBehaviour = (socket: Socket, request: ReceivedRequest) => void;
 
-export interface RawReceiver {
+export interface HttpTestReceiver {
   /** Base URL `http://127.0.0.1:<port>` or `https://…`, without a path. */
   readonly origin: string;
   readonly port: number;
@@ -45,7 +45,7 @@ export interface ReceiverOptions {
  * Starts a receiver on loopback that writes raw bytes, so that its responses can be invalid in any way. Sockets never
  * time out.
  */
-export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<RawReceiver> {
+export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<HttpTestReceiver> {
   const { tls, host = '127.0.0.1' } = options;
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();

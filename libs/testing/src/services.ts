@@ -22,7 +22,7 @@ export const createAbsentEngineSettings = (port: number) => ({
  * Starts the built service, which must exit on its own, without engines.
  * @param env settings that replace those of absent engines
  */
-export async function runServiceUntilExit(
+export async function spawnServiceAndAwaitExit(
   app: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly code: number | null; readonly errors: string }> {

@@ -11,10 +11,10 @@ const WRITE_COMMANDS: ReadonlySet<string> = new Set([
   ...['drop', 'dropIndexes', 'dropDatabase', 'collMod'],
 ]);
 /** Commands that a secondary performs only if the client allows it. */
-const READ_COMMANDS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct', 'listCollections']);
+const MONGO_READ_COMMANDS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct', 'listCollections']);
 
 export const isMongoWrite = (command: Document): boolean => WRITE_COMMANDS.has(readMongoCommandName(command));
-export const isMongoRead = (command: Document): boolean => READ_COMMANDS.has(readMongoCommandName(command));
+export const isMongoRead = (command: Document): boolean => MONGO_READ_COMMANDS.has(readMongoCommandName(command));
 
 /** Roles of the members of a replica set, as their replies show them to a driver. All members have the same data. */
 export class SimulatedReplicaSet {
@@ -37,7 +37,7 @@ export class SimulatedReplicaSet {
   }
 
   /** Returns the reply of a member to `hello`. @param template the reply of the engine */
-  describeMember(member: number, template: Document): Document {
+  createHelloReplyOfMember(member: number, template: Document): Document {
     const isPrimary = member === this.primary;
     const { compression, saslSupportedMechs, electionId, primary, operationTime, $clusterTime, ...rest } = template;
     return {
@@ -51,12 +51,12 @@ export class SimulatedReplicaSet {
       isWritablePrimary: isPrimary,
       ismaster: isPrimary,
       secondary: !isPrimary,
-      topologyVersion: this.topologyVersion(),
+      topologyVersion: this.createTopologyVersion(),
     };
   }
 
   /** Resolves when the roles are no longer those of the version, after the time, or when the signal aborts. */
-  async waitForChange(known: Document, maxMs: number, signal: AbortSignal): Promise<void> {
+  async waitForRoleChange(known: Document, maxMs: number, signal: AbortSignal): Promise<void> {
     if (!this.processId.equals(known['processId']) || Number(known['counter']) < this.version) return;
     const change = new AbortController();
     const wake = () => change.abort();
@@ -66,13 +66,13 @@ export class SimulatedReplicaSet {
   }
 
   /** Returns the error of a member that is not the primary; undefined if it performs the command. */
-  refuseCommand(member: number, command: Document): Document | undefined {
+  findCommandRefusal(member: number, command: Document): Document | undefined {
     if (member === this.primary) return undefined;
-    if (isMongoWrite(command)) return this.createRefusal(command, NOT_WRITABLE_PRIMARY_CODE);
+    if (isMongoWrite(command)) return this.createNotPrimaryReply(command, NOT_WRITABLE_PRIMARY_CODE);
     const { $readPreference: preference } = command as { readonly $readPreference?: { readonly mode?: string } };
     const mayReadHere = preference?.mode !== undefined && preference.mode !== 'primary';
     return isMongoRead(command) && !mayReadHere
-      ? this.createRefusal(command, NOT_PRIMARY_NO_SECONDARY_OK_CODE)
+      ? this.createNotPrimaryReply(command, NOT_PRIMARY_NO_SECONDARY_OK_CODE)
       : undefined;
   }
 
@@ -80,7 +80,7 @@ export class SimulatedReplicaSet {
   refuseWriteOnce(command: Document): Document {
     const { primary } = this;
     this.changePrimary(undefined);
-    const refusal = this.createRefusal(command, NOT_WRITABLE_PRIMARY_CODE);
+    const refusal = this.createNotPrimaryReply(command, NOT_WRITABLE_PRIMARY_CODE);
     this.changePrimary(primary);
     return refusal;
   }
@@ -89,7 +89,7 @@ export class SimulatedReplicaSet {
    * Returns the reply of a primary that performed the write, and stepped down before a majority had it. A member that is
    * still the primary is elected again immediately.
    */
-  interruptWrite(command: Document, reply: Document): Document {
+  simulateInterruptedWrite(command: Document, reply: Document): Document {
     const { primary } = this;
     this.changePrimary(undefined);
     const writeConcernError = { ...INTERRUPTED_BY_ELECTION_ERROR, errmsg: 'operation was interrupted' };
@@ -97,18 +97,21 @@ export class SimulatedReplicaSet {
       ...reply,
       writeConcernError,
       ...createRetryableErrorLabel(command),
-      topologyVersion: this.topologyVersion(),
+      topologyVersion: this.createTopologyVersion(),
     };
     this.changePrimary(primary);
     return interrupted;
   }
 
-  private createRefusal(command: Document, error: { readonly code: number; readonly codeName: string }): Document {
-    const topologyVersion = this.topologyVersion();
+  private createNotPrimaryReply(
+    command: Document,
+    error: { readonly code: number; readonly codeName: string },
+  ): Document {
+    const topologyVersion = this.createTopologyVersion();
     return { ok: 0, errmsg: 'not primary', ...error, ...createRetryableErrorLabel(command), topologyVersion };
   }
 
-  private topologyVersion(): Document {
+  private createTopologyVersion(): Document {
     return { processId: this.processId, counter: Long.fromNumber(this.version) };
   }
 }

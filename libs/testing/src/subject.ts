@@ -7,12 +7,12 @@ export interface TestedAdapter<P> {
   readonly deadlineMs?: number;
   open(): Promise<P>;
   /** Closes the engine that was opened last, and opens it again on the same data. */
-  reopen(): Promise<P>;
+  closeAndReopenPort(): Promise<P>;
   /**
    * Ends the engine like `kill -9`, without closing or flushing, and opens the remaining data. Absent if the subject
    * cannot crash.
    */
-  crash?(): Promise<P>;
+  simulateCrash?(): Promise<P>;
   /** Opens the port on the same data like another process. Absent if the engine allows only one process. */
   openSecond?(): Promise<P>;
   /** Closes all opened engines and removes the data. */
@@ -55,7 +55,10 @@ export function choosePropertyTestRounds(all: number, few: number = all / 5): nu
 /**
  * Returns the options of a fast-check property: its number of rounds, and the seed in `PROPERTY_SEED` if that is set.
  */
-export function createPropertyOptions(all: number, few?: number): { readonly numRuns: number; readonly seed?: number } {
+export function createPropertyTestOptions(
+  all: number,
+  few?: number,
+): { readonly numRuns: number; readonly seed?: number } {
   const seed = process.env['PROPERTY_SEED'];
   return { numRuns: choosePropertyTestRounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
 }

@@ -21,9 +21,9 @@ export function createRecordingLogger(lines: LogLine[]): Logger {
 
 /** Metrics that discard all values. */
 export const noMetrics: Metrics = {
-  counter: () => ({ add: doNothing }),
-  gauge: () => ({ set: doNothing }),
-  histogram: () => ({ observe: doNothing }),
+  createCounter: () => ({ add: doNothing }),
+  createGauge: () => ({ set: doNothing }),
+  createHistogram: () => ({ observe: doNothing }),
 };
 
 /**
@@ -39,20 +39,20 @@ export class RecordedMetrics implements Metrics {
     return this.readers.get(name)?.() ?? this.values.get(name) ?? 0;
   }
 
-  counter(name: string) {
-    return { add: (amount = 1, labels = {}) => this.updateValue(name, labels, (value) => value + amount) };
+  createCounter(name: string) {
+    return { add: (amount = 1, labels = {}) => this.updateMetricValue(name, labels, (value) => value + amount) };
   }
 
-  gauge(name: string, _help: string, _labels?: readonly string[], read?: () => number) {
+  createGauge(name: string, _help: string, _labels?: readonly string[], read?: () => number) {
     if (read !== undefined) this.readers.set(name, read);
-    return { set: (to: number, labels = {}) => this.updateValue(name, labels, () => to) };
+    return { set: (to: number, labels = {}) => this.updateMetricValue(name, labels, () => to) };
   }
 
-  histogram(name: string) {
-    return { observe: (_value: number, labels = {}) => this.updateValue(name, labels, (value) => value + 1) };
+  createHistogram(name: string) {
+    return { observe: (_value: number, labels = {}) => this.updateMetricValue(name, labels, (value) => value + 1) };
   }
 
-  private updateValue(
+  private updateMetricValue(
     name: string,
     labels: Readonly<Record<string, string | number>>,
     next: (value: number) => number,

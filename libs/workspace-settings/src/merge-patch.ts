@@ -40,20 +40,20 @@ export function applySettingsPatch(values: RuleSettings, patch: JsonObject): Pat
   const fail: Fail = (param, code, message) => {
     if (faults.length < MAX_REPORTED_FAULTS) faults.push({ param, code, message });
   };
-  const exceptions = mergeMembersOfObject(values.exceptions, patch['exceptions'], {
+  const exceptions = applyMergePatchToObject(values.exceptions, patch['exceptions'], {
     param: 'exceptions',
     names: AUTOMATIC_EXCEPTION_TYPES,
     unknown: 'Is not an exception type that opens automatically. Allowed:',
     defaults: DEFAULT_RULE_SETTINGS.exceptions,
     read: (value, param, type) =>
-      readExceptionSettings(value, param, {
+      parseExceptionSettingsPatch(value, param, {
         now: values.exceptions[type],
         defaults: DEFAULT_RULE_SETTINGS.exceptions[type],
         fail,
       }),
     fail,
   });
-  const required_documents = mergeMembersOfObject(values.required_documents, patch['required_documents'], {
+  const required_documents = applyMergePatchToObject(values.required_documents, patch['required_documents'], {
     param: 'required_documents',
     names: TRANSPORT_MODES,
     unknown: 'Is not a transport mode. Allowed:',
@@ -64,7 +64,7 @@ export function applySettingsPatch(values: RuleSettings, patch: JsonObject): Pat
   return { values: { exceptions, required_documents } as RuleSettings, faults };
 }
 
-interface MemberReaders<Name extends string, Value> {
+interface MergePatchMemberOptions<Name extends string, Value> {
   readonly param: string;
   readonly names: readonly Name[];
   /** Start of the message for an unknown name. The allowed names follow. */
@@ -76,10 +76,10 @@ interface MemberReaders<Name extends string, Value> {
 }
 
 /** Applies a merge patch to an object whose members all have the same type. */
-function mergeMembersOfObject<Name extends string, Value>(
+function applyMergePatchToObject<Name extends string, Value>(
   now: Readonly<Partial<Record<Name, Value>>>,
   patch: JsonValue | undefined,
-  { param, names, unknown, defaults, read, fail }: MemberReaders<Name, Value>,
+  { param, names, unknown, defaults, read, fail }: MergePatchMemberOptions<Name, Value>,
 ): Readonly<Partial<Record<Name, Value>>> {
   if (patch === undefined) return now;
   if (patch === null) return defaults;
@@ -102,16 +102,16 @@ function mergeMembersOfObject<Name extends string, Value>(
   return after;
 }
 
-interface ExceptionSettingsContext {
+interface ExceptionSettingsPatchBasis {
   readonly now: ExceptionSettings;
   readonly defaults: ExceptionSettings;
   readonly fail: Fail;
 }
 
-function readExceptionSettings(
+function parseExceptionSettingsPatch(
   value: JsonValue,
   param: string,
-  { now, defaults, fail }: ExceptionSettingsContext,
+  { now, defaults, fail }: ExceptionSettingsPatchBasis,
 ): ExceptionSettings {
   if (!isJsonObject(value)) {
     fail(param, 'invalid_type', 'Must be an object.');
@@ -136,7 +136,7 @@ function readExceptionSettings(
       typeof sent === 'boolean' ? sent : fail(path, 'invalid_type', 'Must be true or false.'),
     ),
     after_hours: hours('after_hours'),
-    by_mode: mergeMembersOfObject(now.by_mode, value['by_mode'], {
+    by_mode: applyMergePatchToObject(now.by_mode, value['by_mode'], {
       param: `${param}.by_mode`,
       names: TRANSPORT_MODES,
       unknown: 'Is not a transport mode. Allowed:',

@@ -4,7 +4,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { Document, DocumentStore } from '@tracking/ports';
 import { createTempFolder } from '@tracking/testing';
 import { delayStoreReads } from '../test/gated-store.ts';
-import { type SettingsRecheck, SettingsOfWorkspaces } from './index.ts';
+import { type SettingsRecheck, WorkspaceSettingsStore } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
 const LATER = '2026-03-01T12:00:06.000Z';
@@ -23,10 +23,10 @@ afterEach(async () => {
 });
 
 const open = (documentStore: DocumentStore = engine.documentStore) =>
-  SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
+  WorkspaceSettingsStore.openWorkspaceSettings({ documentStore });
 const slower = (after_hours: number): JsonObject => ({ exceptions: { eta_slip: { after_hours } } });
 let commands = 0;
-const change = (settings: SettingsOfWorkspaces, patch: JsonObject, workspace_id = 'wsp_1') =>
+const change = (settings: WorkspaceSettingsStore, patch: JsonObject, workspace_id = 'wsp_1') =>
   settings.changeSettings({
     id: `command ${(commands += 1)}`,
     at: AT,
@@ -39,7 +39,7 @@ const running = (after: string | null, checked: number) => ({ after, checked, is
 const done = (checked: number) => ({ after: null, checked, isDone: true, at: LAST });
 const PENDING = { state: 'pending', checked: 0, started_at: null, finished_at: null };
 
-async function only({ rechecks }: SettingsOfWorkspaces): Promise<SettingsRecheck> {
+async function only({ rechecks }: WorkspaceSettingsStore): Promise<SettingsRecheck> {
   const [recheck, ...others] = await rechecks.listUnfinishedRechecks(undefined, 10);
   if (recheck === undefined || others.length > 0) throw new Error(`not one alone: ${recheck?.workspace_id}`);
   return recheck;
@@ -47,11 +47,11 @@ async function only({ rechecks }: SettingsOfWorkspaces): Promise<SettingsRecheck
 
 /** Returns the recheck as a job would advance it. */
 async function advanced(
-  { rechecks }: SettingsOfWorkspaces,
+  { rechecks }: WorkspaceSettingsStore,
   from: SettingsRecheck,
-  to: Parameters<typeof rechecks.storeProgress>[1],
+  to: Parameters<typeof rechecks.storeRecheckProgress>[1],
 ) {
-  const recheck = await rechecks.storeProgress(from, to);
+  const recheck = await rechecks.storeRecheckProgress(from, to);
   if (recheck === undefined) throw new Error('somebody else was first');
   return recheck;
 }
@@ -74,7 +74,7 @@ describe('a requested recheck', () => {
     await change(settings, slower(30));
     const begun = await advanced(settings, await only(settings), running('shp_a', 5));
     await settings.rechecks.requestRecheck('wsp_1');
-    expect(await settings.rechecks.storeProgress(begun, done(9))).toBeUndefined();
+    expect(await settings.rechecks.storeRecheckProgress(begun, done(9))).toBeUndefined();
     const again = await only(settings);
     expect(again).toMatchObject({ version: 2, isRunning: false, after: null, checked: 0 });
     expect(again.step).not.toBe(begun.step);
@@ -86,10 +86,10 @@ describe('a requested recheck', () => {
 
   it('remembers the rules for which all workspaces were rechecked', async () => {
     const { rechecks } = await open();
-    expect(await rechecks.readCheckedRules()).toBeUndefined();
-    await rechecks.storeCheckedRules('1 a');
-    await rechecks.storeCheckedRules('1 b');
-    expect(await (await open()).rechecks.readCheckedRules()).toBe('1 b');
+    expect(await rechecks.readRecheckedRulesVersion()).toBeUndefined();
+    await rechecks.storeRecheckedRulesVersion('1 a');
+    await rechecks.storeRecheckedRulesVersion('1 b');
+    expect(await (await open()).rechecks.readRecheckedRulesVersion()).toBe('1 b');
   });
 });
 
@@ -131,7 +131,7 @@ describe('the list of unfinished rechecks', () => {
     const settings = await open();
     for (const id of ['wsp_3', 'wsp_1', 'wsp_4', 'wsp_2', 'wsp_5']) await change(settings, slower(48), id);
     const [first] = await settings.rechecks.listUnfinishedRechecks(undefined, 1);
-    await settings.rechecks.storeProgress(first!, done(0));
+    await settings.rechecks.storeRecheckProgress(first!, done(0));
     const page = async (after?: string) =>
       (await settings.rechecks.listUnfinishedRechecks(after, 3)).map(({ workspace_id }) => workspace_id);
     expect(await page()).toEqual(['wsp_2', 'wsp_3', 'wsp_4']);
@@ -181,7 +181,7 @@ describe('recheck progress', () => {
     await change(settings, slower(48));
     const begun = await advanced(settings, await only(settings), running('shp_b', 2));
     expect((await change(settings, slower(72))).after).toMatchObject({ version: 3, recheck: PENDING });
-    expect(await settings.rechecks.storeProgress(begun, running('shp_c', 3))).toBeUndefined();
+    expect(await settings.rechecks.storeRecheckProgress(begun, running('shp_c', 3))).toBeUndefined();
     expect(await only(settings)).toMatchObject({ version: 3, isRunning: false, after: null, checked: 0 });
     await advanced(settings, await only(settings), done(7));
     expect((await change(settings, slower(96))).after).toMatchObject({ version: 4, recheck: PENDING });
@@ -204,7 +204,7 @@ describe('recheck progress', () => {
     await change(settings, slower(48));
     const recheck = await only(settings);
     const jobs = Array.from({ length: 10 }, (_, job) =>
-      settings.rechecks.storeProgress(recheck, running(`shp_${job}`, job)),
+      settings.rechecks.storeRecheckProgress(recheck, running(`shp_${job}`, job)),
     );
     const won = (await Promise.all(jobs)).filter((each) => each !== undefined);
     expect(won).toEqual([await only(settings)]);
@@ -215,7 +215,7 @@ describe('recheck progress', () => {
 const STEPS = [running(null, 0), running('shp_b', 2), running('shp_d', 4), done(5)];
 
 describe.each(STEPS.map((_, step) => step))('a change by a user during step %d of the job', (step) => {
-  let settings: SettingsOfWorkspaces;
+  let settings: WorkspaceSettingsStore;
   let recheck: SettingsRecheck;
   beforeEach(async () => {
     settings = await open();
@@ -225,7 +225,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
   });
 
   /** Runs `meanwhile` after the first operation on the store has read and before it writes. */
-  async function amid(meanwhile: () => Promise<unknown>): Promise<SettingsOfWorkspaces> {
+  async function amid(meanwhile: () => Promise<unknown>): Promise<WorkspaceSettingsStore> {
     let isFirst = true;
     const gate = async () => {
       if (!isFirst) return;
@@ -237,7 +237,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
 
   it('keeps a change made during the step, and restarts', async () => {
     const job = await amid(() => change(settings, { exceptions: { no_update: { after_hours: 7 } } }));
-    expect(await job.rechecks.storeProgress(recheck, STEPS[step]!)).toBeUndefined();
+    expect(await job.rechecks.storeRecheckProgress(recheck, STEPS[step]!)).toBeUndefined();
     expect(await settings.getSettings('wsp_1')).toMatchObject({
       version: 3,
       exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 7 } },

@@ -7,7 +7,7 @@ import {
   type SettingsDocument,
   type SettingsDocuments,
   type StoredSettings,
-  REQUESTED_RECHECK,
+  PENDING_RECHECK_FIELDS,
 } from './settings-document.ts';
 
 /** A recheck of a workspace's open shipments after a change of its settings. */
@@ -15,7 +15,7 @@ export interface SettingsRecheck {
   readonly workspace_id: string;
   /** Version of the settings that the recheck applies. */
   readonly version: number;
-  /** Progress counter. {@link RecheckStore.storeProgress} fails if another process has advanced the counter. */
+  /** Progress counter. {@link RecheckStore.storeRecheckProgress} fails if another process has advanced the counter. */
   readonly step: number;
   /** False while the recheck waits until all replicas have the settings. */
   readonly isRunning: boolean;
@@ -52,12 +52,12 @@ export class RecheckStore {
       ...(after !== undefined && { after: [after] }),
       limit,
     });
-    return found.flatMap((document) => createRecheckOfSettings(document) ?? []);
+    return found.flatMap((document) => extractSettingsRecheck(document) ?? []);
   }
 
   /**
    * Requests a recheck of a workspace's shipments although its settings did not change. A running recheck starts again.
-   * @throws Busy, Unavailable
+   * @throws BusyError, UnavailableError
    */
   async requestRecheck(workspaceId: string): Promise<void> {
     // The recheck is a part of the settings document, so this call waits for changes of the settings.
@@ -65,12 +65,13 @@ export class RecheckStore {
       const found = await this.documents.get(workspaceId);
       if (found === undefined) {
         return (
-          (await this.documents.insert({ ...createInitialSettings(workspaceId), ...REQUESTED_RECHECK })) || undefined
+          (await this.documents.insert({ ...createInitialSettings(workspaceId), ...PENDING_RECHECK_FIELDS })) ||
+          undefined
         );
       }
       const { version, recheck_step = 0 } = found;
       const guard = { version, ...(found.recheck_step !== undefined && { recheck_step }) };
-      const requested = { ...found, ...REQUESTED_RECHECK, recheck_step: recheck_step + 1 };
+      const requested = { ...found, ...PENDING_RECHECK_FIELDS, recheck_step: recheck_step + 1 };
       return (await this.documents.replace(requested, guard)) || undefined;
     });
   }
@@ -79,20 +80,20 @@ export class RecheckStore {
    * Returns the version of the rules with which all workspaces were last rechecked, or with which a recheck was
    * requested; undefined before the first recheck.
    */
-  async readCheckedRules(): Promise<string | undefined> {
+  async readRecheckedRulesVersion(): Promise<string | undefined> {
     return (await this.checkedRules.get(CHECKED_RULES_ID))?.rules;
   }
 
-  async storeCheckedRules(rules: string): Promise<void> {
+  async storeRecheckedRulesVersion(rules: string): Promise<void> {
     await this.checkedRules.upsert({ id: CHECKED_RULES_ID, rules });
   }
 
   /**
    * Stores the progress of a recheck.
    * @returns the stored recheck; undefined, without a write, if another job advanced it or the settings changed
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  async storeProgress(
+  async storeRecheckProgress(
     recheck: SettingsRecheck,
     { after, checked, isDone, at }: RecheckProgress,
   ): Promise<SettingsRecheck | undefined> {
@@ -113,16 +114,11 @@ export class RecheckStore {
       },
     };
     const isStored = await this.documents.replace(advanced, { version, recheck_step: step });
-    return isStored ? createRecheckOfSettings(advanced) : undefined;
+    return isStored ? extractSettingsRecheck(advanced) : undefined;
   }
 }
 
-function createRecheckOfSettings({
-  id,
-  version,
-  recheck,
-  recheck_step,
-}: SettingsDocument): SettingsRecheck | undefined {
+function extractSettingsRecheck({ id, version, recheck, recheck_step }: SettingsDocument): SettingsRecheck | undefined {
   if (recheck === undefined || recheck_step === undefined) return undefined;
   const { state, after, checked } = recheck;
   return { workspace_id: id, version, step: recheck_step, isRunning: state !== 'pending', after, checked };
@@ -131,13 +127,13 @@ function createRecheckOfSettings({
 const CHECKED_RULES_ID = 'rules';
 
 /** Document for a workspace that has never changed a setting. */
-export const INITIAL_SETTINGS: StoredSettings = {
+export const INITIAL_WORKSPACE_SETTINGS: StoredSettings = {
   ...NO_CHANGED_SETTINGS,
   version: 1,
   updated_at: null,
   updated_by: null,
 };
 
-function createInitialSettings(id: string): Omit<SettingsDocument, keyof typeof REQUESTED_RECHECK> {
-  return { id, ...INITIAL_SETTINGS, changed_by: '', before: INITIAL_SETTINGS };
+function createInitialSettings(id: string): Omit<SettingsDocument, keyof typeof PENDING_RECHECK_FIELDS> {
+  return { id, ...INITIAL_WORKSPACE_SETTINGS, changed_by: '', before: INITIAL_WORKSPACE_SETTINGS };
 }

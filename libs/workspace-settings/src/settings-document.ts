@@ -14,7 +14,8 @@ import {
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 
 /** The stored settings of a workspace, with the time of the last change. */
-export interface StoredSettings extends SetValues, Pick<WorkspaceSettings, 'version' | 'updated_at' | 'updated_by'> {}
+export interface StoredSettings
+  extends ChangedSettingValues, Pick<WorkspaceSettings, 'version' | 'updated_at' | 'updated_by'> {}
 
 /** Progress of the recheck; absent if the last change of the settings is older than the recheck feature. */
 interface StoredRecheck {
@@ -37,7 +38,7 @@ export interface SettingsDocument extends Document, StoredSettings, StoredRechec
 
 export type SettingsDocuments = Collection<SettingsDocument>;
 
-export const SETTINGS_DOCUMENTS: CollectionSpec = {
+export const WORKSPACE_SETTINGS_COLLECTION_SPEC: CollectionSpec = {
   name: 'workspace_settings',
   indexes: [{ name: 'rechecking', fields: ['is_rechecking', 'id'] }],
 };
@@ -47,10 +48,10 @@ export interface CheckedRules extends Document {
   readonly rules: string;
 }
 
-export const CHECKED_RULES: CollectionSpec = { name: 'checked_rules', indexes: [] };
+export const CHECKED_RULES_COLLECTION_SPEC: CollectionSpec = { name: 'checked_rules', indexes: [] };
 
 /** Recheck fields that are stored with the change of the settings, so that a crash after the change loses nothing. */
-export const REQUESTED_RECHECK: Required<StoredRecheck> = {
+export const PENDING_RECHECK_FIELDS: Required<StoredRecheck> = {
   recheck: { state: 'pending', checked: 0, started_at: null, finished_at: null, after: null },
   is_rechecking: true,
   recheck_step: 0,
@@ -59,12 +60,17 @@ export const REQUESTED_RECHECK: Required<StoredRecheck> = {
 /** Settings of a workspace without derived fields. */
 export type DecidedSettings = Omit<WorkspaceSettings, 'recheck'>;
 
-export function createDecidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
+export function toEffectiveWorkspaceSettings({
+  version,
+  updated_at,
+  updated_by,
+  ...set
+}: StoredSettings): DecidedSettings {
   return { ...computeEffectiveSettings(set), version, updated_at, updated_by };
 }
 
 export function toWorkspaceSettings(stored: StoredSettings & StoredRecheck): WorkspaceSettings {
-  return { ...createDecidedSettings(stored), recheck: toSettingsRecheck(stored) };
+  return { ...toEffectiveWorkspaceSettings(stored), recheck: toSettingsRecheck(stored) };
 }
 
 function toSettingsRecheck({ recheck }: StoredRecheck): SettingsRecheck | null {
@@ -77,25 +83,28 @@ function toSettingsRecheck({ recheck }: StoredRecheck): SettingsRecheck | null {
  * The values that a workspace has changed. Values equal to their defaults are not stored, so that the workspace gets
  * improved defaults of later versions.
  */
-export interface SetValues {
+export interface ChangedSettingValues {
   readonly exceptions: Readonly<Partial<Record<AutomaticExceptionType, Partial<ExceptionSettings>>>>;
   readonly required_documents: Readonly<Partial<Record<Mode, readonly DocumentType[]>>>;
 }
 
-export const NO_CHANGED_SETTINGS: SetValues = { exceptions: {}, required_documents: {} };
+export const NO_CHANGED_SETTINGS: ChangedSettingValues = { exceptions: {}, required_documents: {} };
 
 /** Returns the effective settings: the changed values and the defaults of all other values. */
-export function computeEffectiveSettings({ exceptions, required_documents }: SetValues): RuleSettings {
+export function computeEffectiveSettings({ exceptions, required_documents }: ChangedSettingValues): RuleSettings {
   return {
-    exceptions: sortValuesByName(AUTOMATIC_EXCEPTION_TYPES, (type) =>
+    exceptions: createRecordFromNames(AUTOMATIC_EXCEPTION_TYPES, (type) =>
       mergeSettingsWithDefaults(type, exceptions[type] ?? {}),
     ),
-    required_documents: sortValuesByName(TRANSPORT_MODES, (mode) => required_documents[mode] ?? []),
+    required_documents: createRecordFromNames(TRANSPORT_MODES, (mode) => required_documents[mode] ?? []),
   };
 }
 
 /** Returns the changed values of effective settings: the inverse of {@link computeEffectiveSettings}. */
-export function pickValuesThatDifferFromDefault({ exceptions, required_documents }: RuleSettings): SetValues {
+export function pickValuesThatDifferFromDefault({
+  exceptions,
+  required_documents,
+}: RuleSettings): ChangedSettingValues {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
     (type) =>
       [type, pickSettingsDifferentFromDefaults(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
@@ -133,7 +142,7 @@ function sortSettingsByMode(by_mode: ExceptionSettings['by_mode']): ExceptionSet
   );
 }
 
-function sortValuesByName<Name extends string, Value>(
+function createRecordFromNames<Name extends string, Value>(
   names: readonly Name[],
   value: (name: Name) => Value,
 ): Readonly<Record<Name, Value>> {

@@ -2,11 +2,11 @@ import { DomainError } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { createTempFolder, delayStoreReads } from '@tracking/testing';
 import { delayStoreReads as gatedStore } from '../test/gated-store.ts';
-import { SettingsOfWorkspaces } from './index.ts';
+import { WorkspaceSettingsStore } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
 const ADMIN = { type: 'user', id: 'usr_1' } as const;
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 const replica = (documentStore: DocumentStore = engine.documentStore) =>
-  SettingsOfWorkspaces.openWorkspaceSettings({ documentStore, elapsed: () => now });
+  WorkspaceSettingsStore.openWorkspaceSettings({ documentStore, elapsed: () => now });
 const command = (id: string, patch: JsonObject, more: object = {}) => ({
   id,
   at: AT,
@@ -204,7 +204,7 @@ describe('settings for writes', () => {
     const late = slow.getCachedSettings(workspace_id);
     now += 4_001;
     gate.resolve();
-    await expect(late).rejects.toBeInstanceOf(Unavailable);
+    await expect(late).rejects.toBeInstanceOf(UnavailableError);
   });
 
   it('a look-up that began before a change does not hide it', async () => {
@@ -222,13 +222,13 @@ describe('settings for writes', () => {
     let isDown = false;
     const settings = await replica(
       behind(async () => {
-        if (isDown) throw new Unavailable('document store', 'gone');
+        if (isDown) throw new UnavailableError('document store', 'gone');
       }),
     );
     expect((await settings.getCachedSettings(workspace_id)).version).toBe(1);
     isDown = true;
     now += 3_000;
-    await expect(settings.getCachedSettings(workspace_id)).rejects.toBeInstanceOf(Unavailable);
+    await expect(settings.getCachedSettings(workspace_id)).rejects.toBeInstanceOf(UnavailableError);
     isDown = false;
     expect((await settings.getCachedSettings(workspace_id)).version).toBe(1);
   });

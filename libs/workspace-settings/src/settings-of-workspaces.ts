@@ -1,21 +1,21 @@
-import { DomainError, PreconditionFailed } from '@tracking/contracts';
+import { DomainError, PreconditionFailedError } from '@tracking/contracts';
 import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
-import { RecentLookUps, retryConflicts } from '@tracking/resilience';
+import { RecentLookUpCache, retryConflicts } from '@tracking/resilience';
 import { applySettingsPatch } from './merge-patch.ts';
-import { INITIAL_SETTINGS, RecheckStore } from './rechecks.ts';
+import { INITIAL_WORKSPACE_SETTINGS, RecheckStore } from './rechecks.ts';
 import {
-  CHECKED_RULES,
+  CHECKED_RULES_COLLECTION_SPEC,
   type CheckedRules,
-  createDecidedSettings,
+  toEffectiveWorkspaceSettings,
   type DecidedSettings,
-  SETTINGS_DOCUMENTS,
+  WORKSPACE_SETTINGS_COLLECTION_SPEC,
   type SettingsDocument,
   type SettingsDocuments,
-  type SetValues,
+  type ChangedSettingValues,
   pickValuesThatDifferFromDefault,
   type StoredSettings,
-  REQUESTED_RECHECK,
+  PENDING_RECHECK_FIELDS,
   computeEffectiveSettings,
   toWorkspaceSettings,
 } from './settings-document.ts';
@@ -37,9 +37,9 @@ export interface SettingsChange {
   readonly after: WorkspaceSettings;
 }
 
-const DEFAULT_SETTINGS = toWorkspaceSettings(INITIAL_SETTINGS);
+const DEFAULT_WORKSPACE_SETTINGS = toWorkspaceSettings(INITIAL_WORKSPACE_SETTINGS);
 
-interface SettingsOptions {
+interface WorkspaceSettingsOptions {
   readonly documentStore: DocumentStore;
   /** Returns monotonic time in milliseconds. */
   readonly elapsed?: () => number;
@@ -49,52 +49,60 @@ interface SettingsOptions {
  * The settings of all workspaces, one document per workspace. The document has the workspace's id and is created by the
  * first change.
  */
-export class SettingsOfWorkspaces {
-  readonly #recent: RecentLookUps<WorkspaceSettings>;
+export class WorkspaceSettingsStore {
+  readonly #recent: RecentLookUpCache<WorkspaceSettings>;
 
   private constructor(
     private readonly documents: SettingsDocuments,
     readonly rechecks: RecheckStore,
     elapsed?: () => number,
   ) {
-    this.#recent = new RecentLookUps({ ...(elapsed && { elapsed }) });
+    this.#recent = new RecentLookUpCache({ ...(elapsed && { elapsed }) });
   }
 
-  static async openWorkspaceSettings({ documentStore, elapsed }: SettingsOptions): Promise<SettingsOfWorkspaces> {
-    const documents = await documentStore.collection<SettingsDocument>(SETTINGS_DOCUMENTS);
-    const checkedRules = await documentStore.collection<CheckedRules>(CHECKED_RULES);
-    return new SettingsOfWorkspaces(documents, new RecheckStore(documents, checkedRules), elapsed);
+  static async openWorkspaceSettings({
+    documentStore,
+    elapsed,
+  }: WorkspaceSettingsOptions): Promise<WorkspaceSettingsStore> {
+    const documents = await documentStore.collection<SettingsDocument>(WORKSPACE_SETTINGS_COLLECTION_SPEC);
+    const checkedRules = await documentStore.collection<CheckedRules>(CHECKED_RULES_COLLECTION_SPEC);
+    return new WorkspaceSettingsStore(documents, new RecheckStore(documents, checkedRules), elapsed);
   }
 
-  /** Returns the present settings. @throws Unavailable */
+  /** Returns the present settings. @throws UnavailableError */
   async getSettings(workspaceId: string): Promise<WorkspaceSettings> {
-    return (await this.#readSettings(workspaceId)) ?? DEFAULT_SETTINGS;
+    return (await this.#readSettings(workspaceId)) ?? DEFAULT_WORKSPACE_SETTINGS;
   }
 
   /**
    * Returns settings for writes. They are at most five seconds old and include changes made by this process.
-   * @throws Unavailable if the document store does not respond in time, even if older settings are cached
+   * @throws UnavailableError if the document store does not respond in time, even if older settings are cached
    */
   async getCachedSettings(workspaceId: string): Promise<WorkspaceSettings> {
-    return (await this.#recent.lookUp(workspaceId, (id) => this.#readSettings(id))) ?? DEFAULT_SETTINGS;
+    return (
+      (await this.#recent.getOrLookUpValue(workspaceId, (id) => this.#readSettings(id))) ?? DEFAULT_WORKSPACE_SETTINGS
+    );
   }
 
   /**
    * Changes the settings and requests a recheck of the workspace's open shipments. If the patch has no effect, writes
    * nothing.
-   * @throws DomainError `validation_failed` with all invalid fields; PreconditionFailed; Unavailable, Busy
+   * @throws DomainError `validation_failed` with all invalid fields; PreconditionFailedError; UnavailableError, BusyError
    */
   changeSettings(command: ChangeSettingsRequest): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
     return retryConflicts(this.documents, `the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
       if (found?.changed_by === id) {
-        return { before: createDecidedSettings(found.before), after: toWorkspaceSettings(found) };
+        return { before: toEffectiveWorkspaceSettings(found.before), after: toWorkspaceSettings(found) };
       }
-      const before = pickStoredFields(found ?? INITIAL_SETTINGS);
+      const before = pickStoredFields(found ?? INITIAL_WORKSPACE_SETTINGS);
       const set = applySettingsChange(before, command);
       if (set === undefined) {
-        return { before: createDecidedSettings(before), after: toWorkspaceSettings(found ?? INITIAL_SETTINGS) };
+        return {
+          before: toEffectiveWorkspaceSettings(before),
+          after: toWorkspaceSettings(found ?? INITIAL_WORKSPACE_SETTINGS),
+        };
       }
       const document: SettingsDocument = {
         id: workspace_id,
@@ -104,11 +112,11 @@ export class SettingsOfWorkspaces {
         updated_by: actor,
         changed_by: id,
         before,
-        ...REQUESTED_RECHECK,
+        ...PENDING_RECHECK_FIELDS,
       };
-      if (!(await this.#writeDocument(document, found?.version))) return undefined;
+      if (!(await this.#writeSettingsIfUnchanged(document, found?.version))) return undefined;
       this.#recent.forgetKey(workspace_id);
-      return { before: createDecidedSettings(before), after: toWorkspaceSettings(document) };
+      return { before: toEffectiveWorkspaceSettings(before), after: toWorkspaceSettings(document) };
     });
   }
 
@@ -117,7 +125,7 @@ export class SettingsOfWorkspaces {
     return found && toWorkspaceSettings(found);
   }
 
-  #writeDocument(document: SettingsDocument, version: number | undefined): Promise<boolean> {
+  #writeSettingsIfUnchanged(document: SettingsDocument, version: number | undefined): Promise<boolean> {
     return version === undefined ? this.documents.insert(document) : this.documents.replace(document, { version });
   }
 }
@@ -126,10 +134,10 @@ export class SettingsOfWorkspaces {
 function applySettingsChange(
   before: StoredSettings,
   { patch, if_match }: ChangeSettingsRequest,
-): SetValues | undefined {
+): ChangedSettingValues | undefined {
   const { values, faults } = applySettingsPatch(computeEffectiveSettings(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);
-  if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailed(before.version);
+  if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailedError(before.version);
   const set = pickValuesThatDifferFromDefault(values);
   return JSON.stringify(set) === JSON.stringify(pickValuesThatDifferFromDefault(computeEffectiveSettings(before)))
     ? undefined

@@ -17,7 +17,7 @@ export function delayStoreReads(documentStore: DocumentStore, gate: () => Promis
         },
       });
     },
-    collectionNames: (prefix) => documentStore.collectionNames(prefix),
+    listCollectionNames: (prefix) => documentStore.listCollectionNames(prefix),
     dropCollection: (name) => documentStore.dropCollection(name),
     close: () => documentStore.close(),
   };

@@ -2,9 +2,9 @@ import { scaleTimeout } from '@tracking/testing';
 import type { Browser, Page } from 'playwright-core';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createKey, createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
-describeInBrowser('the API documentation', () => {
+declareBrowserTests('the API documentation', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describeInBrowser('the API documentation', () => {
     'sends requests with the values that it fills in, as soon as the user has entered an API key',
     async () => {
       const { key } = await createKey(subject, await createWorkspace(subject, 'documentation'), 'admin');
-      const window = await BrowserWindow.openWindow(browser, subject);
+      const window = await BrowserWindow.openBrowserWindow(browser, subject);
       const { page } = window;
       page.setDefaultTimeout(scaleTimeout(60_000));
       await page.goto('/docs');

@@ -7,7 +7,7 @@ import type { SignedInUser } from '../people.ts';
 import type { SystemUnderTest } from '../subject.ts';
 
 /** Declares tests that need a browser. If no browser is installed, they are reported as not tested, with the reason. */
-export function describeInBrowser(name: string, tests: () => void): void {
+export function declareBrowserTests(name: string, tests: () => void): void {
   if (CHROMIUM_PATH !== undefined) describe(name, tests);
   else test.todo(`${name} [not tested: no Chromium, see CHROMIUM]`);
 }
@@ -48,7 +48,7 @@ export class BrowserWindow {
   }
 
   /** @param person user whose session the page has; no session if absent */
-  static async openWindow(
+  static async openBrowserWindow(
     browser: Browser,
     subject: SystemUnderTest,
     person?: SignedInUser,

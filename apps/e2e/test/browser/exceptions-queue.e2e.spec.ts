@@ -2,11 +2,11 @@ import type { Browser } from 'playwright-core';
 import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW_SIZE, BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { NARROW_WINDOW_SIZE, BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
 const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold', 'terminal_hold'] as const;
 
-describeInBrowser('the exceptions queue', () => {
+declareBrowserTests('the exceptions queue', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let admin: SignedInUser;
@@ -37,7 +37,7 @@ describeInBrowser('the exceptions queue', () => {
 
   it('assigns and resolves several exceptions at once, and retries a failed one', async () => {
     const ids = await Promise.all(TYPES.map((type) => opened(type, { title: `Bulk ${type}` })));
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath('/exceptions');
     await page.getByLabel('Select all loaded exceptions').check();
@@ -73,7 +73,7 @@ describeInBrowser('the exceptions queue', () => {
   it('can be used with the keyboard only', async () => {
     const first = await opened('lost', { severity: 'critical', title: 'Keys first' });
     const second = await opened('shortage', { severity: 'critical', title: 'Keys second' });
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath('/exceptions?severity=critical&type=lost,shortage&view=unassigned');
     await page.getByRole('link', { name: 'Keys first' }).focus();
@@ -102,7 +102,7 @@ describeInBrowser('the exceptions queue', () => {
 
   it('updates rows in place, and counts new exceptions instead of moving rows', async () => {
     const id = await opened('lost', { severity: 'low', title: 'Live one' });
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath('/exceptions?severity=low');
     const row = page.getByRole('row').filter({ hasText: 'Live one' });
@@ -126,7 +126,7 @@ describeInBrowser('the exceptions queue', () => {
     });
     for (const { shipment: made } of data.data)
       await admin.api.post(`/v1/shipments/${made.id}/exceptions`, { type: 'freight_hold', severity: 'low' });
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await page.clock.install();
     await window.openPageAtPath('/exceptions?type=freight_hold&severity=low');
@@ -161,7 +161,7 @@ describeInBrowser('the exceptions queue', () => {
       return { ...template, id, title: `Row ${n}` };
     });
     let order: readonly object[] = rows;
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.withholdEvents();
     await page.route(
@@ -194,7 +194,7 @@ describeInBrowser('the exceptions queue', () => {
     const email = generateEmail('viewer');
     const { data } = await admin.api.post<{ invitation_url: string }>('/v1/users', { email, role: 'viewer' });
     const viewer = await acceptInvitation(subject, data.invitation_url, email);
-    const window = await BrowserWindow.openWindow(browser, subject, viewer, NARROW_WINDOW_SIZE);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, viewer, NARROW_WINDOW_SIZE);
     const { page } = window;
     await window.openPageAtPath('/exceptions?type=lost');
     await page.getByText('permission exceptions:write').waitFor();

@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core';
 import { generateEmail } from '../people.ts';
 import { runCli, findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createHttpClient, createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
-describeInBrowser('a new user', () => {
+declareBrowserTests('a new user', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describeInBrowser('a new user', () => {
       '--workspace',
       workspace,
     );
-    const window = await BrowserWindow.openWindow(browser, subject);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject);
     const { page } = window;
     await window.openPageAtPath(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
     await page.getByLabel('Your name').fill('Ann Visser');

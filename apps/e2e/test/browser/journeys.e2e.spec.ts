@@ -1,15 +1,19 @@
 import { scaleTimeout } from '@tracking/testing';
 import { STANDALONE_SETTINGS } from '../shared-standalone.ts';
 import { findSharedStandalone, startStandalone, type StartedSystem, type SystemUnderTest } from '../subject.ts';
-import { describeInBrowser } from './browser.ts';
-import { shipmentImport } from './shipment-import.ts';
-import { shipmentJourney } from './shipment-journey.ts';
-import { runInBrowser } from './browser-test-harness.ts';
-import { webhooksJourney } from './webhooks-journey.ts';
+import { declareBrowserTests } from './browser.ts';
+import { shipmentImportBrowserTests } from './shipment-import.ts';
+import { shipmentBrowserJourney } from './shipment-journey.ts';
+import { runTestsInBrowser } from './browser-test-harness.ts';
+import { webhooksBrowserJourney } from './webhooks-journey.ts';
 
 // distributed.e2e.spec.ts runs the same journeys on services.
-for (const { name, tests, isFirstStart } of [webhooksJourney, shipmentImport, shipmentJourney]) {
-  describeInBrowser(`${name}, standalone`, () => {
+for (const { name, tests, isFirstStart } of [
+  webhooksBrowserJourney,
+  shipmentImportBrowserTests,
+  shipmentBrowserJourney,
+]) {
+  declareBrowserTests(`${name}, standalone`, () => {
     let subject: SystemUnderTest;
     let own: StartedSystem | undefined;
     beforeAll(async () => {
@@ -17,6 +21,6 @@ for (const { name, tests, isFirstStart } of [webhooksJourney, shipmentImport, sh
       subject = own ?? (await findSharedStandalone());
     }, scaleTimeout(60_000));
     afterAll(() => own?.stop());
-    runInBrowser(() => subject, tests);
+    runTestsInBrowser(() => subject, tests);
   });
 }

@@ -3,7 +3,7 @@ import type { Locator, Page, Request, Response } from 'playwright-core';
 import type { BrowserWindow } from './browser.ts';
 
 /** Values for the required fields of a dialog, by input type. */
-const FIELD_VALUES: Readonly<Record<string, string>> = {
+const DIALOG_VALUE_BY_INPUT_TYPE: Readonly<Record<string, string>> = {
   email: 'somebody@example.com',
   password: 'a long password for tests',
   'datetime-local': '2026-11-20T10:00',
@@ -21,7 +21,7 @@ const SHORT_TIMEOUT_MS = 2_000;
  * everything. Buttons of the same name count as one.
  * @param known names of buttons to skip
  */
-export async function findForbiddenRequests(
+export async function pressEveryButtonOfPage(
   window: BrowserWindow,
   path: string,
   known: ReadonlySet<string>,
@@ -50,11 +50,11 @@ export async function findForbiddenRequests(
   for (const name of names) {
     pressing = name;
     try {
-      const items = await pressButtonOfWindow(window, path, name);
+      const items = await pressButtonOfPage(window, path, name);
       await answered();
       for (let at = 0; at < items; at += 1) {
         pressing = `${name}, item ${at + 1}`;
-        await pressButtonOfWindow(window, path, name, at);
+        await pressButtonOfPage(window, path, name, at);
         await answered();
       }
     } catch (error) {
@@ -66,7 +66,7 @@ export async function findForbiddenRequests(
 }
 
 /** @returns the number of items in the menu that the button opened; 0 if it opened none */
-async function pressButtonOfWindow(window: BrowserWindow, path: string, name: string, item?: number): Promise<number> {
+async function pressButtonOfPage(window: BrowserWindow, path: string, name: string, item?: number): Promise<number> {
   const { page } = window;
   await window.openPageAtPath(path);
   const button = page
@@ -104,7 +104,9 @@ async function fillInAndSubmitDialog(page: Page): Promise<void> {
     .locator('input[required]:visible:not([readonly]), textarea[required]:visible')
     .all()) {
     if ((await field.inputValue()) !== '') continue;
-    await field.fill(FIELD_VALUES[(await field.getAttribute('type')) ?? 'text'] ?? 'something').catch(() => undefined);
+    await field
+      .fill(DIALOG_VALUE_BY_INPUT_TYPE[(await field.getAttribute('type')) ?? 'text'] ?? 'something')
+      .catch(() => undefined);
   }
   await unlessClosed(() => last.click({ timeout: SHORT_TIMEOUT_MS }));
 }

@@ -3,9 +3,9 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW_SIZE, WIDE_WINDOW_SIZE, BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { NARROW_WINDOW_SIZE, WIDE_WINDOW_SIZE, BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 import { createSampleShipment } from './shipment-scene.ts';
-import { type SampleWebhooks, createSampleWebhooks } from './webhook-scene.ts';
+import { type SampleWebhookSetup, createSampleWebhooks } from './webhook-scene.ts';
 
 /**
  * Every page with content. `:name` in a path is the id of a resource created below. `drawn` selects an element that is
@@ -59,11 +59,11 @@ const PAGES: readonly { readonly name: string; readonly path: string; readonly d
   { name: 'dead-link', path: '/invitation#inv_leads-nowhere' },
 ];
 
-describeInBrowser('every page', () => {
+declareBrowserTests('every page', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let admin: SignedInUser;
-  let webhooks: SampleWebhooks;
+  let webhooks: SampleWebhookSetup;
   let ids: Readonly<Record<string, string>>;
   let windows: Readonly<Record<'wide' | 'narrow', BrowserWindow>>;
   beforeAll(async () => {
@@ -86,8 +86,8 @@ describeInBrowser('every page', () => {
     webhooks = await createSampleWebhooks(admin);
     ids = { ...webhooks.ids, ...(await createSampleShipment(admin)) };
     windows = {
-      wide: await BrowserWindow.openWindow(browser, subject, admin, WIDE_WINDOW_SIZE),
-      narrow: await BrowserWindow.openWindow(browser, subject, admin, NARROW_WINDOW_SIZE),
+      wide: await BrowserWindow.openBrowserWindow(browser, subject, admin, WIDE_WINDOW_SIZE),
+      narrow: await BrowserWindow.openBrowserWindow(browser, subject, admin, NARROW_WINDOW_SIZE),
     };
   }, scaleTimeout(90_000));
   afterAll(async () => {
@@ -121,7 +121,7 @@ describeInBrowser('every page', () => {
   });
 
   it('shows that the connection is lost, keeps its data, and resumes by itself', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page, context } = window;
     await window.openPageAtPath('/shipments');
     await context.setOffline(true);

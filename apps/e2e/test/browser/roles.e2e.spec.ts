@@ -4,8 +4,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
-import { findForbiddenRequests } from './offered.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
+import { pressEveryButtonOfPage } from './offered.ts';
 
 /** Permissions of each role, as in docs/reference/identity.md. */
 const VIEWER = ['shipments:read', 'documents:read'];
@@ -81,7 +81,7 @@ const PAGES = [
 ];
 
 for (const who of ROLES) {
-  describeInBrowser(`${who.role} in ${who.environment}`, () => {
+  declareBrowserTests(`${who.role} in ${who.environment}`, () => {
     const { role, environment, may } = who;
     let subject: SystemUnderTest;
     let browser: Browser;
@@ -98,7 +98,7 @@ for (const who of ROLES) {
         const address = path.replace('ID', id).replace('ENDPOINT', endpointId).replace('EXCEPTION', exceptionId);
         return environment === 'test' ? `${address}${address.includes('?') ? '&' : '?'}environment=test` : address;
       };
-      window = await BrowserWindow.openWindow(browser, subject, await createUser(subject, admin, role));
+      window = await BrowserWindow.openBrowserWindow(browser, subject, await createUser(subject, admin, role));
     }, scaleTimeout(60_000));
     afterAll(async () => {
       await browser?.close();
@@ -135,7 +135,7 @@ for (const who of ROLES) {
         const above = new Set<string>();
         for (const path of PAGES) {
           const known = path.startsWith('/shipments/ID/') && path !== EDIT ? above : NO_NAMES;
-          const { names, refused: here } = await findForbiddenRequests(window, pathOf(path), known);
+          const { names, refused: here } = await pressEveryButtonOfPage(window, pathOf(path), known);
           refused.push(...here);
           if (path === '/shipments/ID') for (const name of names) above.add(name);
         }

@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createKey, createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
-describeInBrowser('an empty workspace', () => {
+declareBrowserTests('an empty workspace', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
@@ -17,7 +17,11 @@ describeInBrowser('an empty workspace', () => {
 
   it('checks off a key and a shipment as they arrive, regardless of their source', async () => {
     const workspace = await createWorkspace(subject, 'first-steps');
-    const window = await BrowserWindow.openWindow(browser, subject, await createSignedInAdmin(subject, workspace));
+    const window = await BrowserWindow.openBrowserWindow(
+      browser,
+      subject,
+      await createSignedInAdmin(subject, workspace),
+    );
     const { page } = window;
     await window.openPageAtPath('/start?environment=test');
     await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
@@ -36,7 +40,11 @@ describeInBrowser('an empty workspace', () => {
 
   it('adds sample journeys in test only, and a second click creates no duplicates', async () => {
     const workspace = await createWorkspace(subject, 'samples');
-    const window = await BrowserWindow.openWindow(browser, subject, await createSignedInAdmin(subject, workspace));
+    const window = await BrowserWindow.openBrowserWindow(
+      browser,
+      subject,
+      await createSignedInAdmin(subject, workspace),
+    );
     const { page } = window;
     const { api } = await createKey(subject, workspace, 'viewer', 'test');
     const fill = page.getByRole('button', { name: 'Add sample journeys' });

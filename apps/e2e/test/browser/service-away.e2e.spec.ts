@@ -5,10 +5,10 @@ import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { startStandalone, type StartedSystem } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
-import { BrowserWindow, describeInBrowser, createNotFoundResponse, startBrowser } from './browser.ts';
+import { BrowserWindow, declareBrowserTests, createNotFoundResponse, startBrowser } from './browser.ts';
 import { createPdf } from './paper.ts';
 
-describeInBrowser('a page that is left open', () => {
+declareBrowserTests('a page that is left open', () => {
   let subject: StartedSystem;
   let browser: Browser;
   let ann: SignedInUser;
@@ -27,7 +27,7 @@ describeInBrowser('a page that is left open', () => {
   it(
     'shows that the service is unreachable, keeps the layout around parts that fail to load, and recovers when the service is back',
     async () => {
-      const { page, context } = await BrowserWindow.openWindow(browser, subject, ann);
+      const { page, context } = await BrowserWindow.openBrowserWindow(browser, subject, ann);
       await page.goto('/shipments');
       await page.getByRole('link', { name: 'PO-1' }).waitFor();
       const [server] = subject.processes;
@@ -62,7 +62,7 @@ describeInBrowser('a page that is left open', () => {
   it('reports a failed download', async () => {
     const { data } = await ann.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-4', mode: 'ocean' });
     await uploadDocument(ann.api, data.id, createPdf('Bill'), { type: 'bill_of_lading' });
-    const window = await BrowserWindow.openWindow(browser, subject, ann);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${data.id}/documents`);
     await page.route('**/v1/documents/*/download', (route) => route.fulfill(createNotFoundResponse('It is gone.')));
@@ -81,7 +81,7 @@ describeInBrowser('a page that is left open', () => {
     const fields = { url: 'http://127.0.0.1:9999/hooks', event_types: ['*'] };
     const { data, status } = await ann.api.post<{ id: string }>('/v1/webhook_endpoints', fields);
     expect(status).toBe(201);
-    const window = await BrowserWindow.openWindow(browser, subject, ann);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
     const { page } = window;
     await window.openPageAtPath(`/settings/webhooks/${data.id}?tab=configuration`);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -102,7 +102,7 @@ describeInBrowser('a page that is left open', () => {
   });
 
   it('keeps the input after the session ended, and continues once the user signs in in another tab', async () => {
-    const { page, context } = await BrowserWindow.openWindow(browser, subject, ann);
+    const { page, context } = await BrowserWindow.openBrowserWindow(browser, subject, ann);
     await page.goto('/shipments/new');
     const reference = page.getByLabel('Your reference');
     await reference.fill('PO-3');

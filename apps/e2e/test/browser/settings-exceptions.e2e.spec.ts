@@ -2,14 +2,14 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
 interface Settings {
   readonly exceptions: Readonly<Record<string, object>>;
   readonly required_documents: Readonly<Record<string, readonly string[]>>;
 }
 
-describeInBrowser('settings of exceptions', () => {
+declareBrowserTests('settings of exceptions', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let admin: SignedInUser;
@@ -35,7 +35,7 @@ describeInBrowser('settings of exceptions', () => {
   const settings = async () => (await admin.api.get<Settings>('/v1/settings')).data;
 
   it('a rule is changed despite a concurrent change, and reset to its default', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath('/settings/exceptions');
     const dialog = page.getByRole('dialog');
@@ -68,7 +68,7 @@ describeInBrowser('settings of exceptions', () => {
   });
 
   it('required documents of a mode are changed', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath('/settings/required-documents');
     await page.getByText(/^0 bytes of 10\.7 GB used by documents of this workspace/).waitFor();
@@ -98,7 +98,7 @@ describeInBrowser('settings of exceptions', () => {
 
   it('events appear as they happen, wait while paused, and can be opened', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-EVENTS', mode: 'road' });
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath('/settings/events');
     await page.getByRole('button', { name: /Shipment created PO-EVENTS/ }).click();

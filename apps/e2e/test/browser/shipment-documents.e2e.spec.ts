@@ -5,7 +5,7 @@ import { createSignedInAdmin, createSignedInUser, type SignedInUser } from '../p
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 import { createPdf, createPng } from './paper.ts';
 
 const HOUR = 3_600_000;
@@ -21,7 +21,7 @@ function sectionLink(page: Page, name: string): Locator {
   return page.getByRole('navigation', { name: 'Shipment sections' }).getByRole('link', { name });
 }
 
-describeInBrowser('documents of a shipment', () => {
+declareBrowserTests('documents of a shipment', () => {
   let subject: SystemUnderTest;
   let workspace: string;
   let browser: Browser;
@@ -47,7 +47,7 @@ describeInBrowser('documents of a shipment', () => {
   });
 
   it('are uploaded, previewed, approved, rejected and replaced, with exceptions and history', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${shipment.id}/documents`);
     const required = page.getByRole('region', { name: 'Required documents' });
@@ -131,7 +131,7 @@ describeInBrowser('documents of a shipment', () => {
   });
 
   it('are uploaded with their latest type, until the user leaves the section', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${shipment.id}/documents`);
     /** Uploads that the page begins; each waits until it is released. */
@@ -189,7 +189,7 @@ describeInBrowser('documents of a shipment', () => {
   });
 
   it('and exceptions of other users appear without a reload; a user opens and resolves an exception', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${shipment.id}/exceptions`);
     await page.getByRole('button', { name: 'Open exception' }).waitFor();
@@ -223,7 +223,7 @@ describeInBrowser('documents of a shipment', () => {
 
   it('are shown to a viewer, with the missing permissions', async () => {
     await uploadDocument(admin.api, shipment.id, createPdf('Bill'), { type: 'bill_of_lading' });
-    const window = await BrowserWindow.openWindow(
+    const window = await BrowserWindow.openBrowserWindow(
       browser,
       subject,
       await createSignedInUser(subject, workspace, 'viewer'),

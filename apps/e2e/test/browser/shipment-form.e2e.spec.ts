@@ -6,13 +6,13 @@ import { createWorkspace } from '../tenant.ts';
 import {
   NARROW_WINDOW_SIZE,
   BrowserWindow,
-  describeInBrowser,
+  declareBrowserTests,
   createNotFoundResponse,
   startBrowser,
 } from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 
-describeInBrowser('the shipment form', () => {
+declareBrowserTests('the shipment form', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let ann: SignedInUser;
@@ -28,7 +28,7 @@ describeInBrowser('the shipment form', () => {
   });
 
   it('creates a shipment with ports by name, local times and errors at the fields', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, ann);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
     const { page } = window;
     await window.openPageAtPath('/shipments/new');
     await page.getByRole('button', { name: 'Create shipment' }).click();
@@ -88,7 +88,7 @@ describeInBrowser('the shipment form', () => {
   });
 
   it('selects a typed port on Enter, and is not sent with an unknown port', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, ann);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
     const { page } = window;
     await window.openPageAtPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-ENTER');
@@ -125,7 +125,7 @@ describeInBrowser('the shipment form', () => {
 
   it('reports a taken reference even if the existing shipment cannot be read', async () => {
     expect((await ann.api.post('/v1/shipments', { external_id: 'PO-TAKEN', mode: 'ocean' })).status).toBe(201);
-    const window = await BrowserWindow.openWindow(browser, subject, ann);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
     const { page } = window;
     await window.openPageAtPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-TAKEN');
@@ -143,8 +143,8 @@ describeInBrowser('the shipment form', () => {
     const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
     const [one, other] = [
-      await BrowserWindow.openWindow(browser, subject, ann),
-      await BrowserWindow.openWindow(browser, subject, bob, NARROW_WINDOW_SIZE),
+      await BrowserWindow.openBrowserWindow(browser, subject, ann),
+      await BrowserWindow.openBrowserWindow(browser, subject, bob, NARROW_WINDOW_SIZE),
     ];
     await Promise.all([
       one.openPageAtPath(`/shipments/${data.id}/edit`),
@@ -180,7 +180,7 @@ describeInBrowser('the shipment form', () => {
 
   it('saves despite a new milestone, and asks before unsaved changes are discarded', async () => {
     const { data } = await ann.api.post<Shipment>('/v1/shipments', { external_id: 'PO-3', mode: 'ocean' });
-    const window = await BrowserWindow.openWindow(browser, subject, ann);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${data.id}/edit`);
     await page.getByLabel('Booking number').fill('B-3');

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, describeInBrowser, createNotFoundResponse, startBrowser } from './browser.ts';
+import { BrowserWindow, declareBrowserTests, createNotFoundResponse, startBrowser } from './browser.ts';
 import { createCsvFile } from './shipment-import.ts';
 
 /**
@@ -30,7 +30,7 @@ const SLOW_READ = `
   };
 `;
 
-describeInBrowser('a file to import', () => {
+declareBrowserTests('a file to import', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describeInBrowser('a file to import', () => {
     name: string,
     act: (page: Page, window: BrowserWindow) => Promise<void>,
   ): Promise<void> {
-    const window = await BrowserWindow.openWindow(
+    const window = await BrowserWindow.openBrowserWindow(
       browser,
       subject,
       await createSignedInAdmin(subject, await createWorkspace(subject, name)),

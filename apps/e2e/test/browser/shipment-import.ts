@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { createSignedInAdmin } from '../people.ts';
 import { listAllItems, createWorkspace } from '../tenant.ts';
-import type { BrowserJourney } from './browser-test-harness.ts';
+import type { BrowserJourneyTest } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 
 const ROW_COUNT = 2_000;
@@ -32,7 +32,7 @@ function generateCsvRows(): readonly string[] {
   });
 }
 
-export const shipmentImport: BrowserJourney = {
+export const shipmentImportBrowserTests: BrowserJourneyTest = {
   name: 'an import',
   tests: (harness) => {
     it(
@@ -41,7 +41,7 @@ export const shipmentImport: BrowserJourney = {
         const { subject, browser } = harness();
         const workspace = await createWorkspace(subject, 'imports');
         const ann = await createSignedInAdmin(subject, workspace);
-        const window = await BrowserWindow.openWindow(browser, subject, ann);
+        const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
         const { page } = window;
         await window.openPageAtPath('/shipments/import');
         await page.setInputFiles('input[type=file]', createCsvFile('orders.csv', generateCsvRows()));

@@ -3,7 +3,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { createWorkspace } from '../tenant.ts';
-import type { BrowserJourney } from './browser-test-harness.ts';
+import type { BrowserJourneyTest } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 import { createPdf } from './paper.ts';
@@ -11,7 +11,7 @@ import { createPdf } from './paper.ts';
 const CONTAINER_NUMBER = 'CSQU3054383';
 const HOUR_MS = 3_600_000;
 
-export const shipmentJourney: BrowserJourney = {
+export const shipmentBrowserJourney: BrowserJourneyTest = {
   name: 'journey of a shipment in the browser',
   tests: (harness) => {
     it(
@@ -21,7 +21,7 @@ export const shipmentJourney: BrowserJourney = {
         const workspace = await createWorkspace(subject, 'journey');
         const ann = await createSignedInAdmin(subject, workspace);
         await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });
-        const window = await BrowserWindow.openWindow(browser, subject, ann);
+        const window = await BrowserWindow.openBrowserWindow(browser, subject, ann);
         const { page } = window;
         await window.openPageAtPath('/shipments');
         // A page that is loaded again does not have the state of the previous page.
@@ -35,7 +35,7 @@ export const shipmentJourney: BrowserJourney = {
         await status.getByText('Pending', { exact: true }).waitFor();
         const departed = {
           code: 'vessel_departed',
-          occurred_at: formatHoursAgo(24),
+          occurred_at: computeTimeHoursAgo(24),
           location: 'CNSHA',
           source: 'carrier',
         };
@@ -81,7 +81,7 @@ export const shipmentJourney: BrowserJourney = {
   },
 };
 
-const formatHoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString();
+const computeTimeHoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString();
 
 /** Answers its id. */
 async function createShipment(page: Page): Promise<string> {

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser, WIDE_WINDOW_SIZE } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests, WIDE_WINDOW_SIZE } from './browser.ts';
 
 interface Milestone {
   readonly id: string;
@@ -56,7 +56,7 @@ async function sail(api: AxiosInstance, external_id: string): Promise<string> {
   return data.id;
 }
 
-describeInBrowser('the shipment page', () => {
+declareBrowserTests('the shipment page', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let admin: SignedInUser;
@@ -79,7 +79,7 @@ describeInBrowser('the shipment page', () => {
 
   it('shows a milestone from the API without a reload', async () => {
     const id = await sail(admin.api, 'PO-LIVE');
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${id}/timeline`);
     await page.getByText('Connected', { exact: true }).waitFor();
@@ -96,7 +96,7 @@ describeInBrowser('the shipment page', () => {
 
   it('shows changes between the first read and the first event', async () => {
     const id = await sail(admin.api, 'PO-BETWEEN');
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     const gate = Promise.withResolvers<void>();
     await page.route('**/v1/events/stream', async (route) => {
@@ -119,7 +119,7 @@ describeInBrowser('the shipment page', () => {
     const id = await sail(admin.api, 'PO-WRITE');
     const of = async () =>
       (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones?include_retracted=true`)).data;
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${id}/timeline`);
 
@@ -182,7 +182,7 @@ describeInBrowser('the shipment page', () => {
 
   it('records a milestone whose code was typed and not picked', async () => {
     const id = await sail(admin.api, 'PO-TYPED');
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await window.openPageAtPath(`/shipments/${id}/timeline`);
     await page.getByRole('button', { name: 'Record milestone' }).click();
@@ -210,7 +210,7 @@ describeInBrowser('the shipment page', () => {
     await admin.api.patch(`/v1/shipments/${id}/containers/${CONTAINER}`, container);
     const delivered = { code: 'delivered', occurred_at: day(-1), location: 'NLRTM', container_number: CONTAINER };
     expect((await admin.api.post(`/v1/shipments/${id}/milestones`, delivered)).status).toBe(201);
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     await window.openPageAtPath(`/shipments/${id}`);
     const row = window.page.getByRole('row').filter({ hasText: CONTAINER });
     await row.getByText('free time until empty return').waitFor();
@@ -221,7 +221,7 @@ describeInBrowser('the shipment page', () => {
 
   it('shows the error of a rejected milestone even if the form lacks the field', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-FIELD', mode: 'ocean' });
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await page.route('**/v1/shipments/*/milestones', (route) => {
       const details = [{ param: 'leg_number', code: 'invalid', message: 'There is no such leg.' }];
@@ -241,7 +241,7 @@ describeInBrowser('the shipment page', () => {
 
   it('copies without the clipboard API, and reports if the browser refuses to copy', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-COPY' });
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
     await page.addInitScript("Clipboard.prototype.writeText = () => Promise.reject(new Error('refused'))");
     await page.addInitScript("addEventListener('copy', () => (globalThis.copiedText = String(getSelection())))");
@@ -285,7 +285,7 @@ describeInBrowser('the shipment page', () => {
     const entry = { code: 'gated_in', classifier: 'planned', location: 'CNSHA', occurred_at: gatedIn };
     for (const milestone of [arrival, entry])
       expect((await admin.api.post(`/v1/shipments/${data.id}/milestones`, milestone)).status).toBe(201);
-    const window = await BrowserWindow.openWindow(browser, subject, admin, WIDE_WINDOW_SIZE, timezone);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin, WIDE_WINDOW_SIZE, timezone);
     const { page } = window;
 
     await window.openPageAtPath(`/shipments?q=${external_id}`);
@@ -333,7 +333,7 @@ describeInBrowser('the shipment page', () => {
   });
 
   it('reports an unknown shipment', async () => {
-    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     await window.openPageAtPath('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
     await window.page.getByText('Shipment not found').waitFor();
     await window.closeWindow();

@@ -4,12 +4,12 @@ import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
 /** More than two pages of the API. */
 const COUNT = 250;
 
-describeInBrowser('the shipment list', () => {
+declareBrowserTests('the shipment list', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let admin: SignedInUser;
@@ -34,7 +34,7 @@ describeInBrowser('the shipment list', () => {
     await browser?.close();
   });
   beforeEach(async () => {
-    window = await BrowserWindow.openWindow(browser, subject, admin);
+    window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     page = window.page;
   });
   afterEach(async () => {

@@ -3,11 +3,11 @@ import type { Browser } from 'playwright-core';
 import { createAnonymousClient, generateEmail, createSignedInAdmin, signIn, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, runCliWithInput, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
 const PASSWORD = 'a long password for tests';
 
-describeInBrowser('people', () => {
+declareBrowserTests('people', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let workspace: string;
@@ -21,7 +21,7 @@ describeInBrowser('people', () => {
     admin = await createSignedInAdmin(subject, workspace);
   });
   beforeEach(async () => {
-    window = await BrowserWindow.openWindow(browser, subject, admin);
+    window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
   });
   afterEach(() => window.closeWindow());
   afterAll(async () => {
@@ -54,7 +54,7 @@ describeInBrowser('people', () => {
 
   /** Accepts an invitation in a new window. */
   async function accepted(link: string, name: string): Promise<BrowserWindow> {
-    const theirs = await BrowserWindow.openWindow(browser, subject);
+    const theirs = await BrowserWindow.openBrowserWindow(browser, subject);
     await theirs.openPageAtPath(`/invitation${new URL(link).hash}`);
     await theirs.page.getByLabel('Your name').fill(name);
     await theirs.page.locator('input[type=password]').fill(PASSWORD);
@@ -113,7 +113,7 @@ describeInBrowser('people', () => {
     await choose(email, 'Revoke invitation…');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('Invitation revoked.').waitFor();
-    const carla = await BrowserWindow.openWindow(browser, subject);
+    const carla = await BrowserWindow.openBrowserWindow(browser, subject);
     await carla.openPageAtPath(`/invitation${new URL(link).hash}`);
     await carla.page.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor();
     await carla.closeWindow();
@@ -122,7 +122,7 @@ describeInBrowser('people', () => {
     await choose(email, 'Restore');
     await page.getByText(`${email} is invited again.`).waitFor();
     const shown = await page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
-    const there = await BrowserWindow.openWindow(browser, subject);
+    const there = await BrowserWindow.openBrowserWindow(browser, subject);
     await there.openPageAtPath(`/invitation${new URL(shown).hash}`);
     await there.page.getByLabel('Your name').waitFor();
     await there.closeWindow();
@@ -138,7 +138,7 @@ describeInBrowser('people', () => {
     const email = generateEmail('dan');
     const dan = await accepted(await invited(email, 'Operator'), 'Dan');
     const elsewhere = await signIn(subject, email, PASSWORD);
-    const other = await BrowserWindow.openWindow(browser, subject, elsewhere);
+    const other = await BrowserWindow.openBrowserWindow(browser, subject, elsewhere);
     await other.openPageAtPath('/shipments');
     await other.page.getByRole('link', { name: 'With exceptions' }).click();
     await other.page.getByText('No matching shipments').waitFor();
@@ -180,7 +180,7 @@ describeInBrowser('people', () => {
     await choose('Gus', 'Create password reset link…');
     await window.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
     const link = await window.page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
-    const gus = await BrowserWindow.openWindow(browser, subject);
+    const gus = await BrowserWindow.openBrowserWindow(browser, subject);
     await gus.openPageAtPath(`/invitation${new URL(link).hash}`);
     await gus.page.route('**/v1/invitations/*', (route) => {
       const details = [{ param: 'name', code: 'required', message: 'Must not be empty.' }];
@@ -221,7 +221,7 @@ describeInBrowser('people', () => {
     const link = await createLink(true);
     await eventually(async () => expect(await readWithKey()).toBe(401));
 
-    const theirs = await BrowserWindow.openWindow(browser, subject);
+    const theirs = await BrowserWindow.openBrowserWindow(browser, subject);
     await theirs.openPageAtPath(`/invitation${new URL(link).hash}`);
     await theirs.page.locator('input[type=password]').fill('another sentence of mine');
     expect(await theirs.page.getByLabel('Your name').count()).toBe(0);
@@ -271,7 +271,7 @@ describeInBrowser('people', () => {
   });
 
   it('see how long to wait after too many sign-in attempts', async () => {
-    const stranger = await BrowserWindow.openWindow(browser, subject);
+    const stranger = await BrowserWindow.openBrowserWindow(browser, subject);
     await stranger.openPageAtPath('/sign-in');
     const email = generateEmail('nobody');
     // The service allows another attempt after some seconds, which may pass before the page is checked.

@@ -4,10 +4,10 @@ import { createSignedInAdmin, createSignedInUser, type SignedInUser } from '../p
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 import { createPdf } from './paper.ts';
 
-describeInBrowser('two users at one shipment', () => {
+declareBrowserTests('two users at one shipment', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let people: { readonly ann: SignedInUser; readonly kim: SignedInUser };
@@ -33,8 +33,8 @@ describeInBrowser('two users at one shipment', () => {
   /** Opens the section of the shipment in a window of each person. */
   async function bothAt(section: string, act: (ann: Page, kim: Page) => Promise<void>): Promise<void> {
     const windows = [
-      await BrowserWindow.openWindow(browser, subject, people.ann),
-      await BrowserWindow.openWindow(browser, subject, people.kim),
+      await BrowserWindow.openBrowserWindow(browser, subject, people.ann),
+      await BrowserWindow.openBrowserWindow(browser, subject, people.kim),
     ];
     for (const window of windows) await window.openPageAtPath(`/shipments/${shipment.id}/${section}`);
     const [ann, kim] = windows.map(({ page }) => page) as [Page, Page];
@@ -89,7 +89,7 @@ describeInBrowser('two users at one shipment', () => {
 
   /** Opens a path of the shipment in a window of Ann that gets no events. */
   async function withoutEvents(path: string, act: (page: Page) => Promise<void>): Promise<void> {
-    const window = await BrowserWindow.openWindow(browser, subject, people.ann);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, people.ann);
     await window.withholdEvents();
     await window.openPageAtPath(`/shipments/${shipment.id}${path}`);
     await act(window.page);

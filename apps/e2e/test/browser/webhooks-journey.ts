@@ -5,13 +5,13 @@ import type { Page } from 'playwright-core';
 import { generateEmail } from '../people.ts';
 import { runCli, type SystemUnderTest } from '../subject.ts';
 import { createHttpClient } from '../tenant.ts';
-import type { BrowserJourney } from './browser-test-harness.ts';
+import type { BrowserJourneyTest } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 import { selectOption } from './fields.ts';
 import { LoopbackReceiver } from './loopback-receiver.ts';
 
 /** Journey of a developer from the first start to a replayed dead letter. */
-export const webhooksJourney: BrowserJourney = {
+export const webhooksBrowserJourney: BrowserJourneyTest = {
   name: 'webhooks in the browser',
   isFirstStart: true,
   tests: (harness) => {
@@ -25,7 +25,7 @@ export const webhooksJourney: BrowserJourney = {
       'first start, key, endpoint, challenge, test event, live event, dead letter, replay',
       async () => {
         const { subject, browser } = harness();
-        const window = await BrowserWindow.openWindow(browser, subject);
+        const window = await BrowserWindow.openBrowserWindow(browser, subject);
         const { page } = window;
         await window.openPageAtPath(`/invitation#${await getFirstAdminLink(subject)}`);
         const email = page.getByLabel('E-mail');
@@ -36,7 +36,7 @@ export const webhooksJourney: BrowserJourney = {
         await page.getByRole('link', { name: 'Settings' }).click();
         // The first-steps page has a button of the same name.
         await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
-        const key = await createApiKey(page);
+        const key = await createApiKeyInBrowser(page);
         const system = createHttpClient(subject.urls, { authorization: `Bearer ${key}` });
         expect((await system.post('/v1/shipments', { external_id: 'PO-1' })).status).toBe(201);
 
@@ -125,7 +125,7 @@ async function getFirstAdminLink(subject: SystemUnderTest): Promise<string> {
   return link.slice(link.indexOf('#') + 1);
 }
 
-async function createApiKey(page: Page): Promise<string> {
+async function createApiKeyInBrowser(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('TMS');

@@ -11,12 +11,12 @@ import { startServices, type StartedServices } from '../subject.ts';
 import {
   createTestTenant,
   listAllItems,
-  listItemsIncludingWrites,
+  listItemsAfterAllWrites,
   createReadAfterWriteHeaders,
   type TestTenant,
 } from '../tenant.ts';
 import { readTopic } from '../topic.ts';
-import { computeShardLease, LeaseObserver, type LeaseReport, readLeaseReport } from './lease-observer.ts';
+import { computeShardLeaseName, LeaseObserver, type LeaseReport, readLeaseReport } from './lease-observer.ts';
 
 const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -28,16 +28,16 @@ const [MAX_REPLICAS, LEFT_REPLICAS] = [4, 2];
 /** Number of processes that are killed and restarted while four replicas of each service run. */
 const KILLED_PROCESS_COUNT = 5;
 /**
- * Milliseconds after which the shares are even: 15 s, and 7 s for pauses of processes on a busy machine. A takeover is
- * later by such a pause.
+ * Milliseconds within which the shares must become even: 15 s, and 7 s for pauses of processes on a busy machine. A
+ * takeover is later by such a pause.
  */
-const EVEN_SHARES_MS = 15_000 + 7_000;
+const SHARE_BALANCING_TIMEOUT_MS = 15_000 + 7_000;
 /**
- * Maximum concurrency of each endpoint. The first endpoint also requests pauses, and the last one fails some attempts. The
- * second one gets one event at a time and fails none, so it gets the events of a shipment in order.
+ * Maximum concurrency of each endpoint. The first endpoint also requests pauses, and the last one fails some attempts.
+ * The second one gets one event at a time and fails none, so it gets the events of a shipment in order.
  */
 const CONCURRENCY_LIMITS = [1, 1, 2, 3];
-const DELIVERY_WORK_MS = 50;
+const RECEIVER_WORK_MS_PER_DELIVERY = 50;
 /** Seconds of a pause, which is longer than the time until another replica takes over from a killed owner. */
 const RETRY_AFTER_SECONDS = 14;
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
@@ -52,7 +52,7 @@ interface ObservedAttempt {
   readonly status: number;
 }
 
-export function testChangingReplicas(): void {
+export function declareReplicaChangeTests(): void {
   let services: StartedServices;
   let tenant: TestTenant;
   let receiver: EndpointServer;
@@ -78,7 +78,7 @@ export function testChangingReplicas(): void {
       gateways.set(replica, tenant.gateways[index] as AxiosInstance),
     );
     for (const service of SERVICE_NAMES) addRunningReplica(replicaOf(service, 0));
-    receiver = await EndpointServer.startEndpointServer(DELIVERY_WORK_MS);
+    receiver = await EndpointServer.startEndpointServer(RECEIVER_WORK_MS_PER_DELIVERY);
     hooks = await Promise.all(
       CONCURRENCY_LIMITS.map((max_concurrency, index) =>
         receiver.createEnabledEndpoint(balanced[0] as AxiosInstance, `/hook-${index}`, { max_concurrency }),
@@ -151,14 +151,14 @@ export function testChangingReplicas(): void {
     pause.isDue = true;
     await eventually(async () => {
       expect(pause.isDue).toBe(false);
-      expect(await observer.findStoredPause(id)).toBeGreaterThanOrEqual(pause.until);
+      expect(await observer.findStoredEndpointPause(id)).toBeGreaterThanOrEqual(pause.until);
     }, LONG_WAIT_OPTIONS);
-    return findHolder('webhooks', new RegExp(`^${computeShardLease(id)}$`));
+    return findHolder('webhooks', new RegExp(`^${computeShardLeaseName(id)}$`));
   }
 
   const findHolder = (service: ServiceName, lease: RegExp) =>
     eventually(async () => {
-      const pid = await observer.findHolder(lease);
+      const pid = await observer.findLeaseHolderProcess(lease);
       const holder = runningOf(service).find(({ process }) => process.pid === pid);
       expect(holder).toBeDefined();
       return holder as ServiceReplica;
@@ -189,7 +189,7 @@ export function testChangingReplicas(): void {
     await eventually(async () => expect(await findUnevenShares()).toEqual([]), LONG_WAIT_OPTIONS);
     const evenAt = Date.now();
     const changedAt = Math.max(startedAt, await findLastLeaseLoss(services.folder));
-    expect(evenAt).toBeLessThanOrEqual(changedAt + scaleTimeout(EVEN_SHARES_MS));
+    expect(evenAt).toBeLessThanOrEqual(changedAt + scaleTimeout(SHARE_BALANCING_TIMEOUT_MS));
     figures.push(
       `${Math.round(elapsed())} ms: even shares of ${running.size} processes, after ${Math.round(waiting())} ms`,
     );
@@ -251,7 +251,11 @@ export function testChangingReplicas(): void {
         // A write before the change says nothing about lists after it.
         const isAfterChange = hasChanged;
         const [writer, reader] = [0, 1].map((index) => balanced[(turn + index) % balanced.length] as AxiosInstance);
-        const isCurrent = await writeAndList(writer as AxiosInstance, reader as AxiosInstance, `${name}-${turn}`);
+        const isCurrent = await createShipmentAndFindInList(
+          writer as AxiosInstance,
+          reader as AxiosInstance,
+          `${name}-${turn}`,
+        );
         if (!isCurrent) aged += 1;
         else if (isAfterChange) return aged;
         await waitForSimulatedDelay(200);
@@ -262,7 +266,11 @@ export function testChangingReplicas(): void {
   }
 
   /** @returns false if the list stated its age */
-  async function writeAndList(writer: AxiosInstance, reader: AxiosInstance, external_id: string): Promise<boolean> {
+  async function createShipmentAndFindInList(
+    writer: AxiosInstance,
+    reader: AxiosInstance,
+    external_id: string,
+  ): Promise<boolean> {
     const write = await eventually(async () => {
       const answer = await writer.post<Shipment>('/v1/shipments', { external_id });
       expect([200, 201]).toContain(answer.status);
@@ -316,7 +324,7 @@ export function testChangingReplicas(): void {
       // Other gateways acknowledged some of the last writes. The token of a later write includes all of them.
       events = await eventually(async () => {
         const last = await api().post<Shipment>('/v1/shipments', { external_id: 'LAST', mode: 'ocean' });
-        return listItemsIncludingWrites<EventEnvelope>(api(), '/v1/events', {}, createReadAfterWriteHeaders(last));
+        return listItemsAfterAllWrites<EventEnvelope>(api(), '/v1/events', {}, createReadAfterWriteHeaders(last));
       }, LONG_WAIT_OPTIONS);
       figures.push(
         `seed ${RANDOM_CHOICES_SEED}: ${load.acknowledged} writes acknowledged, ${load.refusals} refused, ${events.length} events`,
@@ -332,9 +340,9 @@ export function testChangingReplicas(): void {
         for (const [external_id, { id, bills, milestones }] of load.shipments) {
           const stored = await api().get<Shipment>(`/v1/shipments/${id}`);
           expect(stored.data).toMatchObject({ external_id, house_bill: bills.at(-1) });
-          const listed = await listItemsIncludingWrites<Milestone>(api(), `/v1/shipments/${id}/milestones`);
+          const listed = await listItemsAfterAllWrites<Milestone>(api(), `/v1/shipments/${id}/milestones`);
           expect(listed.map((milestone) => milestone.id).sort()).toEqual([...milestones].sort());
-          const written = (told.get(id) ?? []).flatMap((event) => readWrittenValue(event) ?? []);
+          const written = (told.get(id) ?? []).flatMap((event) => getWrittenValueOfEvent(event) ?? []);
           expect(written.toSorted()).toEqual([...bills, ...milestones].sort());
         }
       },
@@ -373,7 +381,7 @@ export function testChangingReplicas(): void {
           const again = [...Map.groupBy(delivered(), ({ eventId }) => eventId).values()].flatMap((times) =>
             times.slice(1).map(({ at }, index) => ({ from: times[index]?.at ?? 0, to: at })),
           );
-          const lease = computeShardLease(hook.id);
+          const lease = computeShardLeaseName(hook.id);
           expect(again.filter(({ from, to }) => !observer.mayLeaseHaveMoved(lease, from, to))).toEqual([]);
           expect(hook.excesses).toEqual([]);
           figures.push(`${delivered().length} deliveries, ${again.length} repeated, ${hook.mostAtOnce} at once`);
@@ -408,7 +416,7 @@ export function testChangingReplicas(): void {
 const LEASE_GROUPS = ['gateway_jobs', 'publisher', 'read_models', 'shipment_jobs', 'webhook_jobs', 'webhook_shards'];
 
 /** Returns the value by which the client that caused the event knows it; undefined for events of other causes. */
-function readWrittenValue({ type, data }: EventEnvelope): string | undefined {
+function getWrittenValueOfEvent({ type, data }: EventEnvelope): string | undefined {
   if (type === 'milestone.recorded') return (data['milestone'] as { id: string }).id;
   if (type === 'shipment.created') return (data['shipment'] as { house_bill?: string }).house_bill;
   if (type === 'shipment.updated') return (data['changes'] as { house_bill?: { to: string } }).house_bill?.to;

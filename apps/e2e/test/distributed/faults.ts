@@ -31,14 +31,14 @@ const SERVICE_SETTINGS = {
   WEBHOOKS_RETRY_CAP: '2s',
 };
 const ENDPOINT_COUNT = 4;
-const MAX_CONCURRENCY = 2;
+const MAX_ENDPOINT_CONCURRENCY = 2;
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 /** Milliseconds from now to the ETD of a departure that becomes overdue now. */
 const OVERDUE_ETD_OFFSET_MS = -12 * 3_600_000;
 /** Messages that are not events. */
-const INVALID_MESSAGE_COUNT = ['not JSON', '{"id": 1}', '', null];
+const INVALID_MESSAGES = ['not JSON', '{"id": 1}', '', null];
 
-export function testEngineFaults(): void {
+export function declareEngineFaultTests(): void {
   let services: StartedServices;
   let tenant: TestTenant;
   /** Client of the same workspace whose key never wrote anything. */
@@ -56,7 +56,9 @@ export function testEngineFaults(): void {
     receiver = await EndpointServer.startEndpointServer(30);
     const paths = Array.from({ length: ENDPOINT_COUNT }, (_, n) => `/hook-${n}`);
     hooks = await Promise.all(
-      paths.map((path) => receiver.createEnabledEndpoint(tenant.api, path, { max_concurrency: MAX_CONCURRENCY })),
+      paths.map((path) =>
+        receiver.createEnabledEndpoint(tenant.api, path, { max_concurrency: MAX_ENDPOINT_CONCURRENCY }),
+      ),
     );
     // The endpoint fails some first attempts of deliveries.
     for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
@@ -237,19 +239,17 @@ export function testEngineFaults(): void {
       const producer = kafka.producer();
       await producer.connect();
       const { name } = SHIPMENT_EVENTS_TOPIC;
-      await producer.send({ topic: name, messages: INVALID_MESSAGE_COUNT.map((value) => ({ key: 'poison', value })) });
+      await producer.send({ topic: name, messages: INVALID_MESSAGES.map((value) => ({ key: 'poison', value })) });
       await producer.disconnect();
       await eventually(async () => {
         const { data } = await runCliJson<{ data: { topic: string }[] }>(services, 'parked', 'list');
-        expect(data.map(({ topic }) => topic)).toEqual(INVALID_MESSAGE_COUNT.map(() => name));
+        expect(data.map(({ topic }) => topic)).toEqual(INVALID_MESSAGES.map(() => name));
       }, LONG_WAIT_OPTIONS);
       const admin = kafka.admin();
       await admin.connect();
       const parked = await admin.fetchTopicOffsets(`${name}-parked`);
       await admin.disconnect();
-      expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(
-        INVALID_MESSAGE_COUNT.length,
-      );
+      expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(INVALID_MESSAGES.length);
       await writeReachesAll('invalid messages in the topic');
     },
     scaleTimeout(150_000),
@@ -387,7 +387,7 @@ export function testEngineFaults(): void {
           await eventually(() => expect(events.filter(({ id }) => !hook.came.has(id))).toEqual([]), LONG_WAIT_OPTIONS);
           expect([...hook.came.keys()].filter((id) => !listed.has(id))).toEqual([]);
           expect(hook.excesses).toEqual([]);
-          expect(hook.mostAtOnce).toBe(MAX_CONCURRENCY);
+          expect(hook.mostAtOnce).toBe(MAX_ENDPOINT_CONCURRENCY);
         }
         for (const event of events) expect(receiver.findEvent(event.id)).toEqual(event);
         expect(receiver.faults).toEqual([]);
@@ -438,7 +438,7 @@ export function testEngineFaults(): void {
 
     test('no further messages are parked', async () => {
       expect((await runCliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(
-        INVALID_MESSAGE_COUNT.length,
+        INVALID_MESSAGES.length,
       );
     });
   });

@@ -27,7 +27,7 @@ interface MemberDocument {
 }
 
 /** A document that the owner of a lease writes: its epoch, and the position of a checkpoint. */
-interface OwnedDocument {
+interface DocumentOfLeaseOwner {
   readonly _id: string;
   readonly epoch: number;
   readonly position?: string | null;
@@ -51,7 +51,7 @@ export class LeaseObserver {
   private readonly epochs = new Map<string, ObservedEpoch[]>();
   /** Holder of each lease by name and epoch. */
   private readonly holders = new Map<string, string>();
-  private readonly owned = new Map<string, OwnedDocument>();
+  private readonly owned = new Map<string, DocumentOfLeaseOwner>();
   /** Reports of more leases than stored, by process and group, in the previous observation. */
   private excesses = new Set<string>();
   private readonly stopping = new AbortController();
@@ -62,7 +62,7 @@ export class LeaseObserver {
     private readonly mongo: MongoClient,
     private readonly running: () => Iterable<ServiceReplica>,
   ) {
-    this.observing = this.observeRepeatedly();
+    this.observing = this.observeLeasesRepeatedly();
     // Only `stop` reports a failed observation.
     this.observing.catch(() => undefined);
   }
@@ -78,11 +78,11 @@ export class LeaseObserver {
   }
 
   /** Returns the process id of the holder of the only lease whose name matches. @throws Error if no process holds it */
-  async findHolder(name: RegExp): Promise<number> {
+  async findLeaseHolderProcess(name: RegExp): Promise<number> {
     const [lease, ...others] = (await this.readLeases()).filter(({ _id, holder }) => name.test(_id) && holder !== null);
-    const member = (await this.readMembers()).find(({ _id }) => _id === lease?.member);
+    const member = (await this.readLeaseMembers()).find(({ _id }) => _id === lease?.member);
     if (member === undefined || others.length > 0) throw new Error(`${others.length + 1} leases match ${name}`);
-    return readProcessId(member);
+    return getProcessIdOfMember(member);
   }
 
   /** Returns true if the lease had another owner between the two times, in epoch milliseconds, as far as observed. */
@@ -94,15 +94,15 @@ export class LeaseObserver {
   }
 
   /** Returns the endpoint's stored pause in epoch milliseconds; undefined if no pause is stored. */
-  async findStoredPause(endpointId: string): Promise<number | undefined> {
+  async findStoredEndpointPause(endpointId: string): Promise<number | undefined> {
     const conditions = this.mongo
       .db()
-      .collection<OwnedDocument & { readonly held_until: string | null }>(ENDPOINT_CONDITIONS_COLLECTION);
+      .collection<DocumentOfLeaseOwner & { readonly held_until: string | null }>(ENDPOINT_CONDITIONS_COLLECTION);
     const { held_until = null } = (await conditions.findOne({ _id: endpointId })) ?? {};
     return held_until === null ? undefined : Date.parse(held_until);
   }
 
-  private async observeRepeatedly(): Promise<void> {
+  private async observeLeasesRepeatedly(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       await this.observeLeases();
       await waitForSimulatedDelay(OBSERVATION_INTERVAL_MS);
@@ -111,18 +111,18 @@ export class LeaseObserver {
 
   private async observeLeases(): Promise<void> {
     for (const collection of ['subscription_checkpoints', ENDPOINT_CONDITIONS_COLLECTION])
-      await this.checkOwnedDocuments(collection);
-    const [before, members] = [await this.readLeases(), await this.readMembers()];
+      await this.recordOwnershipViolations(collection);
+    const [before, members] = [await this.readLeases(), await this.readLeaseMembers()];
     const reports = await Promise.all([...this.running()].map(async (replica) => readLeaseReport(replica)));
     const after = await this.readLeases();
     const excesses = new Set<string>();
     for (const { pid, leases } of reports.flatMap((report) => report ?? [])) {
-      const member = members.find((one) => readProcessId(one) === pid);
+      const member = members.find((one) => getProcessIdOfMember(one) === pid);
       for (const [group, { held }] of Object.entries(leases)) {
         const names = new Set(members.flatMap(({ wanted }) => wanted[group] ?? []));
         const ofGroup = (all: readonly LeaseDocument[]) => all.filter(({ _id }) => names.has(_id));
         // Nothing is known about a group in which a lease moved meanwhile.
-        if (describeHolders(ofGroup(before)) !== describeHolders(ofGroup(after))) continue;
+        if (describeLeaseHolders(ofGroup(before)) !== describeLeaseHolders(ofGroup(after))) continue;
         const stored = ofGroup(after).filter((lease) => lease.member === member?._id && lease.holder !== null);
         this.comparisons += 1;
         if (held > stored.length) excesses.add(`process ${pid} holds more leases of ${group} than it may`);
@@ -151,12 +151,12 @@ export class LeaseObserver {
     return found.toSorted((one, other) => (one._id < other._id ? -1 : 1));
   }
 
-  private readMembers(): Promise<readonly MemberDocument[]> {
+  private readLeaseMembers(): Promise<readonly MemberDocument[]> {
     return this.mongo.db().collection<MemberDocument>('lease_members').find().toArray();
   }
 
-  private async checkOwnedDocuments(name: string): Promise<void> {
-    for (const now of await this.mongo.db().collection<OwnedDocument>(name).find().toArray()) {
+  private async recordOwnershipViolations(name: string): Promise<void> {
+    for (const now of await this.mongo.db().collection<DocumentOfLeaseOwner>(name).find().toArray()) {
       const known = this.owned.get(now._id);
       this.owned.set(now._id, now);
       if (known === undefined) continue;
@@ -169,7 +169,7 @@ export class LeaseObserver {
 const ENDPOINT_CONDITIONS_COLLECTION = 'webhook_endpoint_conditions';
 
 /** Returns the name of the lease under which deliveries to the endpoint are attempted. */
-export function computeShardLease(endpointId: string): string {
+export function computeShardLeaseName(endpointId: string): string {
   let hash = 0x811c9dc5;
   for (const character of endpointId) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
   return `webhooks-shard-${String((hash >>> 0) % SHARD_COUNT).padStart(2, '0')}`;
@@ -185,7 +185,7 @@ export async function readLeaseReport({ process, managementUrl }: ServiceReplica
   return health !== undefined && isSameProcess ? { pid, leases: health.data.leases ?? {} } : undefined;
 }
 
-const readProcessId = ({ name }: MemberDocument) => Number(name.slice(name.lastIndexOf(':') + 1));
+const getProcessIdOfMember = ({ name }: MemberDocument) => Number(name.slice(name.lastIndexOf(':') + 1));
 
-const describeHolders = (leases: readonly LeaseDocument[]) =>
+const describeLeaseHolders = (leases: readonly LeaseDocument[]) =>
   leases.map(({ _id, epoch, holder }) => `${_id} ${epoch} ${holder ?? ''}`).join();

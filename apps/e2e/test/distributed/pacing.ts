@@ -24,14 +24,14 @@ const SERVICE_SETTINGS = {
 const EVENT_FILTER = { event_types: ['shipment.created'] };
 const LONG_WAIT_OPTIONS = { deadlineMs: 90_000 };
 /** Maximum number of concurrent attempts at an endpoint that has failed and has not yet responded with 2xx again. */
-const MAX_CONCURRENT_PROBES = 2;
+const MAX_CONCURRENT_ATTEMPTS_AFTER_FAILURE = 2;
 const MAX_RECOVERY_CONCURRENCY = 10;
 /** Number of waiting deliveries. It exceeds the number of deliveries that the service attempts at once. */
 const WAITING_DELIVERY_COUNT = 80;
 /** Seconds of the pause, which is much longer than the time until another replica takes over from a killed owner. */
 const RETRY_AFTER_SECONDS = 25;
 
-export function testDeliveryPacing(): void {
+export function declareDeliveryPacingTests(): void {
   let services: StartedServices;
   let tenant: TestTenant;
   let receiver: EndpointServer;
@@ -125,7 +125,9 @@ export function testDeliveryPacing(): void {
 
       await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), LONG_WAIT_OPTIONS);
       expect(hook.came.size).toBe(shipments);
-      const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > MAX_CONCURRENT_PROBES + succeeded);
+      const tooMany = gate.arrivals.filter(
+        ({ underWay, succeeded }) => underWay > MAX_CONCURRENT_ATTEMPTS_AFTER_FAILURE + succeeded,
+      );
       expect(tooMany).toEqual([]);
       expect(hook.mostAtOnce).toBe(MAX_RECOVERY_CONCURRENCY);
     },
@@ -135,7 +137,12 @@ export function testDeliveryPacing(): void {
   test(
     'makes no attempt before the time that an endpoint requested, whichever replica owns it',
     async () => {
-      const replies = [retryAfterSeconds, retryAfterSeconds, retryAfterDate, retryAfterDate];
+      const replies = [
+        createRetryAfterSecondsAnswer,
+        createRetryAfterSecondsAnswer,
+        requestPauseUntilDate,
+        requestPauseUntilDate,
+      ];
       const held = await Promise.all(
         replies.map(async (reply, number) => {
           const hook = await receiver.createEnabledEndpoint(tenant.api, `/held-${number}`, {
@@ -235,12 +242,12 @@ class ManualReceiver {
 /** Creates a response that requests a pause, with the end of the pause in epoch milliseconds. */
 type Hold = () => { readonly until: number; readonly answer: Answer };
 
-const retryAfterSeconds: Hold = () => ({
+const createRetryAfterSecondsAnswer: Hold = () => ({
   until: Date.now() + RETRY_AFTER_SECONDS * 1_000,
   answer: { status: 429, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
 });
 
-const retryAfterDate: Hold = () => {
+const requestPauseUntilDate: Hold = () => {
   const date = new Date((Math.ceil(Date.now() / 1_000) + RETRY_AFTER_SECONDS) * 1_000);
   return { until: date.getTime(), answer: { status: 503, headers: { 'retry-after': date.toUTCString() } } };
 };

@@ -5,7 +5,7 @@ import type { AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import { type StartedSystem, startServices, startStandalone } from '../subject.ts';
-import { type TestTenant, listItemsIncludingWrites, createTestTenant } from '../tenant.ts';
+import { type TestTenant, listItemsAfterAllWrites, createTestTenant } from '../tenant.ts';
 
 const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -14,18 +14,18 @@ const SERVICE_SETTINGS = {
   WEBHOOKS_RETRY_CAP: '2s',
 };
 /** Number of events to replay. `REPLAY_EVENTS` overrides it. */
-const EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IS_SOAK_RUN ? 3_000 : 500));
+const REPLAYED_EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IS_SOAK_RUN ? 3_000 : 500));
 /** Number of events that the test creates in addition, and that the replay must not send. */
 const OTHER_EVENT_COUNT = 100;
 const BULK_SIZE = 500;
 /** Milliseconds that the receiver takes per delivery, so that crashes happen during the replay. */
-const DELIVERY_WORK_MS = 10;
+const RECEIVER_WORK_MS_PER_DELIVERY = 10;
 /**
  * Wait options for replays. The read models and the publisher must first process this many events, which slows down the
  * replay.
  */
-const LONG_WAIT_OPTIONS = { deadlineMs: 120_000 + EVENT_COUNT * 10 };
-const TEST_TIMEOUT_MS = scaleTimeout(600_000 + EVENT_COUNT * 40);
+const LONG_WAIT_OPTIONS = { deadlineMs: 120_000 + REPLAYED_EVENT_COUNT * 10 };
+const TEST_TIMEOUT_MS = scaleTimeout(600_000 + REPLAYED_EVENT_COUNT * 40);
 
 interface ReplayStatus {
   readonly id: string;
@@ -37,7 +37,7 @@ interface ReplayStatus {
 
 export const LARGE_REPLAY_SUITE_NAME = 'a replay of many events, with kill -9 of each process during the replay';
 
-export function testReplayCrashesInOneProcess(): void {
+export function declareReplayCrashTestsInOneProcess(): void {
   test(
     'survives crashes in one process',
     () => replayDuringCrashes(() => startStandalone(SERVICE_SETTINGS), IS_SOAK_RUN ? 6 : 3),
@@ -45,7 +45,7 @@ export function testReplayCrashesInOneProcess(): void {
   );
 }
 
-export function testReplayCrashesOfServices(): void {
+export function declareReplayCrashTestsOfServices(): void {
   itInSoak(
     'survives crashes of two replicas of each service',
     () => replayDuringCrashes(() => startServices(SERVICE_SETTINGS), 1),
@@ -56,7 +56,7 @@ export function testReplayCrashesOfServices(): void {
 /** @param kills number of kills per process */
 async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: number): Promise<void> {
   const subject = await start();
-  const receiver = await EndpointServer.startEndpointServer(DELIVERY_WORK_MS);
+  const receiver = await EndpointServer.startEndpointServer(RECEIVER_WORK_MS_PER_DELIVERY);
   let load: LoadGenerator | undefined;
   try {
     const tenant = await createTestTenant(subject);
@@ -64,7 +64,7 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     // Events must differ by at least a millisecond from the start of the replayed period.
     const since = new Date(Date.now() + 2).toISOString();
     await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(since)));
-    const wanted = await createShipments(tenant, EVENT_COUNT, 'WANTED');
+    const wanted = await createShipments(tenant, REPLAYED_EVENT_COUNT, 'WANTED');
     const [first = ''] = wanted;
     await createMilestones(tenant, first);
 
@@ -75,7 +75,7 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     hook.behave = (event, came) => {
       if (isEventOfShipments(wanted, event)) {
         // The replay cannot complete before the last kill, however long a process takes to start.
-        if (isKilling && again.size >= EVENT_COUNT - 1 && !again.has(event.id)) return 503;
+        if (isKilling && again.size >= REPLAYED_EVENT_COUNT - 1 && !again.has(event.id)) return 503;
         again.add(event.id);
       }
       // Some first attempts of deliveries fail.
@@ -89,7 +89,10 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     isKilling = false;
     const replay = await waitForCompletedReplay(tenant, made.data.id);
     await load.stopLoad();
-    expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({ matched: EVENT_COUNT, done: EVENT_COUNT });
+    expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({
+      matched: REPLAYED_EVENT_COUNT,
+      done: REPLAYED_EVENT_COUNT,
+    });
 
     const lived = new Set([...load.shipments.values()].map(({ id }) => id));
     const live = await eventually(() => listEventIds(tenant, lived), LONG_WAIT_OPTIONS);
@@ -157,10 +160,10 @@ async function killAndRestartProcesses(
     .map((victim) => ({ victim, turn: Math.random() }))
     .toSorted((one, other) => one.turn - other.turn);
   for (const [index, { victim }] of victims.entries()) {
-    const due = ((index + Math.random()) * EVENT_COUNT) / (victims.length + 1);
+    const due = ((index + Math.random()) * REPLAYED_EVENT_COUNT) / (victims.length + 1);
     await eventually(() => expect(again.size).toBeGreaterThan(due), LONG_WAIT_OPTIONS);
     await starting.get(victim);
-    expect(again.size).toBeLessThan(EVENT_COUNT);
+    expect(again.size).toBeLessThan(REPLAYED_EVENT_COUNT);
     await victim.killProcess();
     starting.set(victim, victim.startProcess());
   }
@@ -178,7 +181,7 @@ function waitForCompletedReplay({ api }: TestTenant, id: string): Promise<Replay
 /** Returns the ids of all events of the shipments. */
 async function listEventIds({ api }: TestTenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
   const found = await Promise.all(
-    [...ids].map((shipment_id) => listItemsIncludingWrites<EventEnvelope>(api, '/v1/events', { shipment_id })),
+    [...ids].map((shipment_id) => listItemsAfterAllWrites<EventEnvelope>(api, '/v1/events', { shipment_id })),
   );
   return found.flat().map(({ id }) => id);
 }

@@ -21,7 +21,7 @@ const NEWER_READ_MODEL_WARNING = 'a later version of the program built this read
 const SERVICE_UPGRADE_ORDER = ['projections', 'shipments', 'webhooks', 'gateway'] as const;
 
 /** Without the previous commit, as in a shallow clone, all services keep their build. */
-export function testRollingUpgrade(): void {
+export function declareRollingUpgradeTests(): void {
   let builds: TempFolder | undefined;
   const stage = setUpServicesWithReceiver(async () => {
     builds = await createTempFolder();

@@ -3,7 +3,7 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICE_NAMES } from '@tracking/system';
 import { IS_SOAK_RUN, eventually, scaleTimeout, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { listItemsIncludingWrites } from '../tenant.ts';
+import { listItemsAfterAllWrites } from '../tenant.ts';
 import { setUpServicesWithReceiver } from './services-with-receiver.ts';
 
 const CONCURRENT_REQUEST_COUNT = 50;
@@ -23,12 +23,12 @@ function serializeResponse({ status, data, headers }: AxiosResponse<string>): st
   return JSON.stringify([status, data, names.map((name) => headers[name] ?? null)]);
 }
 
-export function testSafeRetries(): void {
+export function declareSafeRetryTests(): void {
   const stage = setUpServicesWithReceiver();
 
   /** Repeats requests that get 503, or a list that may lack writes. */
   const listed = <T>(path: string, params = {}) =>
-    eventually(() => listItemsIncludingWrites<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
+    eventually(() => listItemsAfterAllWrites<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
 
   /**
    * Creates a function that sends the requests through both gateways in turn. It collects the distinct responses of

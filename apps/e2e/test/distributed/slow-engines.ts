@@ -15,7 +15,7 @@ import {
 } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
-import { ENGINES_DIR, startServices, type StartedServices, readMetricTotal } from '../subject.ts';
+import { TEST_ENGINES_DIR, startServices, type StartedServices, readMetricTotal } from '../subject.ts';
 import { createTestTenant, listAllItems, type TestTenant } from '../tenant.ts';
 
 /** Milliseconds by which each message to and from a slow engine is delayed. A quick answer takes a few milliseconds. */
@@ -59,16 +59,16 @@ async function startSlowableEngines(): Promise<SlowableEngines> {
   // Clients of Kafka connect to the address that the broker advertises.
   const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${broker.port}\n`;
   await writeFile(join(folder.path, 'kafka', 'extra.properties'), advertised);
-  const running = await startEngines({ folder: folder.path, enginesDir: ENGINES_DIR });
-  broker.serverPort = readPort(running.kafkaBrokers);
-  const eventStore = await DelayingProxy.startProxy(readPort(running.eventStoreDbUrl));
-  const documentStore = await MongoProxy.startMongoProxy(readPort(running.mongoUrl));
+  const running = await startEngines({ folder: folder.path, enginesDir: TEST_ENGINES_DIR });
+  broker.serverPort = parseLocalPort(running.kafkaBrokers);
+  const eventStore = await DelayingProxy.startProxy(parseLocalPort(running.eventStoreDbUrl));
+  const documentStore = await MongoProxy.startMongoProxy(parseLocalPort(running.mongoUrl));
   return { eventStore, broker, documentStore, running, folder };
 }
 
-const readPort = (address: string) => Number(/127\.0\.0\.1:(\d+)/.exec(address)?.[1]);
+const parseLocalPort = (address: string) => Number(/127\.0\.0\.1:(\d+)/.exec(address)?.[1]);
 
-export function testSlowEngines(): void {
+export function declareSlowEngineTests(): void {
   let engines: SlowableEngines;
   let services: StartedServices;
   let tenant: TestTenant;

@@ -6,7 +6,7 @@ import { createTestTenant } from '../tenant.ts';
 type BulkShipment = BodyOf<'upsertShipments'>['shipments'][number];
 type BulkMilestone = BodyOf<'recordMilestones'>['milestones'][number];
 
-export function testBulkRequests(subject: () => SystemUnderTest): void {
+export function declareBulkRequestTests(subject: () => SystemUnderTest): void {
   describe('in bulk', () => {
     let clients: readonly TrackingClient[];
     beforeEach(async () => {

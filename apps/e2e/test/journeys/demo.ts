@@ -4,7 +4,7 @@ import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
 import { createTestTenant } from '../tenant.ts';
 
-export function testDemo(subject: () => SystemUnderTest): void {
+export function declareDemoTests(subject: () => SystemUnderTest): void {
   test(
     "the demo's journey from booking to delivery, with every event delivered",
     async () => {

@@ -12,7 +12,7 @@ const DAY_MS = 24 * 3_600_000;
 const RECHECK_WAIT_OPTIONS = { deadlineMs: 30_000 };
 const UNICODE_FILE_NAME = 'Konnossement № 7 – 船荷証券.pdf';
 
-export function testDocuments(subject: () => SystemUnderTest): void {
+export function declareDocumentTests(subject: () => SystemUnderTest): void {
   describe('documents', () => {
     let tenant: TestTenant;
     /** First and last gateway. On a standalone server both are the same. */

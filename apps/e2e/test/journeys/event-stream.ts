@@ -21,7 +21,7 @@ function collectStreamedEvents({ events }: TrackingClient, lastEventId?: string)
   return { stream, heard, hangUp };
 }
 
-export function testEventStream(subject: () => SystemUnderTest): void {
+export function declareEventStreamTests(subject: () => SystemUnderTest): void {
   test(
     'a stream of events resumes at another gateway after its connection broke, without gaps or duplicates',
     async () => {

@@ -7,14 +7,14 @@ import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant,
 
 const CONTAINER_NUMBER = 'CSQU3054383';
 const HOUR_MS = 3_600_000;
-const formatTimeMsAgo = (ms: number) => new Date(Date.now() - ms).toISOString();
+const computeTimestampMsAgo = (ms: number) => new Date(Date.now() - ms).toISOString();
 /**
  * Wait options. Time-driven exceptions open at the next run of the clock, and another gateway sees them with the next
  * event.
  */
 const CLOCK_WAIT_OPTIONS = { deadlineMs: 30_000 };
 
-export function testExceptions(subject: () => SystemUnderTest): void {
+export function declareExceptionTests(subject: () => SystemUnderTest): void {
   describe('exceptions', () => {
     let tenant: TestTenant;
     let receiver: EndpointServer;
@@ -63,7 +63,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
 
         const hold = {
           code: 'customs_hold',
-          occurred_at: formatTimeMsAgo(HOUR_MS),
+          occurred_at: computeTimestampMsAgo(HOUR_MS),
           container_number: CONTAINER_NUMBER,
         };
         await api.post(`/v1/shipments/${held.id}/milestones`, hold);
@@ -122,7 +122,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
         const cleared = await api.post(`/v1/shipments/${held.id}/milestones`, {
           ...hold,
           code: 'export_customs_cleared',
-          occurred_at: formatTimeMsAgo(0),
+          occurred_at: computeTimestampMsAgo(0),
         });
         expect(await listed({ status: 'open,acknowledged' }, cleared)).toEqual(everywhere([]));
         for (const gateway of tenant.gateways) {
@@ -173,7 +173,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
       async () => {
         const { api } = tenant;
         await receiver.createEnabledEndpoint(api, '/clock');
-        const etd = formatTimeMsAgo(12 * HOUR_MS - 3_000);
+        const etd = computeTimestampMsAgo(12 * HOUR_MS - 3_000);
         const due = Date.parse(etd) + 12 * HOUR_MS;
         const { id } = await create(api, { external_id: 'LATE', etd });
         await eventually(() => expect(told('exception.opened')).toHaveLength(1), CLOCK_WAIT_OPTIONS);
@@ -190,7 +190,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
           const { data } = await gateway.get<Shipment>(`/v1/shipments/${id}`);
           expect(data.open_exceptions_count).toBe(1);
         }
-        const departed = { code: 'vessel_departed', occurred_at: formatTimeMsAgo(0) };
+        const departed = { code: 'vessel_departed', occurred_at: computeTimestampMsAgo(0) };
         const recorded = await api.post(`/v1/shipments/${id}/milestones`, departed);
         expect(await listed({ status: 'open' }, recorded)).toEqual(everywhere([]));
         await eventually(() => expect(told('exception.resolved')).toHaveLength(1), CLOCK_WAIT_OPTIONS);
@@ -203,7 +203,9 @@ export function testExceptions(subject: () => SystemUnderTest): void {
       async () => {
         const { api, gateways } = tenant;
         const shipments = await Promise.all(
-          [6, 6, 2].map((hours, n) => create(api, { external_id: `ETD-${n}`, etd: formatTimeMsAgo(hours * HOUR_MS) })),
+          [6, 6, 2].map((hours, n) =>
+            create(api, { external_id: `ETD-${n}`, etd: computeTimestampMsAgo(hours * HOUR_MS) }),
+          ),
         );
         const overdue = shipments.slice(0, 2).map(({ id }) => id);
         const change = async (after_hours: number | null): Promise<void> => {

@@ -20,7 +20,7 @@ interface InvitedUser extends User {
   readonly invitation_url: string;
 }
 
-export function testIdentity(subject: () => SystemUnderTest): void {
+export function declareIdentityTests(subject: () => SystemUnderTest): void {
   describe('identity', () => {
     let workspace: string;
     let admin: SignedInUser;

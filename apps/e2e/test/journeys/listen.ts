@@ -6,7 +6,7 @@ import { listAllItems, createTestTenant } from '../tenant.ts';
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
-export function testListenCommand(subject: () => SystemUnderTest): void {
+export function declareListenCommandTests(subject: () => SystemUnderTest): void {
   describe('listen', () => {
     let folder: TempFolder;
     /** The developer's own server. */

@@ -7,7 +7,7 @@ import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant,
 
 type Written = AxiosResponse<Milestone & { readonly warnings: readonly Warning[] }>;
 
-export function testMilestones(subject: () => SystemUnderTest): void {
+export function declareMilestoneTests(subject: () => SystemUnderTest): void {
   describe('milestones', () => {
     let tenant: TestTenant;
     let feed: TestTenant['api'];

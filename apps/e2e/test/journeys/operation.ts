@@ -4,7 +4,7 @@ import axios from 'axios';
 import { runCli, runCliJson, type SystemUnderTest } from '../subject.ts';
 import { createReadAfterWriteHeaders, listAllItems, createTestTenant } from '../tenant.ts';
 
-export function testServerOperation(subject: () => SystemUnderTest): void {
+export function declareServerOperationTests(subject: () => SystemUnderTest): void {
   describe('operation', () => {
     test(
       'read models are rebuilt during writes and contain all of them',

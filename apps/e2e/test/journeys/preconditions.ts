@@ -6,7 +6,7 @@ import { createTestTenant } from '../tenant.ts';
 
 const CONCURRENT_WRITE_COUNT = 50;
 
-export function testConditionalRequests(subject: () => SystemUnderTest): void {
+export function declareConditionalRequestTests(subject: () => SystemUnderTest): void {
   describe('one of many writes with the same If-Match is applied, across all gateways', () => {
     let api: AxiosInstance;
     beforeEach(async () => {

@@ -9,7 +9,7 @@ import { REPOSITORY_ROOT, type SystemUnderTest } from '../subject.ts';
 const README_URL = 'http://127.0.0.1:3000';
 
 /** Runs the first command block of a README section. Returns one line of JSON per request. */
-async function runCommands({ operator, urls }: SystemUnderTest, section: string) {
+async function runReadmeCommands({ operator, urls }: SystemUnderTest, section: string) {
   const readme = await readFile(join(REPOSITORY_ROOT, 'README.md'), 'utf8');
   const [, text = ''] = new RegExp(`^## ${section}$(.*?)^## `, 'ms').exec(readme) ?? [];
   const [, block = ''] = [...text.matchAll(/^```bash\n(.*?)^```$/gms)].find(([, each]) => each?.includes('curl')) ?? [];
@@ -25,11 +25,11 @@ async function runCommands({ operator, urls }: SystemUnderTest, section: string)
     .map((line) => JSON.parse(line));
 }
 
-export function testQuickStart(subject: () => SystemUnderTest): void {
+export function declareQuickStartTests(subject: () => SystemUnderTest): void {
   test(
     "the commands of the README's quick start work unchanged",
     async () => {
-      const [created, listed, departed, shipment, milestones] = await runCommands(subject(), 'Quick start');
+      const [created, listed, departed, shipment, milestones] = await runReadmeCommands(subject(), 'Quick start');
       expect(created).toMatchObject({ external_id: 'PO-1000', status: 'pending', open_exceptions_count: 0 });
       expect(listed).toMatchObject({ data: [{ id: created.id }], has_more: false });
       expect(departed).toMatchObject({ shipment_id: created.id, code: 'vessel_departed', location: 'CNSHA' });
@@ -42,7 +42,7 @@ export function testQuickStart(subject: () => SystemUnderTest): void {
   test(
     "the README's sign-in commands work unchanged",
     async () => {
-      const [joined, me, invited, key, log] = await runCommands(subject(), 'People and keys');
+      const [joined, me, invited, key, log] = await runReadmeCommands(subject(), 'People and keys');
       expect(joined).toMatchObject({ email: 'ann@example.com', name: 'Ann', role: 'admin', status: 'active' });
       expect(me).toMatchObject({ user: { id: joined.id }, workspace: { name: 'default' }, role: 'admin' });
       expect(invited).toMatchObject({ email: 'bob@example.com', status: 'invited' });

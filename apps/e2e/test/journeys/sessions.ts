@@ -7,7 +7,7 @@ import { createHttpClient, createTestTenant } from '../tenant.ts';
 const USER_PASSWORD = 'a long password for tests';
 const SAME_ORIGIN_HEADERS = { 'X-Requested-With': 'journey' };
 
-export function testSessions(subject: () => SystemUnderTest): void {
+export function declareSessionTests(subject: () => SystemUnderTest): void {
   describe('sessions', () => {
     test(
       'a session works on every gateway, ends on every gateway, and its changes are in the audit log',

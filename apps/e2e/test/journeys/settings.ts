@@ -3,7 +3,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { SystemUnderTest } from '../subject.ts';
 import { createKey, createTestTenant } from '../tenant.ts';
 
-export function testSettings(subject: () => SystemUnderTest): void {
+export function declareSettingsTests(subject: () => SystemUnderTest): void {
   test(
     'settings changed at one gateway apply at every other, and only to permitted users',
     async () => {

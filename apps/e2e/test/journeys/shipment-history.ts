@@ -3,7 +3,7 @@ import { scaleTimeout } from '@tracking/testing';
 import type { SystemUnderTest } from '../subject.ts';
 import { createReadAfterWriteHeaders, listAllItems, createTestTenant, type TestTenant } from '../tenant.ts';
 
-export function testShipmentHistory(subject: () => SystemUnderTest): void {
+export function declareShipmentHistoryTests(subject: () => SystemUnderTest): void {
   describe('the past of a shipment', () => {
     let tenant: TestTenant;
     beforeEach(async () => {

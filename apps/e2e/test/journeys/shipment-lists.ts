@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/contracts';
 import type { SystemUnderTest } from '../subject.ts';
 import { createReadAfterWriteHeaders, listAllItems, createTestTenant, type TestTenant } from '../tenant.ts';
 
-export function testShipmentLists(subject: () => SystemUnderTest): void {
+export function declareShipmentListTests(subject: () => SystemUnderTest): void {
   describe('lists of shipments', () => {
     let tenant: TestTenant;
     beforeAll(async () => {

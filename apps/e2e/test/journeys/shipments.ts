@@ -4,9 +4,9 @@ import type { SystemUnderTest } from '../subject.ts';
 import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
 /** Milliseconds after which a write is acknowledged even if the read models lag behind. */
-const RESPONSE_DEADLINE_MS = 500;
+const WRITE_RESPONSE_DEADLINE_MS = 500;
 
-export function testShipments(subject: () => SystemUnderTest): void {
+export function declareShipmentTests(subject: () => SystemUnderTest): void {
   describe('shipments', () => {
     let tenant: TestTenant;
     beforeEach(async () => {
@@ -76,7 +76,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
         const since = startStopwatch();
         const write = await other(gateways, turn + 1).post('/v1/shipments', { external_id: 'OWN', house_bill });
         // A response within this time means that the read models of every gateway show the write.
-        const isPrompt = since() < RESPONSE_DEADLINE_MS;
+        const isPrompt = since() < WRITE_RESPONSE_DEADLINE_MS;
         if (isPrompt) expect(await shown(turn)).toEqual([200, house_bill]);
         prompt += isPrompt ? 1 : 0;
         const [byId, listed] = [

@@ -7,8 +7,8 @@ import { listAllItems, createKey, createTestTenant, type TestTenant } from '../t
 const SHIPMENT_COUNT = 6;
 const MILESTONE_CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'customs_hold'];
 
-/** Returns every resource that a key can read, sorted. */
-async function readEventsAndDeliveries({ api }: Pick<TestTenant, 'api'>) {
+/** Returns all shipments, milestones and events that a key can read. Shipments and events are sorted by id. */
+async function readShipmentsMilestonesAndEvents({ api }: Pick<TestTenant, 'api'>) {
   const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1);
   const shipments = (await listAllItems<Shipment>(api, '/v1/shipments')).sort(byId);
   const milestones: Milestone[] = [];
@@ -17,7 +17,7 @@ async function readEventsAndDeliveries({ api }: Pick<TestTenant, 'api'>) {
   return { shipments, milestones, events: (await listAllItems<EventEnvelope>(api, '/v1/events')).sort(byId) };
 }
 
-export function testEventTransfer(subject: () => SystemUnderTest): void {
+export function declareEventTransferTests(subject: () => SystemUnderTest): void {
   test(
     'data imported from a standalone server is returned unchanged',
     async () => {
@@ -35,14 +35,14 @@ export function testEventTransfer(subject: () => SystemUnderTest): void {
             expect((await tenant.api.post(`/v1/shipments/${created.data.id}/milestones`, milestone)).status).toBe(201);
           }
         }
-        const written = await readEventsAndDeliveries(tenant);
+        const written = await readShipmentsMilestonesAndEvents(tenant);
         expect(written.shipments).toHaveLength(SHIPMENT_COUNT);
         const file = join(folder.path, 'events.jsonl');
         const exported = await runCliJson<{ events: number }>(source, 'events', 'export', file);
         await runCli(subject(), 'events', 'import', file);
         expect(await runCliJson(subject(), 'events', 'import', file)).toEqual({ ...exported, conflicts: [] });
         const reader = await createKey(subject(), tenant.workspace, 'viewer');
-        await eventually(async () => expect(await readEventsAndDeliveries(reader)).toEqual(written), {
+        await eventually(async () => expect(await readShipmentsMilestonesAndEvents(reader)).toEqual(written), {
           deadlineMs: 60_000,
         });
         const where = ['--workspace', tenant.workspace, '--environment', 'live', '--limit', '500'];

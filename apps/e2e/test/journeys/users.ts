@@ -9,7 +9,7 @@ const USER_PASSWORD = 'a long password for tests';
 const generateEmail = () => `${randomBytes(4).toString('hex')}@example.com`;
 const extractLinkToken = (url: string): string => url.replace(/^.*#/, '');
 
-export function testUsers(subject: () => SystemUnderTest): void {
+export function declareUserTests(subject: () => SystemUnderTest): void {
   describe('users', () => {
     let tenant: TestTenant;
     beforeEach(async () => {

@@ -6,7 +6,7 @@ import {
   createReadAfterWriteHeaders,
   listAllItems,
   createTestTenant,
-  createShipmentEvent,
+  createShipmentReturningEvent,
   type TestTenant,
 } from '../tenant.ts';
 
@@ -21,9 +21,9 @@ interface Replay {
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 /** Maximum number of deliveries that a replay may have started before it is canceled. */
-const MAX_STARTED_REPLAYS = 8;
+const MAX_DELIVERIES_BEFORE_CANCEL = 8;
 
-export function testWebhookReplays(subject: () => SystemUnderTest): void {
+export function declareWebhookReplayTests(subject: () => SystemUnderTest): void {
   describe('webhook replays', () => {
     let tenant: TestTenant;
     let receiver: EndpointServer;
@@ -36,7 +36,7 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
       await receiver.closeEndpointServer();
     });
 
-    const event = (external_id: string) => createShipmentEvent(tenant.api, external_id);
+    const event = (external_id: string) => createShipmentReturningEvent(tenant.api, external_id);
     const switched = async ({ id }: ReceiverEndpoint, how: 'enable' | 'disable') =>
       expect((await tenant.api.post(`/v1/webhook_endpoints/${id}/${how}`)).status).toBe(200);
     const ask = ({ id }: ReceiverEndpoint, filter: object) =>
@@ -129,7 +129,9 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
       async () => {
         const { api } = tenant;
         const hook = await receiver.createEnabledEndpoint(api, '/hook', { max_concurrency: 1 });
-        const shipments = Array.from({ length: MAX_STARTED_REPLAYS + 4 }, (_, n) => ({ external_id: `MANY-${n}` }));
+        const shipments = Array.from({ length: MAX_DELIVERIES_BEFORE_CANCEL + 4 }, (_, n) => ({
+          external_id: `MANY-${n}`,
+        }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
         await succeeded(hook, shipments.length);
         const many = [...hook.came.keys()];
@@ -151,7 +153,7 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
         await succeeded(hook, many.length + 1);
         const begunBefore = again();
         expect(begunBefore).toBeGreaterThanOrEqual(1);
-        expect(begunBefore).toBeLessThanOrEqual(MAX_STARTED_REPLAYS);
+        expect(begunBefore).toBeLessThanOrEqual(MAX_DELIVERIES_BEFORE_CANCEL);
         expect((await api.get(`/v1/webhook_replays/${replay}`)).data.status).toBe('canceled');
 
         const resumed = await change(replay, 'resume');

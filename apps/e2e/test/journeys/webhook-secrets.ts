@@ -7,7 +7,7 @@ import { createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 const STANDARD_WEBHOOKS_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-export function testWebhookSecrets(subject: () => SystemUnderTest): void {
+export function declareWebhookSecretTests(subject: () => SystemUnderTest): void {
   describe('signing secrets', () => {
     let tenant: TestTenant;
     let receiver: EndpointServer;

@@ -3,7 +3,7 @@ import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout, waitForSimulatedDelay } from '@tracking/testing';
 import { EndpointServer } from '../receiver.ts';
 import { runCliJson, type SystemUnderTest } from '../subject.ts';
-import { listAllItems, createTestTenant, createShipmentEvent, type TestTenant } from '../tenant.ts';
+import { listAllItems, createTestTenant, createShipmentReturningEvent, type TestTenant } from '../tenant.ts';
 import { readTopic } from '../topic.ts';
 
 interface Delivery {
@@ -17,7 +17,7 @@ interface Delivery {
 }
 
 /** Fields of a message of the dead-letter topic. */
-interface DeadLetter {
+interface DeadLetterTopicMessage {
   readonly endpoint: object;
   readonly latest_attempts: readonly object[];
   readonly replay: { readonly command: string };
@@ -38,9 +38,9 @@ const MASKED_HEADER_VALUE = '********';
 /** Milliseconds after the first attempt within which an attempt may fail. The retry window is one second longer. */
 const FAILURE_TOLERANCE_MS = 2_000;
 /** Milliseconds that a receiver takes per delivery, so that other deliveries queue. */
-const DELIVERY_WORK_MS = 100;
+const RECEIVER_WORK_MS_PER_DELIVERY = 100;
 
-export function testWebhooks(subject: () => SystemUnderTest): void {
+export function declareWebhookTests(subject: () => SystemUnderTest): void {
   describe('webhooks', () => {
     let tenant: TestTenant;
     let receiver: EndpointServer;
@@ -54,7 +54,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
     });
 
     const at = (id: string, step = '') => `/v1/webhook_endpoints/${id}${step && `/${step}`}`;
-    const event = (external_id: string, headers = {}) => createShipmentEvent(tenant.api, external_id, headers);
+    const event = (external_id: string, headers = {}) => createShipmentReturningEvent(tenant.api, external_id, headers);
     const deliveries = (params: Readonly<Record<string, string>>) =>
       listAllItems<Delivery>(tenant.api, '/v1/webhook_deliveries', params);
     const only = async (params: Readonly<Record<string, string>>): Promise<Delivery> => {
@@ -140,7 +140,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
         const unknown = await api.patch(at(hook.id), { api_version: '2020-01-01' });
         expect([unknown.status, (await api.get(at(hook.id))).data.api_version]).toEqual([400, api_version]);
 
-        hook.behave = () => waitForSimulatedDelay(DELIVERY_WORK_MS).then(() => 204);
+        hook.behave = () => waitForSimulatedDelay(RECEIVER_WORK_MS_PER_DELIVERY).then(() => 204);
         const before = hook.came.size;
         const shipments = Array.from({ length: 8 }, (_, n) => ({ external_id: `AT-ONCE-${n}` }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
@@ -305,7 +305,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
           }, LONG_WAIT_OPTIONS);
           expect([found?.key, found?.headers['event-id']]).toEqual([hook.id, event_id]);
           const text = String(found?.value);
-          const told = JSON.parse(text) as DeadLetter;
+          const told = JSON.parse(text) as DeadLetterTopicMessage;
           expect(told).toMatchObject({
             ...{ id: dead.id, event_id, event_type: 'shipment.created', status: 'dead_lettered' },
             ...{ workspace_id, environment: 'live', reason: 'unexpected_status' },

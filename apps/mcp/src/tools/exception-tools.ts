@@ -7,20 +7,20 @@ import {
   defineWriteTool,
   createIdArgument,
   pageArguments,
-  createPageOutput,
-  shipmentIdInput,
+  createPageOutputSchema,
+  shipmentIdInputSchema,
   createTimeArgument,
-  type Tool,
+  type McpTool,
   removeUndefinedArguments,
   createWriteRequestOptions,
 } from './tool.ts';
 
 const MAX_NOTE_CHARS = 1_000;
-const exceptionIdInput = createIdArgument('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
-const noteArgument = z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('A remark for people.');
+const exceptionIdInputSchema = createIdArgument('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
+const noteArgumentSchema = z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('A remark for people.');
 
 /** Tools that read exceptions. */
-export const EXCEPTION_TOOLS: readonly Tool[] = [
+export const EXCEPTION_TOOLS: readonly McpTool[] = [
   defineReadTool({
     name: 'list_exceptions',
     title: 'List exceptions',
@@ -28,7 +28,7 @@ export const EXCEPTION_TOOLS: readonly Tool[] = [
       'Lists problems of shipments, such as late departures, missed connections, customs holds and demurrage risks, newest ' +
       'first. Set shipment_id for the problems of one shipment. Set status to open and acknowledged for unresolved ones.',
     input: {
-      shipment_id: shipmentIdInput.optional(),
+      shipment_id: shipmentIdInputSchema.optional(),
       status: z.array(z.enum(EXCEPTION_STATUSES)).min(1).optional(),
       type: z.array(z.enum(EXCEPTION_TYPES)).min(1).optional(),
       severity: z.array(z.enum(SEVERITIES)).min(1).optional(),
@@ -39,7 +39,7 @@ export const EXCEPTION_TOOLS: readonly Tool[] = [
       sort: z.enum(['-opened_at', 'opened_at', '-severity']).optional().describe('-severity is most severe first.'),
       ...pageArguments,
     },
-    output: createPageOutput(outputs.exceptionOutput),
+    output: createPageOutputSchema(outputs.exceptionOutputSchema),
     run: ({ limit, cursor, ...filters }, { client, options }) =>
       readPageWithinResultSize(
         (size) => client.exceptions.list({ ...removeUndefinedArguments(filters), limit: size }, options),
@@ -53,31 +53,31 @@ export const EXCEPTION_TOOLS: readonly Tool[] = [
     description:
       'Returns one problem of a shipment with its measured values and its resolution. Use explain_shipment to see what ' +
       'would resolve it.',
-    input: { exception_id: exceptionIdInput },
-    output: outputs.exceptionOutput,
+    input: { exception_id: exceptionIdInputSchema },
+    output: outputs.exceptionOutputSchema,
     run: async ({ exception_id }, { client, options }) =>
       shortenValueToBytes(await client.exceptions.get(exception_id, options), MAX_RESULT_BYTES),
   }),
 ];
 
 /** Tools that change exceptions. */
-export const EXCEPTION_WRITE_TOOLS: readonly Tool[] = [
+export const EXCEPTION_WRITE_TOOLS: readonly McpTool[] = [
   defineWriteTool({
     name: 'acknowledge_exception',
     title: 'Acknowledge an exception',
     description: 'Marks an open problem as seen, and optionally assigns it to somebody or adds a note.',
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: {
-      exception_id: exceptionIdInput,
+      exception_id: exceptionIdInputSchema,
       assignee: z
         .string()
         .min(1)
         .max(MAX_NOTE_CHARS)
         .optional()
         .describe('Name or e-mail address of the person in charge.'),
-      note: noteArgument,
+      note: noteArgumentSchema,
     },
-    output: outputs.exceptionOutput,
+    output: outputs.exceptionOutputSchema,
     run: async ({ exception_id, ...words }, context) => {
       const { client } = context;
       const changed = await client.exceptions.acknowledge(
@@ -96,11 +96,11 @@ export const EXCEPTION_WRITE_TOOLS: readonly Tool[] = [
       'undone. Problems whose cause ends are resolved without this tool.',
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: true },
     input: {
-      exception_id: exceptionIdInput,
+      exception_id: exceptionIdInputSchema,
       code: z.enum(MANUAL_RESOLUTION_CODES).describe('How it was resolved.'),
-      note: noteArgument,
+      note: noteArgumentSchema,
     },
-    output: outputs.exceptionOutput,
+    output: outputs.exceptionOutputSchema,
     run: async ({ exception_id, ...words }, context) => {
       const { client } = context;
       const changed = await client.exceptions.resolve(

@@ -16,24 +16,24 @@ import {
 } from '../result-size.ts';
 import * as outputs from './outputs.ts';
 import {
-  cursorInput,
+  cursorInputSchema,
   defineReadTool,
   defineWriteTool,
   pageArguments,
-  createPageOutput,
-  shipmentIdInput,
+  createPageOutputSchema,
+  shipmentIdInputSchema,
   createTimeArgument,
-  type Tool,
+  type McpTool,
   removeUndefinedArguments,
   createWriteRequestOptions,
 } from './tool.ts';
 
 const MAX_TEXT_LENGTH = 1_000;
-const createTextArgument = (description: string) =>
+const createTextArgumentSchema = (description: string) =>
   z.string().min(1).max(MAX_TEXT_LENGTH).optional().describe(description);
 
 /** Tools that read shipments and their milestones. */
-export const SHIPMENT_TOOLS: readonly Tool[] = [
+export const SHIPMENT_TOOLS: readonly McpTool[] = [
   defineReadTool({
     name: 'find_shipments',
     title: 'Find shipments',
@@ -42,7 +42,7 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       'the other tools need the id shp_…. For a reference, bill, booking, container or vessel of unknown kind, use q. ' +
       'For a port that you know by name only, use find_places first.',
     input: {
-      q: createTextArgument(
+      q: createTextArgumentSchema(
         'At most 10 words. Each must be the beginning of a word in the references, containers, parties or vessels of ' +
           'the shipment. Ports, statuses and carriers have their own arguments.',
       ),
@@ -50,14 +50,16 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       active: z.boolean().optional().describe('true: not yet delivered, completed, returned or cancelled.'),
       has_open_exceptions: z.boolean().optional().describe('true: only shipments with an unresolved problem.'),
       mode: z.array(z.enum(TRANSPORT_MODES)).min(1).optional().describe('Only shipments with one of these.'),
-      external_id: createTextArgument("This external_id, the owner's reference such as PO-1001, in any spelling."),
-      container_number: createTextArgument('For example MSKU1234565.'),
-      booking_number: createTextArgument('This booking number, in any spelling.'),
-      house_bill: createTextArgument('This house bill, in any spelling.'),
-      master_bill: createTextArgument('This master bill or air waybill, in any spelling.'),
-      carrier_scac: createTextArgument('SCAC or IATA code of the carrier, for example MAEU.'),
-      origin_port: createTextArgument('UN/LOCODE or IATA airport code, for example CNSHA.'),
-      destination_port: createTextArgument('UN/LOCODE or IATA airport code, for example NLRTM.'),
+      external_id: createTextArgumentSchema(
+        "This external_id, the owner's reference such as PO-1001, in any spelling.",
+      ),
+      container_number: createTextArgumentSchema('For example MSKU1234565.'),
+      booking_number: createTextArgumentSchema('This booking number, in any spelling.'),
+      house_bill: createTextArgumentSchema('This house bill, in any spelling.'),
+      master_bill: createTextArgumentSchema('This master bill or air waybill, in any spelling.'),
+      carrier_scac: createTextArgumentSchema('SCAC or IATA code of the carrier, for example MAEU.'),
+      origin_port: createTextArgumentSchema('UN/LOCODE or IATA airport code, for example CNSHA.'),
+      destination_port: createTextArgumentSchema('UN/LOCODE or IATA airport code, for example NLRTM.'),
       eta_from: createTimeArgument('ETA at or after this time.'),
       eta_to: createTimeArgument('ETA at or before this time.'),
       updated_since: createTimeArgument('Changed at or after this time.'),
@@ -67,7 +69,7 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
         .describe('- means descending. Shipments without ETA come last.'),
       ...pageArguments,
     },
-    output: createPageOutput(outputs.shipmentSummaryOutput),
+    output: createPageOutputSchema(outputs.shipmentSummaryOutputSchema),
     run: ({ limit, cursor, ...filters }, { client, options }) =>
       readPageWithinResultSize(
         (size) => client.shipments.list({ ...removeUndefinedArguments(filters), limit: size }, options),
@@ -81,8 +83,8 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     description:
       'Returns all fields of one shipment: status, times, references, parties, legs, and each container with its free ' +
       'days. Use explain_shipment for the reasons of status and times.',
-    input: { shipment_id: shipmentIdInput, cursor: cursorInput },
-    output: outputs.shipmentDetailOutput,
+    input: { shipment_id: shipmentIdInputSchema, cursor: cursorInputSchema },
+    output: outputs.shipmentDetailOutputSchema,
     run: async ({ shipment_id, cursor }, { client, options }) => {
       const shipment = await client.shipments.get(shipment_id, options);
       return createPageOfResourceLists(shipment, ['legs', 'containers', 'container_numbers'], shipment.version, cursor);
@@ -95,8 +97,8 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       'Explains why a shipment has its status, ETA, ETD and actual times: the rule and the milestone behind each value, ' +
       'which milestones count and which do not, and for each exception what opened it and what would resolve it. Use it ' +
       'for questions such as "why is it late" or "why is it not delivered".',
-    input: { shipment_id: shipmentIdInput, cursor: cursorInput },
-    output: outputs.explanationOutput,
+    input: { shipment_id: shipmentIdInputSchema, cursor: cursorInputSchema },
+    output: outputs.explanationOutputSchema,
     run: async ({ shipment_id, cursor }, { client, options }) => {
       const explained = await client.shipments.explain(shipment_id, options);
       return createPageOfResourceLists(
@@ -114,12 +116,12 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       'Lists the milestones of a shipment: what happened when and where. By default only actual milestones; add the ' +
       'classifiers estimated and planned for what is expected.',
     input: {
-      shipment_id: shipmentIdInput,
+      shipment_id: shipmentIdInputSchema,
       classifier: z.array(z.enum(MILESTONE_CLASSIFIERS)).min(1).optional().describe('actual by default.'),
-      container_number: createTextArgument('Only milestones that name this container.'),
+      container_number: createTextArgumentSchema('Only milestones that name this container.'),
       ...pageArguments,
     },
-    output: createPageOutput(outputs.milestoneOutput),
+    output: createPageOutputSchema(outputs.milestoneOutputSchema),
     run: ({ shipment_id, limit, cursor, ...filters }, { client, options }) =>
       readPageWithinResultSize(
         (size) => client.milestones.list(shipment_id, { ...removeUndefinedArguments(filters), limit: size }, options),
@@ -133,8 +135,8 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     description:
       'Lists all estimates of the arrival of a shipment with source, reason and delay in hours. Use it to see how often ' +
       'and how far the ETA slipped.',
-    input: { shipment_id: shipmentIdInput, ...pageArguments },
-    output: createPageOutput(outputs.etaChangeOutput),
+    input: { shipment_id: shipmentIdInputSchema, ...pageArguments },
+    output: createPageOutputSchema(outputs.etaChangeOutputSchema),
     run: ({ shipment_id, limit, cursor }, { client, options }) =>
       readPageWithinResultSize(
         (size) => client.shipments.etaHistory(shipment_id, { limit: size }, options),
@@ -150,7 +152,7 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       q: z.string().min(1).max(MAX_TEXT_LENGTH).describe('Words of the name, or a code, for example Rotterdam.'),
       limit: pageArguments.limit,
     },
-    output: z.object({ items: z.array(outputs.placeOutput) }),
+    output: z.object({ items: z.array(outputs.placeOutputSchema) }),
     run: async ({ q, limit }, { client, options }) => {
       const { data } = await client.places.find({ q, limit }, options);
       return shortenValueToBytes({ items: data }, MAX_RESULT_BYTES);
@@ -160,8 +162,8 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     name: 'list_milestone_codes',
     title: 'List milestone codes',
     description: 'Lists the codes of milestones with their meaning and the status that each gives a shipment.',
-    input: { cursor: cursorInput },
-    output: createPageOutput(outputs.milestoneCodeOutput),
+    input: { cursor: cursorInputSchema },
+    output: createPageOutputSchema(outputs.milestoneCodeOutputSchema),
     run: async ({ cursor }, { client, options }) => {
       const { data: items } = await client.milestones.codes(options);
       // The catalog changes only when the service is updated.
@@ -175,7 +177,7 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       'Returns the workspace, the environment (live or test), the role and the permissions of the API key in use. Use it ' +
       'after an error about a missing permission.',
     input: {},
-    output: outputs.accessOutput,
+    output: outputs.apiKeyAccessOutputSchema,
     run: (_, { client, options }) => client.session.get(options),
   }),
 ];
@@ -186,8 +188,8 @@ function summarizeShipment(shipment: Shipment) {
   return shown;
 }
 
-/** Tool that records a milestone. */
-export const MILESTONE_WRITE_TOOLS: readonly Tool[] = [
+/** Tools that write milestones. The only one records a milestone. */
+export const MILESTONE_WRITE_TOOLS: readonly McpTool[] = [
   defineWriteTool({
     name: 'record_milestone',
     title: 'Record a milestone',
@@ -196,7 +198,7 @@ export const MILESTONE_WRITE_TOOLS: readonly Tool[] = [
       'exceptions from it, and sends events to the webhook endpoints. list_milestone_codes lists the codes.',
     annotations: { destructiveHint: false, idempotentHint: false, openWorldHint: true },
     input: {
-      shipment_id: shipmentIdInput,
+      shipment_id: shipmentIdInputSchema,
       code: z.enum(MILESTONE_CODES as [string, ...string[]]),
       occurred_at: z
         .string()
@@ -204,15 +206,17 @@ export const MILESTONE_WRITE_TOOLS: readonly Tool[] = [
         .describe(
           'ISO 8601 with an offset, for example 2026-11-02T10:30:00+08:00; a date if the milestone is expected.',
         ),
-      location: createTextArgument('UN/LOCODE or IATA airport code, or a name.'),
+      location: createTextArgumentSchema('UN/LOCODE or IATA airport code, or a name.'),
       classifier: z.enum(MILESTONE_CLASSIFIERS).optional().describe('actual by default.'),
-      container_number: createTextArgument('If it concerns one container only.'),
+      container_number: createTextArgumentSchema('If it concerns one container only.'),
       source: z.enum(MILESTONE_SOURCES).optional().describe('Who reported it.'),
       reason_code: z.enum(REASON_CODES).optional(),
-      note: createTextArgument('A remark for people.'),
-      external_id: createTextArgument("The sender's id of the milestone. Repeating it updates the same milestone."),
+      note: createTextArgumentSchema('A remark for people.'),
+      external_id: createTextArgumentSchema(
+        "The sender's id of the milestone. Repeating it updates the same milestone.",
+      ),
     },
-    output: outputs.milestoneOutput.extend({
+    output: outputs.milestoneOutputSchema.extend({
       warnings: z.array(z.looseObject({ code: z.string(), message: z.string() })),
     }),
     run: ({ shipment_id, ...fields }, context) =>

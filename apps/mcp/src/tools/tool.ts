@@ -13,7 +13,7 @@ export interface ToolContext {
 }
 
 /** A tool that a model can call. */
-export interface Tool {
+export interface McpTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -31,15 +31,15 @@ interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-interface ToolSpec<Input extends z.ZodRawShape> extends Omit<Tool, 'input' | 'annotations' | 'run'> {
+interface ToolSpec<Input extends z.ZodRawShape> extends Omit<McpTool, 'input' | 'annotations' | 'run'> {
   readonly input: Input;
   readonly run: (args: z.infer<z.ZodObject<Input>>, context: ToolContext) => Promise<object>;
 }
 
 /** Defines a tool that changes nothing. */
-export function defineReadTool<Input extends z.ZodRawShape>({ input, run, ...tool }: ToolSpec<Input>): Tool {
+export function defineReadTool<Input extends z.ZodRawShape>({ input, run, ...tool }: ToolSpec<Input>): McpTool {
   const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-  return { ...tool, annotations, input: z.strictObject(input), run: run as Tool['run'] };
+  return { ...tool, annotations, input: z.strictObject(input), run: run as McpTool['run'] };
 }
 
 /** Argument of every tool that writes. */
@@ -57,7 +57,7 @@ export function defineWriteTool<Input extends z.ZodRawShape>({
   run,
   annotations,
   ...tool
-}: ToolSpec<Input> & { readonly annotations: Omit<ToolAnnotations, 'readOnlyHint'> }): Tool {
+}: ToolSpec<Input> & { readonly annotations: Omit<ToolAnnotations, 'readOnlyHint'> }): McpTool {
   return {
     ...tool,
     annotations: { readOnlyHint: false, ...annotations },
@@ -74,7 +74,7 @@ export function createWriteRequestOptions({ options, idempotencyKey }: ToolConte
 const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
 
-export const cursorInput = z
+export const cursorInputSchema = z
   .string()
   .max(4_000)
   .optional()
@@ -88,15 +88,15 @@ export const pageArguments = {
     .max(MAX_PAGE_SIZE)
     .default(DEFAULT_PAGE_SIZE)
     .describe('Maximum number of items. A page has fewer if they are large.'),
-  cursor: cursorInput,
+  cursor: cursorInputSchema,
 };
 
 /** Result of a tool that returns a list. */
-export function createPageOutput(item: z.ZodType): z.ZodObject {
-  return z.object({ items: z.array(item), next_cursor: nextCursor });
+export function createPageOutputSchema(item: z.ZodType): z.ZodObject {
+  return z.object({ items: z.array(item), next_cursor: nextCursorOutput });
 }
 
-export const nextCursor = z.string().nullable().describe('cursor of the next page; null on the last page');
+export const nextCursorOutput = z.string().nullable().describe('cursor of the next page; null on the last page');
 
 /** Argument with the id of a resource. @param prefix of its ids, for example `shp` */
 export function createIdArgument(prefix: string, hint: string) {
@@ -106,7 +106,7 @@ export function createIdArgument(prefix: string, hint: string) {
     .describe(hint);
 }
 
-export const shipmentIdInput = createIdArgument('shp', 'Id of the shipment, shp_…. find_shipments returns it.');
+export const shipmentIdInputSchema = createIdArgument('shp', 'Id of the shipment, shp_…. find_shipments returns it.');
 
 /** Argument with a time. */
 export function createTimeArgument(description: string) {
@@ -121,7 +121,7 @@ export function removeUndefinedArguments<T extends object>(
 }
 
 /** @throws ToolError if the arguments would select everything by mistake */
-export function requireToolFilter(args: object, all: boolean): void {
+export function requireFiltersOrAll(args: object, all: boolean): void {
   const isFiltered = Object.values(args).some((value) => value !== undefined);
   if (isFiltered === all) {
     throw new ToolError('invalid_request', 'Specify either filters, or all: true without filters.');

@@ -8,41 +8,41 @@ import {
 } from '../result-size.ts';
 import * as outputs from './outputs.ts';
 import {
-  cursorInput,
+  cursorInputSchema,
   defineReadTool,
   defineWriteTool,
   createIdArgument,
   pageArguments,
-  createPageOutput,
-  requireToolFilter,
+  createPageOutputSchema,
+  requireFiltersOrAll,
   createTimeArgument,
-  type Tool,
+  type McpTool,
   removeUndefinedArguments,
   createWriteRequestOptions,
 } from './tool.ts';
 
 const WEBHOOKS_PERMISSION_NOTE = 'Needs the permission webhooks:manage.';
 const MAX_DELIVERY_IDS = 100;
-const deliveryIdInput = createIdArgument('dlv', 'Id of the delivery, dlv_…. list_deliveries returns it.');
-const endpointIdInput = createIdArgument(
+const deliveryIdInputSchema = createIdArgument('dlv', 'Id of the delivery, dlv_…. list_deliveries returns it.');
+const endpointIdInputSchema = createIdArgument(
   'whe',
   'Only this endpoint, whe_…. list_webhook_endpoints returns it.',
 ).optional();
-const eventTypeInput = z.enum(EVENT_TYPES as [EventType, ...EventType[]]);
-const deliveryErrorArgument = z.enum(DELIVERY_ERROR_CODES);
+const eventTypeInputSchema = z.enum(EVENT_TYPES as [EventType, ...EventType[]]);
+const deliveryErrorArgumentSchema = z.enum(DELIVERY_ERROR_CODES);
 const eventPeriodArguments = {
   since: createTimeArgument('Only events created at or after this time.'),
   until: createTimeArgument('Only events created at or before this time.'),
 };
 
 /** Tools that read webhook endpoints and deliveries. */
-export const WEBHOOK_TOOLS: readonly Tool[] = [
+export const WEBHOOK_TOOLS: readonly McpTool[] = [
   defineReadTool({
     name: 'list_webhook_endpoints',
     title: 'List webhook endpoints',
     description: `Lists the webhook endpoints of the workspace with their status and event types. ${WEBHOOKS_PERMISSION_NOTE}`,
     input: pageArguments,
-    output: createPageOutput(outputs.webhookEndpointOutput),
+    output: createPageOutputSchema(outputs.webhookEndpointOutputSchema),
     run: ({ limit, cursor }, { client, options }) =>
       readPageWithinResultSize(
         (size) => client.webhookEndpoints.list({ limit: size }, options),
@@ -58,15 +58,15 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
       'Lists deliveries of events to webhook endpoints, newest first, with status and last error. The status dead_lettered ' +
       `means that all attempts failed. ${WEBHOOKS_PERMISSION_NOTE}`,
     input: {
-      endpoint_id: endpointIdInput,
+      endpoint_id: endpointIdInputSchema,
       event_id: createIdArgument('evt', 'Only deliveries of this event, evt_….').optional(),
-      event_type: eventTypeInput.optional(),
+      event_type: eventTypeInputSchema.optional(),
       status: z.array(z.enum(DELIVERY_STATUSES)).min(1).optional(),
-      reason: deliveryErrorArgument.optional().describe('Only dead letters with this error code.'),
+      reason: deliveryErrorArgumentSchema.optional().describe('Only dead letters with this error code.'),
       ...eventPeriodArguments,
       ...pageArguments,
     },
-    output: createPageOutput(outputs.webhookDeliveryOutput),
+    output: createPageOutputSchema(outputs.webhookDeliveryOutputSchema),
     run: ({ limit, cursor, ...filters }, { client, options }) =>
       readPageWithinResultSize(
         (size) => client.webhookDeliveries.list({ ...removeUndefinedArguments(filters), limit: size }, options),
@@ -78,8 +78,8 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
     name: 'get_delivery',
     title: 'Get a webhook delivery',
     description: `Returns one delivery with its event and each attempt with the response of the receiver. ${WEBHOOKS_PERMISSION_NOTE}`,
-    input: { delivery_id: deliveryIdInput, cursor: cursorInput },
-    output: outputs.webhookDeliveryDetailOutput,
+    input: { delivery_id: deliveryIdInputSchema, cursor: cursorInputSchema },
+    output: outputs.webhookDeliveryDetailOutputSchema,
     run: async ({ delivery_id, cursor }, { client, options }) => {
       const delivery = await client.webhookDeliveries.get(delivery_id, options);
       return createPageOfResourceLists(delivery, ['attempts'], delivery.version, cursor);
@@ -92,12 +92,12 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
       'Counts the deliveries that failed permanently, by reason, endpoint and event type. Use it first to see whether ' +
       `deliveries fail. ${WEBHOOKS_PERMISSION_NOTE}`,
     input: {
-      endpoint_id: endpointIdInput,
-      event_type: z.array(eventTypeInput).min(1).optional(),
-      reason: z.array(deliveryErrorArgument).min(1).optional(),
+      endpoint_id: endpointIdInputSchema,
+      event_type: z.array(eventTypeInputSchema).min(1).optional(),
+      reason: z.array(deliveryErrorArgumentSchema).min(1).optional(),
       ...eventPeriodArguments,
     },
-    output: outputs.deadLetterSummaryOutput,
+    output: outputs.deadLetterSummaryOutputSchema,
     run: async (filters, { client, options }) =>
       shortenValueToBytes(
         await client.webhookDeadLetters.summary(removeUndefinedArguments(filters), options),
@@ -107,14 +107,14 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
 ];
 
 /** Tools that send deliveries again. */
-export const WEBHOOK_WRITE_TOOLS: readonly Tool[] = [
+export const WEBHOOK_WRITE_TOOLS: readonly McpTool[] = [
   defineWriteTool({
     name: 'retry_delivery',
     title: 'Retry a webhook delivery',
     description: `Attempts one delivery once more, as soon as possible. ${WEBHOOKS_PERMISSION_NOTE}`,
     annotations: { destructiveHint: false, idempotentHint: false, openWorldHint: true },
-    input: { delivery_id: deliveryIdInput },
-    output: outputs.webhookDeliveryOutput,
+    input: { delivery_id: deliveryIdInputSchema },
+    output: outputs.webhookDeliveryOutputSchema,
     run: ({ delivery_id }, context) =>
       context.client.webhookDeliveries.retry(delivery_id, createWriteRequestOptions(context)),
   }),
@@ -126,16 +126,16 @@ export const WEBHOOK_WRITE_TOOLS: readonly Tool[] = [
       `values of summarize_dead_letters, or set all. Repair the receiver first. ${WEBHOOKS_PERMISSION_NOTE}`,
     annotations: { destructiveHint: false, idempotentHint: false, openWorldHint: true },
     input: {
-      endpoint_id: endpointIdInput,
-      event_types: z.array(eventTypeInput).min(1).optional(),
-      reasons: z.array(deliveryErrorArgument).min(1).optional(),
-      delivery_ids: z.array(deliveryIdInput).min(1).max(MAX_DELIVERY_IDS).optional(),
+      endpoint_id: endpointIdInputSchema,
+      event_types: z.array(eventTypeInputSchema).min(1).optional(),
+      reasons: z.array(deliveryErrorArgumentSchema).min(1).optional(),
+      delivery_ids: z.array(deliveryIdInputSchema).min(1).max(MAX_DELIVERY_IDS).optional(),
       ...eventPeriodArguments,
       all: z.boolean().default(false).describe('true: all dead letters of the workspace, without other arguments.'),
     },
-    output: outputs.replaysOutput,
+    output: outputs.replaysOutputSchema,
     run: async ({ all, ...filters }, context) => {
-      requireToolFilter(filters, all);
+      requireFiltersOrAll(filters, all);
       const { client } = context;
       const begun = await client.webhookDeadLetters.replay(
         removeUndefinedArguments(filters),

@@ -5,18 +5,18 @@ import './theme.css';
 import { Drawer, Loader, MantineProvider, Modal, createTheme } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { subscribeToSessionChanges, createSessionCaches, isSessionReplaced } from '../session/session.ts';
+import { subscribeToSessionChanges, createSessionQueryCaches, isSessionValidAfterRefusal } from '../session/session.ts';
 import { isRetryableError } from './failures.ts';
 import { NotificationArea, ConfirmDialogArea } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
 
-const sessionCaches = createSessionCaches({
-  ended: () => void signInAgain(),
+const queryCachesWatchingSession = createSessionQueryCaches({
+  ended: () => void openSignInAfterSessionEnd(),
   refused: () => void queryClient.invalidateQueries({ queryKey: ['session'] }),
   changed: () => globalThis.location.reload(),
 });
 const queryClient = new QueryClient({
-  ...sessionCaches,
+  ...queryCachesWatchingSession,
   defaultOptions: {
     // Query retries are disabled here, because the API client already retries requests that are safe to repeat.
     queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isRetryableError(query.state.error) },
@@ -26,9 +26,9 @@ subscribeToSessionChanges(() => void queryClient.invalidateQueries({ queryKey: [
 const router = createAppRouter(queryClient);
 
 /** Opens the sign-in page. After signing in, the user returns to the current page. */
-async function signInAgain(): Promise<void> {
+async function openSignInAfterSessionEnd(): Promise<void> {
   if (isSignInPage()) return;
-  if (await isSessionReplaced()) {
+  if (await isSessionValidAfterRefusal()) {
     await queryClient.invalidateQueries();
     return;
   }

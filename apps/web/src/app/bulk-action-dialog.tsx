@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { describeFailure } from './failures.ts';
-import { type BulkWriteResult, writeConcurrently } from './write.ts';
+import { type BulkWriteResult, writeItemsConcurrently } from './write.ts';
 
 /** Maximum number of failed items that the dialog lists by name. It shows only a count of further failures. */
 const MAX_LISTED_FAILURES = 50;
@@ -59,7 +59,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
     const onProgress = (tally: BulkWriteResult<Item>) => setState({ is: 'running', of: batch.length, tally });
     onProgress({ done: [], failed: [], left: batch.length });
     setIsConfirmingStop(false);
-    const tally = await writeConcurrently(batch, { write, onProgress, signal: stop.signal });
+    const tally = await writeItemsConcurrently(batch, { write, onProgress, signal: stop.signal });
     onDone(tally.done);
     const isComplete = tally.done.length === batch.length;
     if (isShown.current && !isComplete) return setState({ is: 'ended', of: batch.length, tally });
@@ -125,7 +125,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
             </Alert>
           )}
           {isRunning ? (
-            <BulkProgress
+            <StopBulkActionButtons
               isConfirmingStop={isConfirmingStop}
               onContinue={() => setIsConfirmingStop(false)}
               onStop={() => run.current?.abort()}
@@ -154,7 +154,7 @@ interface BulkProgressProps {
   readonly onStop: () => void;
 }
 
-function BulkProgress({ isConfirmingStop, onContinue, onStop }: BulkProgressProps) {
+function StopBulkActionButtons({ isConfirmingStop, onContinue, onStop }: BulkProgressProps) {
   const [isStopping, setIsStopping] = useState(false);
   const stop = () => {
     setIsStopping(true);

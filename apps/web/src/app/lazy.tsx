@@ -73,10 +73,10 @@ export function createLazyComponent<P extends object>(
 }
 
 const loadSearchSelects = () => import('../values/search-select.tsx');
-const LoadedMultiSelect = createLazyComponent(async () => ({
+const MultiSelectLoadedOnDemand = createLazyComponent(async () => ({
   default: (await loadSearchSelects()).OptionallySearchableMultiSelect,
 }));
-const LoadedSelect = createLazyComponent(async () => ({
+const LazySearchableSelect = createLazyComponent(async () => ({
   default: (await loadSearchSelects()).OptionallySearchableSelect,
 }));
 
@@ -87,7 +87,7 @@ const LoadedSelect = createLazyComponent(async () => ({
 export function LazyMultiSelect(props: OptionallySearchableMultiSelectProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>
-      <LoadedMultiSelect {...props} />
+      <MultiSelectLoadedOnDemand {...props} />
     </Suspense>
   );
 }
@@ -99,7 +99,7 @@ export function LazyMultiSelect(props: OptionallySearchableMultiSelectProps) {
 export function LazySelect(props: OptionallySearchableSelectProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>
-      <LoadedSelect {...props} />
+      <LazySearchableSelect {...props} />
     </Suspense>
   );
 }

@@ -5,11 +5,11 @@ import { describeFailure } from './failures.ts';
 import { createLazyComponent } from './lazy.tsx';
 
 const ConfirmDialogs = createLazyComponent(() => import('./confirm-dialogs.tsx'));
-const confirmationRequests = new EventTarget();
+const confirmationEventTarget = new EventTarget();
 
 /** Opens a dialog that asks the user to confirm an action. The code of the dialog is loaded for the first question. */
 export function confirmAction(question: ConfirmDialogOptions): void {
-  confirmationRequests.dispatchEvent(new Event('asked'));
+  confirmationEventTarget.dispatchEvent(new Event('asked'));
   import('./confirm-dialogs.tsx').then(
     ({ openConfirmDialog }) => openConfirmDialog(question),
     (error: unknown) => notifications.show({ ...describeFailure(error), color: 'red' }),
@@ -21,8 +21,8 @@ export function ConfirmDialogArea() {
   const [isUsed, setIsUsed] = useState(false);
   useEffect(() => {
     const use = () => setIsUsed(true);
-    confirmationRequests.addEventListener('asked', use);
-    return () => confirmationRequests.removeEventListener('asked', use);
+    confirmationEventTarget.addEventListener('asked', use);
+    return () => confirmationEventTarget.removeEventListener('asked', use);
   }, []);
   return (
     <RetryingBoundary>
@@ -31,8 +31,8 @@ export function ConfirmDialogArea() {
   );
 }
 
-const loadNotifications = () => import('./notifications.tsx');
-const LazyNotifications = createLazyComponent(loadNotifications);
+const importNotificationsModule = () => import('./notifications.tsx');
+const LazyNotifications = createLazyComponent(importNotificationsModule);
 /** Milliseconds before the code of notifications is loaded. The delay lets the page load first. */
 const NOTIFICATIONS_PRELOAD_DELAY_MS = 3_000;
 
@@ -45,7 +45,10 @@ export function NotificationArea() {
   const [isUsed, setIsUsed] = useState(false);
   if (notifications.length > 0 && !isUsed) setIsUsed(true);
   useEffect(() => {
-    const timer = setTimeout(() => void loadNotifications().catch(() => undefined), NOTIFICATIONS_PRELOAD_DELAY_MS);
+    const timer = setTimeout(
+      () => void importNotificationsModule().catch(() => undefined),
+      NOTIFICATIONS_PRELOAD_DELAY_MS,
+    );
     return () => clearTimeout(timer);
   }, []);
   return (

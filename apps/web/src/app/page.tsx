@@ -66,7 +66,7 @@ interface QueryViewProps<T> {
  * Shows the data of a query, a loading indicator, or an error. The previous data stays visible while the query
  * refetches.
  */
-export function QueryView<T>({ query, what, children }: QueryViewProps<T>) {
+export function QueryResultPanel<T>({ query, what, children }: QueryViewProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <ErrorAlert error={query.error} reset={() => void query.refetch()} />;
   return (

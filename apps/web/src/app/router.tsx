@@ -7,37 +7,36 @@ import {
   redirect,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { readQueueSearch } from '../exceptions/queue/queue-search.ts';
+import { readExceptionQueueUrlParameters } from '../exceptions/queue/queue-search.ts';
 import { startLiveFeed } from '../live/live-events.tsx';
 import { sessionQuery } from '../session/session.ts';
-import { readSignInSearch } from '../session/sign-in.ts';
-import { readAccountSearch } from '../settings/api-keys/key-queries.ts';
-import { readAuditSearch } from '../settings/audit-log/audit-search.ts';
-import { readEventSearch } from '../settings/events/event-log.ts';
-import { readTeamSearch } from '../settings/team/team.ts';
-import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '../settings/webhooks/webhook-search.ts';
-import { readDocumentSearch, readTimelineSearch } from '../shipment/shipment-queries.ts';
-import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
+import { readSignInUrlParameters } from '../session/sign-in.ts';
+import { readAccountUrlParameters } from '../settings/api-keys/key-queries.ts';
+import { readAuditLogUrlParameters } from '../settings/audit-log/audit-search.ts';
+import { readEventUrlParameters } from '../settings/events/event-log.ts';
+import { readTeamUrlParameters } from '../settings/team/team.ts';
+import {
+  readDeadLetterUrlParameters,
+  readDeliveryUrlParameters,
+  readEndpointUrlParameters,
+} from '../settings/webhooks/webhook-search.ts';
+import { readDocumentUrlParameters, readTimelineUrlParameters } from '../shipment/shipment-queries.ts';
+import { readShipmentUrlParameters } from '../shipments/search/shipment-search.ts';
 import { isSignedOutError } from './failures.ts';
 import { createLazyPage } from './lazy.tsx';
 import { ErrorAlert, PageNotFound } from './page.tsx';
 import { PageShell } from './shell.tsx';
 
-interface RouterContext {
-  readonly queryClient: QueryClient;
-}
-/**
- * Environment parameter of every URL. Only the test environment is named. A URL without the parameter shows live data.
- */
-interface EnvironmentSearch {
+/** Environment parameter of every URL. A URL without the parameter shows live data. */
+interface EnvironmentUrlParameters {
   readonly environment?: 'test' | undefined;
 }
 
-const rootRoute = createRootRouteWithContext<RouterContext>()({
+const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: Outlet,
   notFoundComponent: PageNotFound,
   errorComponent: ErrorAlert,
-  validateSearch: ({ environment }: Record<string, unknown>): EnvironmentSearch =>
+  validateSearch: ({ environment }: Record<string, unknown>): EnvironmentUrlParameters =>
     environment === 'test' ? { environment } : {},
   search: { middlewares: [retainSearchParams(['environment'])] },
 });
@@ -46,7 +45,7 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   component: createLazyPage(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
-  validateSearch: readSignInSearch,
+  validateSearch: readSignInUrlParameters,
 });
 const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -84,7 +83,7 @@ const firstStepsRoute = createRoute({
 const shipmentsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments',
-  validateSearch: readShipmentSearch,
+  validateSearch: readShipmentUrlParameters,
   component: createLazyPage(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
 });
 const newShipmentRoute = createRoute({
@@ -115,7 +114,7 @@ const shipmentOverviewRoute = createRoute({
 const shipmentTimelineRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/timeline',
-  validateSearch: readTimelineSearch,
+  validateSearch: readTimelineUrlParameters,
   component: createLazyPage(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
 });
 const shipmentExceptionsRoute = createRoute({
@@ -126,7 +125,7 @@ const shipmentExceptionsRoute = createRoute({
 const shipmentDocumentsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/documents',
-  validateSearch: readDocumentSearch,
+  validateSearch: readDocumentUrlParameters,
   component: createLazyPage(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
 });
 const shipmentHistoryRoute = createRoute({
@@ -137,7 +136,7 @@ const shipmentHistoryRoute = createRoute({
 const exceptionsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/exceptions',
-  validateSearch: readQueueSearch,
+  validateSearch: readExceptionQueueUrlParameters,
   component: createLazyPage(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
 });
 const shipmentEtaRoute = createRoute({
@@ -197,24 +196,24 @@ const newWebhookEndpointRoute = createRoute({
 const webhookEndpointRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/$endpointId',
-  validateSearch: readEndpointSearch,
+  validateSearch: readEndpointUrlParameters,
   component: createLazyPage(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 const webhookDeliveriesRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/deliveries',
-  validateSearch: readDeliverySearch,
+  validateSearch: readDeliveryUrlParameters,
   component: createLazyPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const webhookDeliveryRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/deliveries/$deliveryId',
-  component: createLazyPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  component: createLazyPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryDetailsPage'),
 });
 const webhookDeadLettersRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/dead-letters',
-  validateSearch: readDeadLetterSearch,
+  validateSearch: readDeadLetterUrlParameters,
   component: createLazyPage(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
 const webhookReplaysRoute = createRoute({
@@ -229,7 +228,7 @@ const webhookRoutes = [
 const serviceAccountsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/service-accounts',
-  validateSearch: readAccountSearch,
+  validateSearch: readAccountUrlParameters,
   component: createLazyPage(
     () => import('../settings/service-accounts/service-accounts-page.tsx'),
     'ServiceAccountsPage',
@@ -238,13 +237,13 @@ const serviceAccountsRoute = createRoute({
 const teamRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/team',
-  validateSearch: readTeamSearch,
+  validateSearch: readTeamUrlParameters,
   component: createLazyPage(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
 });
 const auditLogRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit-log',
-  validateSearch: readAuditSearch,
+  validateSearch: readAuditLogUrlParameters,
   component: createLazyPage(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
 });
 const accountRoute = createRoute({
@@ -265,7 +264,7 @@ const requiredDocumentsRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/events',
-  validateSearch: readEventSearch,
+  validateSearch: readEventUrlParameters,
   component: createLazyPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
 const settingsPageRoutes = [

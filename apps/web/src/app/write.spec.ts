@@ -1,11 +1,11 @@
-import { type BulkWriteResult, writeConcurrently } from './write.ts';
+import { type BulkWriteResult, writeItemsConcurrently } from './write.ts';
 
 const never = new AbortController().signal;
 
 it('writes all items except those that fail', async () => {
   const progress: BulkWriteResult<number>[] = [];
   const write = (n: number) => (n % 2 === 0 ? Promise.reject(new Error(`no ${n}`)) : Promise.resolve());
-  const tally = await writeConcurrently([1, 2, 3, 4, 5], {
+  const tally = await writeItemsConcurrently([1, 2, 3, 4, 5], {
     write,
     onProgress: (it) => progress.push(it),
     signal: never,
@@ -23,7 +23,7 @@ it('sends at most four requests at once', async () => {
     await Promise.resolve();
     now -= 1;
   };
-  await writeConcurrently(Array.from({ length: 20 }), { write, onProgress: () => undefined, signal: never });
+  await writeItemsConcurrently(Array.from({ length: 20 }), { write, onProgress: () => undefined, signal: never });
   expect(most).toBe(4);
 });
 
@@ -34,5 +34,5 @@ it('completes pending requests when stopped and starts no more', async () => {
     return Promise.resolve();
   };
   const parts = { write, onProgress: () => undefined, signal: stopped.signal };
-  expect(await writeConcurrently([1, 2, 3], parts)).toEqual({ done: [1], failed: [], left: 2 });
+  expect(await writeItemsConcurrently([1, 2, 3], parts)).toEqual({ done: [1], failed: [], left: 2 });
 });

@@ -65,7 +65,7 @@ interface BulkWriteOptions<Item> {
  * Writes all items with limited concurrency, and continues after failures. If the run is stopped, the pending requests
  * are still completed.
  */
-export async function writeConcurrently<Item>(
+export async function writeItemsConcurrently<Item>(
   items: readonly Item[],
   parts: BulkWriteOptions<Item>,
 ): Promise<BulkWriteResult<Item>> {

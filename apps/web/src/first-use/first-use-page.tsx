@@ -3,14 +3,14 @@ import { IconCheck, IconCircleDashed, IconSparkles } from '@tabler/icons-react';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
-import { CopyText } from '../app/copy.tsx';
+import { CopyTextProvider } from '../app/copy.tsx';
 import { createLazyComponent } from '../app/lazy.tsx';
 import { PageHeader } from '../app/page.tsx';
 import { SecretDialog } from '../app/one-time-secret.tsx';
 import { useApiWrite } from '../app/write.ts';
 import { useLiveEventListener } from '../live/live-events.tsx';
 import { type Environment, getApiClient } from '../session/api.ts';
-import { PermissionGate } from '../session/permissions.tsx';
+import { PermissionGuardedButton } from '../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../session/session.ts';
 import classes from './first-use-page.module.css';
 import { buildSampleJourneys } from './sample-journeys.ts';
@@ -39,9 +39,9 @@ const LazyCreateKey = createLazyComponent(async () => ({
 export function FirstSteps() {
   const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useHasPermission('webhooks:manage')];
   useLiveEventListener(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
-  const keys = useQuery(firstKeyQuery(environment));
+  const keys = useQuery(firstApiKeyQuery(environment));
   const shipments = useQuery(firstShipmentQuery(environment));
-  const webhooks = useQuery({ ...firstWebhookQuery(environment), enabled: mayWebhooks });
+  const webhooks = useQuery({ ...webhookSetupProgressQuery(environment), enabled: mayWebhooks });
   const [makesKey, setMakesKey] = useState(false);
   // The steps are hidden until their state is loaded, so that no completed step appears as open.
   if ([keys, shipments, webhooks].some(({ isLoading }) => isLoading))
@@ -50,7 +50,7 @@ export function FirstSteps() {
   return (
     <Stack>
       <List listStyleType="none" spacing="md" classNames={{ itemWrapper: classes['step'], itemLabel: classes['text'] }}>
-        <SetupStep title="Create key" isDone={Boolean(key)}>
+        <SetupStepItem title="Create key" isDone={Boolean(key)}>
           {key ? (
             <Text size="sm">
               “{key.name}”, <Code>{`${key.prefix}…${key.last_four}`}</Code>
@@ -63,8 +63,8 @@ export function FirstSteps() {
               </Button>
             </>
           )}
-        </SetupStep>
-        <SetupStep title="Send the first shipment" isDone={Boolean(shipment)}>
+        </SetupStepItem>
+        <SetupStepItem title="Send the first shipment" isDone={Boolean(shipment)}>
           {shipment ? (
             <Anchor component={Link} to="/shipments/$id" params={{ id: shipment.id } as never} size="sm">
               {shipment.external_id ?? shipment.id}
@@ -72,9 +72,9 @@ export function FirstSteps() {
           ) : (
             <FirstShipmentCommand />
           )}
-        </SetupStep>
+        </SetupStepItem>
         {mayWebhooks && (
-          <SetupStep title="Get webhooks" isDone={Boolean(webhook?.delivery)}>
+          <SetupStepItem title="Get webhooks" isDone={Boolean(webhook?.delivery)}>
             {webhook?.delivery ? (
               <Text size="sm">
                 The endpoint received its first event: <Code>{webhook.delivery.event_type}</Code>
@@ -82,7 +82,7 @@ export function FirstSteps() {
             ) : (
               <AddEndpointLink url={webhook?.endpoint?.url} />
             )}
-          </SetupStep>
+          </SetupStepItem>
         )}
       </List>
       {environment === 'test' && <SampleShipmentsHint />}
@@ -95,7 +95,7 @@ export function FirstSteps() {
   );
 }
 
-function SetupStep({ title, isDone, children }: { title: string; isDone: boolean; children: ReactNode }) {
+function SetupStepItem({ title, isDone, children }: { title: string; isDone: boolean; children: ReactNode }) {
   return (
     <List.Item
       aria-label={`${title}: ${isDone ? 'done' : 'to do'}`}
@@ -158,13 +158,13 @@ function FirstShipmentCommand() {
         {curl}
       </Code>
       <Group gap="xs">
-        <CopyText value={curl}>
+        <CopyTextProvider value={curl}>
           {({ copied, copy }) => (
             <Button size="xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy command'}
             </Button>
           )}
-        </CopyText>
+        </CopyTextProvider>
         {mayWrite && (
           <Button component={Link} to="/shipments/new" size="xs" variant="default">
             Use the shipment form
@@ -193,7 +193,7 @@ function CreateSamplesButton() {
     ],
   });
   return (
-    <PermissionGate permission="shipments:write">
+    <PermissionGuardedButton permission="shipments:write">
       <Button
         variant="default"
         leftSection={<IconSparkles size={16} aria-hidden />}
@@ -202,14 +202,14 @@ function CreateSamplesButton() {
       >
         Add sample journeys
       </Button>
-    </PermissionGate>
+    </PermissionGuardedButton>
   );
 }
 
 /** Milliseconds between reads of data that has no events, such as API keys. */
 const POLL_INTERVAL_MS = 3_000;
 
-const firstKeyQuery = (environment: Environment) =>
+const firstApiKeyQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['api-keys', environment, 'first'],
     queryFn: async ({ signal }) => {
@@ -228,7 +228,7 @@ const firstShipmentQuery = (environment: Environment) =>
   });
 
 /** Query of the latest successful delivery and of the latest endpoint. */
-const firstWebhookQuery = (environment: Environment) =>
+const webhookSetupProgressQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-webhook', environment],
     queryFn: async ({ signal }) => {

@@ -1,4 +1,4 @@
-import { SAMPLE_COUNT, buildSampleJourneys } from './sample-journeys.ts';
+import { SAMPLE_SHIPMENT_COUNT, buildSampleJourneys } from './sample-journeys.ts';
 
 const TODAY = new Date('2026-11-23T09:30:00Z');
 
@@ -6,7 +6,7 @@ describe('sample journeys', () => {
   const { shipments, milestones } = buildSampleJourneys(TODAY);
 
   it('have unique references, so that a second request creates no further shipments', () => {
-    expect(new Set(shipments.map(({ external_id }) => external_id)).size).toBe(SAMPLE_COUNT);
+    expect(new Set(shipments.map(({ external_id }) => external_id)).size).toBe(SAMPLE_SHIPMENT_COUNT);
     expect(new Set(milestones.map(({ milestone_external_id }) => milestone_external_id)).size).toBe(milestones.length);
     expect(buildSampleJourneys(new Date('2026-11-23T21:00:00Z'))).toEqual({ shipments, milestones });
   });

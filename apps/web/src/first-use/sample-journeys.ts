@@ -155,7 +155,7 @@ const SAMPLE_SHIPMENTS: readonly SampleShipment[] = [
 ];
 
 /** Number of sample shipments. */
-export const SAMPLE_COUNT = SAMPLE_SHIPMENTS.length;
+export const SAMPLE_SHIPMENT_COUNT = SAMPLE_SHIPMENTS.length;
 
 /**
  * Builds the bulk requests for the sample shipments and their milestones. The references of the shipments are fixed. If

@@ -6,9 +6,9 @@ import { isSignedOutError } from '../app/failures.ts';
 import { type Environment, getApiClient } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
 import {
-  createListedShipmentFilter,
+  createShipmentRereadPredicate,
   markShipmentListsOutdated,
-  refetchEnvironment,
+  refetchDataOfEnvironment,
   updateCachedShipments,
 } from './live-updates.ts';
 import { LiveStream } from './live-stream.ts';
@@ -48,7 +48,7 @@ const LISTS_WITHOUT_AUTO_REFETCH: ReadonlySet<unknown> = new Set([
  */
 export function startLiveFeed(queries: QueryClient, environment: Environment): void {
   if (liveFeed?.environment === environment) return;
-  liveFeed?.stopFeed();
+  liveFeed?.stopLiveFeed();
   liveFeed = new LiveFeed(queries, environment);
 }
 
@@ -60,7 +60,7 @@ export function useLiveStream(): void {
     return () => {
       // The router may have started the stream of another environment, which must keep running.
       if (liveFeed?.environment !== environment) return;
-      liveFeed.stopFeed();
+      liveFeed.stopLiveFeed();
       liveFeed = undefined;
       updateStreamStatus({ isConnected: undefined });
     };
@@ -68,7 +68,7 @@ export function useLiveStream(): void {
 }
 
 export function useStreamStatus(): StreamStatus {
-  return useSyncExternalStore(subscribeToStatus, () => streamStatus);
+  return useSyncExternalStore(subscribeToConnectionStatus, () => liveStreamStatus);
 }
 
 /** Calls the listener for each event of the current environment. */
@@ -79,8 +79,8 @@ export function useLiveEventListener(listener: (event: TrackingEvent) => void): 
   });
   useEffect(() => {
     const call = (event: TrackingEvent) => latest.current(event);
-    eventListeners.add(call);
-    return () => void eventListeners.delete(call);
+    liveEventListeners.add(call);
+    return () => void liveEventListeners.delete(call);
   }, []);
 }
 
@@ -118,19 +118,19 @@ export function ConnectionBadge() {
   );
 }
 
-const eventListeners = new Set<(event: TrackingEvent) => void>();
-const statusListeners = new Set<() => void>();
-let streamStatus: StreamStatus = { isConnected: undefined, gaps: 0 };
+const liveEventListeners = new Set<(event: TrackingEvent) => void>();
+const streamStatusListeners = new Set<() => void>();
+let liveStreamStatus: StreamStatus = { isConnected: undefined, gaps: 0 };
 let liveFeed: LiveFeed | undefined;
 
-function subscribeToStatus(watcher: () => void): () => void {
-  statusListeners.add(watcher);
-  return () => void statusListeners.delete(watcher);
+function subscribeToConnectionStatus(watcher: () => void): () => void {
+  streamStatusListeners.add(watcher);
+  return () => void streamStatusListeners.delete(watcher);
 }
 
 function updateStreamStatus(change: Partial<StreamStatus>): void {
-  streamStatus = { ...streamStatus, ...change };
-  for (const watcher of statusListeners) watcher();
+  liveStreamStatus = { ...liveStreamStatus, ...change };
+  for (const watcher of streamStatusListeners) watcher();
 }
 
 /** Receives the events of one environment, updates the query cache and calls the event listeners. */
@@ -150,19 +150,19 @@ class LiveFeed {
       visibility: document,
       onEvent: (event) => this.applyEvent(event),
       onState: (isOn) => updateStreamStatus({ isConnected: isOn }),
-      onFirstOpen: () => refetchEnvironment(queries, environment),
+      onFirstOpen: () => refetchDataOfEnvironment(queries, environment),
       onGap: () => {
-        updateStreamStatus({ gaps: streamStatus.gaps + 1 });
+        updateStreamStatus({ gaps: liveStreamStatus.gaps + 1 });
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !LISTS_WITHOUT_AUTO_REFETCH.has(kind) });
         markShipmentListsOutdated(queries, environment);
       },
       // A refetch of the session finds out that the session has ended.
       onRejected: (error) => isSignedOutError(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
     });
-    void this.stream.runStream();
+    void this.stream.runLiveEventStream();
   }
 
-  stopFeed(): void {
+  stopLiveFeed(): void {
     this.stream.stopStream();
     this.pendingRefetches.stopRefetches();
     this.pendingUpdates.stopUpdates();
@@ -172,10 +172,10 @@ class LiveFeed {
 
   private applyEvent(event: TrackingEvent): void {
     const { data } = event;
-    if ('shipment' in data) this.pendingUpdates.addShipment(data.shipment);
+    if ('shipment' in data) this.pendingUpdates.queueShipmentUpdate(data.shipment);
     else this.pendingUpdates.readShipmentIfListed(data.shipment_id);
     this.pendingRefetches.addChangedShipmentId(data.shipment_id);
-    for (const listener of eventListeners) listener(event);
+    for (const listener of liveEventListeners) listener(event);
   }
 }
 
@@ -190,7 +190,7 @@ class PendingShipmentUpdates {
     private readonly environment: Environment,
   ) {}
 
-  addShipment(shipment: Shipment): void {
+  queueShipmentUpdate(shipment: Shipment): void {
     this.shipments.push(shipment);
     this.timer ??= setTimeout(() => this.showPendingShipments(), UPDATE_DISPLAY_DELAY_MS);
   }
@@ -211,7 +211,7 @@ class PendingShipmentUpdates {
     this.timer = undefined;
     const { queries, environment } = this;
     updateCachedShipments(queries, environment, this.shipments.splice(0));
-    const waiting = [...this.idsToRead].filter(createListedShipmentFilter(queries, environment));
+    const waiting = [...this.idsToRead].filter(createShipmentRereadPredicate(queries, environment));
     const ids = waiting.slice(0, MAX_SHIPMENTS_PER_REQUEST);
     this.idsToRead.clear();
     if (ids.length === 0) return;

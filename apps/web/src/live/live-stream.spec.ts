@@ -30,7 +30,7 @@ describe('the live stream of a page', () => {
       onGap: () => heard.push('gap'),
       onRejected: (error) => refusals.push(error),
     });
-    void live.runStream();
+    void live.runLiveEventStream();
   });
   afterEach(() => {
     live.stopStream();

@@ -6,7 +6,7 @@ interface ResumableEvents extends AsyncIterable<TrackingEvent> {
 }
 
 /** Milliseconds before an ended stream is opened again. After a broken connection, the API client itself reconnects. */
-const REOPEN_DELAY_MS = 5_000;
+const STREAM_REOPEN_DELAY_MS = 5_000;
 /**
  * Milliseconds after which a broken connection is reported as lost. If the connection returns earlier, nothing is
  * reported.
@@ -16,7 +16,7 @@ const DISCONNECT_TOLERANCE_MS = 5_000;
  * Milliseconds after which a hidden page closes its connection. Browsers allow only six connections per origin across
  * all tabs.
  */
-const HIDDEN_PAGE_TIMEOUT_MS = 5_000;
+const HIDDEN_PAGE_DISCONNECT_DELAY_MS = 5_000;
 /**
  * Maximum age in milliseconds of the event after which the stream resumes. After a longer pause, the stream starts with
  * new events, because too many events would be delivered.
@@ -61,10 +61,10 @@ export class LiveStream {
   }
 
   /** Runs the stream until `stopStream` is called. The promise never rejects. */
-  async runStream(): Promise<void> {
+  async runLiveEventStream(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
-      await this.waitUntilVisible();
+      await this.waitUntilPageVisible();
       if (signal.aborted) return;
       this.startDisconnectTimer();
       const hidden = new AbortController();
@@ -80,7 +80,7 @@ export class LiveStream {
       }
       forget();
       if (!signal.aborted && !hidden.signal.aborted)
-        await new Promise((resolve) => setTimeout(resolve, REOPEN_DELAY_MS));
+        await new Promise((resolve) => setTimeout(resolve, STREAM_REOPEN_DELAY_MS));
     }
   }
 
@@ -89,7 +89,7 @@ export class LiveStream {
     const lastEventId = wait > MAX_RESUME_AGE_MS ? undefined : this.resumeId;
     let isNew = true;
     const onConnection = (isOpen: boolean) => {
-      if (isOpen && isNew && lastEventId === undefined) this.reportFirstOpenOrGap();
+      if (isOpen && isNew && lastEventId === undefined) this.reportFirstConnectionOrGap();
       [this.isFirst, isNew] = [false, false];
       this.updateConnectionState(isOpen);
     };
@@ -101,7 +101,7 @@ export class LiveStream {
     }
   }
 
-  private reportFirstOpenOrGap(): void {
+  private reportFirstConnectionOrGap(): void {
     if (this.isFirst && Date.now() - this.deliveredUntil < DISCONNECT_TOLERANCE_MS) this.parts.onFirstOpen();
     else this.parts.onGap();
   }
@@ -122,7 +122,7 @@ export class LiveStream {
     this.disconnectTimer ??= setTimeout(() => this.parts.onState(false), DISCONNECT_TOLERANCE_MS);
   }
 
-  private async waitUntilVisible(): Promise<void> {
+  private async waitUntilPageVisible(): Promise<void> {
     const { visibility } = this.parts;
     const { signal } = this.ended;
     while (visibility.hidden && !signal.aborted) {
@@ -141,7 +141,7 @@ export class LiveStream {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const check = () => {
       clearTimeout(timer);
-      if (visibility.hidden) timer = setTimeout(act, HIDDEN_PAGE_TIMEOUT_MS);
+      if (visibility.hidden) timer = setTimeout(act, HIDDEN_PAGE_DISCONNECT_DELAY_MS);
     };
     visibility.addEventListener('visibilitychange', check);
     return () => {

@@ -1,9 +1,9 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
 import { buildShipment } from '../shipments/build-shipment.ts';
 import {
-  createListedShipmentFilter,
+  createShipmentRereadPredicate,
   markShipmentListsOutdated,
-  refetchEnvironment,
+  refetchDataOfEnvironment,
   shipmentUpdatesQuery,
   updateCachedShipments,
   addChangedShipments,
@@ -39,15 +39,15 @@ describe('live updates', () => {
   });
 
   it('reads listed shipments after events, or all shipments while a visible list filters by exceptions', () => {
-    expect(['a', 'b', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a', 'b']);
+    expect(['a', 'b', 'c'].filter(createShipmentRereadPredicate(queries, 'live'))).toEqual(['a', 'b']);
     const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
     const leave = new InfiniteQueryObserver(queries, {
       ...{ queryKey, queryFn: () => ({ data: [], next_cursor: null }), initialPageParam: undefined },
       getNextPageParam: () => undefined,
     }).subscribe(() => undefined);
-    expect(['a', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a', 'c']);
+    expect(['a', 'c'].filter(createShipmentRereadPredicate(queries, 'live'))).toEqual(['a', 'c']);
     leave();
-    expect(['a', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a']);
+    expect(['a', 'c'].filter(createShipmentRereadPredicate(queries, 'live'))).toEqual(['a']);
   });
 
   it('keeps the updates of each environment separate', () => {
@@ -115,7 +115,7 @@ describe('refetching an environment', () => {
   it.each([['shipment'], ['shipments'], ['exception-queue']])('refetches data that was read: %s', async (kind) => {
     look([kind, 'live', 'a']);
     await answered('before');
-    refetchEnvironment(queries, 'live');
+    refetchDataOfEnvironment(queries, 'live');
     await new Promise(setImmediate);
     expect([reads.length, queries.getQueryData([kind, 'live', 'a'])]).toEqual([2, 'before']);
     await answered('now');
@@ -124,7 +124,7 @@ describe('refetching an environment', () => {
 
   it('shows the result of a pending fetch and then refetches', async () => {
     look(['shipment', 'live', 'a']);
-    refetchEnvironment(queries, 'live');
+    refetchDataOfEnvironment(queries, 'live');
     await new Promise(setImmediate);
     expect(reads).toHaveLength(1);
     await answered('before');
@@ -138,7 +138,7 @@ describe('refetching an environment', () => {
     async (key) => {
       look(key);
       await answered('before');
-      refetchEnvironment(queries, 'live');
+      refetchDataOfEnvironment(queries, 'live');
       await new Promise(setImmediate);
       expect([reads.length, queries.getQueryCache().get(hashKey(key))?.state.isInvalidated]).toEqual([1, false]);
     },

@@ -64,7 +64,7 @@ export function updateCachedShipments(
  * Returns a function that decides if a shipment must be read again after an event about one of its exceptions or
  * documents. This applies to listed shipments. If a visible list filters by exceptions, it applies to all shipments.
  */
-export function createListedShipmentFilter(queries: QueryClient, environment: Environment): (id: string) => boolean {
+export function createShipmentRereadPredicate(queries: QueryClient, environment: Environment): (id: string) => boolean {
   const shipmentLists = { queryKey: ['shipments', environment] };
   const lists = queries.getQueriesData<InfiniteData<Page>>(shipmentLists);
   const listed = new Set(
@@ -132,7 +132,7 @@ const QUERIES_UNAFFECTED_BY_EVENTS: ReadonlySet<unknown> = new Set([
  * Refetches all data of an environment, including lists. Called when the event stream opens, because earlier data may
  * be older than the first event.
  */
-export function refetchEnvironment(queries: QueryClient, environment: Environment): void {
+export function refetchDataOfEnvironment(queries: QueryClient, environment: Environment): void {
   const read = queries.getQueryCache().findAll({
     predicate: ({ queryKey: [kind, of] }) => of === environment && !QUERIES_UNAFFECTED_BY_EVENTS.has(kind),
   });

@@ -6,7 +6,7 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { NotFoundError } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { getFieldErrors } from '../app/failures.ts';
-import { NarrowPageLayout, FormErrorAlert, QueryView } from '../app/page.tsx';
+import { NarrowPageLayout, FormErrorAlert, QueryResultPanel } from '../app/page.tsx';
 import { getApiClient } from './api.ts';
 import { ROLE_LABELS } from './roles.ts';
 import { notifyOtherTabs } from './session.ts';
@@ -46,9 +46,9 @@ export function InvitationPage() {
   }
   return (
     <NarrowPageLayout>
-      <QueryView query={link} what="the invitation">
+      <QueryResultPanel query={link} what="the invitation">
         {(data) => <AcceptLinkForm token={token} link={data} />}
-      </QueryView>
+      </QueryResultPanel>
     </NarrowPageLayout>
   );
 }

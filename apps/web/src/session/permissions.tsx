@@ -4,27 +4,27 @@ import { explainMissingPermission } from './roles.ts';
 import { type Permission, useSession } from './session.ts';
 
 /** Returns the reason why the user lacks a permission. Returns undefined if the user has the permission. */
-function useMissingPermission(permission: Permission): string | undefined {
+function useReasonOfMissingPermission(permission: Permission): string | undefined {
   const { permissions, role, environment } = useSession();
   return permissions.includes(permission) ? undefined : explainMissingPermission(role, permission, environment);
 }
 
-/** Props that `PermissionGate` sets on a button. */
+/** Props that `PermissionGuardedButton` sets on a button. */
 interface DisabledButtonProps {
   'data-disabled'?: boolean;
   'aria-disabled'?: boolean;
   onClick?: ((event: MouseEvent<HTMLElement>) => void) | undefined;
 }
 
-interface PermissionGateProps {
+interface PermissionGuardedButtonProps {
   readonly permission: Permission;
   /** Button that is disabled if the user lacks the permission. */
   readonly children: ReactElement<DisabledButtonProps>;
 }
 
 /** Disables its child button if the user lacks a permission. The tooltip of the button states the reason. */
-export function PermissionGate({ permission, children }: PermissionGateProps) {
-  const reason = useMissingPermission(permission);
+export function PermissionGuardedButton({ permission, children }: PermissionGuardedButtonProps) {
+  const reason = useReasonOfMissingPermission(permission);
   if (reason === undefined) return children;
   const disabled = {
     'data-disabled': true,
@@ -39,14 +39,14 @@ export function PermissionGate({ permission, children }: PermissionGateProps) {
 }
 
 /** Shows its content only to users with a permission. Other users see the reason why they cannot use the page. */
-export function RequirePermission({
+export function PagePermissionGate({
   permission,
   children,
 }: {
   readonly permission: Permission;
   readonly children: ReactNode;
 }) {
-  const reason = useMissingPermission(permission);
+  const reason = useReasonOfMissingPermission(permission);
   if (reason === undefined) return children;
   return <Alert title="You do not have permission to view this page">{reason}</Alert>;
 }

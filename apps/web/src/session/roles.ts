@@ -42,8 +42,8 @@ export const ROLE_OPTIONS = Object.entries(ROLE_LABELS).map(([value, label]) => 
 export function explainMissingPermission(role: Role, permission: Permission, environment: Environment): string {
   const reason = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
   // Only developers have more permissions in the test environment than in live.
-  const isAllowedInTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
+  const isAllowedInTest = role === 'developer' && environment === 'live' && !PERMISSIONS_OF_ADMINS_ONLY.has(permission);
   return isAllowedInTest ? `${reason} in live. In test it does.` : `${reason}. An administrator can change that.`;
 }
 
-const ADMIN_PERMISSIONS: ReadonlySet<Permission> = new Set(['workspace:admin']);
+const PERMISSIONS_OF_ADMINS_ONLY: ReadonlySet<Permission> = new Set(['workspace:admin']);

@@ -9,7 +9,7 @@ export type Session = Awaited<ReturnType<ReturnType<typeof getApiClient>['sessio
 export type Permission = Session['permissions'][number];
 
 /** Returns a text that identifies the workspace and user of a session. */
-export function getSessionOwner({ workspace, user }: Session): string {
+export function getSessionOwnerKey({ workspace, user }: Session): string {
   return `${workspace.id} ${user?.id ?? ''}`;
 }
 
@@ -53,7 +53,12 @@ async function removeCompletedImports(owner: string): Promise<void> {
 
 /** Returns the mutation that signs the user out and deletes all cached data. Only imports with unsent rows are kept. */
 export function useSignOut() {
-  const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), getSessionOwner(useSession())];
+  const [queries, navigate, client, owner] = [
+    useQueryClient(),
+    useNavigate(),
+    useApi(),
+    getSessionOwnerKey(useSession()),
+  ];
   return useApiWrite({
     write: async () => {
       await removeCompletedImports(owner);
@@ -84,7 +89,7 @@ interface SessionListeners {
  * Creates the query cache and the mutation cache. The caches report a session that has ended or belongs to another
  * user.
  */
-export function createSessionCaches({ ended, refused, changed }: SessionListeners) {
+export function createSessionQueryCaches({ ended, refused, changed }: SessionListeners) {
   let userId: string | undefined;
   const checkError = (error: unknown) => {
     if (isSignedOutError(error)) ended();
@@ -112,7 +117,7 @@ const COOKIE_REPLACEMENT_MS = 500;
  * Checks if the browser has a valid session after a request was refused with 401. A password change replaces the cookie,
  * so a request that was sent at the same time is refused although the session continues.
  */
-export function isSessionReplaced(): Promise<boolean> {
+export function isSessionValidAfterRefusal(): Promise<boolean> {
   const check = async () => {
     await new Promise((resolve) => setTimeout(resolve, COOKIE_REPLACEMENT_MS));
     try {
@@ -130,20 +135,20 @@ export function isSessionReplaced(): Promise<boolean> {
 /** The check in progress, which all refused requests share. */
 let pendingSessionCheck: Promise<boolean> | undefined;
 
-let cachedSessionChannel: BroadcastChannel | undefined;
+let cachedSessionBroadcastChannel: BroadcastChannel | undefined;
 
 /** Returns the broadcast channel to the other tabs of the browser. All tabs share the session. */
-function openSessionChannel(): BroadcastChannel {
-  cachedSessionChannel ??= new BroadcastChannel('session');
-  return cachedSessionChannel;
+function openSessionBroadcastChannel(): BroadcastChannel {
+  cachedSessionBroadcastChannel ??= new BroadcastChannel('session');
+  return cachedSessionBroadcastChannel;
 }
 
 /** Notifies the other tabs of the browser that the user signed in or out. */
 export function notifyOtherTabs(): void {
-  openSessionChannel().postMessage('changed');
+  openSessionBroadcastChannel().postMessage('changed');
 }
 
 /** Calls the listener when the user signs in or out in another tab of the browser. */
 export function subscribeToSessionChanges(listener: () => void): void {
-  openSessionChannel().addEventListener('message', listener);
+  openSessionBroadcastChannel().addEventListener('message', listener);
 }

@@ -1,14 +1,14 @@
 import { RateLimitError } from '@tracking/client';
 import { useEffect, useState } from 'react';
 
-interface SignInSearch {
+interface SignInUrlParameters {
   /** Path that is opened after the user has signed in. */
   readonly next?: string;
   /** True if the sign-in page was opened because the session had ended. */
   readonly ended?: true;
 }
 
-export function readSignInSearch({ next, ended }: Record<string, unknown>): SignInSearch {
+export function readSignInUrlParameters({ next, ended }: Record<string, unknown>): SignInUrlParameters {
   return { ...(typeof next === 'string' && { next }), ...(ended === true && { ended }) };
 }
 

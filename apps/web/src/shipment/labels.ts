@@ -25,7 +25,7 @@ export const SOURCE_LABELS: Readonly<Record<Source | 'client', string>> = {
 };
 
 /** Labels of reason codes, grouped by the party or cause. */
-const REASONS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, string>>>>> = {
+const REASON_LABELS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, string>>>>> = {
   Manual: {
     carrier_feed_unavailable: 'Carrier feed unavailable',
     carrier_feed_delayed: 'Carrier feed delayed',
@@ -81,10 +81,13 @@ const REASONS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, 
   },
 };
 
-const REASON_LABELS: Readonly<Partial<Record<Reason, string>>> = Object.assign({}, ...Object.values(REASONS_BY_GROUP));
+const REASON_LABELS: Readonly<Partial<Record<Reason, string>>> = Object.assign(
+  {},
+  ...Object.values(REASON_LABELS_BY_GROUP),
+);
 
 /** Options of the field for the reason of a milestone, such as a delay by weather, in groups. */
-export const REASON_OPTIONS = Object.entries(REASONS_BY_GROUP).map(([group, reasons]) => ({
+export const REASON_OPTIONS = Object.entries(REASON_LABELS_BY_GROUP).map(([group, reasons]) => ({
   group,
   items: Object.entries(reasons).map(([value, label]) => ({ value, label: label ?? value })),
 }));
@@ -93,7 +96,7 @@ export function getReasonLabel(reason: Reason): string {
   return REASON_LABELS[reason] ?? reason;
 }
 
-export const DOCUMENT_LABELS: Readonly<Record<DocumentType, string>> = {
+export const DOCUMENT_TYPE_LABELS: Readonly<Record<DocumentType, string>> = {
   bill_of_lading: 'Bill of lading',
   house_bill: 'House bill',
   sea_waybill: 'Sea waybill',
@@ -116,7 +119,7 @@ export const DOCUMENT_LABELS: Readonly<Record<DocumentType, string>> = {
   photo: 'Photo',
   other: 'Other',
 };
-export const DOCUMENT_TYPES = Object.keys(DOCUMENT_LABELS) as readonly DocumentType[];
+export const DOCUMENT_TYPES = Object.keys(DOCUMENT_TYPE_LABELS) as readonly DocumentType[];
 
 export const DOCUMENT_STATUS_LABELS: Readonly<Record<ShipmentDocument['status'], string>> = {
   pending_upload: 'Awaiting upload',

@@ -3,10 +3,10 @@ import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
 import { ENDED_STATUSES } from '../values/codes.ts';
 import { getDayAtPlace } from '../values/zones.ts';
 import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-values.ts';
-import { isInEffect } from './timeline/timeline-rows.ts';
+import { isMilestoneInEffect } from './timeline/timeline-rows.ts';
 
 /** An expected event of the shipment, or an exception that will open. */
-export interface UpcomingShipmentEvent {
+export interface ExpectedShipmentEvent {
   readonly label: string;
   /** Time of the event, ISO 8601. If `isDay` is true, a date in the time zone of the place. */
   readonly at: string;
@@ -27,12 +27,12 @@ interface NextEventsInput {
   readonly now: number;
 }
 
-interface EventTime extends Pick<UpcomingShipmentEvent, 'at' | 'isDay'> {
+interface UpcomingEventTime extends Pick<ExpectedShipmentEvent, 'at' | 'isDay'> {
   /** Time in epoch milliseconds after which the event is overdue. */
   readonly endMs: number;
 }
 
-type ExpectedEvent = EventTime & Pick<UpcomingShipmentEvent, 'label' | 'place' | 'container'>;
+type ExpectedEvent = UpcomingEventTime & Pick<ExpectedShipmentEvent, 'label' | 'place' | 'container'>;
 
 /** Lists the next expected events of a shipment, soonest first. For a shipment that has ended, the list is empty. */
 export function listUpcomingShipmentEvents({
@@ -41,7 +41,7 @@ export function listUpcomingShipmentEvents({
   explanation,
   zoneOf,
   now,
-}: NextEventsInput): UpcomingShipmentEvent[] {
+}: NextEventsInput): ExpectedShipmentEvent[] {
   if (ENDED_STATUSES.includes(shipment.status)) return [];
   const legs = listLegEvents(shipment, zoneOf);
   const pending = listExpectedMilestones(milestones).filter(
@@ -51,7 +51,7 @@ export function listUpcomingShipmentEvents({
     ...legs,
     ...pending,
     ...listFreeTimeEnds(shipment, milestones),
-    ...listExpectedExceptions(explanation),
+    ...listUpcomingExceptions(explanation),
   ];
   return expected
     .map(({ endMs, ...event }) => ({ ...event, isOverdue: endMs < now }))
@@ -66,7 +66,7 @@ function toEventTime(
   time: string,
   precision: Milestone['occurred_at_precision'] = 'time',
   zone?: string | null,
-): EventTime {
+): UpcomingEventTime {
   const isDay = precision === 'day';
   return { at: isDay ? getDayAtPlace(time, zone) : time, isDay, endMs: Date.parse(time) };
 }
@@ -104,7 +104,7 @@ function listLegEvents({ legs }: Shipment, zoneOf: NextEventsInput['zoneOf']): E
  * if a later milestone has happened.
  */
 function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent[] {
-  const standing = milestones.filter(isInEffect);
+  const standing = milestones.filter(isMilestoneInEffect);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
   const isFor = (one: Milestone, other: Milestone) =>
     one.container_number === null || other.container_number === null || one.container_number === other.container_number;
@@ -112,7 +112,7 @@ function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent
     actual.some(
       (done) =>
         isFor(done, expected) &&
-        (done.code === expected.code ? haveSamePlace(done, expected) : done.sequence > expected.sequence),
+        (done.code === expected.code ? mayBeAtSamePlace(done, expected) : done.sequence > expected.sequence),
     );
   const open = standing.filter((milestone) => milestone.classifier !== 'actual' && !isDone(milestone));
   // Estimates come before plans, because an estimate replaces the plan of the same event.
@@ -132,7 +132,7 @@ function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent
   );
 }
 
-function haveSamePlace(one: Milestone, other: Milestone): boolean {
+function mayBeAtSamePlace(one: Milestone, other: Milestone): boolean {
   return one.location === null || other.location === null || one.location === other.location;
 }
 
@@ -154,7 +154,7 @@ function listFreeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]):
 }
 
 /** Lists the expected exceptions whose opening time is known. */
-function listExpectedExceptions(explanation: AnswerOf<'explainShipment'> | undefined): ExpectedEvent[] {
+function listUpcomingExceptions(explanation: AnswerOf<'explainShipment'> | undefined): ExpectedEvent[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null
       ? [

@@ -42,7 +42,7 @@ export function PropertyList({ facts }: FactListProps) {
   );
 }
 
-export function ShipmentNotFound() {
+export function ShipmentNotFoundPage() {
   const other = useEnvironment() === 'live' ? 'test' : 'live';
   return (
     <>
@@ -77,7 +77,7 @@ interface FieldConflictsProps {
  * Shows the fields that another user has changed since the form was opened. Nothing is saved yet. The user then saves
  * or discards their own changes.
  */
-export function FieldConflicts({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: FieldConflictsProps) {
+export function FieldConflictPanel({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: FieldConflictsProps) {
   return (
     <Stack>
       <Alert color="yellow" role="alert" title={`Another user changed ${what}`}>

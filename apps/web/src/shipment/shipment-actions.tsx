@@ -6,11 +6,11 @@ import type { Shipment } from '@tracking/client';
 import { Suspense } from 'react';
 import { createLazyComponent, createOnDemandComponent } from '../app/lazy.tsx';
 import { confirmAction } from '../app/overlays.tsx';
-import { PermissionGate } from '../session/permissions.tsx';
+import { PermissionGuardedButton } from '../session/permissions.tsx';
 import { useApi, useHasPermission } from '../session/session.ts';
-import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
+import { PLAIN_SHIPMENT_FIELD_NAMES } from '../shipments/plain-fields.ts';
 import { useGuardedWrite } from './concurrent-changes/guarded-write.ts';
-import { getShipmentTitle, useShipment } from './shipment-queries.ts';
+import { getShipmentTitle, useShipmentOfPage } from './shipment-queries.ts';
 
 /** The code of the form is loaded when the form is opened. */
 const LazyRecordMilestone = createLazyComponent(() => import('./milestone/record-milestone.tsx'));
@@ -28,7 +28,7 @@ const LazyConflictDialog = createOnDemandComponent(
  */
 const COMPARED_SHIPMENT_FIELDS = [
   ...(['status', 'external_id', 'mode', 'load_type'] as const),
-  ...PLAIN_FIELD_NAMES,
+  ...PLAIN_SHIPMENT_FIELD_NAMES,
   ...(['carrier_scac', 'origin_port', 'destination_port', 'etd', 'eta', 'atd', 'ata', 'shipper', 'consignee'] as const),
   ...(['container_numbers', 'legs', 'references', 'metadata'] as const),
 ] as const;
@@ -39,11 +39,11 @@ export function ShipmentActions() {
   return (
     <>
       <EditShipmentButton />
-      <PermissionGate permission="milestones:write">
+      <PermissionGuardedButton permission="milestones:write">
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
           Record milestone
         </Button>
-      </PermissionGate>
+      </PermissionGuardedButton>
       <ShipmentMenu />
       <Modal opened={records} onClose={close} title="Record milestone" size="lg" closeOnClickOutside={false}>
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
@@ -55,7 +55,7 @@ export function ShipmentActions() {
 }
 
 function EditShipmentButton() {
-  const { id } = useShipment();
+  const { id } = useShipmentOfPage();
   if (!useHasPermission('shipments:write')) return null;
   return (
     <Button
@@ -71,7 +71,7 @@ function EditShipmentButton() {
 type Act = 'cancel' | 'reopen';
 
 function ShipmentMenu() {
-  const [shipment, client] = [useShipment(), useApi()];
+  const [shipment, client] = [useShipmentOfPage(), useApi()];
   const { status } = shipment;
   const mayWrite = useHasPermission('shipments:write');
   const seen = { thing: shipment, version: shipment.version };

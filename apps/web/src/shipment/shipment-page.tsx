@@ -5,15 +5,20 @@ import { Link, Outlet, useLocation, useMatchRoute, useParams } from '@tanstack/r
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import tabs from '../app/link-tabs.module.css';
-import { PageHeader, QueryView } from '../app/page.tsx';
+import { PageHeader, QueryResultPanel } from '../app/page.tsx';
 import { ConnectionBadge } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
-import { SeverityBadge, ShipmentStatus, calculateEtaDelayHours, formatDelay } from '../shipments/shipment-facts.tsx';
-import { ENDED_STATUSES, MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
-import { PlaceName, MilestoneLocation, PlaceTime, usePlaces } from '../values/place.tsx';
-import { CalendarDate, LocalTime } from '../values/time.tsx';
+import {
+  SeverityBadge,
+  ShipmentStatusBadge,
+  calculateEtaDelayHours,
+  formatDelay,
+} from '../shipments/shipment-facts.tsx';
+import { ENDED_STATUSES, TRANSPORT_MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
+import { PlaceName, MilestoneLocationText, PlaceTimeText, usePlaces } from '../values/place.tsx';
+import { CalendarDateText, LocalTimeText } from '../values/time.tsx';
 import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
-import { TitledCard, ShipmentNotFound } from './parts.tsx';
+import { TitledCard, ShipmentNotFoundPage } from './parts.tsx';
 import { ShipmentActions } from './shipment-actions.tsx';
 import classes from './shipment-page.module.css';
 import {
@@ -22,9 +27,9 @@ import {
   milestonesQuery,
   shipmentQuery,
   getShipmentTitle,
-  useShipment,
+  useShipmentOfPage,
 } from './shipment-queries.ts';
-import { type UpcomingShipmentEvent, listUpcomingShipmentEvents } from './next-events.ts';
+import { type ExpectedShipmentEvent, listUpcomingShipmentEvents } from './next-events.ts';
 
 /** Page of a shipment. It shows a summary and below it one section, which the page URL names. */
 export function ShipmentPage() {
@@ -36,9 +41,9 @@ export function ShipmentPage() {
         Shipments
       </Anchor>
       {found.error instanceof NotFoundError ? (
-        <ShipmentNotFound />
+        <ShipmentNotFoundPage />
       ) : (
-        <QueryView query={found} what="the shipment">
+        <QueryResultPanel query={found} what="the shipment">
           {(shipment) => (
             <ShipmentContext value={shipment}>
               <ShipmentSummaryCards />
@@ -46,7 +51,7 @@ export function ShipmentPage() {
               <Outlet />
             </ShipmentContext>
           )}
-        </QueryView>
+        </QueryResultPanel>
       )}
     </Stack>
   );
@@ -54,7 +59,7 @@ export function ShipmentPage() {
 
 type Name = 'timeline' | 'eta' | 'exceptions' | 'documents' | 'history' | 'explanation' | 'calls';
 
-interface ShipmentSection {
+interface ShipmentSectionDefinition {
   readonly to: '/shipments/$id' | `/shipments/$id/${Name}`;
   readonly label: string;
   /** Number of items in the section, shown in its tab. A 0 is hidden. */
@@ -62,7 +67,7 @@ interface ShipmentSection {
 }
 
 /** Sections of the shipment page. Each section is a route below `/shipments/$id` and a folder in this directory. */
-const SHIPMENT_SECTIONS: readonly ShipmentSection[] = [
+const SHIPMENT_SECTIONS: readonly ShipmentSectionDefinition[] = [
   { to: '/shipments/$id', label: 'Overview' },
   { to: '/shipments/$id/timeline', label: 'Timeline' },
   { to: '/shipments/$id/eta', label: 'ETA' },
@@ -74,7 +79,7 @@ const SHIPMENT_SECTIONS: readonly ShipmentSection[] = [
 ];
 
 function SectionLinks() {
-  const shipment = useShipment();
+  const shipment = useShipmentOfPage();
   const links = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   // The current tab is scrolled into view, because narrow screens cannot show all tabs.
@@ -109,7 +114,7 @@ function SectionLinks() {
 
 /** Summary of the shipment: its status, arrival, exceptions and next events. */
 function ShipmentSummaryCards() {
-  const shipment = useShipment();
+  const shipment = useShipmentOfPage();
   const isOverview = useMatchRoute()({ to: '/shipments/$id' }) !== false;
   return (
     <>
@@ -117,13 +122,13 @@ function ShipmentSummaryCards() {
         title={getShipmentTitle(shipment)}
         beside={
           <>
-            <ShipmentStatus status={shipment.status} />
+            <ShipmentStatusBadge status={shipment.status} />
             <ConnectionBadge />
           </>
         }
         about={
           <>
-            {shipment.mode !== null && `${MODE_LABELS[shipment.mode]} · `}
+            {shipment.mode !== null && `${TRANSPORT_MODE_LABELS[shipment.mode]} · `}
             <PlaceName code={shipment.origin_port} /> → <PlaceName code={shipment.destination_port} />
           </>
         }
@@ -134,7 +139,7 @@ function ShipmentSummaryCards() {
         <ArrivalCard />
         <OpenExceptionsCard />
         <TitledCard title="Next events">
-          <NextEvents />
+          <UpcomingEventsList />
         </TitledCard>
       </div>
     </>
@@ -142,7 +147,7 @@ function ShipmentSummaryCards() {
 }
 
 function StatusCard() {
-  const { id, status, status_milestone_id } = useShipment();
+  const { id, status, status_milestone_id } = useShipmentOfPage();
   const milestones = useQuery(milestonesQuery(useEnvironment(), id));
   const milestone = milestones.data?.find((each) => each.id === status_milestone_id);
   return (
@@ -156,10 +161,10 @@ function StatusCard() {
           {milestone.location !== null && (
             <>
               {' · '}
-              <MilestoneLocation name={milestone.location} />
+              <MilestoneLocationText name={milestone.location} />
             </>
           )}
-          , <LocalTime value={milestone.occurred_at} />
+          , <LocalTimeText value={milestone.occurred_at} />
         </Text>
       )}
       {status_milestone_id === null && (
@@ -172,17 +177,17 @@ function StatusCard() {
 }
 
 function ArrivalCard() {
-  const shipment = useShipment();
+  const shipment = useShipmentOfPage();
   const { eta, eta_precision, ata, original_eta, destination_port } = shipment;
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
   const precision = ata === null ? eta_precision : 'time';
   return (
     <TitledCard title={ata === null ? 'Estimated arrival' : 'Arrived'}>
       <Text fw={600} component="div">
-        <PlaceTime value={ata ?? eta} zone={zone} precision={precision} />
+        <PlaceTimeText value={ata ?? eta} zone={zone} precision={precision} />
       </Text>
       {original_eta !== null && (
-        <OriginalEta shipment={{ ...shipment, eta: ata ?? eta, eta_precision: precision }} zone={zone} />
+        <OriginalEtaText shipment={{ ...shipment, eta: ata ?? eta, eta_precision: precision }} zone={zone} />
       )}
       {eta === null && ata === null && (
         <Text size="sm" c="dimmed">
@@ -199,16 +204,16 @@ interface OriginalEtaProps {
   readonly zone: string | null | undefined;
 }
 
-function OriginalEta({ shipment, zone }: OriginalEtaProps) {
+function OriginalEtaText({ shipment, zone }: OriginalEtaProps) {
   const { original_eta, original_eta_precision } = shipment;
   const slip = calculateEtaDelayHours(shipment);
   return (
     <Text size="sm" component="div">
       Original ETA{' '}
       {original_eta_precision === 'day' ? (
-        <PlaceTime value={original_eta} zone={zone} precision="day" />
+        <PlaceTimeText value={original_eta} zone={zone} precision="day" />
       ) : (
-        <LocalTime value={original_eta} />
+        <LocalTimeText value={original_eta} />
       )}{' '}
       <Text span inherit fw={600} className={getSlipClass(slip)}>
         {slip === undefined || slip === 0 ? 'on time' : formatDelay(slip)}
@@ -222,7 +227,7 @@ function getSlipClass(slip: number | undefined): string {
 }
 
 function OpenExceptionsCard() {
-  const { id, open_exceptions_count } = useShipment();
+  const { id, open_exceptions_count } = useShipmentOfPage();
   const exceptions = useQuery({
     ...versionedExceptionsQuery(useEnvironment(), id),
     enabled: open_exceptions_count > 0,
@@ -256,8 +261,8 @@ function OpenExceptionsCard() {
 
 const MAX_SHOWN_EVENTS = 4;
 
-function NextEvents() {
-  const [shipment, environment] = [useShipment(), useEnvironment()];
+function UpcomingEventsList() {
+  const [shipment, environment] = [useShipmentOfPage(), useEnvironment()];
   const milestones = useQuery(milestonesQuery(environment, shipment.id));
   const explanation = useQuery(explanationQuery(environment, shipment.id));
   // The list is updated every minute, because an event may become overdue while the page is open.
@@ -267,7 +272,7 @@ function NextEvents() {
   const zoneOf = (port: string | null) => ports.get(port ?? '')?.timezone;
   const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, zoneOf, now };
   const next = listUpcomingShipmentEvents(known);
-  if (next.length === 0) return <Text size="sm">{describeMissingEvents(shipment.status)}</Text>;
+  if (next.length === 0) return <Text size="sm">{describeNoUpcomingEvents(shipment.status)}</Text>;
   return (
     <ul className={classes['list']}>
       {next.slice(0, MAX_SHOWN_EVENTS).map((each) => (
@@ -281,7 +286,7 @@ function NextEvents() {
 function NextEventItem({
   next: { label, at, isDay, place, container, isOverdue },
 }: {
-  readonly next: UpcomingShipmentEvent;
+  readonly next: ExpectedShipmentEvent;
 }) {
   return (
     <li>
@@ -289,10 +294,10 @@ function NextEventItem({
       {place !== null && (
         <>
           {' '}
-          · <MilestoneLocation name={place} />
+          · <MilestoneLocationText name={place} />
         </>
       )}
-      {container !== null && ` · ${container}`}, {isDay ? <CalendarDate date={at} /> : <LocalTime value={at} />}
+      {container !== null && ` · ${container}`}, {isDay ? <CalendarDateText date={at} /> : <LocalTimeText value={at} />}
       {isOverdue && (
         <Text span inherit fw={600} className="late">
           {' Overdue'}
@@ -302,6 +307,6 @@ function NextEventItem({
   );
 }
 
-function describeMissingEvents(status: Shipment['status']): string {
+function describeNoUpcomingEvents(status: Shipment['status']): string {
   return ENDED_STATUSES.includes(status) ? 'No upcoming events. The shipment has ended.' : 'No upcoming events';
 }

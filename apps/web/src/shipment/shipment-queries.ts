@@ -57,7 +57,7 @@ export function etaHistoryQuery(environment: Environment, id: string) {
 export const ShipmentContext = createContext<Shipment | undefined>(undefined);
 
 /** Returns the shipment that the page shows. Events keep the shipment up to date. */
-export function useShipment(): Shipment {
+export function useShipmentOfPage(): Shipment {
   const shipment = useContext(ShipmentContext);
   if (shipment === undefined) throw new Error('useShipment must be called within a shipment page');
   return shipment;
@@ -77,7 +77,7 @@ export function parseVersionFromETag(etag: string | undefined): number {
 }
 
 /** State of the timeline that the page URL contains: filters and opened milestone. */
-export interface TimelineSearch {
+export interface TimelineUrlParameters {
   /** Number of the container to show. If left out, all containers are shown. */
   readonly container?: string | undefined;
   /** True if retracted and replaced milestones are shown. */
@@ -87,7 +87,7 @@ export interface TimelineSearch {
 }
 
 /** Parses the state of the timeline from the page URL. Invalid parameters are ignored. */
-export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch {
+export function readTimelineUrlParameters(raw: Record<string, unknown>): TimelineUrlParameters {
   const text = (name: string) => (typeof raw[name] === 'string' && raw[name] !== '' ? raw[name] : undefined);
   const values = {
     container: text('container'),
@@ -98,11 +98,11 @@ export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch
 }
 
 /** State of the documents section that the page URL contains. */
-interface DocumentSearch {
+interface DocumentUrlParameters {
   readonly document?: string;
 }
 
-export function readDocumentSearch({ document }: Record<string, unknown>): DocumentSearch {
+export function readDocumentUrlParameters({ document }: Record<string, unknown>): DocumentUrlParameters {
   return typeof document === 'string' && /^doc_\w+$/.test(document) ? { document } : {};
 }
 

@@ -3,15 +3,15 @@ import { useLocalStorage } from '@mantine/hooks';
 import { IconColumns3 } from '@tabler/icons-react';
 import type { Shipment } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { MODE_LABELS } from '../values/codes.ts';
-import { PlaceName, PortDate } from '../values/place.tsx';
-import { LocalTime } from '../values/time.tsx';
+import { TRANSPORT_MODE_LABELS } from '../values/codes.ts';
+import { PlaceName, PortDateText } from '../values/place.tsx';
+import { LocalTimeText } from '../values/time.tsx';
 import classes from './columns.module.css';
-import { PLAIN_FIELD_NAMES, type PlainColumnName, getPlainField } from './plain-fields.ts';
+import { PLAIN_SHIPMENT_FIELD_NAMES, type PlainColumnName, getPlainFieldDefinition } from './plain-fields.ts';
 import type { SearchState } from './search/filters.ts';
-import { ShipmentEta, ShipmentStatus } from './shipment-facts.tsx';
+import { ShipmentEta, ShipmentStatusBadge } from './shipment-facts.tsx';
 
-interface ListColumn {
+interface ShipmentListColumn {
   readonly label: string;
   /** Minimum width of the column, in CSS `rem`. */
   readonly width: number;
@@ -22,13 +22,13 @@ interface ListColumn {
 
 const renderTextCell = (value: string | null | undefined) =>
   value == null || value === '' ? <EmptyValueDash /> : value;
-const renderListCell = (values: readonly string[]) => renderTextCell(values.join(', '));
+const renderTextListCell = (values: readonly string[]) => renderTextCell(values.join(', '));
 const renderPartyCell = (value: Shipment['shipper']) => renderTextCell(value?.name ?? value?.external_id);
 
 /** All columns of the shipment list in display order. The reference column precedes them. */
 const SHIPMENT_LIST_COLUMNS = {
-  status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
-  mode: { label: 'Mode', width: 4, cell: ({ mode }) => renderTextCell(mode && MODE_LABELS[mode]) },
+  status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatusBadge status={status} /> },
+  mode: { label: 'Mode', width: 4, cell: ({ mode }) => renderTextCell(mode && TRANSPORT_MODE_LABELS[mode]) },
   origin: { label: 'Origin', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
   destination: {
     label: 'Destination',
@@ -46,15 +46,19 @@ const SHIPMENT_LIST_COLUMNS = {
     width: 13,
     cell: ({ last_milestone }) => renderTextCell(last_milestone?.label),
   },
-  departure: { label: 'Departure', width: 8, cell: (shipment) => <Departure shipment={shipment} /> },
+  departure: { label: 'Departure', width: 8, cell: (shipment) => <DepartureTimeCell shipment={shipment} /> },
   carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => renderTextCell(carrier_scac) },
-  vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => renderListCell(legs.flatMap(({ vessel }) => vessel ?? [])) },
-  containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => renderListCell(container_numbers) },
-  ...buildPlainColumns(),
+  vessel: {
+    label: 'Vessel',
+    width: 9,
+    cell: ({ legs }) => renderTextListCell(legs.flatMap(({ vessel }) => vessel ?? [])),
+  },
+  containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => renderTextListCell(container_numbers) },
+  ...buildPlainTextColumns(),
   references: {
     label: 'Additional references',
     width: 10,
-    cell: ({ references }) => renderListCell(references.map(({ value }) => value)),
+    cell: ({ references }) => renderTextListCell(references.map(({ value }) => value)),
   },
   shipper: { label: 'Shipper', width: 10, cell: ({ shipper }) => renderPartyCell(shipper) },
   consignee: { label: 'Consignee', width: 10, cell: ({ consignee }) => renderPartyCell(consignee) },
@@ -63,28 +67,28 @@ const SHIPMENT_LIST_COLUMNS = {
     label: 'Created',
     width: 6.5,
     sort: 'created_at',
-    cell: ({ created_at }) => <LocalTime value={created_at} brief />,
+    cell: ({ created_at }) => <LocalTimeText value={created_at} brief />,
   },
   updated: {
     label: 'Updated',
     width: 6.5,
     sort: 'updated_at',
-    cell: ({ updated_at }) => <LocalTime value={updated_at} brief />,
+    cell: ({ updated_at }) => <LocalTimeText value={updated_at} brief />,
   },
-} satisfies Readonly<Record<string, ListColumn>>;
+} satisfies Readonly<Record<string, ShipmentListColumn>>;
 export type ColumnName = keyof typeof SHIPMENT_LIST_COLUMNS;
-export const LIST_COLUMNS: Readonly<Record<ColumnName, ListColumn>> = SHIPMENT_LIST_COLUMNS;
+export const LIST_COLUMNS: Readonly<Record<ColumnName, ShipmentListColumn>> = SHIPMENT_LIST_COLUMNS;
 const COLUMN_NAMES = Object.keys(LIST_COLUMNS) as readonly ColumnName[];
 
-function buildPlainColumns(): Readonly<Record<PlainColumnName, ListColumn>> {
-  const columns = PLAIN_FIELD_NAMES.map((name) => {
-    const { label, shortLabel = label, column } = getPlainField(name);
+function buildPlainTextColumns(): Readonly<Record<PlainColumnName, ShipmentListColumn>> {
+  const columns = PLAIN_SHIPMENT_FIELD_NAMES.map((name) => {
+    const { label, shortLabel = label, column } = getPlainFieldDefinition(name);
     return [
       column.name,
       { label: shortLabel, width: column.width, cell: (shipment: Shipment) => renderTextCell(shipment[name]) },
     ];
   });
-  return Object.fromEntries(columns) as Record<PlainColumnName, ListColumn>;
+  return Object.fromEntries(columns) as Record<PlainColumnName, ShipmentListColumn>;
 }
 
 export function ExceptionsBadge({ count }: { readonly count: number }) {
@@ -165,7 +169,7 @@ const DENSITY_OPTIONS: { readonly value: Density; readonly label: string }[] = [
   { value: 'compact', label: 'Compact' },
 ];
 
-export function AppearanceMenu({ look }: { readonly look: ListAppearance }) {
+export function ListAppearanceMenu({ look }: { readonly look: ListAppearance }) {
   return (
     <Popover position="bottom-end" trapFocus>
       <Popover.Target>
@@ -208,7 +212,7 @@ export function AppearanceMenu({ look }: { readonly look: ListAppearance }) {
   );
 }
 
-function Departure({ shipment: { atd, etd, etd_precision, origin_port } }: { readonly shipment: Shipment }) {
-  if (atd !== null) return <LocalTime value={atd} day />;
-  return <PortDate value={etd} precision={etd_precision} port={origin_port} />;
+function DepartureTimeCell({ shipment: { atd, etd, etd_precision, origin_port } }: { readonly shipment: Shipment }) {
+  if (atd !== null) return <LocalTimeText value={atd} day />;
+  return <PortDateText value={etd} precision={etd_precision} port={origin_port} />;
 }

@@ -18,7 +18,7 @@ interface PlainFieldSettings {
   readonly headers: readonly string[];
 }
 
-interface PlainField extends PlainFieldSettings {
+interface PlainFieldDefinition extends PlainFieldSettings {
   readonly label: string;
 }
 
@@ -43,7 +43,7 @@ const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
  * Text and enum fields of a shipment in display order. Lists, filters, forms, imports and exports are derived from this
  * table.
  */
-export const PLAIN_FIELDS = {
+export const PLAIN_SHIPMENT_FIELDS = {
   house_bill: {
     description: 'Bill of lading of the forwarder',
     column: { name: 'house_bill', width: 9 },
@@ -81,17 +81,19 @@ export const PLAIN_FIELDS = {
   readonly [Name in keyof Shipment & keyof typeof SHIPMENT_FILTERS]?: PlainFieldSettings;
 };
 
-export type PlainFieldName = keyof typeof PLAIN_FIELDS;
-export type PlainColumnName = (typeof PLAIN_FIELDS)[PlainFieldName]['column']['name'];
-export const PLAIN_FIELD_NAMES = Object.keys(PLAIN_FIELDS) as readonly PlainFieldName[];
+export type PlainFieldName = keyof typeof PLAIN_SHIPMENT_FIELDS;
+export type PlainColumnName = (typeof PLAIN_SHIPMENT_FIELDS)[PlainFieldName]['column']['name'];
+export const PLAIN_SHIPMENT_FIELD_NAMES = Object.keys(PLAIN_SHIPMENT_FIELDS) as readonly PlainFieldName[];
 
-export function getPlainField(name: PlainFieldName): PlainField {
-  return { label: SHIPMENT_FILTERS[name].label, ...PLAIN_FIELDS[name] };
+export function getPlainFieldDefinition(name: PlainFieldName): PlainFieldDefinition {
+  return { label: SHIPMENT_FILTERS[name].label, ...PLAIN_SHIPMENT_FIELDS[name] };
 }
 
 /** Builds an object with one property for each text or enum field of a shipment. */
-export function mapPlainFields<T>(of: (name: PlainFieldName, field: PlainField) => T): Record<PlainFieldName, T> {
-  const entries = PLAIN_FIELD_NAMES.map((name) => [name, of(name, getPlainField(name))] as const);
+export function buildObjectFromPlainFields<T>(
+  of: (name: PlainFieldName, field: PlainFieldDefinition) => T,
+): Record<PlainFieldName, T> {
+  const entries = PLAIN_SHIPMENT_FIELD_NAMES.map((name) => [name, of(name, getPlainFieldDefinition(name))] as const);
   return Object.fromEntries(entries) as Record<PlainFieldName, T>;
 }
 
@@ -100,13 +102,13 @@ export type PlainValues = { readonly [Name in PlainFieldName]?: NonNullable<Ship
 
 /** Parses one text for each text or enum field of a shipment. A text that is not an allowed value is left out. */
 export function parsePlainFields(textOf: (name: PlainFieldName) => string | undefined): PlainValues {
-  const valueOf = (name: PlainFieldName, text: string | undefined) => text && parsePlainField(name, text);
-  return mapPlainFields((name) => valueOf(name, textOf(name))) as PlainValues;
+  const valueOf = (name: PlainFieldName, text: string | undefined) => text && parsePlainFieldText(name, text);
+  return buildObjectFromPlainFields((name) => valueOf(name, textOf(name))) as PlainValues;
 }
 
 /** Parses a text as the value of a field. Returns undefined if the value is not allowed. */
-export function parsePlainField(name: PlainFieldName, text: string): string | undefined {
-  const { choices } = getPlainField(name);
+export function parsePlainFieldText(name: PlainFieldName, text: string): string | undefined {
+  const { choices } = getPlainFieldDefinition(name);
   if (choices === undefined) return text;
   return choices.find(({ value }) => value.toLowerCase() === text.trim().toLowerCase())?.value;
 }

@@ -2,8 +2,8 @@ import { Badge, Group, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/exception-labels.ts';
 import { SHIPMENT_STATUS_LABELS, type Status } from '../values/codes.ts';
-import { PortDate } from '../values/place.tsx';
-import { LocalTime } from '../values/time.tsx';
+import { PortDateText } from '../values/place.tsx';
+import { LocalTimeText } from '../values/time.tsx';
 
 const SHIPMENT_STATUS_COLORS: Readonly<Record<Status, string>> = {
   pending: 'gray',
@@ -21,7 +21,7 @@ const SHIPMENT_STATUS_COLORS: Readonly<Record<Status, string>> = {
 
 export const getStatusLabel = (status: Status) => SHIPMENT_STATUS_LABELS[status];
 
-export function ShipmentStatus({ status }: { readonly status: Status }) {
+export function ShipmentStatusBadge({ status }: { readonly status: Status }) {
   return (
     <Badge color={SHIPMENT_STATUS_COLORS[status]} variant="light" tt="none" autoContrast>
       {SHIPMENT_STATUS_LABELS[status]}
@@ -58,7 +58,7 @@ export function ShipmentEta({ shipment }: ShipmentEtaProps) {
   if (shipment.ata !== null) {
     return (
       <Group gap={6} wrap="nowrap">
-        <LocalTime value={shipment.ata} day />
+        <LocalTimeText value={shipment.ata} day />
         <Text size="xs" c="dimmed">
           Arrived
         </Text>
@@ -67,7 +67,7 @@ export function ShipmentEta({ shipment }: ShipmentEtaProps) {
   }
   return (
     <Group gap={6} wrap="nowrap">
-      <PortDate value={shipment.eta} precision={shipment.eta_precision} port={shipment.destination_port} />
+      <PortDateText value={shipment.eta} precision={shipment.eta_precision} port={shipment.destination_port} />
       {slip !== undefined && Math.abs(slip) >= 1 && (
         <Text size="xs" fw={600} className={slip > 0 ? 'late' : 'early'}>
           {formatDelay(slip)}

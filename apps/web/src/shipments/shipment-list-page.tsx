@@ -10,7 +10,7 @@ import { useHasPermission } from '../session/session.ts';
 import { useListAppearance } from './columns.tsx';
 import { ListStatus } from './rows/list-status.tsx';
 import { NO_SELECTED_SHIPMENTS, listSelectedShipments } from './rows/selection.ts';
-import { ShipmentRows } from './rows/shipment-rows.tsx';
+import { VirtualShipmentList } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
 import { FilterBar } from './search/filter-bar.tsx';
 import { useShipmentSearch } from './search/filters.ts';
@@ -28,7 +28,7 @@ const LazyShortcutsHelp = createOnDemandComponent(
   ({ opened }) => opened,
 );
 
-const LazyFirstSteps = createLazyComponent(async () => ({
+const LazyFirstStepsPanel = createLazyComponent(async () => ({
   default: (await import('../first-use/first-use-page.tsx')).FirstSteps,
 }));
 
@@ -49,14 +49,14 @@ export function ShipmentsPage() {
   }
   return (
     <div className={classes['page']}>
-      <PageHeader title="Shipments" actions={<NewShipmentLinks />} />
+      <PageHeader title="Shipments" actions={<NewShipmentButtons />} />
       <ViewsBar state={state} />
       <FilterBar state={state} />
       <ListStatus list={list} query={query} look={look} onHelp={help.open} />
       {rows.length === 0 ? (
         <ShipmentListPlaceholder list={list} isNarrowed={hasShipmentFilters(search)} />
       ) : (
-        <ShipmentRows
+        <VirtualShipmentList
           // The key changes with each refresh, so that a refreshed list starts at its first row.
           key={list.readAt}
           list={list}
@@ -115,14 +115,14 @@ function EmptyShipmentList({ isNarrowed }: { readonly isNarrowed: boolean }) {
         .
       </Alert>
       <Suspense fallback={null}>
-        <LazyFirstSteps />
+        <LazyFirstStepsPanel />
       </Suspense>
     </Stack>
   );
 }
 
 /** Buttons that create or import shipments. Users who may not write shipments do not see them. */
-function NewShipmentLinks() {
+function NewShipmentButtons() {
   if (!useHasPermission('shipments:write')) return null;
   return (
     <>

@@ -64,7 +64,7 @@ export function isPortCode(code: string, mode: MaybeMode): boolean {
 export type Mode = NonNullable<Shipment['mode']>;
 export type LoadType = NonNullable<Shipment['load_type']>;
 
-export const MODE_LABELS: Readonly<Record<Mode, string>> = {
+export const TRANSPORT_MODE_LABELS: Readonly<Record<Mode, string>> = {
   ocean: 'Ocean',
   air: 'Air',
   road: 'Road',
@@ -82,7 +82,7 @@ export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
   bulk: 'Bulk',
 };
 
-export const MODE_OPTIONS = toSelectOptions(MODE_LABELS);
+export const MODE_OPTIONS = toSelectOptions(TRANSPORT_MODE_LABELS);
 export const LOAD_TYPE_OPTIONS = toSelectOptions(LOAD_TYPE_LABELS);
 
 /** Converts a table of labels to the options of a select field. */

@@ -94,7 +94,7 @@ export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
 );
 
 export const getEventLabel = (type: EventType): string => EVENT_TYPE_DESCRIPTIONS[type].label;
-export const getEventDescription = (type: EventType): string => EVENT_TYPE_DESCRIPTIONS[type].about;
+export const getEventTypeDescription = (type: EventType): string => EVENT_TYPE_DESCRIPTIONS[type].about;
 
 /**
  * Returns the event types in groups. With a search text, only types whose name or description contains it are returned.

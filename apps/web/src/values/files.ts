@@ -28,7 +28,7 @@ export async function createCsvWriter(): Promise<(rows: readonly (readonly strin
 }
 
 /** Returns a complete CSV file as text. */
-export async function writeCsv(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
+export async function createCsvText(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
   const write = await createCsvWriter();
   return write([headers, ...rows]);
 }
@@ -58,6 +58,6 @@ export function downloadFile(file: File): void {
 }
 
 /** Downloads a CSV text as a file with the given name. */
-export function downloadText(name: string, text: string): void {
+export function downloadCsvText(name: string, text: string): void {
   downloadFile(new File([text], name, { type: 'text/csv;charset=utf-8' }));
 }

@@ -3,7 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import type { Milestone, Shipment } from '@tracking/client';
 import { useEnvironment } from '../session/session.ts';
 import { type Place, placeQuery } from './places.ts';
-import { CalendarDate, LocalTime } from './time.tsx';
+import { CalendarDateText, LocalTimeText } from './time.tsx';
 import { USER_TIME_ZONE, getDayAtPlace, haveSameLocalTime, formatInstantInZone } from './zones.ts';
 
 type TimePrecision = Shipment['eta_precision'];
@@ -47,7 +47,7 @@ export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string
 }
 
 /** Shows the location of a milestone, which is a port code or any text. */
-export function MilestoneLocation({ name }: { readonly name: string | null }) {
+export function MilestoneLocationText({ name }: { readonly name: string | null }) {
   return name === null || PLACE_CODE_PATTERN.test(name) ? <PlaceName code={name} /> : <>{name}</>;
 }
 
@@ -61,9 +61,9 @@ interface PlaceTimeProps {
 }
 
 /** Shows a time in the time zone of the place. If the user's local time differs, a second line shows it. */
-export function PlaceTime({ value, zone, precision = 'time' }: PlaceTimeProps) {
+export function PlaceTimeText({ value, zone, precision = 'time' }: PlaceTimeProps) {
   if (value === null) return <Text span inherit c="dimmed" children="—" />;
-  if (precision === 'day') return <CalendarDate date={getDayAtPlace(value, zone)} />;
+  if (precision === 'day') return <CalendarDateText date={getDayAtPlace(value, zone)} />;
   const isElsewhere = zone !== null && zone !== undefined && !haveSameLocalTime(value, zone, USER_TIME_ZONE);
   return (
     <Stack gap={0} component="span">
@@ -88,7 +88,7 @@ export function MilestoneTime({ milestone, zone }: MilestoneTimeProps) {
   const { occurred_at, occurred_at_precision: precision, timezone } = milestone;
   // The API ended a whole day without a time zone in UTC−12, even if the zone of the place has become known since then.
   const dayOrTimeZone = precision === 'day' ? timezone : (timezone ?? zone);
-  return <PlaceTime value={occurred_at} zone={dayOrTimeZone} precision={precision} />;
+  return <PlaceTimeText value={occurred_at} zone={dayOrTimeZone} precision={precision} />;
 }
 
 interface PortDateProps {
@@ -100,8 +100,12 @@ interface PortDateProps {
 }
 
 /** Shows the date of an expected time: of a whole day, the date at the port, otherwise the date of the user. */
-export function PortDate({ value, precision, port }: PortDateProps) {
+export function PortDateText({ value, precision, port }: PortDateProps) {
   const isDay = value !== null && precision === 'day';
   const { data } = useQuery({ ...placeQuery(useEnvironment(), port ?? ''), enabled: isDay && port !== null });
-  return isDay ? <PlaceTime value={value} zone={data?.timezone} precision="day" /> : <LocalTime value={value} day />;
+  return isDay ? (
+    <PlaceTimeText value={value} zone={data?.timezone} precision="day" />
+  ) : (
+    <LocalTimeText value={value} day />
+  );
 }

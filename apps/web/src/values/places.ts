@@ -31,7 +31,7 @@ export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'
 /** Maximum number of place codes in one request. The query string is limited to 1,000 characters. */
 const MAX_CODES_PER_REQUEST = 120;
 /** Milliseconds for which place codes are collected before one request reads them. */
-const COLLECTION_PERIOD_MS = 10;
+const PLACE_CODE_COLLECTION_MS = 10;
 
 type PendingPlace = ReturnType<typeof Promise.withResolvers<Place | null>>;
 
@@ -45,13 +45,13 @@ export class PlaceLoader {
   loadPlace(code: string): Promise<Place | null> {
     const known = this.waiting.get(code);
     if (known !== undefined) return known.promise;
-    if (this.waiting.size === 0) setTimeout(() => this.sendPendingCodes(), COLLECTION_PERIOD_MS);
+    if (this.waiting.size === 0) setTimeout(() => this.requestWaitingPlaces(), PLACE_CODE_COLLECTION_MS);
     const pending = Promise.withResolvers<Place | null>();
     this.waiting.set(code, pending);
     return pending.promise;
   }
 
-  private sendPendingCodes(): void {
+  private requestWaitingPlaces(): void {
     const all = [...this.waiting];
     this.waiting = new Map();
     for (let from = 0; from < all.length; from += MAX_CODES_PER_REQUEST)

@@ -20,7 +20,7 @@ export type FindChoice = (
   isEntered: boolean,
 ) => SelectChoice | undefined | Promise<SelectChoice | undefined>;
 
-interface SearchTextOptions {
+interface SearchableSelectOptions {
   /** Label of the selected option. Empty if no option is selected. */
   readonly shown: string;
   readonly find: FindChoice;
@@ -36,7 +36,7 @@ interface SearchTextOptions {
  * field does the same. If no option matches, the field keeps the text and shows an error, and the form cannot be
  * submitted.
  */
-function useSearchText({ shown, find, onFound, textOf, error, onSearchChange }: SearchTextOptions) {
+function useSearchableSelectState({ shown, find, onFound, textOf, error, onSearchChange }: SearchableSelectOptions) {
   const [text, setText] = useState(shown);
   const [isRefused, setIsRefused] = useState(false);
   const wrapper = useRef<HTMLDivElement>(null);
@@ -108,13 +108,13 @@ interface SearchSelectProps extends Omit<
 
 /** Select field with a search, for one option. */
 export function SearchSelect({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
-  const choices = useChoices(props.data);
+  const choices = useSelectChoices(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
   const understand: FindChoice = (text, isEntered) => {
     if (text.trim() === '') return value === null || props.clearable ? EMPTY_FIELD_OPTION : { value, label: shown };
     return find === undefined ? findChoiceByText(text, choices) : find(text, isEntered);
   };
-  const typing = useSearchText({
+  const typing = useSearchableSelectState({
     shown,
     find: understand,
     onFound: (choice) => {
@@ -141,8 +141,8 @@ interface SearchMultiSelectProps extends Omit<
 
 /** Select field with a search, for several options. */
 export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchMultiSelectProps) {
-  const choices = useChoices(props.data);
-  const typing = useSearchText({
+  const choices = useSelectChoices(props.data);
+  const typing = useSearchableSelectState({
     shown: '',
     find: (text) => (text.trim() === '' ? EMPTY_FIELD_OPTION : findChoiceByText(text, choices)),
     onFound: (choice) => {
@@ -155,7 +155,7 @@ export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...p
   return <MultiSelect {...props} {...typing} value={value} onChange={onChange} searchable />;
 }
 
-function useChoices(data: SelectProps['data']): readonly SelectChoice[] {
+function useSelectChoices(data: SelectProps['data']): readonly SelectChoice[] {
   return useMemo(
     () =>
       Object.values(getOptionsLockup(getParsedComboboxData(data))).map(({ value, label }) => ({

@@ -11,7 +11,7 @@ import {
   getDateInZone,
   isDateOnly,
   parseLocalInputValue,
-  toInstant,
+  convertLocalTimeToUtc,
   toLocalInputValue,
   toWallClock,
   formatZone,
@@ -141,7 +141,8 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
   const isDate = value === null ? prefersDate : isDateOnly(value);
   const switchForm = (toDate: boolean) => {
     setPrefersDate(toDate);
-    if (value !== null) onChange(toDate ? getDateInZone(value, zone) : (toInstant(`${value}T00:00`, zone) ?? null));
+    if (value !== null)
+      onChange(toDate ? getDateInZone(value, zone) : (convertLocalTimeToUtc(`${value}T00:00`, zone) ?? null));
   };
   return (
     <Stack gap={4}>
@@ -175,7 +176,7 @@ function LocalTimeInput({ value, onChange, zone, ...input }: LocalTimeInputProps
     const before = shown.current;
     if (field.current === null || (before?.value === value && before.zone === zone)) return;
     const isMoved = before?.isTyped === true && before.value === value && value !== null;
-    const instant = isMoved ? (toInstant(toWallClock(value, before.zone), zone) ?? value) : value;
+    const instant = isMoved ? (convertLocalTimeToUtc(toWallClock(value, before.zone), zone) ?? value) : value;
     shown.current = { value: instant, zone, isTyped: isMoved };
     field.current.value = toWallClock(instant, zone);
     if (instant !== value) onChange(instant);
@@ -183,7 +184,7 @@ function LocalTimeInput({ value, onChange, zone, ...input }: LocalTimeInputProps
   const type = ({ value: text, validity }: HTMLInputElement) => {
     // An incomplete time is reported as an empty text. It must not clear the value.
     if (text === '' && validity.badInput) return;
-    const typed = text === '' ? null : toInstant(text, zone);
+    const typed = text === '' ? null : convertLocalTimeToUtc(text, zone);
     // An invalid time is ignored, because the limits of the input element already report the error.
     if (typed === undefined) return;
     shown.current = { value: typed, zone, isTyped: true };

@@ -1,5 +1,5 @@
 import { Text, Tooltip } from '@mantine/core';
-import { toWholeDay, formatDate, isDateOnly } from './zones.ts';
+import { getDateIfWholeDay, formatDate, isDateOnly } from './zones.ts';
 
 const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -24,7 +24,7 @@ export function localizeTimes(text: string): string {
 }
 
 /** Shows a date such as "2026-11-24". No time zone is applied. */
-export function CalendarDate({ date }: { readonly date: string }) {
+export function CalendarDateText({ date }: { readonly date: string }) {
   return <time dateTime={date}>{formatDate(date)}</time>;
 }
 
@@ -34,14 +34,14 @@ interface ExpectedTimeProps extends Pick<LocalTimeProps, 'value'> {
 }
 
 /** Shows an expected time whose precision is not at hand. A whole day is shown as its date. */
-export function ExpectedTime({ value, zone }: ExpectedTimeProps) {
-  const date = value === null ? undefined : toWholeDay(value, zone);
-  return date === undefined ? <LocalTime value={value} /> : <CalendarDate date={date} />;
+export function ExpectedTimeText({ value, zone }: ExpectedTimeProps) {
+  const date = value === null ? undefined : getDateIfWholeDay(value, zone);
+  return date === undefined ? <LocalTimeText value={value} /> : <CalendarDateText date={date} />;
 }
 
 /** Shows a time as a user enters it: a time in UTC, or only a date. */
-export function TimeAsEntered({ value }: Pick<LocalTimeProps, 'value'>) {
-  return value !== null && isDateOnly(value) ? <CalendarDate date={value} /> : <LocalTime value={value} />;
+export function TimeAsEnteredText({ value }: Pick<LocalTimeProps, 'value'>) {
+  return value !== null && isDateOnly(value) ? <CalendarDateText date={value} /> : <LocalTimeText value={value} />;
 }
 
 interface LocalTimeProps {
@@ -56,7 +56,7 @@ interface LocalTimeProps {
 }
 
 /** Shows a time in the user's time zone. Hovering or focusing it shows the time in UTC. */
-export function LocalTime({ value, day = false, seconds = false, brief = false }: LocalTimeProps) {
+export function LocalTimeText({ value, day = false, seconds = false, brief = false }: LocalTimeProps) {
   if (value === null)
     return (
       <Text span c="dimmed" inherit>

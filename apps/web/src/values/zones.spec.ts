@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import {
-  toWholeDay,
+  getDateIfWholeDay,
   getDateInZone,
   getDayAtPlace,
   isDateOnly,
   countDaysBetween,
   parseLocalInputValue,
-  toInstant,
+  convertLocalTimeToUtc,
   haveSameLocalTime,
   parseUrlTime,
   toLocalInputValue,
@@ -23,7 +23,7 @@ describe('zones', () => {
       ['2026-07-01T12:00', 'Asia/Kolkata', '2026-07-01T06:30:00.000Z'],
       ['2026-07-01T12:00', 'UTC', '2026-07-01T12:00:00.000Z'],
     ])('converts %s in %s to %s and back', (wall, zone, instant) => {
-      expect(toInstant(wall, zone)).toBe(instant);
+      expect(convertLocalTimeToUtc(wall, zone)).toBe(instant);
       expect(toWallClock(instant, zone)).toBe(wall);
     });
 
@@ -33,8 +33,8 @@ describe('zones', () => {
       expect(
         readBy(
           reader,
-          `[toWallClock('${berlin}', 'Asia/Shanghai'), toInstant('2026-03-29T02:00', 'Asia/Shanghai'),
-          toWallClock('${newYork}', 'Asia/Shanghai'), toInstant('2026-03-08T02:00', 'Asia/Shanghai'),
+          `[toWallClock('${berlin}', 'Asia/Shanghai'), convertLocalTimeToUtc('2026-03-29T02:00', 'Asia/Shanghai'),
+          toWallClock('${newYork}', 'Asia/Shanghai'), convertLocalTimeToUtc('2026-03-08T02:00', 'Asia/Shanghai'),
           formatZone('Asia/Shanghai', '${berlin}')]`,
         ),
       ).toEqual(['2026-03-29T02:00', berlin, '2026-03-08T02:00', newYork, 'Shanghai, UTC+8']);
@@ -44,7 +44,7 @@ describe('zones', () => {
       ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30'],
       ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30'],
     ])('converts %s in Berlin, at a daylight saving change, to %s, shown as %s', (wall, instant, shown) => {
-      expect(toInstant(wall, 'Europe/Berlin')).toBe(instant);
+      expect(convertLocalTimeToUtc(wall, 'Europe/Berlin')).toBe(instant);
       expect(toWallClock(instant, 'Europe/Berlin')).toBe(shown);
     });
 
@@ -53,7 +53,7 @@ describe('zones', () => {
     });
 
     it.each(['', 'soon', '12026-11-21T10:30', '275760-12-31T23:59', '2026-13-01T10:30'])('never show %j', (wall) => {
-      expect(toInstant(wall, 'Asia/Shanghai')).toBeUndefined();
+      expect(convertLocalTimeToUtc(wall, 'Asia/Shanghai')).toBeUndefined();
     });
 
     it('are empty without a time', () => {
@@ -86,7 +86,7 @@ describe('zones', () => {
   /** Evaluates the expression in a new process with this time zone. A running process cannot change its time zone. */
   function readBy(zone: string, expression: string): unknown {
     const zones = JSON.stringify(new URL('zones.ts', import.meta.url).href);
-    const program = `const { toWallClock, toInstant, formatZone } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
+    const program = `const { toWallClock, convertLocalTimeToUtc, formatZone } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
     const options = { encoding: 'utf8', env: { ...process.env, TZ: zone } } as const;
     return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], options));
   }
@@ -124,9 +124,9 @@ describe('whole days', () => {
   });
 
   it('are recognized by their last millisecond', () => {
-    expect(toWholeDay('2026-12-09T18:29:59.999Z')).toBe('2026-12-09');
-    expect(toWholeDay('2026-12-09T18:30:00.000Z')).toBeUndefined();
-    expect(toWholeDay('2026-12-09T18:30:00.000Z', 'Asia/Kolkata')).toBeUndefined();
+    expect(getDateIfWholeDay('2026-12-09T18:29:59.999Z')).toBe('2026-12-09');
+    expect(getDateIfWholeDay('2026-12-09T18:30:00.000Z')).toBeUndefined();
+    expect(getDateIfWholeDay('2026-12-09T18:30:00.000Z', 'Asia/Kolkata')).toBeUndefined();
   });
 
   it.each([
@@ -136,7 +136,7 @@ describe('whole days', () => {
     // The day of a former port.
     ['2026-12-10T07:59:59.999Z', 'Pacific/Auckland', '2026-12-09'],
   ])('with the last millisecond %s in %s are the date there', (end, zone, date) => {
-    expect(toWholeDay(end, zone)).toBe(date);
+    expect(getDateIfWholeDay(end, zone)).toBe(date);
   });
 
   it('are told from times by their form', () => {

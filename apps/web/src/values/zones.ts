@@ -24,7 +24,7 @@ export function toWallClock(instant: string | null, zone: string): string {
  * the text is not a time.
  * @param wallClock local time such as `2026-11-21T10:30`, seconds optional
  */
-export function toInstant(wallClock: string, zone: string): string | undefined {
+export function convertLocalTimeToUtc(wallClock: string, zone: string): string | undefined {
   const shown = Date.parse(`${wallClock}Z`);
   if (Number.isNaN(shown)) return undefined;
   // The offsets one day before and after are compared, because a time zone changes its offset at most once in two days.
@@ -62,7 +62,7 @@ export function getDateInZone(instant: string, zone: string): string {
 }
 
 /** Time zone of UTC−12. The API ends a day at a place without a known time zone when it ends there. */
-export const LAST_TIME_ZONE = 'Etc/GMT+12';
+export const WESTERNMOST_TIME_ZONE = 'Etc/GMT+12';
 
 /**
  * Returns the date of a whole day, such as "2026-11-24".
@@ -70,7 +70,7 @@ export const LAST_TIME_ZONE = 'Etc/GMT+12';
  * @param zone time zone of the place, if it is known
  */
 export function getDayAtPlace(end: string, zone: string | null | undefined): string {
-  return getDateInZone(end, zone ?? LAST_TIME_ZONE);
+  return getDateInZone(end, zone ?? WESTERNMOST_TIME_ZONE);
 }
 
 const END_OF_DAY_PATTERN = /:(?:14|29|44|59):59\.999Z$/;
@@ -80,7 +80,7 @@ const END_OF_DAY_PATTERN = /:(?:14|29|44|59):59\.999Z$/;
  * precision is not at hand. Without the zone, the date of a day at UTC+12 or later is one day too early.
  * @param zone time zone of the place, if it is known; the day of another place is found too
  */
-export function toWholeDay(instant: string, zone?: string | null): string | undefined {
+export function getDateIfWholeDay(instant: string, zone?: string | null): string | undefined {
   if (!END_OF_DAY_PATTERN.test(instant)) return undefined;
   const endsAtPlace = zone != null && toWallClock(instant, zone).endsWith('T23:59');
   return getDayAtPlace(instant, endsAtPlace ? zone : null);

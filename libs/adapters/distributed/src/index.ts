@@ -14,10 +14,10 @@ export {
 export { KafkaMessageBroker } from './kafka/kafka-message-broker.ts';
 export type { KafkaOptions, KafkaSasl } from './kafka/kafka-client.ts';
 export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';
-export { type LeaseTime, SYSTEM_TIME } from './mongodb/held-lease.ts';
-export { MemberObserver } from './mongodb/lease-members.ts';
+export { type LeaseClock, SYSTEM_TIME } from './mongodb/held-lease.ts';
+export { LeaseMemberObserver } from './mongodb/lease-members.ts';
 export { MongoConnection } from './mongodb/mongo-connection.ts';
 export { MongoDocumentStore } from './mongodb/mongo-document-store.ts';
 export { MongoLeases } from './mongodb/mongo-leases.ts';
-export { checkServerAccess } from './mongodb/server-access.ts';
-export { MongoQuota, QUOTA_COLLECTION } from './mongodb/mongo-quota.ts';
+export { checkMongoServerAccess } from './mongodb/server-access.ts';
+export { MongoQuota, QUOTA_COLLECTION_SPEC } from './mongodb/mongo-quota.ts';

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import {
-  createNewEvents,
+  createSampleNewEvents,
   noMetrics,
   RecordedMetrics,
   silentLogger,
@@ -47,18 +47,18 @@ describe('bounds', () => {
       limits,
     });
     const streams = Array.from({ length: 200 }, (_, index) => `s${index}`);
-    const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', createNewEvents(2)));
+    const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', createSampleNewEvents(2)));
     expect(metrics.getMetricValue('storage_queue_items')).toBe(20);
     const results = await Promise.allSettled(appends);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     for (const [index, result] of results.entries()) {
       const stored = await engine.eventStore.read(`s${index}`);
       expect(stored).toHaveLength(result.status === 'fulfilled' ? 2 : 0);
-      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(BusyError);
     }
     expect(metrics.getMetricValue('storage_refused_total{queue="writes"}')).toBe(190);
     expect(metrics.getMetricValue('storage_queue_items')).toBe(0);
-    await engine.eventStore.append('later', 'no_stream', createNewEvents(1));
+    await engine.eventStore.append('later', 'no_stream', createSampleNewEvents(1));
     await engine.closeEngine();
   });
 
@@ -74,7 +74,7 @@ describe('bounds', () => {
     const things = await engine.documentStore.collection({ name: 'things', indexes: [] });
     const results = await Promise.allSettled(Array.from({ length: 50 }, () => things.count({})));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-    for (const result of results) if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
+    for (const result of results) if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(BusyError);
     expect(metrics.getMetricValue('storage_refused_total{queue="reads"}')).toBe(40);
     expect(await things.count({})).toBe(0);
     await engine.closeEngine();
@@ -89,10 +89,10 @@ describe('bounds', () => {
     const dropped = await engine.documentStore.collection<{ id: string }>({ name: 'dropped', indexes: [] });
     await engine.documentStore.dropCollection('dropped');
     const results = await Promise.allSettled([
-      engine.eventStore.append('a', 'no_stream', createNewEvents(1)),
-      engine.eventStore.append('b', 'no_stream', createNewEvents(2)),
+      engine.eventStore.append('a', 'no_stream', createSampleNewEvents(1)),
+      engine.eventStore.append('b', 'no_stream', createSampleNewEvents(2)),
       dropped.insert({ id: 'x' }),
-      engine.eventStore.append('c', 'no_stream', createNewEvents(3)),
+      engine.eventStore.append('c', 'no_stream', createSampleNewEvents(3)),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(await engine.eventStore.read('c')).toHaveLength(3);
@@ -109,11 +109,11 @@ describe('bounds', () => {
       metrics: noMetrics,
     });
     const things = await engine.documentStore.collection<{ id: string }>({ name: 'things', indexes: [] });
-    const underWay = engine.eventStore.append('a', 'no_stream', createNewEvents(1));
+    const underWay = engine.eventStore.append('a', 'no_stream', createSampleNewEvents(1));
     await engine.closeEngine();
     await expect(underWay).resolves.toMatchObject({ revision: 0 });
     for (const late of [
-      () => engine.eventStore.append('b', 'no_stream', createNewEvents(1)),
+      () => engine.eventStore.append('b', 'no_stream', createSampleNewEvents(1)),
       () => engine.eventStore.read('a'),
       () => things.insert({ id: 'a' }),
       () => things.get('a'),
@@ -123,7 +123,7 @@ describe('bounds', () => {
       () => engine.leases.acquireLease('a', new AbortController().signal),
       () => engine.quota.takeRequest('a', 1),
     ]) {
-      await expect(late()).rejects.toBeInstanceOf(Unavailable);
+      await expect(late()).rejects.toBeInstanceOf(UnavailableError);
     }
     await engine.closeEngine();
   });

@@ -1,26 +1,29 @@
 import type { CollectionSpec, IndexSpec, Scalar } from '@tracking/ports';
-import type { Database } from './sqlite-database.ts';
+import type { SqliteConnection } from './sqlite-database.ts';
 import type { SqlValue } from './storage-threads.ts';
 
 const COLLECTION_NAME_PATTERN = /^[a-z0-9_.-]+$/;
 /** The pattern accepts only lower case, because SQLite's names are case-insensitive. */
-const FIELD_NAME = /^[a-z0-9_]+$/;
+const INDEXED_FIELD_NAME_PATTERN = /^[a-z0-9_]+$/;
 export const ID_FIELD = 'id';
-/**
+
+/*
  * Type tags of JSON values as SQL values, chosen so that equality and order match the port: absent is NULL, numbers and
  * strings are themselves, and other JSON types are one byte. SQLite sorts NULL < numbers < text < bytes.
  */
+
+/** Type tag of a JSON null as an SQL value. */
 const ENCODED_NULL = Uint8Array.of(0);
 const ENCODED_FALSE = Uint8Array.of(1);
-const ENCODED_TRUE = Uint8Array.of(2);
+const INDEX_TAG_OF_TRUE = Uint8Array.of(2);
 /** Type tag of objects and arrays: the field exists, but equals no value. */
-const ENCODED_OTHER_TYPE = Uint8Array.of(3);
+const OBJECT_OR_ARRAY_TYPE_TAG = Uint8Array.of(3);
 /** Placeholder for an absent field in an index key. It equals no value and lies outside every range. */
 const ABSENT_VALUE_KEY = new Uint8Array(0);
 
 /**
  * Index of an array field: a table with one posting per array element of a document, in the order of the index's
- * fields. Absent fields are stored as `ABSENT`, because keys cannot contain NULL.
+ * fields. Absent fields are stored as `ABSENT_VALUE_KEY`, because keys cannot contain NULL.
  */
 export interface ArrayTable {
   readonly index: IndexSpec;
@@ -52,7 +55,7 @@ export function createCollectionLayout(spec: CollectionSpec): CollectionLayout {
   for (const index of spec.indexes) {
     const { name, fields, arrayField } = index;
     for (const field of [name, ...fields]) {
-      if (!FIELD_NAME.test(field))
+      if (!INDEXED_FIELD_NAME_PATTERN.test(field))
         throw new TypeError(`cannot define collection ${spec.name}: ${field} is not a valid name of an index or field`);
     }
     for (const field of fields) if (field !== ID_FIELD && field !== arrayField) columns.add(field);
@@ -77,7 +80,7 @@ export function quoteName(name: string): string {
  * Returns the column of an indexed field. The name has a prefix, because a field can have a name such as `json` or
  * `rowid`.
  */
-export function getColumnName(field: string): string {
+export function getColumnOfIndexedField(field: string): string {
   return field === ID_FIELD ? ID_FIELD : quoteName(`f_${field}`);
 }
 
@@ -87,11 +90,11 @@ export function getIndexName({ name }: CollectionSpec, index: string): string {
 }
 
 export function getColumnValues(layout: CollectionLayout, document: Readonly<Record<string, unknown>>): SqlValue[] {
-  return layout.columns.map((field) => encodeValue(document[field]));
+  return layout.columns.map((field) => encodeSqlValue(document[field]));
 }
 
 /** Returns the JSON of each indexed array; null if the document has none. */
-export function getArrayValues(
+export function getIndexedArraysAsJson(
   layout: CollectionLayout,
   document: Readonly<Record<string, unknown>>,
 ): readonly (string | null)[] {
@@ -102,24 +105,24 @@ export function getArrayValues(
 export function createTableStatements(layout: CollectionLayout): string[] {
   const { spec, table, columns } = layout;
   const own = [
-    `CREATE TABLE ${quoteName(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(getColumnName)]})`,
+    `CREATE TABLE ${quoteName(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(getColumnOfIndexedField)]})`,
   ];
   for (const { name, fields, arrayField, unique, only } of spec.indexes) {
     if (arrayField !== undefined) continue;
-    const which = only === undefined ? '' : ` WHERE ${getColumnName(only)} IS NOT NULL`;
+    const which = only === undefined ? '' : ` WHERE ${getColumnOfIndexedField(only)} IS NOT NULL`;
     own.push(
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${getIndexName(spec, name)} ON ${quoteName(table)} (${fields.map(getColumnName)})${which}`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${getIndexName(spec, name)} ON ${quoteName(table)} (${fields.map(getColumnOfIndexedField)})${which}`,
     );
   }
   return [...own, ...layout.arrays.map(createArrayTableStatement)];
 }
 
 /**
- * Returns the statement that creates the table of an index on an array field. The table is one B-tree in the order of the index's
- * fields, so that each posting is written once and found by its whole key.
+ * Returns the statement that creates the table of an index on an array field. The table is one B-tree in the order of
+ * the index's fields, so that each posting is written once and found by its whole key.
  */
 function createArrayTableStatement({ table, fields, unique }: ArrayTable): string {
-  const columns = fields.map(getColumnName);
+  const columns = fields.map(getColumnOfIndexedField);
   const key = unique ? [...columns.filter((name) => name !== ID_FIELD), 'apart'] : columns;
   const all = unique ? [...columns, 'apart'] : columns;
   return `CREATE TABLE ${quoteName(table)} (${all}, PRIMARY KEY (${key})) WITHOUT ROWID`;
@@ -153,8 +156,8 @@ export interface IndexedValues {
 }
 
 /** Writes the postings of one index on an array field. Unchanged postings are not written again. */
-export class ArrayPostings {
-  private readonly database: Database;
+export class ArrayIndexWriter {
+  private readonly database: SqliteConnection;
   private readonly table: ArrayTable;
   /** Index of the array in the layout. */
   private readonly array: number;
@@ -163,7 +166,7 @@ export class ArrayPostings {
   private readonly addText: string;
   private readonly removeText: string;
 
-  constructor(database: Database, layout: CollectionLayout, table: ArrayTable) {
+  constructor(database: SqliteConnection, layout: CollectionLayout, table: ArrayTable) {
     this.database = database;
     this.table = table;
     this.array = layout.arrayFields.indexOf(table.arrayField);
@@ -171,31 +174,33 @@ export class ArrayPostings {
       if (field === ID_FIELD) return -1;
       return field === table.arrayField ? -2 : layout.columns.indexOf(field);
     });
-    const columns = [...table.fields.map(getColumnName), ...(table.unique ? ['apart'] : [])];
+    const columns = [...table.fields.map(getColumnOfIndexedField), ...(table.unique ? ['apart'] : [])];
     const name = quoteName(table.table);
     this.addText = `INSERT INTO ${name} (${columns}) VALUES (${columns.map(() => '?')})`;
     this.removeText = `DELETE FROM ${name} WHERE ${columns.map((each) => `${each} = ?`).join(' AND ')}`;
   }
 
   addPostings(document: IndexedValues): void {
-    for (const element of this.encodeElements(document)) this.runStatement(this.addText, document, element);
+    for (const element of this.encodeArrayElements(document)) this.runPostingStatement(this.addText, document, element);
   }
 
   removePostings(document: IndexedValues): void {
-    for (const element of this.encodeElements(document)) this.runStatement(this.removeText, document, element);
+    for (const element of this.encodeArrayElements(document))
+      this.runPostingStatement(this.removeText, document, element);
   }
 
   updatePostings(before: IndexedValues, after: IndexedValues): void {
     const moved = this.sources.some((from) => from >= 0 && !isSameValue(before.columns[from], after.columns[from]));
     if (!moved && before.arrays[this.array] === after.arrays[this.array]) return;
-    const old = this.encodeElements(before);
-    const now = this.encodeElements(after);
+    const old = this.encodeArrayElements(before);
+    const now = this.encodeArrayElements(after);
     // Postings are removed first, because added postings may reuse their keys.
-    for (const element of old) if (moved || !now.has(element)) this.runStatement(this.removeText, before, element);
-    for (const element of now) if (moved || !old.has(element)) this.runStatement(this.addText, after, element);
+    for (const element of old)
+      if (moved || !now.has(element)) this.runPostingStatement(this.removeText, before, element);
+    for (const element of now) if (moved || !old.has(element)) this.runPostingStatement(this.addText, after, element);
   }
 
-  private runStatement(text: string, { id, columns }: IndexedValues, element: SqlValue): void {
+  private runPostingStatement(text: string, { id, columns }: IndexedValues, element: SqlValue): void {
     let lacks = false;
     const values = this.sources.map((from): SqlValue => {
       if (from === -1) return id;
@@ -208,25 +213,25 @@ export class ArrayPostings {
   }
 
   /** Equal elements have one posting. A field that is not an array is treated as one element. */
-  private encodeElements({ arrays }: IndexedValues): ReadonlySet<SqlValue> {
+  private encodeArrayElements({ arrays }: IndexedValues): ReadonlySet<SqlValue> {
     const json = arrays[this.array] ?? null;
     if (json === null) return new Set();
     const value: unknown = JSON.parse(json);
-    return new Set((Array.isArray(value) ? value : [value]).map(encodeValue));
+    return new Set((Array.isArray(value) ? value : [value]).map(encodeSqlValue));
   }
 }
 
-export function encodeValue(value: unknown): SqlValue {
+export function encodeSqlValue(value: unknown): SqlValue {
   if (value === undefined) return null;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'boolean') return value ? ENCODED_TRUE : ENCODED_FALSE;
+  if (typeof value === 'boolean') return value ? INDEX_TAG_OF_TRUE : ENCODED_FALSE;
   // JSON encodes non-finite numbers as null.
-  return value === null || typeof value === 'number' ? ENCODED_NULL : ENCODED_OTHER_TYPE;
+  return value === null || typeof value === 'number' ? ENCODED_NULL : OBJECT_OR_ARRAY_TYPE_TAG;
 }
 
 /** SQL expression of the encoding, from a JSON value and its type as returned by SQLite's functions. */
-export function encodeJsonSql(type: string, value: string): string {
+export function createJsonEncodingSql(type: string, value: string): string {
   return `CASE ${type} WHEN 'null' THEN x'00' WHEN 'false' THEN x'01' WHEN 'true' THEN x'02'
   WHEN 'object' THEN x'03' WHEN 'array' THEN x'03' ELSE ${value} END`;
 }
@@ -234,16 +239,19 @@ export function encodeJsonSql(type: string, value: string): string {
 /**
  * Returns SQL literals that bound all values of the same type: an inclusive lower bound and an exclusive upper bound.
  */
-export function getSqlBoundsOfType(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
+export function getSqlBoundsOfValueType(value: SqlValue): {
+  readonly from: string | undefined;
+  readonly below: string;
+} {
   if (typeof value === 'number') return { from: undefined, below: `''` };
   if (typeof value === 'string') return { from: `''`, below: `x''` };
   return value === ENCODED_NULL ? { from: `x'00'`, below: `x'01'` } : { from: `x'01'`, below: `x'03'` };
 }
 
-export function decodeValue(value: SqlValue | undefined): Scalar {
+export function decodeSqlValue(value: SqlValue | undefined): Scalar {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'object') return value;
-  return value[0] === ENCODED_FALSE[0] || value[0] === ENCODED_TRUE[0] ? value[0] === ENCODED_TRUE[0] : null;
+  return value[0] === ENCODED_FALSE[0] || value[0] === INDEX_TAG_OF_TRUE[0] ? value[0] === INDEX_TAG_OF_TRUE[0] : null;
 }
 
 export function isSameValue(one: SqlValue | undefined, other: SqlValue | undefined): boolean {

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
-import { CHILD_PROCESS_COLLECTIONS, type ChildDocument, type WriteReport } from '../test/writing-child-protocol.ts';
+import {
+  CHILD_PROCESS_COLLECTIONS,
+  type ChildProcessDocument,
+  type WriteReport,
+} from '../test/writing-child-protocol.ts';
 import { EmbeddedEngine } from './index.ts';
 
 const CYCLES = 8;
@@ -28,8 +32,8 @@ async function writeAndKill(dataDir: string, run: number): Promise<WriteReport[]
 
 async function expectAll(engine: EmbeddedEngine, said: readonly WriteReport[]): Promise<void> {
   const collections = {
-    records: await engine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS.records),
-    views: await engine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS.views),
+    records: await engine.documentStore.collection<ChildProcessDocument>(CHILD_PROCESS_COLLECTIONS.records),
+    views: await engine.documentStore.collection<ChildProcessDocument>(CHILD_PROCESS_COLLECTIONS.views),
   };
   for (const one of said) {
     if ('stream' in one) {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { noMetrics, createNewEvents, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
+import { noMetrics, createSampleNewEvents, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
-import { DataFolderDamaged, EmbeddedEngine } from './index.ts';
+import { DataFolderDamagedError, EmbeddedEngine } from './index.ts';
 
 const EVENTS = 400;
 /** Sizes in SQLite's write-ahead log (https://sqlite.org/fileformat2.html#walformat) for pages of 4096 bytes. */
@@ -23,7 +23,7 @@ async function eventsIn(dataDir: string): Promise<number | undefined> {
     await engine.closeEngine();
     return events.length;
   } catch (error) {
-    expect(error).toBeInstanceOf(DataFolderDamaged);
+    expect(error).toBeInstanceOf(DataFolderDamagedError);
     expect((error as Error).message.split('\n')).toHaveLength(1);
     return undefined;
   }
@@ -92,7 +92,7 @@ describe('the folder of a killed process', () => {
     );
     expect(contentsOf(dataDir)).toEqual(before);
     // The folder is not left locked.
-    await expect(open(dataDir)).rejects.toBeInstanceOf(DataFolderDamaged);
+    await expect(open(dataDir)).rejects.toBeInstanceOf(DataFolderDamagedError);
 
     rmSync(join(dataDir, 'commits'));
     const some = await eventsIn(dataDir);
@@ -100,7 +100,7 @@ describe('the folder of a killed process', () => {
     expect(some).toBeLessThan(EVENTS);
     // Later acknowledged commits are protected as before.
     const engine = await open(dataDir);
-    await engine.eventStore.append('later', 'no_stream', createNewEvents(1));
+    await engine.eventStore.append('later', 'no_stream', createSampleNewEvents(1));
     await engine.closeEngine();
     expect(readFileSync(join(dataDir, 'commits'), 'utf8')).toMatch(/^0{13}\d{3}\n$/);
   });

@@ -1,9 +1,9 @@
 import { readFileSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
+import { createSampleNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
-import { DataFolderInUse, DataFolderTooNew, EmbeddedEngine } from './index.ts';
+import { DataFolderInUseError, DataFolderTooNewError, EmbeddedEngine } from './index.ts';
 
 describe('the data folder', () => {
   let folder: TempFolder;
@@ -23,12 +23,12 @@ describe('the data folder', () => {
     expect([...refused.errors, ...refused.lines]).toEqual([
       `DataFolderInUse: the data folder ${dataDir} is in use by another process; stop that process or use another folder`,
     ]);
-    await expect(open()).rejects.toBeInstanceOf(DataFolderInUse);
+    await expect(open()).rejects.toBeInstanceOf(DataFolderInUseError);
     // The refused attempts did not disturb the process that has the folder.
     const again = runScriptInChildProcess('./opening-child.ts', [dataDir]);
     await again.ended;
     expect(again.lines[0]).toMatch(/^DataFolderInUse/);
-    await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
+    await engine.eventStore.append('s', 'no_stream', createSampleNewEvents(1));
     await engine.closeEngine();
     const next = runScriptInChildProcess('./opening-child.ts', [dataDir]);
     await next.ended;
@@ -37,7 +37,7 @@ describe('the data folder', () => {
 
   it('is readable only by its owner', async () => {
     const engine = await open();
-    await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
+    await engine.eventStore.append('s', 'no_stream', createSampleNewEvents(1));
     const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
     expect(mode(dataDir)).toBe('700');
     const files = readdirSync(dataDir);
@@ -54,12 +54,12 @@ describe('the data folder', () => {
     later.close();
     const before = readFileSync(file);
     const refusal = await open().catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(DataFolderTooNew);
+    expect(refusal).toBeInstanceOf(DataFolderTooNewError);
     expect(String(refusal)).toMatch(
       /^DataFolderTooNew: the data folder .*data was written by a later version \(schema 99;/,
     );
     expect(readFileSync(file).equals(before)).toBe(true);
     // The folder is not left locked.
-    await expect(open()).rejects.toBeInstanceOf(DataFolderTooNew);
+    await expect(open()).rejects.toBeInstanceOf(DataFolderTooNewError);
   });
 });

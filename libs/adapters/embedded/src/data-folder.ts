@@ -1,13 +1,13 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { getErrorMessage } from './sqlite-database.ts';
 
 const SQLITE_BUSY = 5;
 
 /** Another process uses this data folder. */
-export class DataFolderInUse extends Error {
+export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUse';
   constructor(readonly folder: string) {
     super(`the data folder ${folder} is in use by another process; stop that process or use another folder`);
@@ -15,7 +15,7 @@ export class DataFolderInUse extends Error {
 }
 
 /** A later version of the program wrote the data folder. */
-export class DataFolderTooNew extends Error {
+export class DataFolderTooNewError extends Error {
   override readonly name = 'DataFolderTooNew';
   constructor(
     readonly folder: string,
@@ -26,7 +26,7 @@ export class DataFolderTooNew extends Error {
 }
 
 /** The data folder contains less data than was acknowledged, or is unreadable. The program did not change it. */
-export class DataFolderDamaged extends Error {
+export class DataFolderDamagedError extends Error {
   override readonly name = 'DataFolderDamaged';
   constructor(
     readonly folder: string,
@@ -37,7 +37,7 @@ export class DataFolderDamaged extends Error {
 }
 
 /** A data folder that is locked for this process. */
-export interface DataFolder {
+export interface LockedDataFolder {
   /** Path of the database file. */
   readonly storage: string;
   unlock(): void;
@@ -46,9 +46,9 @@ export interface DataFolder {
 /**
  * Creates the folder (0700) and its files (0600) if missing, and locks it. The operating system holds the lock and
  * releases it when the process ends.
- * @throws DataFolderInUse, Unavailable if the lock cannot be written
+ * @throws DataFolderInUseError, UnavailableError if the lock cannot be written
  */
-export function lockDataFolder(folder: string): DataFolder {
+export function lockDataFolder(folder: string): LockedDataFolder {
   createPrivateFolder(folder);
   const storage = join(folder, 'storage.db');
   const lockFile = join(folder, 'lock');
@@ -59,7 +59,7 @@ export function lockDataFolder(folder: string): DataFolder {
   } catch (error) {
     lock.close();
     const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY;
-    throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', getErrorMessage(error));
+    throw isHeld ? new DataFolderInUseError(folder) : new UnavailableError('storage', getErrorMessage(error));
   }
   createPrivateFile(storage);
   return { storage, unlock: () => lock.close() };

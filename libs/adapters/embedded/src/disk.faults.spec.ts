@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import {
   eventually,
   testIfSupported,
-  createNewEvents,
+  createSampleNewEvents,
   noMetrics,
   RecordedMetrics,
   silentLogger,
@@ -123,7 +123,7 @@ describe('a data folder in use', () => {
     folder = await createTempFolder();
     dataDir = join(folder.path, 'data');
     engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
-    await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
+    await engine.eventStore.append('s', 'no_stream', createSampleNewEvents(1));
     expect(engine.failure).toBeUndefined();
   });
   afterEach(async () => {
@@ -151,10 +151,12 @@ describe('a data folder in use', () => {
     ['given another file', fileReplaced('storage.db')],
   ])('acknowledges nothing once it is %s', async (_, happens) => {
     happens();
-    const refused = await engine.eventStore.append('s', 0, createNewEvents(1)).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(Unavailable);
+    const refused = await engine.eventStore.append('s', 0, createSampleNewEvents(1)).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(UnavailableError);
     expect(engine.failure).toMatch(/^storage\.db(-wal)? was removed or replaced while in use$/);
-    await expect(engine.eventStore.append('t', 'no_stream', createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
+    await expect(engine.eventStore.append('t', 'no_stream', createSampleNewEvents(1))).rejects.toBeInstanceOf(
+      UnavailableError,
+    );
   });
 
   it('reports this also while nothing is written', async () => {
@@ -166,7 +168,7 @@ describe('a data folder in use', () => {
     replaced();
     const log = join(dataDir, 'storage.db-wal');
     const before = readFileSync(log);
-    await expect(engine.eventStore.append('s', 0, createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
+    await expect(engine.eventStore.append('s', 0, createSampleNewEvents(1))).rejects.toBeInstanceOf(UnavailableError);
     await engine.closeEngine();
     expect(existsSync(log) && readFileSync(log).equals(before)).toBe(true);
     const next = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });

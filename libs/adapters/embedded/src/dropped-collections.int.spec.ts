@@ -42,7 +42,7 @@ describe('dropping a large collection', () => {
     const dropping = store.dropCollection(SPEC.name).then(() => (isDropped = true));
     for (const id of ['a', 'b']) expect([await other.insert({ id }), isDropped]).toEqual([true, false]);
     await dropping;
-    expect(await store.collectionNames('large')).toEqual([]);
+    expect(await store.listCollectionNames('large')).toEqual([]);
     const again = await store.collection(SPEC);
     expect(await again.count({})).toBe(0);
     expect(await again.insert({ id: '1' })).toBe(true);
@@ -57,6 +57,6 @@ describe('dropping a large collection', () => {
     expect(count).toBeLessThan(COUNT);
     expect(await left.count({ words: 'a' }, { index: 'words' })).toBe(count);
     await store.dropCollection(SPEC.name);
-    expect(await store.collectionNames('large')).toEqual([]);
+    expect(await store.listCollectionNames('large')).toEqual([]);
   });
 });

@@ -7,14 +7,14 @@ import {
   type Logger,
   type MessageBroker,
   type Metrics,
-  type Quota,
+  type RequestQuota,
   type StoredEvent,
 } from '@tracking/ports';
-import { DataFolderDamaged, DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
+import { DataFolderDamagedError, DataFolderTooNewError, lockDataFolder, type LockedDataFolder } from './data-folder.ts';
 import { InProcessLeases } from './in-process-leases.ts';
 import { LiveTail, type LiveTailLimits } from './live-tail.ts';
-import { MemoryQuota } from './memory-quota.ts';
-import { openForReading } from './sqlite-database.ts';
+import { InMemoryRequestQuota } from './memory-quota.ts';
+import { openDatabaseForReading } from './sqlite-database.ts';
 import { DamagedStorageError, NewerSchemaError } from './storage-file.ts';
 import { SqliteDocumentStore } from './sqlite-document-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
@@ -22,10 +22,10 @@ import { SqliteMessageBroker } from './sqlite-message-broker.ts';
 import { SqliteReaderPool, type SqliteStorage } from './sqlite-reader-pool.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
-export interface EmbeddedLimits {
-  /** Maximum number of events and documents that wait for a commit. Further writes throw `Busy`. Defaults to 20,000. */
+export interface EmbeddedEngineLimits {
+  /** Maximum number of events and documents that wait for a commit. Further writes throw `BusyError`. Defaults to 20,000. */
   readonly waitingWrites?: number;
-  /** Maximum number of lists and scans that wait for a reader thread. Further reads throw `Busy`. Defaults to 1,000. */
+  /** Maximum number of lists and scans that wait for a reader thread. Further reads throw `BusyError`. Defaults to 1,000. */
   readonly waitingReads?: number;
   /** Number of threads for lists, scans and old events. Defaults to 2; with 0 the calling thread reads. */
   readonly readerThreads?: number;
@@ -45,12 +45,12 @@ export interface EmbeddedLimits {
   readonly walCheckpointBytes?: number;
 }
 
-export interface EmbeddedOptions {
+export interface EmbeddedEngineOptions {
   /** Folder of the data, created if missing. One process at a time can use it. */
   readonly dataDir: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly limits?: EmbeddedLimits;
+  readonly limits?: EmbeddedEngineLimits;
 }
 
 /** Storage of a process that keeps everything in one folder: one SQLite file, written by one thread. */
@@ -61,12 +61,12 @@ export class EmbeddedEngine {
   readonly documentStore: DocumentStore;
   readonly messageBroker: MessageBroker;
   readonly leases: Leases;
-  readonly quota: Quota = new MemoryQuota();
+  readonly quota: RequestQuota = new InMemoryRequestQuota();
 
   private constructor(
     private readonly storage: SqliteStorage,
-    private readonly folder: DataFolder,
-    { logger, metrics, limits = {} }: EmbeddedOptions,
+    private readonly folder: LockedDataFolder,
+    { logger, metrics, limits = {} }: EmbeddedEngineOptions,
   ) {
     const { appendBytes = MAX_APPEND_BYTES } = limits;
     const live = { items: 2_000, characters: 8_000_000, ...limits.live };
@@ -81,14 +81,14 @@ export class EmbeddedEngine {
 
   /**
    * Opens the folder and recovers automatically after a crash.
-   * @throws DataFolderInUse, DataFolderTooNew, DataFolderDamaged, Unavailable
+   * @throws DataFolderInUseError, DataFolderTooNewError, DataFolderDamagedError, UnavailableError
    */
-  static async openEmbeddedEngine(options: EmbeddedOptions): Promise<EmbeddedEngine> {
+  static async openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
     const { dataDir, metrics, limits = {} } = options;
     const { readerThreads = 2, waitingReads = 1_000 } = limits;
     const folder = lockDataFolder(dataDir);
-    const writer = await openWriter(folder, options);
-    const database = openForReading(folder.storage);
+    const writer = await openWriterOfDataFolder(folder, options);
+    const database = openDatabaseForReading(folder.storage);
     const readers = new SqliteReaderPool(folder.storage, { threads: readerThreads, maxWaiting: waitingReads }, metrics);
     return new EmbeddedEngine({ writer, database, readers }, folder, options);
   }
@@ -100,11 +100,11 @@ export class EmbeddedEngine {
 
   /** Ends catch-ups and leases, waits for running writes, and releases the folder. */
   closeEngine(): Promise<void> {
-    this.closed ??= this.closeAll();
+    this.closed ??= this.closePortsAndStorage();
     return this.closed;
   }
 
-  private async closeAll(): Promise<void> {
+  private async closePortsAndStorage(): Promise<void> {
     // The message broker is closed first, because message handlers use the other ports.
     await this.messageBroker.close();
     // Refuses new work while running work completes.
@@ -119,21 +119,21 @@ export class EmbeddedEngine {
   }
 }
 
-async function openWriter(
-  folder: DataFolder,
+async function openWriterOfDataFolder(
+  folder: LockedDataFolder,
   {
     dataDir,
     logger,
     metrics,
     limits: { waitingWrites = 20_000, walCheckpointBytes = 16 * 2 ** 20 } = {},
-  }: EmbeddedOptions,
+  }: EmbeddedEngineOptions,
 ): Promise<SqliteWriter> {
   try {
     const options = { maxWaiting: waitingWrites, checkpointBytes: walCheckpointBytes, logger, metrics };
     return await SqliteWriter.openSqliteWriter(folder.storage, options);
   } catch (error) {
     folder.unlock();
-    if (error instanceof NewerSchemaError) throw new DataFolderTooNew(dataDir, error.message);
-    throw error instanceof DamagedStorageError ? new DataFolderDamaged(dataDir, error.message) : error;
+    if (error instanceof NewerSchemaError) throw new DataFolderTooNewError(dataDir, error.message);
+    throw error instanceof DamagedStorageError ? new DataFolderDamagedError(dataDir, error.message) : error;
   }
 }

@@ -1,4 +1,4 @@
-import { testObjectStoreMemory } from '@tracking/testing';
-import { createFileObjectSubject } from '../test/file-object-subject.ts';
+import { declareObjectStoreMemoryTests } from '@tracking/testing';
+import { createFileObjectStoreForTest } from '../test/file-object-subject.ts';
 
-testObjectStoreMemory('files', createFileObjectSubject());
+declareObjectStoreMemoryTests('files', createFileObjectStoreForTest());

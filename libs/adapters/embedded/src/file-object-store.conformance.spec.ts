@@ -1,4 +1,4 @@
-import { testObjectStore } from '@tracking/testing';
-import { createFileObjectSubject } from '../test/file-object-subject.ts';
+import { declareObjectStoreTests } from '@tracking/testing';
+import { createFileObjectStoreForTest } from '../test/file-object-subject.ts';
 
-testObjectStore('files', createFileObjectSubject());
+declareObjectStoreTests('files', createFileObjectStoreForTest());

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StorageFull } from '@tracking/ports';
+import { StorageFullError } from '@tracking/ports';
 import { eventually, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
 import { FileObjectStore } from './file-object-store.ts';
@@ -65,17 +65,17 @@ describe('objects in files', () => {
     const outcomes = await Promise.allSettled(puts);
     const failed = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
     expect(failed.length).toBeGreaterThan(0);
-    expect(failed.every((error) => error instanceof StorageFull)).toBe(true);
+    expect(failed.every((error) => error instanceof StorageFullError)).toBe(true);
     expect(await readdir(objects)).toHaveLength(5 - failed.length);
     expect(free).toBeGreaterThan(0);
     free = 6 * 2 ** 20 - 1;
-    await expect(store.putObject('obj_x', bytes('a'))).rejects.toThrow(StorageFull);
+    await expect(store.putObject('obj_x', bytes('a'))).rejects.toThrow(StorageFullError);
   });
 
   it('measure the free space of their own disk', async () => {
     await expect(
       (await FileObjectStore.openFileObjectStore(objects, { reserveBytes: 2 ** 60 })).putObject('obj_a', bytes('a')),
-    ).rejects.toThrow(StorageFull);
+    ).rejects.toThrow(StorageFullError);
     await expect(
       (await FileObjectStore.openFileObjectStore(objects, { reserveBytes: 1 })).putObject('obj_a', bytes('a')),
     ).resolves.toBeDefined();
@@ -117,7 +117,7 @@ describe('objects in files', () => {
 
     const store = await FileObjectStore.openFileObjectStore(objects);
     const hashes = new Map<string, string>();
-    for await (const id of store.listIdsStoredIn({ before: new Date(Date.now() + DAY_MS) })) {
+    for await (const id of store.listObjectIdsStoredInPeriod({ before: new Date(Date.now() + DAY_MS) })) {
       const hash = createHash('sha256');
       for await (const piece of (await store.getObject(id))?.bytes ?? []) hash.update(piece);
       hashes.set(id, hash.digest('hex'));

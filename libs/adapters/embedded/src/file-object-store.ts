@@ -4,13 +4,13 @@ import { access, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 
 import { dirname, join } from 'node:path';
 import {
   OBJECT_ID_PATTERN,
-  ObjectExists,
-  Unavailable,
+  ObjectExistsError,
+  UnavailableError,
   passBytesWhileDiskHasSpace,
   type DiskSpace,
   type ObjectContent,
   type ObjectStore,
-  type StoredObject,
+  type StoredObjectSizeAndHash,
 } from '@tracking/ports';
 import { measureFreeBytes } from './disk-space.ts';
 
@@ -60,13 +60,13 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  async putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+  async putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObjectSizeAndHash> {
     const whole = this.getObjectPath(id);
     const part = whole + UNFINISHED_FILE_SUFFIX;
-    if (this.beingStored.has(id)) throw new ObjectExists(id);
+    if (this.beingStored.has(id)) throw new ObjectExistsError(id);
     this.beingStored.add(id);
     try {
-      if (await convertDiskErrors(fileExists(whole))) throw new ObjectExists(id);
+      if (await convertDiskErrors(fileExists(whole))) throw new ObjectExistsError(id);
       const stored = await writeObjectFile(part, passBytesWhileDiskHasSpace(source, this.disk));
       await convertDiskErrors(rename(part, whole));
       await convertDiskErrors(syncFolder(this.folder));
@@ -97,7 +97,13 @@ export class FileObjectStore implements ObjectStore {
     await convertDiskErrors(syncFolder(this.folder));
   }
 
-  async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
+  async *listObjectIdsStoredInPeriod({
+    from,
+    before,
+  }: {
+    readonly from?: Date;
+    readonly before: Date;
+  }): AsyncGenerator<string> {
     for await (const { name, at } of this.listFiles((each) => OBJECT_ID_PATTERN.test(each))) {
       if (at < before && (from === undefined || at >= from)) yield name;
     }
@@ -131,7 +137,7 @@ export class FileObjectStore implements ObjectStore {
 }
 
 /** Resolves when the complete content of the file is on disk. */
-async function writeObjectFile(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+async function writeObjectFile(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObjectSizeAndHash> {
   // A file that already exists is left from a crash.
   const handle: FileHandle = await convertDiskErrors(open(file, 'w', 0o600));
   try {
@@ -173,8 +179,8 @@ async function convertDiskErrors<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-function createUnavailableError(error: unknown): Unavailable {
-  return new Unavailable(ENGINE_NAME, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
+function createUnavailableError(error: unknown): UnavailableError {
+  return new UnavailableError(ENGINE_NAME, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
 }
 
 /** Synchronizes the folder, so that a new file name survives a power failure. */

@@ -2,12 +2,12 @@ import type { FieldBounds, FilterCondition, Filter, Scalar } from '@tracking/por
 import {
   type ArrayTable,
   type CollectionLayout,
-  getColumnName,
-  encodeJsonSql,
-  encodeValue,
+  getColumnOfIndexedField,
+  createJsonEncodingSql,
+  encodeSqlValue,
   ID_FIELD,
   quoteName,
-  getSqlBoundsOfType,
+  getSqlBoundsOfValueType,
 } from './collection-layout.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
@@ -23,7 +23,7 @@ export class SqlBuilder {
   /** @param continuationKey key of the first sort value after which the page continues, if any */
   constructor(readonly continuationKey?: string) {}
 
-  addText(text: string, ...values: SqlValue[]): this {
+  addSqlText(text: string, ...values: SqlValue[]): this {
     this.text += text;
     this.values.push(...values);
     return this;
@@ -39,37 +39,37 @@ export function createFilterSql(layout: CollectionLayout, filter: Filter): SqlSt
 
 /** @param postings table `a` whose rows lead to the documents, if any; its array is then not read from `d` */
 export function addFilterSql(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
-  sql.addText('TRUE');
+  sql.addSqlText('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
     if (!FIELD_NAME_PATTERN.test(field))
       throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
-    sql.addText(' AND ');
+    sql.addSqlText(' AND ');
     const array = findArrayTable(layout, field, postings);
-    if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
+    if (array !== undefined) addIndexedArrayConditionSql(sql, { array, isLeading: array === postings }, condition);
     else if (field === ID_FIELD || layout.columns.includes(field))
-      addConditionSql(sql, `d.${getColumnName(field)}`, condition);
+      addConditionSql(sql, `d.${getColumnOfIndexedField(field)}`, condition);
     else addJsonCondition(sql, field, condition);
   }
 }
 
-/** Index that shows if a document has an element. */
+/** Returns the table that indexes the elements of an array field: `postings` if it does, or else any other. */
 function findArrayTable({ arrays }: CollectionLayout, field: string, postings?: ArrayTable): ArrayTable | undefined {
   if (postings?.arrayField === field) return postings;
   return arrays.find(({ arrayField }) => arrayField === field);
 }
 
 /** Adds a condition on the postings in the table `a`. */
-export function addPostingCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
-  addConditionSql(sql, `a.${getColumnName(field)}`, condition, ABSENT_VALUE_KEY_SQL);
+export function addArrayTableConditionSql(sql: SqlBuilder, field: string, condition: FilterCondition): void {
+  addConditionSql(sql, `a.${getColumnOfIndexedField(field)}`, condition, ABSENT_VALUE_KEY_SQL);
 }
 
 /** @param absent key that postings use for an absent field */
 function addConditionSql(sql: SqlBuilder, key: string, condition: FilterCondition, absent = 'NULL'): void {
-  if (isScalar(condition)) sql.addText(`${key} = ?`, encodeValue(condition));
+  if (isScalar(condition)) sql.addSqlText(`${key} = ?`, encodeSqlValue(condition));
   else if ('in' in condition)
-    sql.addText(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
-  else if ('ne' in condition) sql.addText(`${key} IS NOT ?`, encodeValue(condition.ne));
-  else if ('exists' in condition) sql.addText(`${key} IS ${condition.exists ? 'NOT ' : ''}${absent}`);
+    sql.addSqlText(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeSqlValue));
+  else if ('ne' in condition) sql.addSqlText(`${key} IS NOT ?`, encodeSqlValue(condition.ne));
+  else if ('exists' in condition) sql.addSqlText(`${key} IS ${condition.exists ? 'NOT ' : ''}${absent}`);
   else if ('all' in condition)
     for (const one of joinConditionsWithAnd(sql, condition.all)) addConditionSql(sql, key, one);
   else addBoundsSql(sql, key, condition);
@@ -77,12 +77,12 @@ function addConditionSql(sql: SqlBuilder, key: string, condition: FilterConditio
 
 /** Separate conditions, all of which must match. */
 function* joinConditionsWithAnd<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
-  sql.addText('(TRUE');
+  sql.addSqlText('(TRUE');
   for (const one of conditions) {
-    sql.addText(' AND ');
+    sql.addSqlText(' AND ');
     yield one;
   }
-  sql.addText(')');
+  sql.addSqlText(')');
 }
 
 /** Compares only values of one type: the end of the type replaces a missing bound. */
@@ -91,19 +91,19 @@ function addBoundsSql(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: FieldB
   const ofType = key === sql.continuationKey ? `+${key}` : key;
   const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
     if (value === undefined) return;
-    const encoded = encodeValue(value);
-    sql.addText(` AND ${key} ${comparison} ?`, encoded);
+    const encoded = encodeSqlValue(value);
+    sql.addSqlText(` AND ${key} ${comparison} ?`, encoded);
     if (counterparts.some((other) => other !== undefined && getJsonTypeName(other) === getJsonTypeName(value))) return;
-    const { from, below } = getSqlBoundsOfType(encoded);
-    if (comparison.startsWith('>')) sql.addText(` AND ${ofType} < ${below}`);
-    else if (from !== undefined) sql.addText(` AND ${ofType} >= ${from}`);
+    const { from, below } = getSqlBoundsOfValueType(encoded);
+    if (comparison.startsWith('>')) sql.addSqlText(` AND ${ofType} < ${below}`);
+    else if (from !== undefined) sql.addSqlText(` AND ${ofType} >= ${from}`);
   };
-  sql.addText('(TRUE');
+  sql.addSqlText('(TRUE');
   bound(gt, '>', [lt, lte]);
   bound(gte, '>=', [lt, lte]);
   bound(lt, '<', [gt, gte]);
   bound(lte, '<=', [gt, gte]);
-  sql.addText(')');
+  sql.addSqlText(')');
 }
 
 function getJsonTypeName(value: Scalar): string {
@@ -120,33 +120,33 @@ interface ArrayElementLookup {
  * Looks up the posting by its complete key. A condition with bounds searches the elements of the document instead,
  * because they are fewer than the index entries.
  */
-function addIndexedArray(sql: SqlBuilder, lookup: ArrayElementLookup, condition: FilterCondition): void {
+function addIndexedArrayConditionSql(sql: SqlBuilder, lookup: ArrayElementLookup, condition: FilterCondition): void {
   const { arrayField } = lookup.array;
-  if (isScalar(condition)) addArrayElementSql(sql, lookup, condition);
-  else if ('in' in condition) addArrayElementSql(sql, lookup, condition);
-  else if ('ne' in condition) addArrayElementSql(sql.addText('NOT '), lookup, condition.ne);
+  if (isScalar(condition)) addArrayElementConditionSql(sql, lookup, condition);
+  else if ('in' in condition) addArrayElementConditionSql(sql, lookup, condition);
+  else if ('ne' in condition) addArrayElementConditionSql(sql.addSqlText('NOT '), lookup, condition.ne);
   else if ('all' in condition)
-    for (const one of joinConditionsWithAnd(sql, condition.all)) addIndexedArray(sql, lookup, one);
+    for (const one of joinConditionsWithAnd(sql, condition.all)) addIndexedArrayConditionSql(sql, lookup, one);
   else addJsonCondition(sql, arrayField, condition);
 }
 
-function addArrayElementSql(
+function addArrayElementConditionSql(
   sql: SqlBuilder,
   { array, isLeading }: ArrayElementLookup,
   condition: FilterCondition,
 ): void {
   // The unary `+` keeps the planner from starting a join at this table.
-  sql.addText(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
-  addConditionSql(sql, `e.${getColumnName(array.arrayField)}`, condition);
+  sql.addSqlText(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
+  addConditionSql(sql, `e.${getColumnOfIndexedField(array.arrayField)}`, condition);
   for (const field of array.fields) {
     if (field === array.arrayField) continue;
-    const name = getColumnName(field);
+    const name = getColumnOfIndexedField(field);
     const known = isLeading ? `a.${name}` : `d.${name}`;
-    sql.addText(
+    sql.addSqlText(
       ` AND e.${name} = ${isLeading || field === ID_FIELD ? known : `ifnull(${known}, ${ABSENT_VALUE_KEY_SQL})`}`,
     );
   }
-  sql.addText(')');
+  sql.addSqlText(')');
 }
 
 /**
@@ -156,10 +156,10 @@ function addArrayElementSql(
 function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   const path = `'$.${field}'`;
   if (isScalar(condition)) addArrayConditionSql(sql, path, condition);
-  else if ('exists' in condition) sql.addText(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
+  else if ('exists' in condition) sql.addSqlText(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
   else if ('all' in condition)
     for (const one of joinConditionsWithAnd(sql, condition.all)) addJsonCondition(sql, field, one);
-  else if ('ne' in condition) addArrayConditionSql(sql.addText('NOT '), path, condition.ne);
+  else if ('ne' in condition) addArrayConditionSql(sql.addSqlText('NOT '), path, condition.ne);
   else addArrayConditionSql(sql, path, condition);
 }
 
@@ -168,16 +168,16 @@ function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondi
  * array.
  */
 function addArrayConditionSql(sql: SqlBuilder, path: string, condition: FilterCondition): void {
-  sql.addText(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
-  sql.addText(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
-  addConditionSql(sql, `(${encodeJsonSql('e.type', 'e.value')})`, condition);
-  sql.addText(') ELSE (');
-  addConditionSql(sql, `(${encodeJsonSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
-  sql.addText(') IS TRUE END)');
+  sql.addSqlText(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
+  sql.addSqlText(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
+  addConditionSql(sql, `(${createJsonEncodingSql('e.type', 'e.value')})`, condition);
+  sql.addSqlText(') ELSE (');
+  addConditionSql(sql, `(${createJsonEncodingSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
+  sql.addSqlText(') IS TRUE END)');
 }
 
-export function createDocumentKeySql(layout: CollectionLayout, field: string): string {
-  if (field === ID_FIELD || layout.columns.includes(field)) return `d.${getColumnName(field)}`;
+export function createDocumentFieldSql(layout: CollectionLayout, field: string): string {
+  if (field === ID_FIELD || layout.columns.includes(field)) return `d.${getColumnOfIndexedField(field)}`;
   if (!FIELD_NAME_PATTERN.test(field))
     throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
   return `json_extract(d.json, '$.${field}')`;

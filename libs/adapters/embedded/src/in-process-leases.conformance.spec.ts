@@ -1,7 +1,7 @@
-import { testLeases } from '@tracking/testing';
-import { createEmbeddedSubject } from '../test/embedded-subject.ts';
+import { declareLeaseTests } from '@tracking/testing';
+import { createEmbeddedAdapterForTest } from '../test/embedded-subject.ts';
 
-testLeases(
+declareLeaseTests(
   'one process',
-  createEmbeddedSubject(({ leases }) => leases),
+  createEmbeddedAdapterForTest(({ leases }) => leases),
 );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  Unavailable,
+  UnavailableError,
   type HeldLeaseState,
   type Lease,
   type LeaseMember,
@@ -51,11 +51,11 @@ export class InProcessLeases implements Leases {
         return readMembers();
       },
       announceMember: announce,
-      onChange: (listener) => {
+      addMemberChangeListener: (listener) => {
         own.add(listener);
         this.listeners.add(listener);
       },
-      removeMember: () => {
+      removeOwnMember: () => {
         for (const listener of own) this.listeners.delete(listener);
         if (this.members.delete(id)) this.notifyListeners();
         return Promise.resolve();
@@ -63,17 +63,17 @@ export class InProcessLeases implements Leases {
     };
   }
 
-  list(): Promise<readonly HeldLeaseState[]> {
+  listHeldLeases(): Promise<readonly HeldLeaseState[]> {
     const [only = null, ...others] = this.members.values();
-    const holder = only === null || others.length > 0 ? null : describeLeaseHolder(only);
+    const holder = only === null || others.length > 0 ? null : pickLeaseHolderFields(only);
     const held = [...this.given].map(({ name, epoch }) => ({ name, epoch, holder }));
     return Promise.resolve(held.sort((one, other) => (one.name < other.name ? -1 : 1)));
   }
 
   async close(): Promise<void> {
     // Waiting callers are rejected before the leases end, so that no caller gets a released lease.
-    this.closing.abort(new Unavailable('leases', 'closed'));
-    for (const lease of this.given) await lease.release();
+    this.closing.abort(new UnavailableError('leases', 'closed'));
+    for (const lease of this.given) await lease.releaseLease();
   }
 
   private notifyListeners(): void {
@@ -104,8 +104,8 @@ export class InProcessLeases implements Leases {
       epoch: this.epoch,
       lost: released.signal,
       handOverRequested: new AbortController().signal,
-      isHeld: () => !released.signal.aborted,
-      release: () => {
+      isLeaseHeld: () => !released.signal.aborted,
+      releaseLease: () => {
         if (this.given.delete(lease)) {
           released.abort();
           const next = this.waiting.get(name)?.shift();
@@ -120,6 +120,6 @@ export class InProcessLeases implements Leases {
   }
 }
 
-function describeLeaseHolder({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
+function pickLeaseHolderFields({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
   return { id, name, ...(address !== undefined && { address }) };
 }

@@ -1,5 +1,5 @@
-export { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from './data-folder.ts';
+export { DataFolderDamagedError, DataFolderInUseError, DataFolderTooNewError } from './data-folder.ts';
 export { EmbeddedEngine } from './embedded-engine.ts';
 export { FileObjectStore } from './file-object-store.ts';
 export { InProcessLeases } from './in-process-leases.ts';
-export { MemoryQuota } from './memory-quota.ts';
+export { InMemoryRequestQuota } from './memory-quota.ts';

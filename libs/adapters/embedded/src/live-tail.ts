@@ -5,7 +5,7 @@ export interface LiveTailLimits {
   readonly characters: number;
 }
 
-interface LiveTailItem<T> {
+interface SizedLiveTailItem<T> {
   readonly item: T;
   readonly characters: number;
 }
@@ -14,7 +14,7 @@ interface LiveTailItem<T> {
  * Keeps the newest items of a log without position gaps in memory, so that readers near the end need not read the file.
  */
 export class LiveTail<T> {
-  private entries: LiveTailItem<T>[] = [];
+  private entries: SizedLiveTailItem<T>[] = [];
   private characters = 0;
   /** Notifies waiting readers of new items, or of a reason to check again. */
   readonly signal = new ChangeSignal();
@@ -30,7 +30,7 @@ export class LiveTail<T> {
   }
 
   /** Adds items at the positions after the last one. */
-  addItems(entries: readonly LiveTailItem<T>[]): void {
+  appendItemsToTail(entries: readonly SizedLiveTailItem<T>[]): void {
     for (const entry of entries) {
       this.entries.push(entry);
       this.characters += entry.characters;
@@ -38,7 +38,7 @@ export class LiveTail<T> {
     this.head += entries.length;
     const { items, characters } = this.limits;
     // The tail drops many items at once, because each removal moves the remaining items in memory.
-    if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.dropOldestEvent();
+    if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.dropEventsOverLimits();
     this.signal.notifyWaiters();
   }
 
@@ -67,7 +67,7 @@ export class LiveTail<T> {
     this.characters = 0;
   }
 
-  private dropOldestEvent(): void {
+  private dropEventsOverLimits(): void {
     const { items, characters } = this.limits;
     let dropped = 0;
     while (this.entries.length - dropped > items || this.characters > characters) {
@@ -88,15 +88,15 @@ export class ChangeSignal {
   changed!: Promise<void>;
 
   constructor() {
-    this.createSignal();
+    this.renewChangePromise();
   }
 
   notifyWaiters(): void {
     this.resolve();
-    this.createSignal();
+    this.renewChangePromise();
   }
 
-  private createSignal(): void {
+  private renewChangePromise(): void {
     this.changed = new Promise((resolve) => (this.resolve = resolve));
   }
 }

@@ -1,7 +1,7 @@
-import { testQuota } from '@tracking/testing';
-import { MemoryQuota } from './memory-quota.ts';
+import { declareQuotaTests } from '@tracking/testing';
+import { InMemoryRequestQuota } from './memory-quota.ts';
 
-testQuota('memory', (clock) => {
-  const open = () => Promise.resolve(new MemoryQuota(clock));
-  return { open, reopen: open, close: () => Promise.resolve(), reservedShare: 0 };
+declareQuotaTests('memory', (clock) => {
+  const open = () => Promise.resolve(new InMemoryRequestQuota(clock));
+  return { open, closeAndReopenPort: open, close: () => Promise.resolve(), reservedShare: 0 };
 });

@@ -1,4 +1,4 @@
-import { Unavailable, type Clock, type Quota, type QuotaDecision } from '@tracking/ports';
+import { UnavailableError, type Clock, type RequestQuota, type QuotaDecision } from '@tracking/ports';
 
 /**
  * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
@@ -16,7 +16,7 @@ interface RequestCountsBySecond {
 }
 
 /** Request quotas of a single process. */
-export class MemoryQuota implements Quota {
+export class InMemoryRequestQuota implements RequestQuota {
   private readonly keys = new Map<string, RequestCountsBySecond>();
   private sweptAt = 0;
   private closed = false;
@@ -24,10 +24,10 @@ export class MemoryQuota implements Quota {
   constructor(private readonly clock: Clock = () => new Date()) {}
 
   async takeRequest(key: string, limit: number): Promise<QuotaDecision> {
-    if (this.closed) throw new Unavailable('quota', 'closed');
+    if (this.closed) throw new UnavailableError('quota', 'closed');
     const milliseconds = this.clock().getTime();
     const now = Math.floor(milliseconds / 1_000);
-    this.dropUnusedKeys(now);
+    this.dropIdleQuotaKeys(now);
     let taken = this.keys.get(key);
     if (taken === undefined)
       this.keys.set(key, (taken = { counts: new Uint32Array(ONE_SECOND_BUCKET_COUNT), newest: now, total: 0 }));
@@ -41,8 +41,10 @@ export class MemoryQuota implements Quota {
       admitted,
       limit,
       remaining: Math.max(0, limit - taken.total),
-      resetAt: findSecondBelowLimit(taken, 0) ?? now,
-      retryAfter: admitted ? 0 : Math.ceil((findSecondBelowLimit(taken, limit - 1) ?? now) - milliseconds / 1_000),
+      resetAt: findSecondBelowRequestLimit(taken, 0) ?? now,
+      retryAfter: admitted
+        ? 0
+        : Math.ceil((findSecondBelowRequestLimit(taken, limit - 1) ?? now) - milliseconds / 1_000),
     });
   }
 
@@ -53,7 +55,7 @@ export class MemoryQuota implements Quota {
   }
 
   /** Once a minute, drops keys without requests in the last minute. */
-  private dropUnusedKeys(now: number): void {
+  private dropIdleQuotaKeys(now: number): void {
     if (Math.abs(now - this.sweptAt) < 60) return;
     this.sweptAt = now;
     for (const [key, taken] of this.keys) if (now - taken.newest >= ONE_SECOND_BUCKET_COUNT) this.keys.delete(key);
@@ -78,7 +80,7 @@ function handleQuotaClockSetBack(taken: RequestCountsBySecond, now: number): voi
 }
 
 /** Returns the epoch second from which at most `most` requests count if none is added. */
-function findSecondBelowLimit(taken: RequestCountsBySecond, most: number): number | undefined {
+function findSecondBelowRequestLimit(taken: RequestCountsBySecond, most: number): number | undefined {
   let left = taken.total;
   for (let second = taken.newest - ONE_SECOND_BUCKET_COUNT + 1; second <= taken.newest && left > most; second += 1) {
     left -= taken.counts[((second % ONE_SECOND_BUCKET_COUNT) + ONE_SECOND_BUCKET_COUNT) % ONE_SECOND_BUCKET_COUNT] ?? 0;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
+import { createSampleNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
 /** Sizes in SQLite's write-ahead log (https://sqlite.org/fileformat2.html#walformat) for pages of 4096 bytes. */
@@ -48,7 +48,7 @@ describe('a power failure', () => {
     const views = await engine.documentStore.collection<View>(VIEWS);
     const checkpoints = await engine.documentStore.collection<StoredCheckpoint>(CHECKPOINTS);
     for (let step = 1; step <= 12; step += 1) {
-      await engine.eventStore.append(`s${step}`, 'no_stream', createNewEvents(2));
+      await engine.eventStore.append(`s${step}`, 'no_stream', createSampleNewEvents(2));
       acknowledged.push(statSync(join(dataDir, 'storage.db-wal')).size);
       const documents = Array.from({ length: WORK }, (_, index) => ({ id: `${step}-${index}`, step }));
       await views.writeMany(documents.map((document) => ({ kind: 'upsert', document })));

@@ -1,35 +1,44 @@
-import type { FieldBounds, CountOptions, Filter, FilterCondition, Query, Scalar, Scan } from '@tracking/ports';
+import type {
+  FieldBounds,
+  CountOptions,
+  Filter,
+  FilterCondition,
+  Query,
+  Scalar,
+  IndexScanQuery,
+} from '@tracking/ports';
 import {
   type ArrayTable,
   type CollectionLayout,
-  getColumnName,
-  encodeValue,
+  getColumnOfIndexedField,
+  encodeSqlValue,
   ID_FIELD,
   getIndexName,
   quoteName,
-  getSqlBoundsOfType,
+  getSqlBoundsOfValueType,
 } from './collection-layout.ts';
-import { addFilterSql, addPostingCondition, createDocumentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
+import { addFilterSql, addArrayTableConditionSql, createDocumentFieldSql, isScalar, SqlBuilder } from './filter-sql.ts';
 import { LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
 /** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
 const MAX_POINT_LOOKUP_DOCUMENTS = 10;
 /** Maximum number of documents in such a lookup if they are adjacent in an index. */
-const MAX_ADJACENT_DOCUMENTS = 50;
+const MAX_ADJACENT_LOOKUP_DOCUMENTS = 50;
 
 export function createFindSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): SqlStatement {
   const path = chooseAccessPath(layout, filter, index);
   const sortKeys = sort?.fields.map((field) => sortKeySql(layout, field, path)) ?? [];
   const sql = new SqlBuilder(after && sortKeys[0]);
-  sql.addText('SELECT d.json');
-  addMatchingDocumentsSql(sql, layout, filter, path);
+  sql.addSqlText('SELECT d.json');
+  addSelectMatchingDocumentsSql(sql, layout, filter, path);
   if (after !== undefined && sortKeys.length > 0) {
-    const values = after.map(encodeValue);
-    sql.addText(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
+    const values = after.map(encodeSqlValue);
+    sql.addSqlText(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
   }
-  if (sortKeys.length > 0) sql.addText(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
-  return sql.addText(` ${LIMIT_CLAUSE_SQL}`, limit);
+  if (sortKeys.length > 0)
+    sql.addSqlText(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
+  return sql.addSqlText(` ${LIMIT_CLAUSE_SQL}`, limit);
 }
 
 export function createCountSql(
@@ -38,19 +47,19 @@ export function createCountSql(
   { atMost, index }: CountOptions = {},
 ): SqlStatement {
   const sql = new SqlBuilder();
-  sql.addText('SELECT count(*) FROM (SELECT 1');
-  addMatchingDocumentsSql(sql, layout, filter, { ...chooseAccessPath(layout, filter, index), isCounted: true });
-  if (atMost !== undefined) sql.addText(` ${LIMIT_CLAUSE_SQL}`, atMost);
-  return sql.addText(')');
+  sql.addSqlText('SELECT count(*) FROM (SELECT 1');
+  addSelectMatchingDocumentsSql(sql, layout, filter, { ...chooseAccessPath(layout, filter, index), isCounted: true });
+  if (atMost !== undefined) sql.addSqlText(` ${LIMIT_CLAUSE_SQL}`, atMost);
+  return sql.addSqlText(')');
 }
 
 /** @throws TypeError if the field is not indexed */
 export function createSumSql(layout: CollectionLayout, field: string, filter: Filter, index: string): SqlStatement {
   if (!layout.columns.includes(field)) throw new TypeError(`${layout.spec.name} has no index of ${field}`);
-  const key = `d.${getColumnName(field)}`;
+  const key = `d.${getColumnOfIndexedField(field)}`;
   const sql = new SqlBuilder();
-  sql.addText(`SELECT coalesce(sum(${key}) FILTER (WHERE typeof(${key}) IN ('integer', 'real')), 0)`);
-  addMatchingDocumentsSql(sql, layout, filter, chooseAccessPath(layout, filter, index));
+  sql.addSqlText(`SELECT coalesce(sum(${key}) FILTER (WHERE typeof(${key}) IN ('integer', 'real')), 0)`);
+  addSelectMatchingDocumentsSql(sql, layout, filter, chooseAccessPath(layout, filter, index));
   return sql;
 }
 
@@ -58,7 +67,7 @@ export function createSumSql(layout: CollectionLayout, field: string, filter: Fi
  * Returns true if an index leads to a few documents without sorting. Such a query is cheap enough for the calling
  * thread.
  */
-export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }: Query): boolean {
+export function isCheapIndexLookup({ spec }: CollectionLayout, { filter, sort, limit }: Query): boolean {
   const pinned = (field: string) => {
     const condition = filter[field];
     if (condition === undefined) return false;
@@ -74,7 +83,7 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
     const leading = index.fields.slice(0, fields.length);
     const leadsThere = fields.every((field) => leading.includes(field) && pinned(field));
     const isOne = fields.every((field) => isScalar(filter[field]));
-    return leadsThere && unsorted && limit <= (isOne ? MAX_ADJACENT_DOCUMENTS : MAX_POINT_LOOKUP_DOCUMENTS);
+    return leadsThere && unsorted && limit <= (isOne ? MAX_ADJACENT_LOOKUP_DOCUMENTS : MAX_POINT_LOOKUP_DOCUMENTS);
   });
 }
 
@@ -95,11 +104,11 @@ interface AccessPath {
  * value, unless the filter specifies document ids.
  */
 function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
-  const array = index === undefined ? chooseArrayIndex(layout, filter) : findArrayTableByIndex(layout, index);
+  const array = index === undefined ? chooseArrayIndexTable(layout, filter) : findArrayTableByIndex(layout, index);
   if (array === undefined) {
     return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${getIndexName(layout.spec, index)}` };
   }
-  const lead = findLeadingCondition(filter[array.arrayField]);
+  const lead = findIndexSearchCondition(filter[array.arrayField]);
   if (lead === undefined)
     throw new TypeError(`cannot use index ${array.index.name}: the filter has no condition on ${array.arrayField}`);
   return { postings: array, repeats: !isScalar(lead), hint: '' };
@@ -111,18 +120,18 @@ function findArrayTableByIndex({ spec, arrays }: CollectionLayout, name: string)
   return arrays.find(({ index }) => index.name === name);
 }
 
-function chooseArrayIndex({ arrays }: CollectionLayout, filter: Filter): ArrayTable | undefined {
+function chooseArrayIndexTable({ arrays }: CollectionLayout, filter: Filter): ArrayTable | undefined {
   const id = filter[ID_FIELD];
   if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
   const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
   const [array] = arrays
-    .filter(({ arrayField }) => findLeadingCondition(filter[arrayField]) !== undefined)
+    .filter(({ arrayField }) => findIndexSearchCondition(filter[arrayField]) !== undefined)
     .sort((one, other) => pinned(other) - pinned(one));
   return array;
 }
 
 /** Returns the elements by which an index can be searched; undefined for a negated condition. */
-function findLeadingCondition(condition: FilterCondition | undefined): FilterCondition | undefined {
+function findIndexSearchCondition(condition: FilterCondition | undefined): FilterCondition | undefined {
   if (condition === undefined || isScalar(condition)) return condition;
   if ('all' in condition) return condition.all[0];
   return 'exists' in condition || 'ne' in condition ? undefined : condition;
@@ -161,33 +170,39 @@ function splitFilterByArrayTable(filter: Filter, { fields, arrayField }: ArrayTa
 }
 
 /** Selects one row per matching document, with the document as `d`, unless documents are only counted. */
-function addMatchingDocumentsSql(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, path: AccessPath): void {
+function addSelectMatchingDocumentsSql(
+  sql: SqlBuilder,
+  layout: CollectionLayout,
+  filter: Filter,
+  path: AccessPath,
+): void {
   const { postings, repeats, hint, isCounted = false } = path;
   if (postings === undefined) {
-    sql.addText(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
+    sql.addSqlText(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
     return addFilterSql(sql, layout, filter);
   }
   // Reads rows in the order of the index on an array field, and stops at the limit, however many documents have the element.
   const { led, ofPosting, ofDocument } = splitFilterByArrayTable(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
   const documents = isEnough ? '' : ` CROSS JOIN ${quoteName(layout.table)} AS d ON d.id = a.id`;
-  sql.addText(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
-  sql.addText(`${quoteName(postings.table)} AS a${repeats ? '' : documents} WHERE `);
-  addLeadingConditions(sql, led);
-  sql.addText(repeats ? `) AS a${documents} WHERE ` : ' AND ');
+  sql.addSqlText(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
+  sql.addSqlText(`${quoteName(postings.table)} AS a${repeats ? '' : documents} WHERE `);
+  addSqlOfLeadingFields(sql, led);
+  sql.addSqlText(repeats ? `) AS a${documents} WHERE ` : ' AND ');
   addFilterSql(sql, layout, ofPosting, repeats ? undefined : postings);
-  addFilterSql(sql.addText(' AND '), layout, ofDocument);
+  addFilterSql(sql.addSqlText(' AND '), layout, ofDocument);
 }
 
-function addLeadingConditions(sql: SqlBuilder, led: Filter): void {
-  sql.addText('TRUE');
-  for (const [field, condition] of Object.entries(led)) addPostingCondition(sql.addText(' AND '), field, condition);
+function addSqlOfLeadingFields(sql: SqlBuilder, led: Filter): void {
+  sql.addSqlText('TRUE');
+  for (const [field, condition] of Object.entries(led))
+    addArrayTableConditionSql(sql.addSqlText(' AND '), field, condition);
 }
 
 function sortKeySql(layout: CollectionLayout, field: string, { postings, repeats }: AccessPath): string {
   return postings?.fields.includes(field) === true && !repeats
-    ? `a.${getColumnName(field)}`
-    : createDocumentKeySql(layout, field);
+    ? `a.${getColumnOfIndexedField(field)}`
+    : createDocumentFieldSql(layout, field);
 }
 
 /**
@@ -195,10 +210,10 @@ function sortKeySql(layout: CollectionLayout, field: string, { postings, repeats
  * The conditions are evaluated in the row and not in `WHERE`, because the engine would otherwise skip any number of
  * entries until enough match.
  */
-export function createScanSql(layout: CollectionLayout, scan: Scan): SqlStatement {
+export function createScanSql(layout: CollectionLayout, scan: IndexScanQuery): SqlStatement {
   const array = findArrayTableByIndex(layout, scan.index);
   const alias = array === undefined ? 'd' : 'a';
-  const key = (field: string) => `${alias}.${getColumnName(field)}`;
+  const key = (field: string) => `${alias}.${getColumnOfIndexedField(field)}`;
   const keys = scan.sort.fields.map(key);
   const parts =
     array === undefined
@@ -206,32 +221,32 @@ export function createScanSql(layout: CollectionLayout, scan: Scan): SqlStatemen
       : splitFilterByArrayTable(scan.filter, array);
   const { pinned, others } = splitFilterByScanIndex(layout, scan, parts.led);
   const sql = new SqlBuilder();
-  sql.addText('SELECT CASE WHEN ');
+  sql.addSqlText('SELECT CASE WHEN ');
   if (array === undefined) addFilterSql(sql, layout, others);
   else {
-    addLeadingConditions(sql, others);
-    addFilterSql(sql.addText(' AND '), layout, parts.ofPosting, array);
+    addSqlOfLeadingFields(sql, others);
+    addFilterSql(sql.addSqlText(' AND '), layout, parts.ofPosting, array);
   }
-  sql.addText(' THEN ');
-  if (array === undefined) sql.addText('d.json');
+  sql.addSqlText(' THEN ');
+  if (array === undefined) sql.addSqlText('d.json');
   else {
-    sql.addText(`(SELECT d.json FROM ${quoteName(layout.table)} AS d WHERE d.id = a.id AND `);
+    sql.addSqlText(`(SELECT d.json FROM ${quoteName(layout.table)} AS d WHERE d.id = a.id AND `);
     addFilterSql(sql, layout, parts.ofDocument);
-    sql.addText(')');
+    sql.addSqlText(')');
   }
-  sql.addText(` END, ${keys} FROM ${quoteName(array?.table ?? layout.table)} AS ${alias}`);
-  if (array === undefined) sql.addText(` INDEXED BY ${getIndexName(layout.spec, scan.index)}`);
-  sql.addText(' WHERE TRUE');
-  for (const [field, value] of pinned) sql.addText(` AND ${key(field)} = ?`, value);
+  sql.addSqlText(` END, ${keys} FROM ${quoteName(array?.table ?? layout.table)} AS ${alias}`);
+  if (array === undefined) sql.addSqlText(` INDEXED BY ${getIndexName(layout.spec, scan.index)}`);
+  sql.addSqlText(' WHERE TRUE');
+  for (const [field, value] of pinned) sql.addSqlText(` AND ${key(field)} = ?`, value);
   addScanRangeSql(sql, keys, scan);
-  return sql.addText(
+  return sql.addSqlText(
     ` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT_CLAUSE_SQL}`,
     scan.visit,
   );
 }
 
 /** Splits the filter into values of the index fields before the sort fields, and all other conditions. */
-function splitFilterByScanIndex({ spec }: CollectionLayout, { index, sort }: Scan, filter: Filter) {
+function splitFilterByScanIndex({ spec }: CollectionLayout, { index, sort }: IndexScanQuery, filter: Filter) {
   const fields = spec.indexes.find(({ name }) => name === index)?.fields ?? [];
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
@@ -242,7 +257,7 @@ function splitFilterByScanIndex({ spec }: CollectionLayout, { index, sort }: Sca
     const condition = filter[field];
     if (!isScalar(condition))
       throw new TypeError(`cannot scan index ${index}: the filter must compare ${field} with one value`);
-    return [field, encodeValue(condition)];
+    return [field, encodeSqlValue(condition)];
   });
   const others = Object.entries(filter).filter(([field]) => !pinned.some(([name]) => name === field));
   return { pinned, others: Object.fromEntries(others) };
@@ -252,18 +267,18 @@ function splitFilterByScanIndex({ spec }: CollectionLayout, { index, sort }: Sca
  * Adds the bounds of the scanned range. A range without a bound ends at the end of the value type; a continued scan
  * starts after its last entry.
  */
-function addScanRangeSql(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
+function addScanRangeSql(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: IndexScanQuery): void {
   const [first = ''] = sort.fields;
   const [key = ''] = keys;
-  const { from, to } = convertBoundsToColumnRange(parseBounds(filter[first]));
+  const { from, to } = convertBoundsToColumnRange(parseFilterBounds(filter[first]));
   const add = (bound: Bound | undefined) => {
-    if (bound !== undefined) sql.addText(` AND ${key} ${bound.text}`, ...bound.values);
+    if (bound !== undefined) sql.addSqlText(` AND ${key} ${bound.text}`, ...bound.values);
   };
   const comparison = after === undefined ? undefined : sort.descending === true ? '<' : '>';
   if (comparison !== '>') add(from);
   if (comparison !== '<') add(to);
   if (after !== undefined)
-    sql.addText(` AND (${keys}) ${comparison} (${keys.map(() => '?')})`, ...after.map(encodeValue));
+    sql.addSqlText(` AND (${keys}) ${comparison} (${keys.map(() => '?')})`, ...after.map(encodeSqlValue));
 }
 
 /** Comparison operator and value of a bound, without the sort key. */
@@ -273,24 +288,24 @@ function convertBoundsToColumnRange({ gt, gte, lt, lte }: FieldBounds): {
   readonly from?: Bound | undefined;
   readonly to?: Bound | undefined;
 } {
-  const from = parseBound('>=', gte) ?? parseBound('>', gt);
-  const to = parseBound('<=', lte) ?? parseBound('<', lt);
+  const from = createBoundSql('>=', gte) ?? createBoundSql('>', gt);
+  const to = createBoundSql('<=', lte) ?? createBoundSql('<', lt);
   const [low, high] = [from?.values[0], to?.values[0]];
   return {
-    from: from ?? (high === undefined ? undefined : createTypeBound('>=', getSqlBoundsOfType(high).from)),
-    to: to ?? (low === undefined ? undefined : createTypeBound('<', getSqlBoundsOfType(low).below)),
+    from: from ?? (high === undefined ? undefined : createSqlTypeBound('>=', getSqlBoundsOfValueType(high).from)),
+    to: to ?? (low === undefined ? undefined : createSqlTypeBound('<', getSqlBoundsOfValueType(low).below)),
   };
 }
 
-function parseBound(comparison: string, value: Scalar | undefined): Bound | undefined {
-  return value === undefined ? undefined : { text: `${comparison} ?`, values: [encodeValue(value)] };
+function createBoundSql(comparison: string, value: Scalar | undefined): Bound | undefined {
+  return value === undefined ? undefined : { text: `${comparison} ?`, values: [encodeSqlValue(value)] };
 }
 
-function createTypeBound(comparison: string, literal: string | undefined): Bound | undefined {
+function createSqlTypeBound(comparison: string, literal: string | undefined): Bound | undefined {
   return literal === undefined ? undefined : { text: `${comparison} ${literal}`, values: [] };
 }
 
-function parseBounds(condition: Filter[string] | undefined): FieldBounds {
+function parseFilterBounds(condition: Filter[string] | undefined): FieldBounds {
   if (condition === undefined) return {};
   if (isScalar(condition)) return { gte: condition, lte: condition };
   return 'in' in condition || 'ne' in condition || 'exists' in condition || 'all' in condition ? {} : condition;

@@ -4,7 +4,7 @@ import type { SqlValue } from './storage-threads.ts';
 
 /** SQLite's default page size. */
 export const PAGE_BYTES = 4_096;
-const MAX_STATEMENTS = 500;
+const MAX_CACHED_STATEMENTS = 500;
 /**
  * Limit clause with a parameter. SQLite plans a plain `LIMIT ?` for its value and plans again for each value; it does
  * not evaluate the expression while planning.
@@ -24,17 +24,17 @@ const SQLITE_IOERR_SHMSIZE = 4_874;
  * Opens a read-only connection. It sees everything committed before each statement. Its small cache holds the upper
  * levels of trees; other pages come from the system's cache (ADR 0028).
  */
-export function openForReading(file: string): Database {
-  const database = new Database(new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
+export function openDatabaseForReading(file: string): SqliteConnection {
+  const database = new SqliteConnection(new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
   database.runStatement('PRAGMA cache_size = -4000');
   return database;
 }
 
 /** Connection with a cache of prepared statements. */
-export class Database {
+export class SqliteConnection {
   private readonly connection: DatabaseSync;
   /** Prepared statements by text. The cache is bounded, because lists in filters create new texts. */
-  private readonly statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
+  private readonly statements = new LRUCache<string, StatementSync>({ max: MAX_CACHED_STATEMENTS });
 
   constructor(connection: DatabaseSync) {
     this.connection = connection;
@@ -61,7 +61,7 @@ export class Database {
   }
 
   /** Returns the first column of the first row; undefined without a row. */
-  readFirstValue(text: string, values: readonly SqlValue[] = []): SqlValue | undefined {
+  readFirstValueOfQuery(text: string, values: readonly SqlValue[] = []): SqlValue | undefined {
     return this.readRow(text, values)?.[0];
   }
 
@@ -96,7 +96,7 @@ function getPrimaryErrorCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
-/** Returns true if a unique index refused the row. */
+/** Returns true if a constraint, such as a unique index, refused the row. */
 export function isConstraintError(error: unknown): boolean {
   return getPrimaryErrorCode(error) === SQLITE_CONSTRAINT;
 }
@@ -116,7 +116,7 @@ export function isCorruptDatabaseError(error: unknown): boolean {
 }
 
 /** Returns true if the file does not start with SQLite's header. */
-export function isNoDatabaseError(error: unknown): boolean {
+export function isNotSqliteFileError(error: unknown): boolean {
   return getPrimaryErrorCode(error) === SQLITE_NOTADB;
 }
 
@@ -124,11 +124,11 @@ export function isNoDatabaseError(error: unknown): boolean {
  * Returns true if the file is no longer reliable. After a failed fsync the operating system may have dropped unwritten
  * data, so that a later fsync succeeds without it: this process must not acknowledge any further write.
  */
-export function isFatalError(error: unknown): boolean {
+export function isFatalDatabaseError(error: unknown): boolean {
   return (
     (getPrimaryErrorCode(error) === SQLITE_IOERR && !isDiskFullError(error)) ||
     isCorruptDatabaseError(error) ||
-    isNoDatabaseError(error)
+    isNotSqliteFileError(error)
   );
 }
 

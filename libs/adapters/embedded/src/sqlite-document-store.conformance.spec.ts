@@ -1,7 +1,7 @@
-import { testDocumentStore } from '@tracking/testing';
-import { createEmbeddedSubject } from '../test/embedded-subject.ts';
+import { declareDocumentStoreTests } from '@tracking/testing';
+import { createEmbeddedAdapterForTest } from '../test/embedded-subject.ts';
 
-testDocumentStore(
+declareDocumentStoreTests(
   'SQLite',
-  createEmbeddedSubject(({ documentStore }) => documentStore),
+  createEmbeddedAdapterForTest(({ documentStore }) => documentStore),
 );

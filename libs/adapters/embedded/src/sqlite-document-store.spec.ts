@@ -1,14 +1,16 @@
-import { Unavailable, WritesRefused } from '@tracking/ports';
+import { UnavailableError, WritesRefusedError } from '@tracking/ports';
 import { createCollectionLayout } from './collection-layout.ts';
 import { SqliteCollection } from './sqlite-document-store.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 
-/** Commits `admitted` operations and refuses later ones as `Busy`. */
+/** Commits `admitted` operations and refuses later ones as `BusyError`. */
 function collectionOf(admitted: number) {
   let left = admitted;
   const run = () =>
-    left-- > 0 ? Promise.resolve({ duplicate: null }) : Promise.reject(new WritesRefused('storage', 'no room'));
-  const storage = { writer: { throwIfNotWritable: () => undefined, runOperation: run } } as unknown as SqliteStorage;
+    left-- > 0 ? Promise.resolve({ duplicate: null }) : Promise.reject(new WritesRefusedError('storage', 'no room'));
+  const storage = {
+    writer: { throwIfNotWritable: () => undefined, addOperationToBatch: run },
+  } as unknown as SqliteStorage;
   return new SqliteCollection(createCollectionLayout({ name: 'things', indexes: [] }), storage);
 }
 const inserts = (count: number) =>
@@ -19,11 +21,11 @@ describe('many writes to SQLite', () => {
     const error: unknown = await collectionOf(1)
       .writeMany(inserts(1_001))
       .catch((each: unknown) => each);
-    expect(error).toBeInstanceOf(Unavailable);
-    expect(error).not.toBeInstanceOf(WritesRefused);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).not.toBeInstanceOf(WritesRefusedError);
   });
 
   it('are refused as not done if they are one operation', async () => {
-    await expect(collectionOf(0).writeMany(inserts(1_000))).rejects.toBeInstanceOf(WritesRefused);
+    await expect(collectionOf(0).writeMany(inserts(1_000))).rejects.toBeInstanceOf(WritesRefusedError);
   });
 });

@@ -5,28 +5,28 @@ import {
   type CountOptions,
   type Document,
   type DocumentStore,
-  DuplicateKey,
+  DuplicateKeyError,
   type Filter,
   type BoundedResult,
-  isUnsatisfiable,
+  isUnsatisfiableFilter,
   type Query,
   type Replacement,
-  type Scan,
-  type ScanResult,
-  Unavailable,
-  convertToUnknownOutcome,
+  type IndexScanQuery,
+  type IndexScanResult,
+  UnavailableError,
+  convertToUnknownOutcomeError,
 } from '@tracking/ports';
-import { DutyCycle } from '@tracking/resilience';
+import { BackgroundWorkThrottle } from '@tracking/resilience';
 import {
-  getArrayValues,
+  getIndexedArraysAsJson,
   type CollectionLayout,
   getColumnValues,
-  decodeValue,
+  decodeSqlValue,
   createCollectionLayout,
   quoteName,
 } from './collection-layout.ts';
 import { createFilterSql } from './filter-sql.ts';
-import { createCountSql, createFindSql, isPointQuery, createScanSql, createSumSql } from './query-sql.ts';
+import { createCountSql, createFindSql, isCheapIndexLookup, createScanSql, createSumSql } from './query-sql.ts';
 import { getErrorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { type CommitClass, ENGINE_NAME } from './sqlite-writer.ts';
@@ -56,7 +56,7 @@ export class SqliteDocumentStore implements DocumentStore {
     return opened;
   }
 
-  async collectionNames(prefix: string): Promise<readonly string[]> {
+  async listCollectionNames(prefix: string): Promise<readonly string[]> {
     this.throwIfClosed();
     const names = this.storage.database
       .readRows('SELECT name FROM collections ORDER BY name')
@@ -67,11 +67,16 @@ export class SqliteDocumentStore implements DocumentStore {
   async dropCollection(name: string, ending?: AbortSignal): Promise<void> {
     this.collections.delete(name);
     const signal = ending === undefined ? this.closing.signal : AbortSignal.any([ending, this.closing.signal]);
-    const pace = new DutyCycle({ share: COLLECTION_DROP_TIME_FRACTION });
+    const pace = new BackgroundWorkThrottle({ share: COLLECTION_DROP_TIME_FRACTION });
     const drop = () => {
       this.throwIfClosed();
       this.storage.writer.throwIfNotWritable();
-      return this.storage.writer.runOperation({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
+      return this.storage.writer.addOperationToBatch(
+        { kind: 'drop', collection: name },
+        1,
+        'durable',
+        ({ more }) => more,
+      );
     };
     let more = await drop();
     while (more && ending?.aborted !== true) more = await pace.runWorkThenRest(drop, signal);
@@ -86,7 +91,7 @@ export class SqliteDocumentStore implements DocumentStore {
     const { name, indexes } = spec;
     const collection = new SqliteCollection<T>(createCollectionLayout(spec), this.storage);
     this.storage.writer.throwIfNotWritable();
-    await this.storage.writer.runOperation(
+    await this.storage.writer.addOperationToBatch(
       { kind: 'define', spec: JSON.stringify({ name, indexes }) },
       1,
       'durable',
@@ -96,7 +101,7 @@ export class SqliteDocumentStore implements DocumentStore {
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
+    if (this.closing.signal.aborted) throw new UnavailableError(ENGINE_NAME, 'closed');
   }
 }
 
@@ -123,55 +128,57 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   async getMany(ids: readonly string[]): Promise<readonly T[]> {
     if (ids.length === 0) return [];
     const sql = { text: this.getManySql, values: [JSON.stringify(ids)] };
-    return ids.length > MAX_DOCUMENTS_READ_ON_CALLING_THREAD ? this.readInPool<T>(sql) : this.readInCallingThread(sql);
+    return ids.length > MAX_DOCUMENTS_READ_ON_CALLING_THREAD
+      ? this.readRowsInReaderPool<T>(sql)
+      : this.readInCallingThread(sql);
   }
 
   async find(query: Query): Promise<readonly T[]> {
     const sql = createFindSql(this.layout, query);
-    if (isUnsatisfiable(query.filter)) return [];
-    return isPointQuery(this.layout, query) ? this.readInCallingThread(sql) : this.readInPool<T>(sql);
+    if (isUnsatisfiableFilter(query.filter)) return [];
+    return isCheapIndexLookup(this.layout, query) ? this.readInCallingThread(sql) : this.readRowsInReaderPool<T>(sql);
   }
 
   async findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
     const sql = createFindSql(this.layout, query);
-    if (isUnsatisfiable(query.filter)) return { documents: [], isCut: false };
-    const { json, isCut } = await this.storage.readers.runRead({ kind: 'rows', sql, maxBytes });
+    if (isUnsatisfiableFilter(query.filter)) return { documents: [], isCut: false };
+    const { json, isCut } = await this.storage.readers.runReadInThread({ kind: 'rows', sql, maxBytes });
     return { documents: JSON.parse(json) as T[], isCut };
   }
 
   async count(filter: Filter, options?: CountOptions): Promise<number> {
     const sql = createCountSql(this.layout, filter, options);
-    if (isUnsatisfiable(filter)) return 0;
-    const [count] = await this.readInPool<number>(sql);
+    if (isUnsatisfiableFilter(filter)) return 0;
+    const [count] = await this.readRowsInReaderPool<number>(sql);
     return count ?? 0;
   }
 
   async sum(field: string, filter: Filter, index: string): Promise<number> {
     const sql = createSumSql(this.layout, field, filter, index);
-    if (isUnsatisfiable(filter)) return 0;
-    const [sum] = await this.readInPool<number>(sql);
+    if (isUnsatisfiableFilter(filter)) return 0;
+    const [sum] = await this.readRowsInReaderPool<number>(sql);
     return sum ?? 0;
   }
 
-  async scan(query: Scan): Promise<ScanResult<T>> {
+  async scan(query: IndexScanQuery): Promise<IndexScanResult<T>> {
     const { limit, visit, filter, maxBytes } = query;
-    if (isUnsatisfiable(filter)) return { documents: [], next: undefined };
-    const { json, next, isCut } = await this.storage.readers.runRead({
+    if (isUnsatisfiableFilter(filter)) return { documents: [], next: undefined };
+    const { json, next, isCut } = await this.storage.readers.runReadInThread({
       kind: 'scan',
       sql: createScanSql(this.layout, query),
       limit,
       visit,
       maxBytes,
     });
-    return { documents: JSON.parse(json) as T[], next: next?.map(decodeValue), isCut };
+    return { documents: JSON.parse(json) as T[], next: next?.map(decodeSqlValue), isCut };
   }
 
   insert(document: T): Promise<boolean> {
-    return this.writeDocument(this.createPutWrite('insert', document));
+    return this.writeDocument(this.createDocumentWrite('insert', document));
   }
 
   replace(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeDocument(this.createPutWrite('replace', document, guard));
+    return this.writeDocument(this.createDocumentWrite('replace', document, guard));
   }
 
   /** All writes of one turn share a commit. */
@@ -180,7 +187,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   upsert(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeDocument(this.createPutWrite('upsert', document, guard));
+    return this.writeDocument(this.createDocumentWrite('upsert', document, guard));
   }
 
   delete(id: string, guard?: Filter): Promise<boolean> {
@@ -192,10 +199,10 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     const all = writes.map((write) => this.toDocumentWrite(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITE_BATCH_SIZE) {
-      parts.push(this.runWrites(all.slice(from, from + WRITE_BATCH_SIZE)));
+      parts.push(this.runDocumentWrites(all.slice(from, from + WRITE_BATCH_SIZE)));
     }
     const outcomes = await Promise.all(parts).catch((error: unknown) => {
-      throw parts.length === 1 ? error : convertToUnknownOutcome(error);
+      throw parts.length === 1 ? error : convertToUnknownOutcomeError(error);
     });
     outcomes.forEach(this.refuseDuplicate);
   }
@@ -204,35 +211,35 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     this.storage.writer.throwIfNotWritable();
     const select = createFindSql(this.layout, { ...query, limit: 1 });
     const operation = { kind: 'claim', collection: this.layout.spec.name, select, set: JSON.stringify(set) } as const;
-    return this.storage.writer.runOperation(operation, 1, this.commitClass, (outcome) => {
+    return this.storage.writer.addOperationToBatch(operation, 1, this.commitClass, (outcome) => {
       this.refuseDuplicate(outcome);
       return outcome.json === null ? undefined : (JSON.parse(outcome.json) as T);
     });
   }
 
   readonly refuseDuplicate = ({ duplicate }: { readonly duplicate: string | null }): void => {
-    if (duplicate !== null) throw new DuplicateKey(this.layout.spec.name, duplicate);
+    if (duplicate !== null) throw new DuplicateKeyError(this.layout.spec.name, duplicate);
   };
 
   private toDocumentWrite(write: CollectionWrite<T>): DocumentWrite {
     switch (write.kind) {
       case 'insert':
-        return this.createPutWrite('insert', write.document);
+        return this.createDocumentWrite('insert', write.document);
       case 'upsert':
-        return this.createPutWrite('upsert', write.document, write.guard);
+        return this.createDocumentWrite('upsert', write.document, write.guard);
       case 'delete':
         return this.createDeleteWrite(write.id, write.guard);
     }
   }
 
-  private createPutWrite(mode: 'insert' | 'replace' | 'upsert', document: T, guard?: Filter): DocumentWrite {
+  private createDocumentWrite(mode: 'insert' | 'replace' | 'upsert', document: T, guard?: Filter): DocumentWrite {
     const fields = document as Readonly<Record<string, unknown>>;
     return {
       mode,
       id: document.id,
       json: JSON.stringify(document),
       columns: getColumnValues(this.layout, fields),
-      arrays: getArrayValues(this.layout, fields),
+      arrays: getIndexedArraysAsJson(this.layout, fields),
       guard: guard === undefined ? null : createFilterSql(this.layout, guard),
     };
   }
@@ -244,26 +251,26 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
 
   private async writeDocument(write: DocumentWrite): Promise<boolean> {
     this.storage.writer.throwIfNotWritable();
-    const outcome = await this.runWrites([write]);
+    const outcome = await this.runDocumentWrites([write]);
     this.refuseDuplicate(outcome);
     return outcome.count === 1;
   }
 
-  private runWrites(writes: readonly DocumentWrite[]) {
+  private runDocumentWrites(writes: readonly DocumentWrite[]) {
     const operation = { kind: 'write', collection: this.layout.spec.name, writes } as const;
-    return this.storage.writer.runOperation(operation, writes.length, this.commitClass, (outcome) => outcome);
+    return this.storage.writer.addOperationToBatch(operation, writes.length, this.commitClass, (outcome) => outcome);
   }
 
   private readInCallingThread({ text, values }: SqlStatement): T[] {
     try {
       return this.storage.database.readRows(text, values).map(([json]) => JSON.parse(String(json)) as T);
     } catch (error) {
-      throw new Unavailable(ENGINE_NAME, getErrorMessage(error));
+      throw new UnavailableError(ENGINE_NAME, getErrorMessage(error));
     }
   }
 
-  private async readInPool<R>(sql: SqlStatement): Promise<readonly R[]> {
-    const { json } = await this.storage.readers.runRead({ kind: 'rows', sql });
+  private async readRowsInReaderPool<R>(sql: SqlStatement): Promise<readonly R[]> {
+    const { json } = await this.storage.readers.runReadInThread({ kind: 'rows', sql });
     return JSON.parse(json) as R[];
   }
 }

@@ -1,9 +1,9 @@
 import type { CollectionSpec } from '@tracking/ports';
 import {
-  ArrayPostings,
-  getArrayValues,
+  ArrayIndexWriter,
+  getIndexedArraysAsJson,
   type CollectionLayout,
-  getColumnName,
+  getColumnOfIndexedField,
   getColumnValues,
   createTableStatements,
   ID_FIELD,
@@ -14,16 +14,16 @@ import {
   isSameValue,
   parseViolatedIndex,
 } from './collection-layout.ts';
-import { type Database, isConstraintError, LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
+import { type SqliteConnection, isConstraintError, LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type {
-  ClaimOperation,
+  ClaimDocumentOperation,
   ClaimOutcome,
   DocumentWrite,
-  DoneOutcome,
+  DocumentWriteOutcome,
   CollectionDroppedOutcome,
   SqlStatement,
   SqlValue,
-  WriteOperation,
+  DocumentWriteOperation,
   WriteOutcome,
 } from './storage-threads.ts';
 
@@ -34,11 +34,11 @@ const DELETE_BATCH_SIZE = 20;
 const ALWAYS_TRUE_SQL: SqlStatement = { text: 'TRUE', values: [] };
 
 /** Changes documents and collections in the writer thread. */
-export class SqliteDocuments {
-  private readonly database: Database;
-  private readonly tables = new Map<string, DocumentTable>();
+export class SqliteDocumentWriter {
+  private readonly database: SqliteConnection;
+  private readonly tables = new Map<string, SqliteDocumentTable>();
 
-  constructor(database: Database) {
+  constructor(database: SqliteConnection) {
     this.database = database;
     this.reloadTables();
   }
@@ -52,12 +52,12 @@ export class SqliteDocuments {
   }
 
   /** Creates the collection. If its indexes changed, rebuilds it with the existing documents. */
-  defineCollection(spec: string): DoneOutcome {
+  createOrRebuildCollection(spec: string): DocumentWriteOutcome {
     const table = this.openDocumentTable(spec);
     const { name } = table.layout.spec;
-    const stored = this.database.readFirstValue('SELECT spec FROM collections WHERE name = ?', [name]);
+    const stored = this.database.readFirstValueOfQuery('SELECT spec FROM collections WHERE name = ?', [name]);
     if (stored !== undefined && hasSameTableIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
-    const duplicate = this.runAtomically(table, () => this.buildTables(table, spec));
+    const duplicate = this.runAtomically(table, () => this.rebuildDocumentTables(table, spec));
     if (duplicate === null) this.tables.set(name, table);
     return { kind: 'done', duplicate };
   }
@@ -70,43 +70,43 @@ export class SqliteDocuments {
     const table = this.tables.get(name);
     if (table === undefined) return { kind: 'dropped', more: false };
     const end = performance.now() + COLLECTION_DROP_SLICE_MS;
-    while (table.deleteBatch(DELETE_BATCH_SIZE)) {
+    while (table.deleteOldestDocuments(DELETE_BATCH_SIZE)) {
       if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
     this.dropTable(table);
     return { kind: 'dropped', more: false };
   }
 
-  private dropTable({ layout }: DocumentTable): void {
+  private dropTable({ layout }: SqliteDocumentTable): void {
     for (const statement of dropTableStatements(layout)) this.database.runStatement(statement);
     this.database.runStatement('DELETE FROM collections WHERE name = ?', [layout.spec.name]);
     this.tables.delete(layout.spec.name);
   }
 
-  runWrites({ collection, writes }: WriteOperation): WriteOutcome {
+  runDocumentWrites({ collection, writes }: DocumentWriteOperation): WriteOutcome {
     const table = this.requireTable(collection);
     let count = 0;
     let duplicate: string | null = null;
     for (const write of writes) {
-      const refused = this.writeAtomically(table, () => {
-        if (table.runWrite(write)) count += 1;
+      const refused = this.runDocumentWriteAtomically(table, () => {
+        if (table.runDocumentWrite(write)) count += 1;
       });
       duplicate ??= refused;
     }
     return { kind: 'wrote', count, duplicate };
   }
 
-  claimDocument({ collection, select, set }: ClaimOperation): ClaimOutcome {
+  claimDocument({ collection, select, set }: ClaimDocumentOperation): ClaimOutcome {
     const table = this.requireTable(collection);
-    const found = this.database.readFirstValue(select.text, select.values);
+    const found = this.database.readFirstValueOfQuery(select.text, select.values);
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
     const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
     const write = createDocumentWrite(table, 'replace', document);
-    const duplicate = this.writeAtomically(table, () => table.runWrite(write));
+    const duplicate = this.runDocumentWriteAtomically(table, () => table.runDocumentWrite(write));
     return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
   }
 
-  private buildTables(table: DocumentTable, spec: string): void {
+  private rebuildDocumentTables(table: SqliteDocumentTable, spec: string): void {
     const { name } = table.layout.spec;
     const before = this.tables.get(name);
     if (before !== undefined) {
@@ -117,17 +117,17 @@ export class SqliteDocuments {
     this.database.runStatement('INSERT INTO collections (name, spec) VALUES (?, ?)', [name, spec]);
     if (before === undefined) return;
     for (const [json] of this.database.iterateRows('SELECT json FROM moved')) {
-      table.runWrite(createDocumentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
+      table.runDocumentWrite(createDocumentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
     }
     this.database.runStatement('DROP TABLE moved');
   }
 
   /** If the operation has only one statement that can be refused, SQLite undoes this statement itself. */
-  private writeAtomically(table: DocumentTable, work: () => unknown): string | null {
+  private runDocumentWriteAtomically(table: SqliteDocumentTable, work: () => unknown): string | null {
     return table.mayLeaveHalf ? this.runAtomically(table, work) : this.catchConstraintViolation(table, work);
   }
 
-  private catchConstraintViolation({ layout }: DocumentTable, work: () => unknown): string | null {
+  private catchConstraintViolation({ layout }: SqliteDocumentTable, work: () => unknown): string | null {
     try {
       work();
       return null;
@@ -138,7 +138,7 @@ export class SqliteDocuments {
   }
 
   /** Runs the work atomically. Returns the unique index that refused the work, if any. */
-  private runAtomically(table: DocumentTable, work: () => unknown): string | null {
+  private runAtomically(table: SqliteDocumentTable, work: () => unknown): string | null {
     this.database.runStatement('SAVEPOINT whole');
     try {
       const refused = this.catchConstraintViolation(table, work);
@@ -149,24 +149,24 @@ export class SqliteDocuments {
     }
   }
 
-  private openDocumentTable(spec: string): DocumentTable {
-    return new DocumentTable(this.database, createCollectionLayout(JSON.parse(spec) as CollectionSpec));
+  private openDocumentTable(spec: string): SqliteDocumentTable {
+    return new SqliteDocumentTable(this.database, createCollectionLayout(JSON.parse(spec) as CollectionSpec));
   }
 
-  private requireTable(collection: string): DocumentTable {
+  private requireTable(collection: string): SqliteDocumentTable {
     const table = this.tables.get(collection);
     if (table === undefined) throw new Error(`cannot use collection ${collection}: it was dropped`);
     return table;
   }
 }
 
-function hasSameTableIndexes(stored: string, { layout }: DocumentTable): boolean {
+function hasSameTableIndexes(stored: string, { layout }: SqliteDocumentTable): boolean {
   const { indexes } = JSON.parse(stored) as CollectionSpec;
   return JSON.stringify(indexes) === JSON.stringify(layout.spec.indexes);
 }
 
 function createDocumentWrite(
-  { layout }: DocumentTable,
+  { layout }: SqliteDocumentTable,
   mode: 'insert' | 'replace',
   document: { id: string },
 ): DocumentWrite {
@@ -177,7 +177,7 @@ function createDocumentWrite(
     id,
     json: JSON.stringify(document),
     columns,
-    arrays: getArrayValues(layout, { ...document }),
+    arrays: getIndexedArraysAsJson(layout, { ...document }),
     guard: null,
   };
 }
@@ -186,24 +186,24 @@ function createDocumentWrite(
  * Documents of one collection in the writer thread. An update writes only indexed columns that changed, because each
  * index entry costs a page of the write-ahead log and most updates change few.
  */
-export class DocumentTable {
+export class SqliteDocumentTable {
   readonly layout: CollectionLayout;
-  private readonly database: Database;
+  private readonly database: SqliteConnection;
   private readonly table: string;
   private readonly columns: readonly string[];
-  private readonly postings: readonly ArrayPostings[];
+  private readonly postings: readonly ArrayIndexWriter[];
   /** Selects the indexed columns and the array JSON of a document before it is changed. */
   private readonly storedText: string;
   private readonly insertText: string;
   /** True if a unique index may refuse a document after a part of it was written. */
   readonly mayLeaveHalf: boolean;
 
-  constructor(database: Database, layout: CollectionLayout) {
+  constructor(database: SqliteConnection, layout: CollectionLayout) {
     this.database = database;
     this.layout = layout;
     this.table = quoteName(layout.table);
-    this.columns = layout.columns.map(getColumnName);
-    this.postings = layout.arrays.map((array) => new ArrayPostings(database, layout, array));
+    this.columns = layout.columns.map(getColumnOfIndexedField);
+    this.postings = layout.arrays.map((array) => new ArrayIndexWriter(database, layout, array));
     this.storedText = [...this.columns, ...layout.arrayFields.map((field) => `d.json -> '$.${field}'`)]
       .map((each) => `, ${each}`)
       .join('');
@@ -214,7 +214,7 @@ export class DocumentTable {
   }
 
   /** Writes the document. Returns true if it was written. */
-  runWrite(write: DocumentWrite): boolean {
+  runDocumentWrite(write: DocumentWrite): boolean {
     const { mode, id, guard } = write;
     if (mode === 'insert') return this.insertDocument(write);
     const { text, values } = guard ?? ALWAYS_TRUE_SQL;
@@ -237,10 +237,10 @@ export class DocumentTable {
   }
 
   /** Deletes the oldest documents, at most `limit`. Returns false if there was none. */
-  deleteBatch(limit: number): boolean {
+  deleteOldestDocuments(limit: number): boolean {
     const ids = this.database.readRows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_CLAUSE_SQL}`, [limit]);
     for (const [id] of ids) {
-      this.runWrite({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
+      this.runDocumentWrite({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
     }
     return ids.length > 0;
   }

@@ -1,13 +1,13 @@
-import { testEventStore } from '@tracking/testing';
-import { createEmbeddedSubject } from '../test/embedded-subject.ts';
+import { declareEventStoreTests } from '@tracking/testing';
+import { createEmbeddedAdapterForTest } from '../test/embedded-subject.ts';
 
-testEventStore(
+declareEventStoreTests(
   'SQLite',
-  createEmbeddedSubject(({ eventStore }) => eventStore),
+  createEmbeddedAdapterForTest(({ eventStore }) => eventStore),
 );
 
 // With such a short tail, live readers constantly switch between memory and the file.
-testEventStore(
+declareEventStoreTests(
   'SQLite with a short memory',
-  createEmbeddedSubject(({ eventStore }) => eventStore, { live: { items: 3 }, readerThreads: 1 }),
+  createEmbeddedAdapterForTest(({ eventStore }) => eventStore, { live: { items: 3 }, readerThreads: 1 }),
 );

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import {
-  AppendTooLarge,
-  InvalidPosition,
-  Unavailable,
-  VersionConflict,
+  AppendTooLargeError,
+  InvalidPositionError,
+  UnavailableError,
+  VersionConflictError,
   type AppendResult,
   type CatchUpOptions,
   type CountRetry,
@@ -57,11 +57,11 @@ export class SqliteEventStore implements EventStore {
       bytes += Buffer.byteLength(data) + Buffer.byteLength(metadata);
       return [event.id, event.type, data, metadata];
     });
-    if (bytes > this.options.appendBytes) throw new AppendTooLarge();
+    if (bytes > this.options.appendBytes) throw new AppendTooLargeError();
     const { writer } = this.storage;
     writer.throwIfNotWritable();
     const operation = { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells } as const;
-    return writer.runOperation(operation, events.length, 'durable', (outcome) =>
+    return writer.addOperationToBatch(operation, events.length, 'durable', (outcome) =>
       this.toAppendResult(operation, events, outcome),
     );
   }
@@ -89,7 +89,7 @@ export class SqliteEventStore implements EventStore {
     }
   }
 
-  async lastRevision(stream: string): Promise<number | undefined> {
+  async readLastRevision(stream: string): Promise<number | undefined> {
     const [last] = this.readRows(SELECT_LAST_REVISION_SQL, [stream]);
     return last === undefined ? undefined : Number(last[0]);
   }
@@ -104,7 +104,9 @@ export class SqliteEventStore implements EventStore {
       while (!stop.aborted) {
         const { changed } = this.tail.signal;
         const isLive = this.tail.hasAllItemsAfter(after);
-        const batch = isLive ? this.readLiveBatch(after, options) : await this.readStoredBatch(after, options, stop);
+        const batch = isLive
+          ? this.readLiveBatch(after, options)
+          : await this.readStoredEventBatch(after, options, stop);
         if (batch === undefined) return;
         const position = decodePosition(batch.position);
         if (position > after || isFirst) {
@@ -137,7 +139,7 @@ export class SqliteEventStore implements EventStore {
     outcome: AppendOutcome,
   ): AppendResult {
     if (outcome.kind === 'conflict') {
-      throw new VersionConflict(stream, toExpectedRevision(expected), toExpectedRevision(outcome.actual));
+      throw new VersionConflictError(stream, toExpectedRevision(expected), toExpectedRevision(outcome.actual));
     }
     const { revision, position, repeated } = outcome;
     if (!repeated) {
@@ -152,7 +154,7 @@ export class SqliteEventStore implements EventStore {
         revision: revision - back + index,
         position: encodePosition(position - back + index),
       });
-      this.tail.addItems(events.map((event, index) => ({ characters, item: stored(event, index) })));
+      this.tail.appendItemsToTail(events.map((event, index) => ({ characters, item: stored(event, index) })));
     }
     return { revision, position: encodePosition(position) };
   }
@@ -162,7 +164,7 @@ export class SqliteEventStore implements EventStore {
     try {
       return this.storage.database.readRows(sql, values);
     } catch (error) {
-      throw new Unavailable(ENGINE_NAME, getErrorMessage(error));
+      throw new UnavailableError(ENGINE_NAME, getErrorMessage(error));
     }
   }
 
@@ -173,7 +175,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   /** Retries until a reader thread returns; undefined if the signal stops the retries first. */
-  private readStoredBatch(
+  private readStoredEventBatch(
     after: number,
     options: CatchUpOptions,
     signal: AbortSignal,
@@ -193,7 +195,7 @@ export class SqliteEventStore implements EventStore {
     { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions,
   ): Promise<EventBatch> {
     const request = { kind: 'events', after, prefixes: streamPrefixes, limit: maxBatch } as const;
-    const { json, position, head } = await this.storage.readers.runRead(request);
+    const { json, position, head } = await this.storage.readers.runReadInThread(request);
     const events: StoredEvent[] = [];
     for (const part of json) {
       // Yields to the event loop, so that other work on the thread can run in between.
@@ -205,7 +207,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
+    if (this.closing.signal.aborted) throw new UnavailableError(ENGINE_NAME, 'closed');
   }
 }
 
@@ -219,6 +221,6 @@ function encodePosition(number: number): Position {
 }
 
 function decodePosition(position: Position): number {
-  if (!/^[0-9a-f]{16}$/.test(position)) throw new InvalidPosition(position);
+  if (!/^[0-9a-f]{16}$/.test(position)) throw new InvalidPositionError(position);
   return Number.parseInt(position, 16);
 }

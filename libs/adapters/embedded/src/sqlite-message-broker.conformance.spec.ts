@@ -1,12 +1,12 @@
-import { testMessageBroker } from '@tracking/testing';
-import { createEmbeddedSubject } from '../test/embedded-subject.ts';
+import { declareMessageBrokerTests } from '@tracking/testing';
+import { createEmbeddedAdapterForTest } from '../test/embedded-subject.ts';
 
-testMessageBroker(
+declareMessageBrokerTests(
   'SQLite',
-  createEmbeddedSubject((engine) => engine.messageBroker),
+  createEmbeddedAdapterForTest((engine) => engine.messageBroker),
 );
 
-testMessageBroker(
+declareMessageBrokerTests(
   'SQLite with a short memory',
-  createEmbeddedSubject((engine) => engine.messageBroker, { live: { items: 3 } }),
+  createEmbeddedAdapterForTest((engine) => engine.messageBroker, { live: { items: 3 } }),
 );

@@ -1,4 +1,4 @@
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import {
   eventually,
   noMetrics,
@@ -37,7 +37,7 @@ describe('the broker of a single process', () => {
       steps.push(`${message?.value} handed over`);
     });
     for (const value of ['1', '2']) {
-      await broker.publish('t', [{ key: 'a', value, headers: {} }]);
+      await broker.publishMessages('t', [{ key: 'a', value, headers: {} }]);
       steps.push(`${value} stored`);
       await eventually(() => expect(steps).toContain(`${value} handed over`));
     }
@@ -62,7 +62,7 @@ describe('the broker of a single process', () => {
     const end = consume(engine);
     // Not a text: SQLite stores it as NULL.
     const refused = { key: 'a', value: { length: 1 } as unknown as string, headers: {} };
-    await expect(broker.publish('t', [refused])).rejects.toThrow();
+    await expect(broker.publishMessages('t', [refused])).rejects.toThrow();
     await eventually(() => expect(offsets).toEqual(['1']));
     await end();
     await engine.closeEngine();
@@ -72,9 +72,9 @@ describe('the broker of a single process', () => {
       logger: createRecordingLogger(lines),
       metrics: noMetrics,
     });
-    expect(await engine.messageBroker.countPublished('t')).toEqual([1]);
+    expect(await engine.messageBroker.countPublishedMessages('t')).toEqual([1]);
     const endAgain = consume(engine);
-    await engine.messageBroker.publish('t', [{ key: 'a', value: '2', headers: {} }]);
+    await engine.messageBroker.publishMessages('t', [{ key: 'a', value: '2', headers: {} }]);
     await eventually(() => expect(offsets).toEqual(['1', '2']));
     await endAgain();
   });
@@ -82,7 +82,7 @@ describe('the broker of a single process', () => {
   it('deletes messages after their retention, and never reuses a position', async () => {
     const broker = engine.messageBroker as SqliteMessageBroker;
     await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);
-    await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
+    await broker.publishMessages('short', [{ key: 'a', value: '1', headers: {} }]);
     await broker.deleteExpiredMessages(Date.now());
     expect(await broker.readConsumerLag('short', 'group')).toBe(1);
     await broker.deleteExpiredMessages(Date.now() + 2_000);
@@ -93,7 +93,7 @@ describe('the broker of a single process', () => {
     const over = broker.consume({ topic: 'short', group: 'group', signal: stop.signal }, async (messages) => {
       offsets.push(...messages.map((message) => message.offset));
     });
-    await broker.publish('short', [{ key: 'a', value: '2', headers: {} }]);
+    await broker.publishMessages('short', [{ key: 'a', value: '2', headers: {} }]);
     await eventually(() => expect(offsets).toEqual(['2']));
     stop.abort();
     await over;
@@ -112,10 +112,10 @@ describe('the broker of a single process', () => {
       stop.abort();
       await over;
     };
-    await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
+    await broker.publishMessages('short', [{ key: 'a', value: '1', headers: {} }]);
     await consume(1);
     // The consumer's process is stopped now.
-    await broker.publish(
+    await broker.publishMessages(
       'short',
       ['2', '3'].map((value) => ({ key: 'a', value, headers: {} })),
     );
@@ -134,8 +134,8 @@ describe('the broker of a single process', () => {
       { name: 'long', partitions: 1, retentionMs: 60_000 },
     ]);
     const messages = Array.from({ length: 4_500 }, (_, i) => ({ key: `k${i}`, value: String(i), headers: {} }));
-    await broker.publish('short', messages);
-    await broker.publish('long', messages.slice(0, 10));
+    await broker.publishMessages('short', messages);
+    await broker.publishMessages('long', messages.slice(0, 10));
     await broker.deleteExpiredMessages(Date.now() + 2_000);
     expect(await broker.readConsumerLag('short', 'group')).toBe(0);
     expect(await broker.readConsumerLag('long', 'group')).toBe(10);
@@ -162,9 +162,9 @@ describe('the broker of a single process', () => {
       handled += 1;
       if (![4, 6].includes(handled)) throw new Error('not this time');
     });
-    await broker.publish('t', [{ key: 'a', value: '1', headers: {} }]);
+    await broker.publishMessages('t', [{ key: 'a', value: '1', headers: {} }]);
     await eventually(async () => expect(await broker.readConsumerLag('t', 'group')).toBe(0));
-    await broker.publish('t', [{ key: 'a', value: '2', headers: {} }]);
+    await broker.publishMessages('t', [{ key: 'a', value: '2', headers: {} }]);
     await eventually(async () => expect(await broker.readConsumerLag('t', 'group')).toBe(0));
     // Handling restarts at the second message, because the first one was committed.
     expect(lines.map(({ fields }) => fields['tries'])).toEqual([1, 2, 3, 1]);
@@ -173,8 +173,8 @@ describe('the broker of a single process', () => {
   });
 
   it('refuses a topic that was not created', async () => {
-    await expect(engine.messageBroker.publish('none', [{ key: 'a', value: '1', headers: {} }])).rejects.toThrow(
-      Unavailable,
+    await expect(engine.messageBroker.publishMessages('none', [{ key: 'a', value: '1', headers: {} }])).rejects.toThrow(
+      UnavailableError,
     );
   });
 });

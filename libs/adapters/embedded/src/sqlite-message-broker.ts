@@ -5,11 +5,11 @@ import {
   type ConsumeOptions,
   type CountRetry,
   type Logger,
-  type Message,
+  type BrokerMessage,
   type MessageBroker,
   type ReceivedMessage,
   type TopicSpec,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
 import { retry, waitForAbort } from '@tracking/resilience';
 import { ChangeSignal, LiveTail, type LiveTailLimits } from './live-tail.ts';
@@ -43,7 +43,7 @@ interface SqliteMessageBrokerOptions {
  * other in one write-ahead log: a power failure that loses a message also loses the checkpoint after it, and the
  * message is published again.
  * For the same reason, consumers receive a message before it is stored: their writes follow it, usually in the same
- * commit. If storing fails, `publish` rejects and the publisher repeats it.
+ * commit. If storing fails, `publishMessages` rejects and the publisher repeats it.
  */
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
@@ -63,10 +63,10 @@ export class SqliteMessageBroker implements MessageBroker {
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
     this.throwIfClosed();
     this.storage.writer.throwIfNotWritable();
-    await this.storage.writer.runOperation({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
+    await this.storage.writer.addOperationToBatch({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
   }
 
-  async publish(topic: string, messages: readonly Message[]): Promise<void> {
+  async publishMessages(topic: string, messages: readonly BrokerMessage[]): Promise<void> {
     this.throwIfClosed();
     const { partitions } = this.findTopic(topic);
     if (messages.length === 0) return;
@@ -84,17 +84,17 @@ export class SqliteMessageBroker implements MessageBroker {
       item: { ...message, topic, offset: String(first + index) },
     }));
     const operation = { kind: 'publish', topic, at: Date.now(), first, cells } as const;
-    const stored = this.storage.writer.runOperation(operation, messages.length, 'soon', () => undefined);
-    this.tail.addItems(entries);
+    const stored = this.storage.writer.addOperationToBatch(operation, messages.length, 'soon', () => undefined);
+    this.tail.appendItemsToTail(entries);
     const touched = new Set(placed.map(({ partition }) => partition));
-    this.wakeGroups(topic, touched);
+    this.wakeConsumerGroups(topic, touched);
     await stored;
     // Notifies groups again that are far behind: they read the file, which contains the messages only now.
-    this.wakeGroups(topic, touched);
+    this.wakeConsumerGroups(topic, touched);
   }
 
-  private wakeGroups(topic: string, partitions: ReadonlySet<number>): void {
-    for (const group of this.groups.values()) if (group.topic === topic) group.notifyMembers(partitions);
+  private wakeConsumerGroups(topic: string, partitions: ReadonlySet<number>): void {
+    for (const group of this.groups.values()) if (group.topic === topic) group.notifyMembersOfNewMessages(partitions);
   }
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
@@ -103,14 +103,14 @@ export class SqliteMessageBroker implements MessageBroker {
     const key = JSON.stringify([topic, name]);
     let group = this.groups.get(key);
     if (group === undefined) {
-      group = new ConsumerGroup(spec, this.findTopicLog(topic, name), this.options);
+      group = new ConsumerGroup(spec, this.createTopicLog(topic, name), this.options);
       this.groups.set(key, group);
     }
-    await group.runMember(handler, maxBatch, signal);
+    await group.runConsumerGroupMember(handler, maxBatch, signal);
   }
 
   /** One sequence numbers the messages of all topics. */
-  async countPublished(topic: string): Promise<readonly number[]> {
+  async countPublishedMessages(topic: string): Promise<readonly number[]> {
     this.throwIfClosed();
     this.findTopic(topic);
     return [this.readHeadPosition()];
@@ -120,7 +120,7 @@ export class SqliteMessageBroker implements MessageBroker {
     this.throwIfClosed();
     const partitions = JSON.stringify([...Array(this.findTopic(topic).partitions).keys()]);
     const sql = { text: SELECT_LAG_SQL, values: [topic, group, partitions] };
-    const { json } = await this.storage.readers.runRead({ kind: 'rows', sql });
+    const { json } = await this.storage.readers.runReadInThread({ kind: 'rows', sql });
     return (JSON.parse(json) as number[])[0] ?? 0;
   }
 
@@ -135,7 +135,7 @@ export class SqliteMessageBroker implements MessageBroker {
     try {
       for (const [name, count, retention] of this.storage.database.readRows(SELECT_TOPICS_SQL)) {
         for (let partition = 0; partition < Number(count); partition += 1) {
-          await this.trimPartition(String(name), partition, now - Number(retention));
+          await this.deleteOldPartitionMessages(String(name), partition, now - Number(retention));
         }
       }
     } catch (error) {
@@ -148,21 +148,22 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   /** Deletes some messages at a time, so that other writes run in between. */
-  private async trimPartition(topic: string, partition: number, before: number): Promise<void> {
+  private async deleteOldPartitionMessages(topic: string, partition: number, before: number): Promise<void> {
     const operation = { kind: 'trim', topic, partition, before } as const;
     let isMore = true;
     while (isMore && !this.closed) {
-      isMore = await this.storage.writer.runOperation(operation, 1, 'soon', ({ deleted, more }) => {
+      isMore = await this.storage.writer.addOperationToBatch(operation, 1, 'soon', ({ deleted, more }) => {
         if (deleted > 0) this.tail.dropAllItems();
         return more;
       });
     }
   }
 
-  private findTopicLog(topic: string, group: string): TopicLog {
+  private createTopicLog(topic: string, group: string): TopicLog {
     const { writer, database } = this.storage;
     return {
-      committed: (partition) => Number(database.readFirstValue(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
+      committed: (partition) =>
+        Number(database.readFirstValueOfQuery(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
         if (!this.tail.hasAllItemsAfter(after)) return this.readStoredMessages(topic, partition, after, limit);
         const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
@@ -171,7 +172,7 @@ export class SqliteMessageBroker implements MessageBroker {
       commit: (partition, position) => {
         const operation = { kind: 'commit', group, topic, partition, position } as const;
         // A failed commit means that nothing can be written any longer: the next process handles these messages again.
-        writer.runOperation(operation, 1, 'later', () => undefined).catch(() => undefined);
+        writer.addOperationToBatch(operation, 1, 'later', () => undefined).catch(() => undefined);
       },
     };
   }
@@ -190,21 +191,21 @@ export class SqliteMessageBroker implements MessageBroker {
 
   /** Position of the last message of all topics. Positions are never reused. */
   private readHeadPosition(): number {
-    return Number(this.storage.database.readFirstValue(SELECT_HEAD_SQL));
+    return Number(this.storage.database.readFirstValueOfQuery(SELECT_HEAD_SQL));
   }
 
   private findTopic(name: string): TopicSpec {
     const known = this.topics.get(name);
     if (known) return known;
     const row = this.storage.database.readRow('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
-    if (row === undefined) throw new Unavailable(ENGINE_NAME, `cannot use topic ${name}: it does not exist`);
+    if (row === undefined) throw new UnavailableError(ENGINE_NAME, `cannot use topic ${name}: it does not exist`);
     const spec = { name, partitions: Number(row[0]), retentionMs: Number(row[1]) };
     this.topics.set(name, spec);
     return spec;
   }
 
   private throwIfClosed(): void {
-    if (this.closed) throw new Unavailable(ENGINE_NAME, 'closed');
+    if (this.closed) throw new UnavailableError(ENGINE_NAME, 'closed');
   }
 }
 
@@ -253,18 +254,18 @@ class ConsumerGroup {
   }
 
   /** Notifies of new messages. */
-  notifyMembers(partitions: Iterable<number>): void {
+  notifyMembersOfNewMessages(partitions: Iterable<number>): void {
     for (const partition of partitions) this.signals[partition]?.notifyWaiters();
   }
 
   /** Handles messages until the signal aborts or the group closes, and the member's current batches are finished. */
-  async runMember(handler: BatchHandler, maxBatch: number, signal: AbortSignal): Promise<void> {
+  async runConsumerGroupMember(handler: BatchHandler, maxBatch: number, signal: AbortSignal): Promise<void> {
     const member: ConsumerGroupMember = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
     this.members.push(member);
     if (this.loops.length === 0) {
       this.loops = this.signals.map((signal, partition) => this.consumePartition(partition, signal));
     }
-    this.notifyMembers(this.signals.keys());
+    this.notifyMembersOfNewMessages(this.signals.keys());
     await waitForAbort(signal, this.closing.signal);
     this.members.splice(this.members.indexOf(member), 1);
     await Promise.all(member.inHand);
@@ -272,7 +273,7 @@ class ConsumerGroup {
 
   async closeConsumerGroup(): Promise<void> {
     this.closing.abort();
-    this.notifyMembers(this.signals.keys());
+    this.notifyMembersOfNewMessages(this.signals.keys());
     await Promise.all(this.loops);
   }
 
@@ -280,7 +281,7 @@ class ConsumerGroup {
     // The stored position is read once, because no other process handles this partition for the group.
     let handled: number | undefined;
     const handleNext = async () => {
-      handled = await this.handleNext(partition, handled ?? this.log.committed(partition), changes);
+      handled = await this.handleNextMessages(partition, handled ?? this.log.committed(partition), changes);
     };
     const onFailure = (error: unknown, tries: number) => this.reportHandlerFailure(partition, error, tries);
     while (!this.closing.signal.aborted) {
@@ -291,7 +292,7 @@ class ConsumerGroup {
   }
 
   /** Waits for messages after a position and handles them. Returns the last handled position. */
-  private async handleNext(partition: number, position: number, changes: ChangeSignal): Promise<number> {
+  private async handleNextMessages(partition: number, position: number, changes: ChangeSignal): Promise<number> {
     while (!this.closing.signal.aborted) {
       const { changed } = changes;
       const member = this.members[partition % this.members.length];

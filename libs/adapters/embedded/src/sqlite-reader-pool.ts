@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
-import { type Database, getErrorMessage, openForReading } from './sqlite-database.ts';
+import { BusyError, type Counter, type Metrics, UnavailableError } from '@tracking/ports';
+import { type SqliteConnection, getErrorMessage, openDatabaseForReading } from './sqlite-database.ts';
 import { performReadRequest } from './sqlite-reads.ts';
 import { ENGINE_NAME, type SqliteWriter } from './sqlite-writer.ts';
 import { type ReadAnswerByKind, type ReadRequest, startWorkerThread } from './storage-threads.ts';
@@ -24,7 +24,7 @@ export class SqliteReaderPool {
   private readonly readers: ReaderThread[] = [];
   private waiting = 0;
   private closed = false;
-  private ownDatabase: Database | undefined;
+  private ownDatabase: SqliteConnection | undefined;
   private readonly refused: Counter;
 
   constructor(
@@ -32,23 +32,30 @@ export class SqliteReaderPool {
     private readonly limits: { readonly threads: number; readonly maxWaiting: number },
     metrics: Metrics,
   ) {
-    metrics.gauge('storage_reads_waiting', 'Lists and scans waiting for a reader thread.', [], () => this.waiting);
-    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full.', ['queue']);
+    metrics.createGauge(
+      'storage_reads_waiting',
+      'Lists and scans waiting for a reader thread.',
+      [],
+      () => this.waiting,
+    );
+    this.refused = metrics.createCounter('storage_refused_total', 'Operations refused because a queue was full.', [
+      'queue',
+    ]);
   }
 
-  /** Runs a read in a reader thread. @throws Busy, Unavailable */
-  runRead<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
+  /** Runs a read in a reader thread. @throws BusyError, UnavailableError */
+  runReadInThread<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
     return new Promise((resolve, reject) => {
-      if (this.closed) throw new Unavailable(ENGINE_NAME, 'closed');
+      if (this.closed) throw new UnavailableError(ENGINE_NAME, 'closed');
       if (this.waiting >= this.limits.maxWaiting) {
         this.refused.add(1, { queue: 'reads' });
-        throw new Busy(ENGINE_NAME, `${this.waiting} reads are already waiting; retry later`);
+        throw new BusyError(ENGINE_NAME, `${this.waiting} reads are already waiting; retry later`);
       }
       if (this.limits.threads === 0) {
         this.waiting += 1;
         return void setImmediate(() => this.readInCallingThread(request, resolve, reject));
       }
-      while (this.readers.length < this.limits.threads) this.startReader();
+      while (this.readers.length < this.limits.threads) this.startReaderThread();
       const reader = this.readers.reduce((best, next) => (next.pending.length < best.pending.length ? next : best));
       reader.pending.push({ resolve: resolve as PendingRead['resolve'], reject });
       this.waiting += 1;
@@ -73,14 +80,14 @@ export class SqliteReaderPool {
   ): void {
     this.waiting -= 1;
     try {
-      this.ownDatabase ??= openForReading(this.file);
+      this.ownDatabase ??= openDatabaseForReading(this.file);
       resolve(performReadRequest(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
     } catch (error) {
-      reject(new Unavailable(ENGINE_NAME, getErrorMessage(error)));
+      reject(new UnavailableError(ENGINE_NAME, getErrorMessage(error)));
     }
   }
 
-  private startReader(): void {
+  private startReaderThread(): void {
     const worker = startWorkerThread('sqlite-reader-worker', { file: this.file });
     const reader: ReaderThread = { worker, pending: [] };
     this.readers.push(reader);
@@ -88,7 +95,7 @@ export class SqliteReaderPool {
     worker.on('message', (message: Reply) => {
       this.waiting -= 1;
       const first = reader.pending.shift();
-      if ('error' in message) first?.reject(new Unavailable(ENGINE_NAME, message.error));
+      if ('error' in message) first?.reject(new UnavailableError(ENGINE_NAME, message.error));
       else first?.resolve(message.answer);
     });
     let reason = 'the storage reader thread ended';
@@ -96,7 +103,7 @@ export class SqliteReaderPool {
     worker.on('exit', () => {
       this.readers.splice(this.readers.indexOf(reader), 1);
       this.waiting -= reader.pending.length;
-      for (const { reject } of reader.pending) reject(new Unavailable(ENGINE_NAME, reason));
+      for (const { reject } of reader.pending) reject(new UnavailableError(ENGINE_NAME, reason));
     });
   }
 }
@@ -106,7 +113,7 @@ export interface SqliteStorage {
   /** Writer of the file, in its own thread. */
   readonly writer: SqliteWriter;
   /** Connection for short reads on the calling thread. */
-  readonly database: Database;
+  readonly database: SqliteConnection;
   /** Pool for lists and scans, in separate threads. */
   readonly readers: SqliteReaderPool;
 }

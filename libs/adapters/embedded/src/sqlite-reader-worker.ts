@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openForReading } from './sqlite-database.ts';
+import { openDatabaseForReading } from './sqlite-database.ts';
 import { performReadRequest } from './sqlite-reads.ts';
 import type { ReadRequest } from './storage-threads.ts';
 
 const mainThreadPort = parentPort;
-const readerDatabase = openForReading((workerData as { readonly file: string }).file);
+const readerDatabase = openDatabaseForReading((workerData as { readonly file: string }).file);
 mainThreadPort?.on('message', (request: ReadRequest | null) => {
   if (request === null) {
     readerDatabase.closeDatabase();

@@ -1,12 +1,12 @@
-import { type Database, LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
+import { type SqliteConnection, LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type {
   EventsAnswer,
-  EventsRequest,
+  EventsReadRequest,
   ReadRequest,
   RowsAnswer,
-  RowsRequest,
-  ScanAnswer,
-  ScanRequest,
+  RowsReadRequest,
+  CollectionScanAnswer,
+  CollectionScanRequest,
   SqlValue,
 } from './storage-threads.ts';
 
@@ -21,8 +21,8 @@ const JSON_CHUNK_CHARACTERS = 250_000;
 /** Event streams with a prefix range from the prefix to the last code point after it. */
 const LAST_UNICODE_CODE_POINT = '\u{10FFFF}';
 
-function readEventRows(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
-  const head = Number(database.readFirstValue('SELECT max(position) FROM events') ?? 0);
+function readEventRows(database: SqliteConnection, { after, prefixes, limit }: EventsReadRequest): EventsAnswer {
+  const head = Number(database.readFirstValueOfQuery('SELECT max(position) FROM events') ?? 0);
   const last = Math.min(after + MAX_VISITED_EVENTS, head);
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
   const rows = database.iterateRows(
@@ -53,13 +53,16 @@ function toEventJson([position, stream, revision, id, type, data, metadata]: rea
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
 
-function runDocumentScan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest): ScanAnswer {
-  const documents = new BoundedJsonArray(maxBytes);
+function runSqlDocumentScan(
+  database: SqliteConnection,
+  { sql, visit, limit, maxBytes }: CollectionScanRequest,
+): CollectionScanAnswer {
+  const documents = new BoundedJsonArrayBuilder(maxBytes);
   let last: readonly SqlValue[] = [];
   let visited = 0;
   for (const row of database.iterateRows(sql.text, sql.values)) {
     const [document = null] = row;
-    if (document !== null && !documents.addText(document)) break;
+    if (document !== null && !documents.addTextIfItFits(document)) break;
     last = row;
     visited += 1;
     if (documents.count >= limit) break;
@@ -69,14 +72,14 @@ function runDocumentScan(database: Database, { sql, visit, limit, maxBytes }: Sc
   return { json, next: hasEnded ? null : last.slice(1), isCut };
 }
 
-function readRows(database: Database, { sql, maxBytes }: RowsRequest): RowsAnswer {
-  const found = new BoundedJsonArray(maxBytes);
-  for (const [json = null] of database.iterateRows(sql.text, sql.values)) if (!found.addText(json)) break;
+function readRows(database: SqliteConnection, { sql, maxBytes }: RowsReadRequest): RowsAnswer {
+  const found = new BoundedJsonArrayBuilder(maxBytes);
+  for (const [json = null] of database.iterateRows(sql.text, sql.values)) if (!found.addTextIfItFits(json)) break;
   return { json: found.json, isCut: found.isCut };
 }
 
 /** Builder of a JSON array from JSON texts, with a size limit. */
-class BoundedJsonArray {
+class BoundedJsonArrayBuilder {
   private readonly parts: SqlValue[] = [];
   private bytes = 0;
   private readonly maxBytes: number;
@@ -96,7 +99,7 @@ class BoundedJsonArray {
   }
 
   /** Adds a text. Returns false and adds nothing if it does not fit. */
-  addText(value: SqlValue): boolean {
+  addTextIfItFits(value: SqlValue): boolean {
     if (this.maxBytes < Infinity) this.bytes += Buffer.byteLength(String(value));
     this.isCut = this.parts.length > 0 && this.bytes > this.maxBytes;
     if (!this.isCut) this.parts.push(value);
@@ -105,13 +108,16 @@ class BoundedJsonArray {
 }
 
 /** Performs a read request and returns its answer. */
-export function performReadRequest(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
+export function performReadRequest(
+  database: SqliteConnection,
+  request: ReadRequest,
+): EventsAnswer | RowsAnswer | CollectionScanAnswer {
   switch (request.kind) {
     case 'events':
       return readEventRows(database, request);
     case 'rows':
       return readRows(database, request);
     case 'scan':
-      return runDocumentScan(database, request);
+      return runSqlDocumentScan(database, request);
   }
 }

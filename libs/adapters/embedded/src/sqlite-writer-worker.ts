@@ -1,24 +1,24 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Database, isFatalError, isDiskFullError, getErrorMessage } from './sqlite-database.ts';
-import { SqliteDocuments } from './sqlite-documents.ts';
+import { type SqliteConnection, isFatalDatabaseError, isDiskFullError, getErrorMessage } from './sqlite-database.ts';
+import { SqliteDocumentWriter } from './sqlite-documents.ts';
 import {
   checkStorageFile,
-  CommitCount,
+  StoredCommitCounter,
   DamagedStorageError,
-  OpenFiles,
+  OpenFilesChecker,
   NewerSchemaError,
-  openForWriting,
+  openDatabaseForWriting,
 } from './storage-file.ts';
 import type {
   AppendOperation,
   AppendOutcome,
   BatchAnswer,
-  CommitBatch,
-  DoneOutcome,
+  StorageOperationBatch,
+  DocumentWriteOutcome,
   MessagesOperation,
   OperationOutcome,
   StorageOperation,
-  TrimmedOutcome,
+  MessageTrimmingOutcome,
   WriterStart,
 } from './storage-threads.ts';
 import { WalCheckpointer } from './wal.ts';
@@ -29,7 +29,7 @@ const INSERT_EVENT_SQL =
 const SELECT_STORED_RANGE_SQL =
   'SELECT id, position FROM events WHERE stream = ? AND revision > ? AND revision <= ? ORDER BY revision';
 /** Number of cells per event in an `AppendOperation`. */
-const CELLS_PER_EVENT = 4;
+const VALUES_PER_APPENDED_EVENT = 4;
 const INSERT_MESSAGE_SQL =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
 const DEFINE_TOPIC_SQL = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
@@ -40,42 +40,42 @@ const COMMIT_OFFSET_SQL = `INSERT INTO offsets (consumer_group, topic, partition
  * Positions grow with time, so the oldest messages come first. Messages that a consumer group has not handled are kept,
  * so that a stopped process or a clock jump loses no message.
  */
-const TRIM_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position IN
+const DELETE_OLD_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position IN
   (SELECT position FROM messages WHERE topic = ?2 AND partition = ?3
     AND position <= coalesce((SELECT min(position) FROM offsets WHERE topic = ?2 AND partition = ?3), 9e15)
     ORDER BY position LIMIT (?4 + 0))`;
 /** Number of cells per message in a `PublishOperation`. */
-const CELLS_PER_MESSAGE = 4;
+const CELLS_PER_PUBLISHED_MESSAGE = 4;
 /** Maximum number of messages deleted in one transaction. */
 const TRIM_BATCH_SIZE = 1_000;
-const OPERATION_DONE_OUTCOME: DoneOutcome = { kind: 'done', duplicate: null };
+const OPERATION_DONE_OUTCOME: DocumentWriteOutcome = { kind: 'done', duplicate: null };
 
 /** Appends in the writer thread. Positions have no gaps, so that they can be used as counts. */
 class SqliteAppends {
-  private readonly database: Database;
+  private readonly database: SqliteConnection;
   /** Last assigned position. */
   private position = 0;
 
-  constructor(database: Database) {
+  constructor(database: SqliteConnection) {
     this.database = database;
-    this.discardCache();
+    this.reloadLastEventPosition();
   }
 
   get head(): number {
     return this.position;
   }
 
-  /** Discards cached state. Call it after a rollback. */
-  discardCache(): void {
-    this.position = Number(this.database.readFirstValue('SELECT max(position) FROM events') ?? 0);
+  /** Reads the last position again. Call it after a rollback. */
+  reloadLastEventPosition(): void {
+    this.position = Number(this.database.readFirstValueOfQuery('SELECT max(position) FROM events') ?? 0);
   }
 
   appendEvents({ stream, expected, cells }: AppendOperation): AppendOutcome {
-    const actual = Number(this.database.readFirstValue(LAST_REVISION_SQL, [stream]) ?? -1);
+    const actual = Number(this.database.readFirstValueOfQuery(LAST_REVISION_SQL, [stream]) ?? -1);
     if (actual !== expected) return this.findRepeatedAppend(stream, expected, cells) ?? { kind: 'conflict', actual };
     let revision = expected;
     const insert = this.database.prepareStatement(INSERT_EVENT_SQL);
-    for (let at = 0; at < cells.length; at += CELLS_PER_EVENT) {
+    for (let at = 0; at < cells.length; at += VALUES_PER_APPENDED_EVENT) {
       insert.run(
         ++this.position,
         stream,
@@ -91,29 +91,33 @@ class SqliteAppends {
 
   /** Returns the result of an earlier append of the same events at the same revision, if there was one. */
   private findRepeatedAppend(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
-    const count = cells.length / CELLS_PER_EVENT;
+    const count = cells.length / VALUES_PER_APPENDED_EVENT;
     const stored = this.database.readRows(SELECT_STORED_RANGE_SQL, [stream, expected, expected + count]);
-    if (stored.length < count || stored.some(([id], index) => id !== cells[index * CELLS_PER_EVENT])) return undefined;
+    if (stored.length < count || stored.some(([id], index) => id !== cells[index * VALUES_PER_APPENDED_EVENT]))
+      return undefined;
     return { kind: 'appended', revision: expected + count, position: Number(stored[count - 1]?.[1]), repeated: true };
   }
 }
 
 /** Topics in the writer thread. */
 class SqliteMessages {
-  private readonly database: Database;
+  private readonly database: SqliteConnection;
 
-  constructor(database: Database) {
+  constructor(database: SqliteConnection) {
     this.database = database;
   }
 
-  runOperation(operation: MessagesOperation): DoneOutcome | TrimmedOutcome {
+  runOperation(operation: MessagesOperation): DocumentWriteOutcome | MessageTrimmingOutcome {
     switch (operation.kind) {
       case 'publish': {
         const { topic, at, first, cells } = operation;
         const insert = this.database.prepareStatement(INSERT_MESSAGE_SQL);
         let position = first;
-        for (let cell = 0; cell < cells.length; cell += CELLS_PER_MESSAGE) {
-          const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + CELLS_PER_MESSAGE);
+        for (let cell = 0; cell < cells.length; cell += CELLS_PER_PUBLISHED_MESSAGE) {
+          const [partition = 0, key = '', value = '', headers = ''] = cells.slice(
+            cell,
+            cell + CELLS_PER_PUBLISHED_MESSAGE,
+          );
           insert.run(position++, topic, partition, at, key, value, headers);
         }
         // The sequence is stored separately from messages, because a sequence that restarted after a trim would reuse
@@ -136,7 +140,12 @@ class SqliteMessages {
         return OPERATION_DONE_OUTCOME;
       case 'trim': {
         const { topic, partition, before } = operation;
-        const deleted = this.database.runStatement(TRIM_MESSAGES_SQL, [before, topic, partition, TRIM_BATCH_SIZE]);
+        const deleted = this.database.runStatement(DELETE_OLD_MESSAGES_SQL, [
+          before,
+          topic,
+          partition,
+          TRIM_BATCH_SIZE,
+        ]);
         return { kind: 'trimmed', deleted, more: deleted === TRIM_BATCH_SIZE };
       }
     }
@@ -145,22 +154,22 @@ class SqliteMessages {
 
 /** The only thread that writes. Each message is a batch, committed in one transaction; `null` ends the thread. */
 class WriterThread {
-  private readonly database: Database;
+  private readonly database: SqliteConnection;
   private readonly checkpointer: WalCheckpointer;
-  private readonly count: CommitCount;
-  private readonly files: OpenFiles;
+  private readonly count: StoredCommitCounter;
+  private readonly files: OpenFilesChecker;
   private readonly appends: SqliteAppends;
-  private readonly documents: SqliteDocuments;
+  private readonly documents: SqliteDocumentWriter;
   private readonly messages: SqliteMessages;
   private synchronous = true;
 
-  constructor(database: Database, file: string, checkpointBytes: number) {
+  constructor(database: SqliteConnection, file: string, checkpointBytes: number) {
     this.database = database;
     this.checkpointer = new WalCheckpointer(database, file, checkpointBytes);
-    this.count = new CommitCount(database, file);
-    this.files = new OpenFiles([file, `${file}-wal`]);
+    this.count = new StoredCommitCounter(database, file);
+    this.files = new OpenFilesChecker([file, `${file}-wal`]);
     this.appends = new SqliteAppends(database);
-    this.documents = new SqliteDocuments(database);
+    this.documents = new SqliteDocumentWriter(database);
     this.messages = new SqliteMessages(database);
   }
 
@@ -168,9 +177,9 @@ class WriterThread {
     return this.appends.head;
   }
 
-  commitBatch(batch: CommitBatch): BatchAnswer {
+  commitBatch(batch: StorageOperationBatch): BatchAnswer {
     if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
-    const answer = this.runInTransaction(batch, (operation) => this.performOperation(operation));
+    const answer = this.commitBatchInTransaction(batch, (operation) => this.performStorageOperation(operation));
     if (!batch.durable && batch.operations.length > 0) return answer;
     // The writer checks the files after the commit, so that acknowledged data is in files that still exist.
     const { fault } = this.files;
@@ -182,8 +191,8 @@ class WriterThread {
    * not used at first, because each costs a copy of every page changed under it
    * (https://sqlite.org/lang_savepoint.html).
    */
-  private runInTransaction(
-    { operations, durable }: CommitBatch,
+  private commitBatchInTransaction(
+    { operations, durable }: StorageOperationBatch,
     perform: (operation: StorageOperation) => OperationOutcome,
   ): BatchAnswer {
     const start = performance.now();
@@ -191,7 +200,7 @@ class WriterThread {
       this.setSynchronousMode(durable);
       this.database.runStatement('BEGIN IMMEDIATE');
       const outcomes = operations.map(perform);
-      if (durable) this.count.incrementCount();
+      if (durable) this.count.incrementCommitCount();
       this.database.runStatement('COMMIT');
       if (durable) this.count.writeCommitCount();
       const seconds = (performance.now() - start) / 1_000;
@@ -199,16 +208,16 @@ class WriterThread {
     } catch (error) {
       if (this.database.inTransaction) this.database.runStatement('ROLLBACK');
       this.reloadCachedState();
-      const kind = classifyError(error);
+      const kind = classifySqliteWriteError(error);
       if (kind === 'failed' && perform !== this.performInSavepoint)
-        return this.runInTransaction({ operations, durable }, this.performInSavepoint);
+        return this.commitBatchInTransaction({ operations, durable }, this.performInSavepoint);
       return { kind, message: getErrorMessage(error) };
     }
   }
 
   /** Checkpoints the log if needed. Call it after the answer was sent. */
-  recordCommit(): void {
-    this.checkpointer.onCommit();
+  checkpointLogIfNeeded(): void {
+    this.checkpointer.checkWalSizeAfterCommit();
   }
 
   async closeWriterThread(): Promise<void> {
@@ -224,16 +233,16 @@ class WriterThread {
   private setSynchronousMode(durable: boolean): void {
     if (durable === this.synchronous) return;
     this.database.runStatement(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
-    this.synchronous = this.database.readFirstValue('PRAGMA synchronous') === 2;
+    this.synchronous = this.database.readFirstValueOfQuery('PRAGMA synchronous') === 2;
   }
 
   /** Undoes only the operation that caused the error. An engine failure ends the whole batch. */
   private readonly performInSavepoint = (operation: StorageOperation): OperationOutcome => {
     this.database.runStatement('SAVEPOINT operation');
     try {
-      return this.performOperation(operation);
+      return this.performStorageOperation(operation);
     } catch (error) {
-      if (classifyError(error) !== 'failed' || !this.database.inTransaction) throw error;
+      if (classifySqliteWriteError(error) !== 'failed' || !this.database.inTransaction) throw error;
       this.database.runStatement('ROLLBACK TO operation');
       this.reloadCachedState();
       return { kind: 'refused', message: getErrorMessage(error) };
@@ -244,20 +253,20 @@ class WriterThread {
 
   /** Call it after a rollback: reloads cached state from the file. */
   private reloadCachedState(): void {
-    this.appends.discardCache();
+    this.appends.reloadLastEventPosition();
     this.documents.reloadTables();
   }
 
-  private performOperation(operation: StorageOperation): OperationOutcome {
+  private performStorageOperation(operation: StorageOperation): OperationOutcome {
     switch (operation.kind) {
       case 'append':
         return this.appends.appendEvents(operation);
       case 'write':
-        return this.documents.runWrites(operation);
+        return this.documents.runDocumentWrites(operation);
       case 'claim':
         return this.documents.claimDocument(operation);
       case 'define':
-        return this.documents.defineCollection(operation.spec);
+        return this.documents.createOrRebuildCollection(operation.spec);
       case 'drop':
         return this.documents.dropCollection(operation.collection);
       case 'publish':
@@ -269,9 +278,9 @@ class WriterThread {
   }
 }
 
-function classifyError(error: unknown): 'failed' | 'out_of_space' | 'fatal' {
+function classifySqliteWriteError(error: unknown): 'failed' | 'out_of_space' | 'fatal' {
   if (isDiskFullError(error)) return 'out_of_space';
-  return isFatalError(error) ? 'fatal' : 'failed';
+  return isFatalDatabaseError(error) ? 'fatal' : 'failed';
 }
 
 function classifyOpeningError(error: unknown): 'newer_schema' | 'damaged' | 'failed' {
@@ -284,12 +293,12 @@ function startSqliteWriterThread(): void {
   const { file, checkpointBytes } = workerData as { readonly file: string; readonly checkpointBytes: number };
   try {
     checkStorageFile(file);
-    const { database, incarnation } = openForWriting(file, checkpointBytes);
+    const { database, incarnation } = openDatabaseForWriting(file, checkpointBytes);
     const thread = new WriterThread(database, file, checkpointBytes);
-    mainThreadPort?.on('message', (batch: CommitBatch | null) => {
+    mainThreadPort?.on('message', (batch: StorageOperationBatch | null) => {
       if (batch === null) return void thread.closeWriterThread().then(() => mainThreadPort.close());
       mainThreadPort.postMessage(thread.commitBatch(batch));
-      thread.recordCommit();
+      thread.checkpointLogIfNeeded();
     });
     mainThreadPort?.postMessage({ kind: 'ready', head: thread.head, incarnation } satisfies WriterStart);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { jest } from '@jest/globals';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { SqliteWriter } from './sqlite-writer.ts';
 
@@ -19,10 +19,10 @@ describe('a writer', () => {
     jest.useFakeTimers({
       doNotFake: ['Date', 'performance', 'setImmediate', 'setInterval', 'nextTick', 'queueMicrotask'],
     });
-    const waiting = writer.runOperation({ kind: 'drop', collection: 'things' }, 1, 'later', () => undefined);
+    const waiting = writer.addOperationToBatch({ kind: 'drop', collection: 'things' }, 1, 'later', () => undefined);
     expect(jest.getTimerCount()).toBe(1);
     const { worker } = writer as unknown as { readonly worker: Worker };
-    const refused = expect(waiting).rejects.toBeInstanceOf(Unavailable);
+    const refused = expect(waiting).rejects.toBeInstanceOf(UnavailableError);
     await worker.terminate();
     await refused;
     expect(jest.getTimerCount()).toBe(0);

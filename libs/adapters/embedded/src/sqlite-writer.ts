@@ -2,9 +2,9 @@ import { dirname } from 'node:path';
 import { setInterval } from 'node:timers';
 import type { Worker } from 'node:worker_threads';
 import {
-  Busy,
-  Unavailable,
-  WritesRefused,
+  BusyError,
+  UnavailableError,
+  WritesRefusedError,
   type Histogram,
   type Logger,
   type Metrics,
@@ -14,10 +14,10 @@ import { DamagedStorageError, NewerSchemaError } from './storage-file.ts';
 import { StorageState } from './storage-state.ts';
 import {
   type BatchAnswer,
-  type CommitBatch,
+  type StorageOperationBatch,
   type OperationOutcome,
   type OutcomeOf,
-  type RefusedOutcome,
+  type RefusedOperationOutcome,
   startWorkerThread,
   type StorageOperation,
   type WriterStart,
@@ -29,7 +29,7 @@ const MAX_BATCH_ITEMS = 2_000;
 /** Maximum milliseconds that a `later` operation waits for another operation's commit. */
 const MAX_COMMIT_DELAY_MS = 20;
 /** Milliseconds between two checks of an idle writer that the files exist and are writable. */
-const PROBE_INTERVAL_MS = 1_000;
+const STORAGE_PROBE_INTERVAL_MS = 1_000;
 
 /**
  * Commit class of an operation:
@@ -50,7 +50,7 @@ interface SqliteWriterOptions {
 
 /** A caller that waits for the result of an operation. */
 interface WaitingCaller {
-  complete(outcome: OperationOutcome): void;
+  completeOperation(outcome: OperationOutcome): void;
   reject(error: Error): void;
 }
 interface PendingWrite extends WaitingCaller {
@@ -59,7 +59,9 @@ interface PendingWrite extends WaitingCaller {
   readonly commitClass: CommitClass;
 }
 /** Placeholder of a batch without operations. */
-const BATCH_WITHOUT_OPERATIONS: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
+const BATCH_WITHOUT_OPERATIONS: readonly WaitingCaller[] = [
+  { completeOperation: () => undefined, reject: () => undefined },
+];
 
 /** Group commit for the calling thread: operations that arrive during a commit form the next commit. */
 export class SqliteWriter {
@@ -85,27 +87,29 @@ export class SqliteWriter {
   ) {
     const { metrics } = options;
     const items = 'Events and documents';
-    metrics.gauge('storage_queue_items', `${items} waiting for the next commit`, [], () => this.queued);
-    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full.', ['queue']);
-    this.commitSeconds = metrics.histogram('storage_commit_seconds', 'Duration of a commit', ['sync']);
-    this.batchItems = metrics.histogram(
+    metrics.createGauge('storage_queue_items', `${items} waiting for the next commit`, [], () => this.queued);
+    this.refused = metrics.createCounter('storage_refused_total', 'Operations refused because a queue was full.', [
+      'queue',
+    ]);
+    this.commitSeconds = metrics.createHistogram('storage_commit_seconds', 'Duration of a commit', ['sync']);
+    this.batchItems = metrics.createHistogram(
       'storage_commit_items',
       `${items} in a commit`,
       ['sync'],
       [1, 3, 10, 30, 100, 300, 1_000, 3_000],
     );
-    this.probing = setInterval(() => this.probeDisk(), PROBE_INTERVAL_MS).unref();
+    this.probing = setInterval(() => this.probeDisk(), STORAGE_PROBE_INTERVAL_MS).unref();
     worker.on('message', (answer: BatchAnswer) => this.handleBatchAnswer(answer));
-    worker.on('error', (error) => this.failWriter(error.message));
+    worker.on('error', (error) => this.failWriterPermanently(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
-        this.failWriter('the storage writer thread ended');
+        this.failWriterPermanently('the storage writer thread ended');
         resolve();
       });
     });
   }
 
-  /** Opens the file for writing. @throws NewerSchemaError, DamagedStorageError, Unavailable */
+  /** Opens the file for writing. @throws NewerSchemaError, DamagedStorageError, UnavailableError */
   static async openSqliteWriter(file: string, options: SqliteWriterOptions): Promise<SqliteWriter> {
     const worker = startWorkerThread('sqlite-writer-worker', { file, checkpointBytes: options.checkpointBytes });
     const start = await new Promise<WriterStart>((resolve, reject) => {
@@ -124,7 +128,7 @@ export class SqliteWriter {
       case 'damaged':
         throw new DamagedStorageError(start.message);
       case 'failed':
-        throw new Unavailable(ENGINE_NAME, start.message);
+        throw new UnavailableError(ENGINE_NAME, start.message);
     }
   }
 
@@ -134,15 +138,15 @@ export class SqliteWriter {
   }
 
   /**
-   * Checks that the writer accepts another operation. @throws Busy if the queue is full, WritesRefused while writing is
+   * Checks that the writer accepts another operation. @throws BusyError if the queue is full, WritesRefusedError while writing is
    * impossible
    */
   throwIfNotWritable(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
-    if (refused !== undefined) throw new WritesRefused(ENGINE_NAME, refused);
+    if (refused !== undefined) throw new WritesRefusedError(ENGINE_NAME, refused);
     if (this.queued < this.options.maxWaiting) return;
     this.refused.add(1, { queue: 'writes' });
-    throw new Busy(ENGINE_NAME, `${this.queued} writes are already waiting; retry later`);
+    throw new BusyError(ENGINE_NAME, `${this.queued} writes are already waiting; retry later`);
   }
 
   /**
@@ -150,7 +154,7 @@ export class SqliteWriter {
    * @param items number of events or documents that it writes
    * @param complete creates the result; runs in commit order, before any caller is notified
    */
-  runOperation<O extends StorageOperation, R>(
+  addOperationToBatch<O extends StorageOperation, R>(
     operation: O,
     items: number,
     commitClass: CommitClass,
@@ -162,8 +166,8 @@ export class SqliteWriter {
         items,
         commitClass,
         reject,
-        complete(outcome) {
-          if (outcome.kind === 'refused') return reject(new Error((outcome as RefusedOutcome).message));
+        completeOperation(outcome) {
+          if (outcome.kind === 'refused') return reject(new Error((outcome as RefusedOperationOutcome).message));
           try {
             resolve(complete(outcome as OutcomeOf<O>));
           } catch (error) {
@@ -172,8 +176,8 @@ export class SqliteWriter {
         },
       });
       this.queued += items;
-      if (this.state.ended !== undefined) this.rejectAll();
-      else if (this.committing.length === 0) this.scheduleCommit(commitClass);
+      if (this.state.ended !== undefined) this.rejectAllOperations();
+      else if (this.committing.length === 0) this.scheduleTransactionCommit(commitClass);
     });
   }
 
@@ -181,20 +185,20 @@ export class SqliteWriter {
   async drainWriteQueue(): Promise<void> {
     this.draining = true;
     clearInterval(this.probing);
-    if (this.committing.length === 0) this.commitWaiting();
+    if (this.committing.length === 0) this.commitWaitingWrites();
     while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
   }
 
   /** Finishes the queued operations, then ends the thread. */
   async close(): Promise<void> {
     await this.drainWriteQueue();
-    this.state.refuseStorageCalls();
+    this.state.refuseCallsOfClosedStorage();
     this.worker.postMessage(null);
     await this.exited;
   }
 
   /** Operations of one turn of the event loop share a commit. */
-  private scheduleCommit(commitClass: CommitClass): void {
+  private scheduleTransactionCommit(commitClass: CommitClass): void {
     if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNextBatch(), MAX_COMMIT_DELAY_MS);
     else this.next ??= setImmediate(() => this.commitNextBatch());
   }
@@ -204,7 +208,10 @@ export class SqliteWriter {
     void this.state.measureFreeSpace();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
     this.committing = BATCH_WITHOUT_OPERATIONS;
-    this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies CommitBatch);
+    this.worker.postMessage({
+      operations: [],
+      durable: this.state.outOfSpace !== undefined,
+    } satisfies StorageOperationBatch);
   }
 
   private cancelScheduledProbe(): void {
@@ -213,10 +220,10 @@ export class SqliteWriter {
     this.next = this.later = undefined;
   }
 
-  private commitWaiting(): void {
+  private commitWaitingWrites(): void {
     if (this.queue.some(({ commitClass }) => this.draining || commitClass !== 'later')) return this.commitNextBatch();
     this.committing = [];
-    if (this.queue.length > 0) this.scheduleCommit('later');
+    if (this.queue.length > 0) this.scheduleTransactionCommit('later');
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }
@@ -235,42 +242,45 @@ export class SqliteWriter {
     this.committing = batch;
     const durable = batch.some(({ commitClass }) => commitClass === 'durable');
     this.batchItems.observe(items, { sync: durable ? 'full' : 'normal' });
-    this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies CommitBatch);
+    this.worker.postMessage({
+      operations: batch.map(({ operation }) => operation),
+      durable,
+    } satisfies StorageOperationBatch);
   }
 
   private handleBatchAnswer(answer: BatchAnswer): void {
     const batch = this.committing;
-    if (answer.kind === 'fatal') return this.failWriter(answer.message);
+    if (answer.kind === 'fatal') return this.failWriterPermanently(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuseWrites(answer.message);
-    if (answer.kind === 'committed') this.state.acceptStorageCalls();
+    if (answer.kind === 'committed') this.state.resumeRefusedStorageWrites();
     // The next commit starts before callers are notified, so that the thread works meanwhile.
-    this.commitWaiting();
+    this.commitWaitingWrites();
     if (answer.kind === 'committed') {
       if (batch !== BATCH_WITHOUT_OPERATIONS)
         this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
-      answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));
+      answer.outcomes.forEach((outcome, index) => batch[index]?.completeOperation(outcome));
     } else {
       if (answer.kind === 'failed')
         this.options.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
-      const Failure = answer.kind === 'out_of_space' ? WritesRefused : Unavailable;
+      const Failure = answer.kind === 'out_of_space' ? WritesRefusedError : UnavailableError;
       for (const { reject } of batch) reject(new Failure(ENGINE_NAME, answer.message));
     }
   }
 
-  private failWriter(reason: string): void {
+  private failWriterPermanently(reason: string): void {
     if (this.state.ended !== undefined) return;
-    this.state.failStoragePermanently(reason);
+    this.state.markStorageAsFailed(reason);
     clearInterval(this.probing);
-    this.rejectAll();
+    this.rejectAllOperations();
   }
 
-  private rejectAll(): void {
+  private rejectAllOperations(): void {
     this.cancelScheduledProbe();
     const all = [...this.committing, ...this.queue];
     this.committing = [];
     this.queue = [];
     this.queued = 0;
-    for (const { reject } of all) reject(new Unavailable(ENGINE_NAME, this.state.ended ?? 'closed'));
+    for (const { reject } of all) reject(new UnavailableError(ENGINE_NAME, this.state.ended ?? 'closed'));
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }

@@ -2,11 +2,11 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, st
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
-  Database,
+  SqliteConnection,
   isCorruptDatabaseError,
-  isNoDatabaseError,
+  isNotSqliteFileError,
   getErrorMessage,
-  openForReading,
+  openDatabaseForReading,
   PAGE_BYTES,
 } from './sqlite-database.ts';
 import { canCheckpointBesideWriter, computeMaxWalBytes } from './wal.ts';
@@ -44,7 +44,7 @@ export function checkStorageFile(file: string): void {
     const remedy = 'Restore a backup; or, to start with no data, move the folder away';
     throw new DamagedStorageError(`${basename(file)} is missing or empty although data was stored. ${remedy}`);
   }
-  const database = openForReading(file);
+  const database = openDatabaseForReading(file);
   try {
     checkSchemaVersion(database);
     const count = readStoredCommitCount(database);
@@ -60,7 +60,7 @@ export function checkStorageFile(file: string): void {
     checkDatabasePages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
     // Another program may have written the file.
-    const isDamage = isCorruptDatabaseError(error) || (noted > 0 && isNoDatabaseError(error));
+    const isDamage = isCorruptDatabaseError(error) || (noted > 0 && isNotSqliteFileError(error));
     if (!isDamage) throw error;
     throw new DamagedStorageError(`${basename(file)}: ${getErrorMessage(error)}. ${RESTORE_ADVICE}`);
   } finally {
@@ -68,8 +68,8 @@ export function checkStorageFile(file: string): void {
   }
 }
 
-function checkSchemaVersion(database: Database): void {
-  const version = Number(database.readFirstValue('PRAGMA user_version'));
+function checkSchemaVersion(database: SqliteConnection): void {
+  const version = Number(database.readFirstValueOfQuery('PRAGMA user_version'));
   if (version === 0 || version === SCHEMA_VERSION) return;
   if (version < SCHEMA_VERSION)
     throw new DamagedStorageError(`has schema ${version}, which was never released and cannot be read`);
@@ -82,8 +82,8 @@ function checkSchemaVersion(database: Database): void {
  * Checks the structure of pages and trees but not every byte (https://sqlite.org/pragma.html#pragma_quick_check). The
  * full check takes four times as long and also compares indexes with their tables.
  */
-function checkDatabasePages(database: Database, file: string, check: 'quick_check' | 'integrity_check'): void {
-  const found = String(database.readFirstValue(`PRAGMA ${check}(1)`));
+function checkDatabasePages(database: SqliteConnection, file: string, check: 'quick_check' | 'integrity_check'): void {
+  const found = String(database.readFirstValueOfQuery(`PRAGMA ${check}(1)`));
   if (found === 'ok') return;
   throw new DamagedStorageError(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE_ADVICE}`);
 }
@@ -100,9 +100,12 @@ export class NewerSchemaError extends Error {
  * Opens the only writing connection, to a checked file. Creates the tables and counts the start.
  * @param checkpointBytes size of the write-ahead log at which a checkpoint is due
  */
-export function openForWriting(file: string, checkpointBytes: number): { database: Database; incarnation: number } {
-  const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
-  if (database.readFirstValue('PRAGMA journal_mode = WAL') !== 'wal')
+export function openDatabaseForWriting(
+  file: string,
+  checkpointBytes: number,
+): { database: SqliteConnection; incarnation: number } {
+  const database = new SqliteConnection(new DatabaseSync(file, { timeout: 5_000 }));
+  if (database.readFirstValueOfQuery('PRAGMA journal_mode = WAL') !== 'wal')
     throw new Error('the file system of the data folder does not support shared memory; use a local disk');
   database.runStatement('PRAGMA synchronous = FULL');
   database.runStatement('PRAGMA cache_size = -32000');
@@ -112,13 +115,13 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
     : checkpointBytes;
   database.runStatement(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
   database.runStatement(`PRAGMA journal_size_limit = ${computeMaxWalBytes(checkpointBytes)}`);
-  const version = Number(database.readFirstValue('PRAGMA user_version'));
+  const version = Number(database.readFirstValueOfQuery('PRAGMA user_version'));
   if (version === 0) createDatabaseSchema(database);
   database.runStatement('UPDATE engine SET incarnation = incarnation + 1');
-  return { database, incarnation: Number(database.readFirstValue('SELECT incarnation FROM engine')) };
+  return { database, incarnation: Number(database.readFirstValueOfQuery('SELECT incarnation FROM engine')) };
 }
 
-function createDatabaseSchema(database: Database): void {
+function createDatabaseSchema(database: SqliteConnection): void {
   database.runStatement('BEGIN IMMEDIATE');
   for (const statement of [
     `CREATE TABLE events (position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL,
@@ -151,19 +154,19 @@ function createDatabaseSchema(database: Database): void {
  * failure, and drops all later frames. Only a number stored elsewhere shows that acknowledged commits are missing. The
  * file is not synchronized: after a power failure it can be older than the database, but never ahead of it.
  */
-export class CommitCount {
-  private readonly database: Database;
+export class StoredCommitCounter {
+  private readonly database: SqliteConnection;
   private readonly descriptor: number;
   private count: number;
 
-  constructor(database: Database, file: string) {
+  constructor(database: SqliteConnection, file: string) {
     this.database = database;
     this.count = readStoredCommitCount(database);
     this.descriptor = openSync(getCommitCountPath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
   /** Increments the number of commits. Call it in the transaction. */
-  incrementCount(): void {
+  incrementCommitCount(): void {
     this.database.runStatement('UPDATE commits SET number = ?', [this.count + 1]);
   }
 
@@ -199,9 +202,9 @@ function readRecordedCommitCount(file: string): number {
 }
 
 /** Returns the number of commits stored in the database; 0 before the tables exist. */
-function readStoredCommitCount(database: Database): number {
-  const isCounted = database.readFirstValue("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
-  return isCounted ? Number(database.readFirstValue('SELECT number FROM commits') ?? 0) : 0;
+function readStoredCommitCount(database: SqliteConnection): number {
+  const isCounted = database.readFirstValueOfQuery("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
+  return isCounted ? Number(database.readFirstValueOfQuery('SELECT number FROM commits') ?? 0) : 0;
 }
 
 /** A file that SQLite has open. */
@@ -216,7 +219,7 @@ interface OpenFile {
  * Checks that the open files are still those at their paths. SQLite does not notice if a file is removed or replaced,
  * and later writes would be lost when the process ends.
  */
-export class OpenFiles {
+export class OpenFilesChecker {
   private readonly held: readonly OpenFile[];
 
   /** @param paths files that SQLite keeps open */

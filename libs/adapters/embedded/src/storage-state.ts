@@ -16,7 +16,12 @@ export class StorageState {
     private readonly logger: Logger,
     metrics: Metrics,
   ) {
-    metrics.gauge('storage_free_bytes', 'Free bytes on the disk of the data folder', [], () => this.freeBytes ?? 0);
+    metrics.createGauge(
+      'storage_free_bytes',
+      'Free bytes on the disk of the data folder',
+      [],
+      () => this.freeBytes ?? 0,
+    );
   }
 
   /** Reason why this process can no longer write. */
@@ -34,13 +39,13 @@ export class StorageState {
     return this.endedBy ?? this.refusedBy ?? this.lowSpaceWarning;
   }
 
-  failStoragePermanently(reason: string): void {
+  markStorageAsFailed(reason: string): void {
     if (this.endedBy !== undefined) return;
     this.logger.error({ reason }, 'storage: writing has stopped; fix the cause and restart the process');
     this.endedBy = reason;
   }
 
-  refuseStorageCalls(): void {
+  refuseCallsOfClosedStorage(): void {
     this.endedBy ??= 'closed';
   }
 
@@ -51,7 +56,7 @@ export class StorageState {
     this.refusedBy = reason;
   }
 
-  acceptStorageCalls(): void {
+  resumeRefusedStorageWrites(): void {
     if (this.refusedBy !== undefined) this.logger.info({}, 'storage: the disk has space again; writes continue');
     this.refusedBy = undefined;
   }

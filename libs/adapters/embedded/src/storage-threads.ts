@@ -9,7 +9,7 @@ export function startWorkerThread(name: string, workerData: object): Worker {
   return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData });
 }
 
-/** A value that node:sqlite binds. Bytes encode JSON types that SQL lacks, see `encodeValue`. */
+/** A value that node:sqlite binds. Bytes encode JSON types that SQL lacks, see `encodeSqlValue`. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /** SQL text with the values of its `?`, in order. */
@@ -42,7 +42,7 @@ export interface DocumentWrite {
   readonly arrays: readonly (string | null)[];
   readonly guard: SqlStatement | null;
 }
-export interface WriteOperation {
+export interface DocumentWriteOperation {
   readonly kind: 'write';
   readonly collection: string;
   readonly writes: readonly DocumentWrite[];
@@ -55,7 +55,7 @@ export interface WriteOutcome {
   readonly duplicate: string | null;
 }
 
-export interface ClaimOperation {
+export interface ClaimDocumentOperation {
   readonly kind: 'claim';
   readonly collection: string;
   /** Statement that selects the JSON of the document to claim. */
@@ -97,7 +97,7 @@ interface PublishOperation {
   /** Cells of each message: partition, key, value, headers (as JSON). */
   readonly cells: readonly (string | number)[];
 }
-interface TopicsOperation {
+interface DefineTopicsOperation {
   readonly kind: 'topics';
   readonly topics: readonly { readonly name: string; readonly partitions: number; readonly retentionMs: number }[];
 }
@@ -116,28 +116,28 @@ interface TrimOperation {
   /** Time in epoch milliseconds. */
   readonly before: number;
 }
-export type MessagesOperation = PublishOperation | TopicsOperation | CommitOffsetOperation | TrimOperation;
+export type MessagesOperation = PublishOperation | DefineTopicsOperation | CommitOffsetOperation | TrimOperation;
 
-export interface TrimmedOutcome {
+export interface MessageTrimmingOutcome {
   readonly kind: 'trimmed';
   readonly deleted: number;
   /** True if more old messages may remain. */
   readonly more: boolean;
 }
-export interface DoneOutcome {
+export interface DocumentWriteOutcome {
   readonly kind: 'done';
   readonly duplicate: string | null;
 }
 /** Outcome of an operation that failed and had no effect. The other operations of its batch were applied. */
-export interface RefusedOutcome {
+export interface RefusedOperationOutcome {
   readonly kind: 'refused';
   readonly message: string;
 }
 
 export type StorageOperation =
   | AppendOperation
-  | WriteOperation
-  | ClaimOperation
+  | DocumentWriteOperation
+  | ClaimDocumentOperation
   | DefineCollectionOperation
   | DropCollectionOperation
   | MessagesOperation;
@@ -145,21 +145,21 @@ interface OutcomeByKind {
   readonly append: AppendOutcome;
   readonly write: WriteOutcome;
   readonly claim: ClaimOutcome;
-  readonly define: DoneOutcome;
+  readonly define: DocumentWriteOutcome;
   readonly drop: CollectionDroppedOutcome;
-  readonly publish: DoneOutcome;
-  readonly topics: DoneOutcome;
-  readonly commit: DoneOutcome;
-  readonly trim: TrimmedOutcome;
+  readonly publish: DocumentWriteOutcome;
+  readonly topics: DocumentWriteOutcome;
+  readonly commit: DocumentWriteOutcome;
+  readonly trim: MessageTrimmingOutcome;
 }
 export type OutcomeOf<O extends StorageOperation> = OutcomeByKind[O['kind']];
-export type OperationOutcome = OutcomeByKind[StorageOperation['kind']] | RefusedOutcome;
+export type OperationOutcome = OutcomeByKind[StorageOperation['kind']] | RefusedOperationOutcome;
 
 /**
  * Batch of operations that are committed in one transaction. A batch without operations checks that the files exist
  * and, if `durable`, that they are writable.
  */
-export interface CommitBatch {
+export interface StorageOperationBatch {
   readonly operations: readonly StorageOperation[];
   /** True if the transaction must be on disk before the batch is answered. */
   readonly durable: boolean;
@@ -179,7 +179,7 @@ export type WriterStart =
   | { readonly kind: 'ready'; readonly head: number; readonly incarnation: number }
   | { readonly kind: 'newer_schema' | 'damaged' | 'failed'; readonly message: string };
 
-export interface EventsRequest {
+export interface EventsReadRequest {
   readonly kind: 'events';
   /** Exclusive start position. */
   readonly after: number;
@@ -195,7 +195,7 @@ export interface EventsAnswer {
   readonly head: number;
 }
 /** JSON array of the first columns of all rows. */
-export interface RowsRequest {
+export interface RowsReadRequest {
   readonly kind: 'rows';
   readonly sql: SqlStatement;
   /** Maximum size of the result. The result ends before the row that exceeds the size, but has at least one row. */
@@ -209,7 +209,7 @@ export interface RowsAnswer {
  * Statement that selects, for each row, the document's JSON (null if the document does not match) and then the sort
  * values. It stops at its own limit or at the limit of documents.
  */
-export interface ScanRequest {
+export interface CollectionScanRequest {
   readonly kind: 'scan';
   readonly sql: SqlStatement;
   readonly visit: number;
@@ -220,7 +220,7 @@ export interface ScanRequest {
    */
   readonly maxBytes?: number | undefined;
 }
-export interface ScanAnswer {
+export interface CollectionScanAnswer {
   /** JSON array of the documents. */
   readonly json: string;
   /** Sort values of the last visited row; null if the scan reached the end of the range. */
@@ -229,7 +229,7 @@ export interface ScanAnswer {
 }
 export interface ReadAnswerByKind {
   readonly events: EventsAnswer;
-  readonly scan: ScanAnswer;
+  readonly scan: CollectionScanAnswer;
   readonly rows: RowsAnswer;
 }
-export type ReadRequest = EventsRequest | RowsRequest | ScanRequest;
+export type ReadRequest = EventsReadRequest | RowsReadRequest | CollectionScanRequest;

@@ -1,7 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testIfSupported, createNewEvents, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
+import {
+  testIfSupported,
+  createSampleNewEvents,
+  RecordedMetrics,
+  silentLogger,
+  createTempFolder,
+} from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
@@ -33,7 +39,7 @@ describe('synchronization with the disk', () => {
       await work();
       return commits().map((count, index) => count - (before[index] ?? 0));
     };
-    expect(await commitsOf(() => engine.eventStore.append('s', 'no_stream', createNewEvents(1)))).toEqual([1, 0]);
+    expect(await commitsOf(() => engine.eventStore.append('s', 'no_stream', createSampleNewEvents(1)))).toEqual([1, 0]);
     expect(await commitsOf(() => records.insert({ id: 'a' }))).toEqual([1, 0]);
     expect(await commitsOf(() => views.insert({ id: 'a' }))).toEqual([0, 1]);
     const again = [{ kind: 'insert', document: { id: 'b' } }] as const;
@@ -47,7 +53,7 @@ describe('synchronization with the disk', () => {
       Promise.all([
         views.upsert({ id: 'b' }),
         views.upsert({ id: 'c' }),
-        engine.eventStore.append('t', 'no_stream', createNewEvents(1)),
+        engine.eventStore.append('t', 'no_stream', createSampleNewEvents(1)),
         views.upsert({ id: 'd' }),
       ]);
     expect(await commitsOf(mixture)).toEqual([1, 0]);

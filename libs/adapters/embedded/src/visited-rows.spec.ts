@@ -1,5 +1,5 @@
 import type { Filter, Query } from '@tracking/ports';
-import { VisitedRows } from '../test/visited-rows.ts';
+import { VisitedRowCounter } from '../test/visited-rows.ts';
 
 const THINGS = {
   name: 'things',
@@ -12,9 +12,9 @@ const THINGS = {
 const COUNT = 1_000;
 
 describe('visited rows', () => {
-  let things: VisitedRows;
+  let things: VisitedRowCounter;
   beforeAll(() => {
-    things = new VisitedRows(THINGS);
+    things = new VisitedRowCounter(THINGS);
     things.storeDocuments(
       Array.from({ length: COUNT }, (_, n) => ({
         id: `t${n}`,
@@ -27,7 +27,7 @@ describe('visited rows', () => {
       })),
     );
   });
-  afterAll(() => things.closeVisitedRows());
+  afterAll(() => things.closeVisitCountingDatabase());
 
   const newest = { fields: ['made_at', 'id'], descending: true };
   const visited: readonly [string, Query, number][] = [
@@ -86,7 +86,10 @@ describe('visited rows', () => {
   });
 
   it.each([100, 20_000])('are those within a range, whatever is after it, also for %s rows', (beyond) => {
-    const rows = new VisitedRows({ name: 'deadlines', indexes: [{ name: 'by_due_at', fields: ['due_at', 'id'] }] });
+    const rows = new VisitedRowCounter({
+      name: 'deadlines',
+      indexes: [{ name: 'by_due_at', fields: ['due_at', 'id'] }],
+    });
     const waiting = Array.from({ length: beyond }, (_, n) => ({ id: `w${n}`, due_at: `2027-${n}` }));
     const never = Array.from({ length: beyond }, (_, n) => ({ id: `n${n}` }));
     rows.storeDocuments([...waiting, ...never]);
@@ -99,18 +102,21 @@ describe('visited rows', () => {
     // A page starts after the last row of the previous page.
     const after = ['2026-4', same.at(-21)?.id ?? ''];
     expect(rows.countVisitedRows({ ...due, after })).toEqual({ rows: 21, answered: 20 });
-    rows.closeVisitedRows();
+    rows.closeVisitCountingDatabase();
   });
 
   it('are at most the counted rows', () => {
-    expect(things.measureCount({ owner: 'o', words: 'all' }, { atMost: 10, index: 'by_word' })).toEqual({
+    expect(things.measureVisitsOfCount({ owner: 'o', words: 'all' }, { atMost: 10, index: 'by_word' })).toEqual({
       rows: 10,
       answered: 10,
     });
     const all = { owner: 'o', words: { all: [{ gte: 'a', lt: 'b' }] } };
-    expect(things.measureCount(all, { atMost: 10, index: 'by_word' })).toEqual({ rows: 10, answered: 10 });
-    expect(things.measureCount({ owner: 'o' }, { atMost: 10, index: 'by_time' })).toEqual({ rows: 10, answered: 10 });
-    expect(things.measureCount({ owner: 'o', words: 'w3' }, { atMost: 10 })).toEqual({ rows: 1, answered: 1 });
+    expect(things.measureVisitsOfCount(all, { atMost: 10, index: 'by_word' })).toEqual({ rows: 10, answered: 10 });
+    expect(things.measureVisitsOfCount({ owner: 'o' }, { atMost: 10, index: 'by_time' })).toEqual({
+      rows: 10,
+      answered: 10,
+    });
+    expect(things.measureVisitsOfCount({ owner: 'o', words: 'w3' }, { atMost: 10 })).toEqual({ rows: 1, answered: 1 });
   });
 
   const scans: readonly [string, Filter, string, number][] = [
@@ -138,7 +144,7 @@ describe('visited rows', () => {
     it.each(scans)(`are, in a scan %s, ${descending ? 'down' : 'up'}`, (_title, filter, index, most) => {
       const scan = { filter, index, sort: { fields: ['made_at', 'id'], descending }, limit: 100, visit: 20 };
       for (const after of [undefined, ['0500', 't500']]) {
-        const { rows } = things.measureScan(after === undefined ? scan : { ...scan, after });
+        const { rows } = things.countRowsVisitedByScan(after === undefined ? scan : { ...scan, after });
         // A continued scan starts after the last row of the previous one.
         expect(rows).toBeLessThanOrEqual(most + (after === undefined ? 0 : 1));
         expect(rows).toBeGreaterThanOrEqual(20);
@@ -147,7 +153,7 @@ describe('visited rows', () => {
   }
 
   it('are only those before the end if values of other types follow', () => {
-    const mixed = new VisitedRows(THINGS);
+    const mixed = new VisitedRowCounter(THINGS);
     mixed.storeDocuments(
       Array.from({ length: 300 }, (_, n) => ({
         id: `t${n}`,
@@ -159,12 +165,12 @@ describe('visited rows', () => {
       const scan = { index: 'by_time', sort: { fields: ['made_at', 'id'], descending }, limit: 500, visit: 250 };
       for (const made_at of [{ gte: 'at' }, { lt: 'b' }, { lte: 99 }, null]) {
         const expected = { rows: 100, answered: 100 };
-        expect(mixed.measureScan({ ...scan, filter: { owner: 'o', made_at } })).toEqual(expected);
+        expect(mixed.countRowsVisitedByScan({ ...scan, filter: { owner: 'o', made_at } })).toEqual(expected);
       }
       const after = ['at 150', 't150'];
       const going = { ...scan, filter: { owner: 'o', made_at: { gte: 'at' } }, after };
-      expect(mixed.measureScan(going).rows).toBe(descending ? 51 : 50);
+      expect(mixed.countRowsVisitedByScan(going).rows).toBe(descending ? 51 : 50);
     }
-    mixed.closeVisitedRows();
+    mixed.closeVisitCountingDatabase();
   });
 });

@@ -1,31 +1,31 @@
 import { fdatasyncSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Database, getErrorMessage } from './sqlite-database.ts';
-import { checkpointWal, repeatCheckpointUntilSmall, type CheckpointTask, type WalState } from './wal.ts';
+import { SqliteConnection, getErrorMessage } from './sqlite-database.ts';
+import { checkpointWal, repeatCheckpointUntilSmall, type WalCheckpointerParameters, type WalState } from './wal.ts';
 
-const { file, descriptor, checkpointBytes } = workerData as CheckpointTask;
-const checkpointDatabase = new Database(new DatabaseSync(file, { timeout: 5_000 }));
+const { file, descriptor, checkpointBytes } = workerData as WalCheckpointerParameters;
+const walCheckpointDatabase = new SqliteConnection(new DatabaseSync(file, { timeout: 5_000 }));
 
 /**
  * Runs one passive checkpoint. SQLite synchronizes the file only if the whole log was copied; this thread does it each
  * time, so that little is left to synchronize when the writer copies the rest.
  */
-function runCheckpoint(): WalState {
-  const { failure } = checkpointWal(checkpointDatabase, 'PASSIVE');
+function runWalCheckpoint(): WalState {
+  const { failure } = checkpointWal(walCheckpointDatabase, 'PASSIVE');
   if (failure !== null) return { total: 0, outstanding: 0, failure };
   try {
     fdatasyncSync(descriptor);
   } catch (error) {
     return { total: 0, outstanding: 0, failure: getErrorMessage(error) };
   }
-  return checkpointWal(checkpointDatabase, 'NOOP');
+  return checkpointWal(walCheckpointDatabase, 'NOOP');
 }
 
 const mainThreadPort = parentPort;
 mainThreadPort?.on('message', (message: 'checkpoint' | null) => {
   if (message === 'checkpoint')
-    return mainThreadPort.postMessage(repeatCheckpointUntilSmall(runCheckpoint, checkpointBytes));
-  checkpointDatabase.closeDatabase();
+    return mainThreadPort.postMessage(repeatCheckpointUntilSmall(runWalCheckpoint, checkpointBytes));
+  walCheckpointDatabase.closeDatabase();
   mainThreadPort.close();
 });

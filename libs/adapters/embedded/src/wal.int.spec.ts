@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { eventually, createTempFolder, type TempFolder } from '@tracking/testing';
-import { openForWriting } from './storage-file.ts';
+import { openDatabaseForWriting } from './storage-file.ts';
 import { WalCheckpointer } from './wal.ts';
 
 describe('the checkpointer beside the writer', () => {
@@ -11,13 +11,13 @@ describe('the checkpointer beside the writer', () => {
 
   it('closes even if its thread ended long before', async () => {
     const file = join(folder.path, 'storage.db');
-    const { database } = openForWriting(file, 1_000);
+    const { database } = openDatabaseForWriting(file, 1_000);
     const log = new WalCheckpointer(database, file, 1_000);
     const thread = () => (log as unknown as { worker: Worker | undefined }).worker;
     database.runStatement('CREATE TABLE things (name TEXT)');
     for (let n = 0; thread() === undefined; n += 1) {
       database.runStatement('INSERT INTO things VALUES (?)', [`thing ${n}`]);
-      log.onCommit();
+      log.checkWalSizeAfterCommit();
     }
     await thread()?.terminate();
     await eventually(() => expect(log.isAlive).toBe(false));

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import { type Database, isFatalError, getErrorMessage, PAGE_BYTES } from './sqlite-database.ts';
+import { type SqliteConnection, isFatalDatabaseError, getErrorMessage, PAGE_BYTES } from './sqlite-database.ts';
 import { startWorkerThread } from './storage-threads.ts';
 
 /** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
@@ -13,22 +13,22 @@ const MAX_CHECKPOINT_PASSES = 4;
  * Checkpoints the write-ahead log in its own thread, so that commits do not wait.
  * A passive checkpoint copies the log as it was at its start. If nothing was written meanwhile, SQLite restarts the
  * log. Under constant load the log grows to the limit of `computeMaxWalBytes`; then the writer copies the rest. That
- * costs two fsyncs that block all writes, so it is rare and covers only what the thread left. If the thread ends, SQLite
- * checkpoints during commits, as it does by default.
+ * costs two fsyncs that block all writes, so it is rare and covers only what the thread left. If the thread ends,
+ * SQLite checkpoints during commits, as it does by default.
  */
 export class WalCheckpointer {
   /** Reason why the file is no longer reliable; null if it is. */
   failure: string | null = null;
   /** True if the checkpointer thread works or will start when needed; false if SQLite checkpoints instead. */
   isAlive: boolean;
-  private readonly database: Database;
+  private readonly database: SqliteConnection;
   private readonly checkpointBytes: number;
   /**
    * The file is closed after every connection, because closing a descriptor of a file releases the process's locks on
    * it (POSIX).
    */
   private readonly descriptor: number;
-  private readonly task: CheckpointTask;
+  private readonly task: WalCheckpointerParameters;
   /** The thread starts at the first checkpoint, because many folders never need one. */
   private worker: Worker | undefined;
   private exited: Promise<void> = Promise.resolve();
@@ -36,7 +36,7 @@ export class WalCheckpointer {
   private isBusy = false;
 
   /** @param checkpointBytes bytes of the log at which the thread copies it */
-  constructor(database: Database, file: string, checkpointBytes: number) {
+  constructor(database: SqliteConnection, file: string, checkpointBytes: number) {
     this.database = database;
     this.checkpointBytes = checkpointBytes;
     this.descriptor = openSync(file, 'r+');
@@ -45,7 +45,7 @@ export class WalCheckpointer {
   }
 
   /** Checks the size of the log. Call it after each commit. */
-  onCommit(): void {
+  checkWalSizeAfterCommit(): void {
     this.commits += 1;
     if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_WAL_CHECKS !== 0) return;
     if (checkpointWal(this.database, 'NOOP').outstanding < this.checkpointBytes) return;
@@ -67,7 +67,7 @@ export class WalCheckpointer {
 
   private startCheckpointThread(): Worker {
     const worker = startWorkerThread('wal-checkpoint-worker', this.task);
-    worker.on('message', (state: WalState) => this.onCheckpointResult(state));
+    worker.on('message', (state: WalState) => this.onWalCheckpointResult(state));
     // If the thread ends for any reason, SQLite checkpoints during commits.
     worker.on('error', () => undefined);
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
@@ -75,7 +75,7 @@ export class WalCheckpointer {
     return worker;
   }
 
-  private onCheckpointResult({ total, failure }: WalState): void {
+  private onWalCheckpointResult({ total, failure }: WalState): void {
     this.failure ??= failure;
     if (total >= computeMaxWalBytes(this.checkpointBytes))
       this.failure ??= checkpointWal(this.database, 'PASSIVE').failure;
@@ -84,7 +84,7 @@ export class WalCheckpointer {
 }
 
 /** Start parameters of the checkpointer thread. */
-export interface CheckpointTask {
+export interface WalCheckpointerParameters {
   readonly file: string;
   /** Descriptor of the database file. */
   readonly descriptor: number;
@@ -103,7 +103,10 @@ export interface WalState {
   readonly failure: string | null;
 }
 
-/** A checkpoint copies the log into the database file. Several passes run before the log restarts. */
+/**
+ * Returns the maximum size of the write-ahead log, in bytes. A checkpoint copies the log into the database file, and
+ * several passes run before the log restarts.
+ */
 export function computeMaxWalBytes(checkpointBytes: number): number {
   return 4 * checkpointBytes;
 }
@@ -112,8 +115,8 @@ export function computeMaxWalBytes(checkpointBytes: number): number {
  * Returns true if one connection can checkpoint while another writes: before SQLite 3.51.3 that could, very rarely,
  * corrupt the file (https://sqlite.org/wal.html#walresetbug).
  */
-export function canCheckpointBesideWriter(database: Database): boolean {
-  const [major = 0, minor = 0, patch = 0] = String(database.readFirstValue('SELECT sqlite_version()'))
+export function canCheckpointBesideWriter(database: SqliteConnection): boolean {
+  const [major = 0, minor = 0, patch = 0] = String(database.readFirstValueOfQuery('SELECT sqlite_version()'))
     .split('.')
     .map(Number);
   return major * 1_000_000 + minor * 1_000 + patch >= 3_051_003;
@@ -123,13 +126,13 @@ export function canCheckpointBesideWriter(database: Database): boolean {
  * Runs a checkpoint and returns the log's state after it (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
  * @param mode `PASSIVE` copies what no reader or writer blocks; `NOOP` only returns the state
  */
-export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): WalState {
+export function checkpointWal(database: SqliteConnection, mode: 'NOOP' | 'PASSIVE'): WalState {
   try {
     const [, pages, checkpointed] = database.readRow(`PRAGMA wal_checkpoint(${mode})`) ?? [];
     const total = Number(pages) * PAGE_BYTES;
     return { total, outstanding: total - Number(checkpointed) * PAGE_BYTES, failure: null };
   } catch (error) {
-    return { total: 0, outstanding: 0, failure: isFatalError(error) ? getErrorMessage(error) : null };
+    return { total: 0, outstanding: 0, failure: isFatalDatabaseError(error) ? getErrorMessage(error) : null };
   }
 }
 

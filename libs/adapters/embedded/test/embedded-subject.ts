@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { noMetrics, silentLogger, createTempFolder, type TestedAdapter, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from '../src/index.ts';
-import type { EmbeddedLimits } from '../src/embedded-engine.ts';
+import type { EmbeddedEngineLimits } from '../src/embedded-engine.ts';
 
 /** One port of an embedded engine in its own folder. */
-export function createEmbeddedSubject<P>(
+export function createEmbeddedAdapterForTest<P>(
   port: (engine: EmbeddedEngine) => P,
-  limits: EmbeddedLimits = {},
+  limits: EmbeddedEngineLimits = {},
 ): TestedAdapter<P> {
   const opened: EmbeddedEngine[] = [];
   let folder: TempFolder | undefined;
@@ -30,7 +30,7 @@ export function createEmbeddedSubject<P>(
       dataDir = join(folder.path, 'data');
       return reopenPort();
     },
-    async reopen() {
+    async closeAndReopenPort() {
       await opened.pop()?.closeEngine();
       return reopenPort();
     },
@@ -38,7 +38,7 @@ export function createEmbeddedSubject<P>(
      * The subject continues with copies of the files while the engine has them open. A killed process leaves files in
      * the same state.
      */
-    async crash() {
+    async simulateCrash() {
       const left = `${dataDir}-left`;
       // A separate process copies the files, because closing the source in this process would release SQLite's locks on
       // it.

@@ -4,7 +4,7 @@ import { createTempFolder, type TestedAdapter, type TempFolder } from '@tracking
 import { FileObjectStore } from '../src/index.ts';
 
 /** Object store in its own folder. */
-export function createFileObjectSubject(): TestedAdapter<FileObjectStore> {
+export function createFileObjectStoreForTest(): TestedAdapter<FileObjectStore> {
   let folder: TempFolder | undefined;
   let objects = '';
   const openAgain = () => FileObjectStore.openFileObjectStore(objects);
@@ -14,9 +14,9 @@ export function createFileObjectSubject(): TestedAdapter<FileObjectStore> {
       objects = join(folder.path, 'data', 'objects');
       return openAgain();
     },
-    reopen: openAgain,
+    closeAndReopenPort: openAgain,
     /** The test moves the folder away during uploads, which leaves the state of a killed process. */
-    async crash() {
+    async simulateCrash() {
       const left = `${objects}-left`;
       await rename(objects, left);
       objects = left;

@@ -11,7 +11,7 @@ const [dataDir = ''] = process.argv.slice(2);
 const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
 const { eventStore } = embeddedEngine;
 let storedEventCount = 0;
-const appendFirstEvent = async (): Promise<string> => {
+const appendNextEvent = async (): Promise<string> => {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(5_000) }, metadata: {} };
   try {
     await eventStore.append('s', storedEventCount === 0 ? 'no_stream' : storedEventCount - 1, [event]);
@@ -21,13 +21,13 @@ const appendFirstEvent = async (): Promise<string> => {
     return (error as Error).name;
   }
 };
-const printReport = (what: object) => console.log(JSON.stringify(what));
+const printAsJson = (what: object) => console.log(JSON.stringify(what));
 
 let secondAppendError = '';
-while (secondAppendError === '') secondAppendError = await appendFirstEvent();
-const secondAppendResult = await appendFirstEvent();
+while (secondAppendError === '') secondAppendError = await appendNextEvent();
+const secondAppendResult = await appendNextEvent();
 const { length } = await eventStore.read('s');
-printReport({
+printAsJson({
   stored: storedEventCount,
   read: length,
   error: secondAppendError,
@@ -36,8 +36,8 @@ printReport({
 });
 
 await eventually(async () => {
-  const refused = await appendFirstEvent();
+  const refused = await appendNextEvent();
   if (refused !== '') throw new Error(refused);
 });
-printReport({ stored: storedEventCount, failure: embeddedEngine.failure });
+printAsJson({ stored: storedEventCount, failure: embeddedEngine.failure });
 await embeddedEngine.closeEngine();

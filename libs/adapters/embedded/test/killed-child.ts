@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type ChildDocument } from './writing-child-protocol.ts';
+import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type ChildProcessDocument } from './writing-child-protocol.ts';
 
 /**
  * Appends events one by one, then writes derived documents, and is killed. Arguments: folder, number of events, log
@@ -18,7 +18,9 @@ for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   );
 }
 console.log('acknowledged');
-const viewsCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS.views);
+const viewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+  CHILD_PROCESS_COLLECTIONS.views,
+);
 for (let documentVersion = 0; documentVersion < 50; documentVersion += 1) {
   await viewsCollection.upsert({ id: String(documentVersion), version: documentVersion, words: ['x'.repeat(500)] });
 }

@@ -7,6 +7,6 @@ try {
   const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
   await engine.closeEngine();
   console.log('opened');
-} catch (errorOfOpening) {
-  console.log(String(errorOfOpening));
+} catch (openingError) {
+  console.log(String(openingError));
 }

@@ -7,7 +7,7 @@ import { FileObjectStore } from '../src/index.ts';
  */
 const [folder = '', file = ''] = process.argv.slice(2);
 const objectStore = await FileObjectStore.openFileObjectStore(folder);
-const outputFile = openSync(file, 'a');
+const outputFileDescriptor = openSync(file, 'a');
 
 async function* generateByteChunks(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(letter.repeat(40_000));
@@ -17,7 +17,7 @@ async function putObjectsForever(letter: string): Promise<void> {
   for (let pieces = 1; ; pieces = (pieces * 3) % 13) {
     const id = `obj_${randomUUID()}`;
     const { sha256 } = await objectStore.putObject(id, generateByteChunks(letter, pieces));
-    writeSync(outputFile, `${id} ${sha256}\n`);
+    writeSync(outputFileDescriptor, `${id} ${sha256}\n`);
   }
 }
 

@@ -1,40 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type ChildDocument } from './writing-child-protocol.ts';
+import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type ChildProcessDocument } from './writing-child-protocol.ts';
 
 /** Writes one operation after another and records each acknowledgement. Arguments: folder, output file. */
 const [dataDir = '', file = ''] = process.argv.slice(2);
 const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
-const recordCollection = await embeddedEngine.documentStore.collection<ChildDocument>(
+const childRecordsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
   CHILD_PROCESS_COLLECTIONS.records,
 );
-const viewsCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS.views);
-const outputFile = openSync(file, 'a');
+const viewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+  CHILD_PROCESS_COLLECTIONS.views,
+);
+const outputFileDescriptor = openSync(file, 'a');
 
-async function writeNumberedItemsForever(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
-  writeSync(outputFile, `begin ${kind}\n`);
+async function writeNumberedItems(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
+  writeSync(outputFileDescriptor, `begin ${kind}\n`);
   for (let number = 0; number < 20; number += 1) {
     await write(number);
-    writeSync(outputFile, `acknowledged ${kind}\n`);
+    writeSync(outputFileDescriptor, `acknowledged ${kind}\n`);
   }
 }
 
-const appendStream = (number: number) => {
+const appendToNewStream = (number: number) => {
   const event = { id: randomUUID(), type: 'written.v1', data: {}, metadata: {} };
   return embeddedEngine.eventStore.append(`s${number}`, 'no_stream', [event]);
 };
-const upsertStream = (collection: typeof viewsCollection) => (number: number) => {
+const createDocumentUpserter = (collection: typeof viewsCollection) => (number: number) => {
   return collection.upsert({ id: String(number), version: 1, words: [] });
 };
-await writeNumberedItemsForever('append', appendStream);
-await writeNumberedItemsForever('record', upsertStream(recordCollection));
-await writeNumberedItemsForever('view', upsertStream(viewsCollection));
-await writeNumberedItemsForever('mixture', (number) =>
+await writeNumberedItems('append', appendToNewStream);
+await writeNumberedItems('record', createDocumentUpserter(childRecordsCollection));
+await writeNumberedItems('view', createDocumentUpserter(viewsCollection));
+await writeNumberedItems('mixture', (number) =>
   Promise.all([
-    upsertStream(viewsCollection)(number + 100),
-    appendStream(number + 100),
-    upsertStream(viewsCollection)(number + 200),
+    createDocumentUpserter(viewsCollection)(number + 100),
+    appendToNewStream(number + 100),
+    createDocumentUpserter(viewsCollection)(number + 200),
   ]),
 );
 await embeddedEngine.closeEngine();

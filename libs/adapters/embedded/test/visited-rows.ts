@@ -1,19 +1,19 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { CollectionSpec, CountOptions, Document, Filter, Query, Scan } from '@tracking/ports';
+import type { CollectionSpec, CountOptions, Document, Filter, Query, IndexScanQuery } from '@tracking/ports';
 import {
-  getArrayValues,
-  getColumnName,
+  getIndexedArraysAsJson,
+  getColumnOfIndexedField,
   getColumnValues,
   createTableStatements,
   createCollectionLayout,
   quoteName,
 } from '../src/collection-layout.ts';
-import { DocumentTable } from '../src/sqlite-documents.ts';
+import { SqliteDocumentTable } from '../src/sqlite-documents.ts';
 import { createCountSql, createFindSql, createScanSql } from '../src/query-sql.ts';
-import { Database } from '../src/sqlite-database.ts';
+import { SqliteConnection } from '../src/sqlite-database.ts';
 import type { SqlStatement } from '../src/storage-threads.ts';
 
-export interface VisitResult {
+export interface QueryVisitCounts {
   /**
    * Rows of the documents' table and its index tables that the engine visited, including visits of index entries only.
    */
@@ -22,16 +22,16 @@ export interface VisitResult {
 }
 
 /** Counts the rows that the engine visits for a query. */
-export class VisitedRows {
+export class VisitedRowCounter {
   private readonly layout;
   private readonly connection = new DatabaseSync(':memory:');
-  private readonly documents: DocumentTable;
+  private readonly documents: SqliteDocumentTable;
   private rows = 0;
 
   constructor(spec: CollectionSpec) {
     this.layout = createCollectionLayout(spec);
     for (const statement of createTableStatements(this.layout)) this.connection.exec(statement);
-    this.documents = new DocumentTable(new Database(this.connection), this.layout);
+    this.documents = new SqliteDocumentTable(new SqliteConnection(this.connection), this.layout);
     this.connection.function('visited', { varargs: true }, () => {
       this.rows += 1;
       return 1;
@@ -44,9 +44,16 @@ export class VisitedRows {
     for (const document of documents) {
       const { id } = document;
       const fields = { ...document } as Readonly<Record<string, unknown>>;
-      const [columns, arrays] = [getColumnValues(this.layout, fields), getArrayValues(this.layout, fields)];
+      const [columns, arrays] = [getColumnValues(this.layout, fields), getIndexedArraysAsJson(this.layout, fields)];
       try {
-        this.documents.runWrite({ mode: 'insert', id, json: JSON.stringify(document), columns, arrays, guard: null });
+        this.documents.runDocumentWrite({
+          mode: 'insert',
+          id,
+          json: JSON.stringify(document),
+          columns,
+          arrays,
+          guard: null,
+        });
       } catch (error) {
         if (!/^UNIQUE constraint/.test((error as Error).message)) throw error;
       }
@@ -54,20 +61,20 @@ export class VisitedRows {
     this.connection.exec('COMMIT');
   }
 
-  countVisitedRows(query: Query): VisitResult {
-    return this.countVisits(createFindSql(this.layout, query), (rows) => [...rows].length);
+  countVisitedRows(query: Query): QueryVisitCounts {
+    return this.countRowsVisitedByStatement(createFindSql(this.layout, query), (rows) => [...rows].length);
   }
 
   /** Counts documents, and the rows that the engine visits to count them. */
-  measureCount(filter: Filter, options?: CountOptions): VisitResult {
-    return this.countVisits(createCountSql(this.layout, filter, options), ([row]) =>
+  measureVisitsOfCount(filter: Filter, options?: CountOptions): QueryVisitCounts {
+    return this.countRowsVisitedByStatement(createCountSql(this.layout, filter, options), ([row]) =>
       Number(Object.values(row ?? {})[0]),
     );
   }
 
   /** Scans to the end of the range or until the requested number of documents is found. */
-  measureScan(query: Scan): VisitResult {
-    return this.countVisits(createScanSql(this.layout, query), (rows) => {
+  countRowsVisitedByScan(query: IndexScanQuery): QueryVisitCounts {
+    return this.countRowsVisitedByStatement(createScanSql(this.layout, query), (rows) => {
       let answered = 0;
       for (const row of rows) {
         if (Object.values(row)[0] !== null) answered += 1;
@@ -86,7 +93,10 @@ export class VisitedRows {
   }
 
   /** @throws if the engine's plan differs from that of the uncounted query */
-  private countVisits({ text, values }: SqlStatement, ask: (rows: Iterable<object>) => number): VisitResult {
+  private countRowsVisitedByStatement(
+    { text, values }: SqlStatement,
+    ask: (rows: Iterable<object>) => number,
+  ): QueryVisitCounts {
     // Normalizes names: a table behind a view has its own name, otherwise the alias of the statement; EXISTS appears as
     // a subquery or a join.
     const steps = (sql: SqlStatement) =>
@@ -100,7 +110,7 @@ export class VisitedRows {
     const { table: own, arrays } = this.layout;
     const sources = [
       { table: own, by: hint, of: 'rowid' },
-      ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: getColumnName(arrayField) })),
+      ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: getColumnOfIndexedField(arrayField) })),
     ].map((source) => ({ ...source, table: quoteName(source.table) }));
     // The function is called for each row before other conditions, because SQLite merges such a view into the
     // statement.
@@ -118,7 +128,7 @@ export class VisitedRows {
     }
   }
 
-  closeVisitedRows(): void {
+  closeVisitCountingDatabase(): void {
     this.connection.close();
   }
 }

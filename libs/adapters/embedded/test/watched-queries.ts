@@ -1,5 +1,5 @@
 import {
-  isUnsatisfiable,
+  isUnsatisfiableFilter,
   type Collection,
   type CollectionSpec,
   type CountOptions,
@@ -8,11 +8,11 @@ import {
   type Filter,
   type IndexSpec,
   type Query,
-  type Scan,
+  type IndexScanQuery,
 } from '@tracking/ports';
 import { generateNearlyMatchingDocuments } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-document-store.ts';
-import { VisitedRows } from './visited-rows.ts';
+import { VisitedRowCounter } from './visited-rows.ts';
 
 /**
  * Records each kind of query that a suite runs, and reports queries that visit more rows than they return. Each
@@ -21,14 +21,14 @@ import { VisitedRows } from './visited-rows.ts';
  */
 
 /** Fields that a filter may check in visited documents, with the reason why that is cheap. */
-interface AllowedFilter {
+interface AllowedUnindexedFilter {
   readonly collection: string;
   readonly fields: readonly string[];
   /** Field that the filter must contain as well. */
   readonly beside: string;
   readonly why: string;
 }
-const ALLOWED_FILTERS: readonly AllowedFilter[] = [
+const FILTERS_ALLOWED_WITHOUT_INDEX: readonly AllowedUnindexedFilter[] = [
   {
     collection: 'milestones',
     fields: ['workspace_id', 'environment', 'classifier', 'container_number', 'superseded', 'retracted'],
@@ -56,25 +56,25 @@ const ALLOWED_FILTERS: readonly AllowedFilter[] = [
 ];
 
 /** Maximum page size in the repeated query. Its cost is proportional to the page. */
-const MAX_REPEATED_PAGE_SIZE = 5;
+const MAX_PAGE_SIZE_OF_REPEATED_QUERY = 5;
 /** Maximum visited rows per document or list value: the entry in one table, the row in another, and one at the end. */
-const MAX_VISITS_PER_RESULT = 3;
+const MAX_VISITED_ROWS_PER_RESULT = 3;
 
 interface WatchedQuery {
   readonly spec: CollectionSpec;
-  readonly query: Query | Scan;
+  readonly query: Query | IndexScanQuery;
 }
 
 /** Kinds of queries that passed. All suites of a process share them, so that no kind is checked twice. */
-const efficientQueryKeys = new Set<string>();
-const watchedQueries = new Map<string, WatchedQuery>();
+const verifiedEfficientQueryKinds = new Set<string>();
+const recordedQueriesByTitle = new Map<string, WatchedQuery>();
 
 /**
  * Returns a key of everything that affects the result: the kind, the indexes, the page size and the lengths of lists.
  */
 function createQueryCheckKey(title: string, { spec, query }: WatchedQuery): string {
   const lists = Object.entries(query.filter).map(([field, condition]) => [field, findLengthsOfInLists(condition)]);
-  return JSON.stringify([title, spec, Math.min(query.limit, MAX_REPEATED_PAGE_SIZE), lists.sort()]);
+  return JSON.stringify([title, spec, Math.min(query.limit, MAX_PAGE_SIZE_OF_REPEATED_QUERY), lists.sort()]);
 }
 
 function findLengthsOfInLists(condition: FilterCondition): readonly number[] {
@@ -82,8 +82,8 @@ function findLengthsOfInLists(condition: FilterCondition): readonly number[] {
   return Object.values(condition as object).map((one) => (Array.isArray(one) ? one.length : 1));
 }
 
-function recordWatchedQuery({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
-  if (isUnsatisfiable(query.filter)) return;
+function recordWatchedQuery({ name, ...spec }: CollectionSpec, query: Query | IndexScanQuery): void {
+  if (isUnsatisfiableFilter(query.filter)) return;
   // The recorder treats all generations of a read model as one collection.
   const collection = name.replace(/\.g\d+$/, '');
   const { filter, sort, after, index } = query;
@@ -91,7 +91,8 @@ function recordWatchedQuery({ name, ...spec }: CollectionSpec, query: Query | Sc
   const order = sort === undefined ? '' : ` by ${sort.fields.join()}${sort.descending === true ? ' descending' : ''}`;
   const by = index === undefined ? '' : ` by ${index}${'visit' in query ? ', in stretches' : ''}`;
   const title = `${collection}${by}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
-  if (!watchedQueries.has(title)) watchedQueries.set(title, { spec: { ...spec, name: collection }, query });
+  if (!recordedQueriesByTitle.has(title))
+    recordedQueriesByTitle.set(title, { spec: { ...spec, name: collection }, query });
 }
 
 function describeConditionKind(condition: FilterCondition): string {
@@ -138,22 +139,25 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
   const { spec, query } = watched;
   const { filter } = query;
   const elements = Object.values(filter).flatMap((one) => (isAllCondition(one) ? one.all.slice(1) : []));
-  const forEach = MAX_VISITS_PER_RESULT + elements.length;
-  const limit = 'visit' in query ? MAX_REPEATED_PAGE_SIZE : Math.min(query.limit, MAX_REPEATED_PAGE_SIZE);
+  const forEach = MAX_VISITED_ROWS_PER_RESULT + elements.length;
+  const limit =
+    'visit' in query ? MAX_PAGE_SIZE_OF_REPEATED_QUERY : Math.min(query.limit, MAX_PAGE_SIZE_OF_REPEATED_QUERY);
   const few = forEach * (limit + countListValues(filter) + 1);
-  const visited = new VisitedRows(spec);
+  const visited = new VisitedRowCounter(spec);
   try {
-    const excepted = ALLOWED_FILTERS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
+    const excepted = FILTERS_ALLOWED_WITHOUT_INDEX.filter(
+      ({ collection, beside }) => collection === spec.name && beside in filter,
+    );
     const fields = excepted.flatMap((one) => one.fields);
     const leaves = (field: string, which: number) =>
       fields.includes(field) || isFieldCheckedInSelectedRows(watched, field, which);
     const count = 2 * few;
     visited.storeDocuments(generateNearlyMatchingDocuments(spec, query, count, leaves));
     if ('visit' in query) {
-      const { rows } = visited.measureScan({ ...query, limit, visit: limit });
+      const { rows } = visited.countRowsVisitedByScan({ ...query, limit, visit: limit });
       return rows <= few
         ? undefined
-        : `the scan visits ${rows} rows for ${MAX_REPEATED_PAGE_SIZE} results; at most ${few} are allowed`;
+        : `the scan visits ${rows} rows for ${MAX_PAGE_SIZE_OF_REPEATED_QUERY} results; at most ${few} are allowed`;
     }
     const { rows, answered } = visited.countVisitedRows({ ...query, limit });
     const most = query.index === undefined ? few : Math.max(few, (forEach - 1) * count);
@@ -161,7 +165,7 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
       ? undefined
       : `the query visits ${rows} rows for ${answered} results; at most ${most} are allowed`;
   } finally {
-    visited.closeVisitedRows();
+    visited.closeVisitCountingDatabase();
   }
 }
 
@@ -178,11 +182,11 @@ Object.assign(SqliteCollection.prototype, {
     return findWithinByteLimit.call(this, query, maxBytes);
   },
   count(this: WatchedCollection, filter: Filter, options: CountOptions = {}) {
-    const { atMost = MAX_REPEATED_PAGE_SIZE, ...by } = options;
+    const { atMost = MAX_PAGE_SIZE_OF_REPEATED_QUERY, ...by } = options;
     recordWatchedQuery(this.layout.spec, { filter, limit: atMost, ...by });
     return count.call(this, filter, options);
   },
-  scan(this: WatchedCollection, query: Scan) {
+  scan(this: WatchedCollection, query: IndexScanQuery) {
     recordWatchedQuery(this.layout.spec, query);
     return scan.call(this, query);
   },
@@ -194,16 +198,16 @@ Object.assign(SqliteCollection.prototype, {
 
 /** Resets the recorded queries before a suite, because other suites of the process may run any query. */
 export function resetWatchedQueries(): void {
-  watchedQueries.clear();
+  recordedQueriesByTitle.clear();
 }
 
 /** Returns the inefficiencies of all queries since the last reset. */
 export function findInefficientQueries(): readonly string[] {
-  return [...watchedQueries].flatMap(([title, one]) => {
+  return [...recordedQueriesByTitle].flatMap(([title, one]) => {
     const key = createQueryCheckKey(title, one);
-    if (efficientQueryKeys.has(key)) return [];
+    if (verifiedEfficientQueryKinds.has(key)) return [];
     const found = findInefficientStep(one);
-    if (found === undefined) efficientQueryKeys.add(key);
+    if (found === undefined) verifiedEfficientQueryKinds.add(key);
     return found === undefined ? [] : [`${title}: ${found}`];
   });
 }

@@ -1,3 +1,10 @@
+/*
+ * Reports operations on sharded collections that do not contain the shard key, so that a router of a sharded cluster
+ * would send them to all shards. A query of many documents needs the beginning of the key, everything else the whole
+ * key, and a stored document all of its fields. Reads by id find only documents with the requested values of the key,
+ * as in MongoDB.
+ */
+
 import type {
   Collection,
   CollectionSpec,
@@ -8,27 +15,20 @@ import type {
   FilterCondition,
   Query,
   Replacement,
-  Scan,
+  IndexScanQuery,
   ShardValues,
 } from '@tracking/ports';
 import { SqliteCollection } from '../src/sqlite-document-store.ts';
 
-/**
- * Reports operations on sharded collections that do not contain the shard key, so that a router of a sharded cluster
- * would send them to all shards. A query of many documents needs the beginning of the key, everything else the whole
- * key, and a stored document all of its fields. Reads by id find only documents with the requested values of the key, as
- * in MongoDB.
- */
-
-/** Queries that read from all shards, with the reason. */
-interface AllowedQuery {
+/** A query that may read from all shards, with the reason. */
+interface QueryAllowedOnAllShards {
   readonly collection: string;
   /** Fields that the filter compares, sorted. */
   readonly fields: readonly string[];
   readonly why: string;
 }
 const READ_MODEL_ROW_COLLECTIONS = ['shipments', 'milestones', 'exceptions', 'documents', 'published_events'];
-const QUERIES_OF_ALL_SHARDS: readonly AllowedQuery[] = [
+const QUERIES_OF_ALL_SHARDS: readonly QueryAllowedOnAllShards[] = [
   ...READ_MODEL_ROW_COLLECTIONS.map((collection) => ({ collection, fields: [], why: 'an operator compares all rows' })),
   {
     collection: 'published_events',
@@ -53,7 +53,7 @@ const QUERIES_OF_ALL_SHARDS: readonly AllowedQuery[] = [
 /** Files whose own operations are not checked. */
 const TEST_FILE_PATTERN = /\.spec\.ts|\/test\/|\/libs\/testing\//;
 
-const unroutedOperations = new Set<string>();
+const operationsWithoutShardKey = new Set<string>();
 
 function isEquality(condition: FilterCondition | undefined): boolean {
   if (condition === undefined || condition === null) return false;
@@ -61,19 +61,21 @@ function isEquality(condition: FilterCondition | undefined): boolean {
 }
 
 /** Returns the number of leading fields of the shard key that the operation compares with values. */
-function countKeyFields(spec: CollectionSpec, filter: Filter, shards: ShardValues = {}): number {
+function countComparedShardKeyFields(spec: CollectionSpec, filter: Filter, shards: ShardValues = {}): number {
   const key = [...(spec.shardKey ?? []), 'id'];
   const end = key.findIndex((field) => shards[field] === undefined && !isEquality(filter[field]));
   return end < 0 ? key.length : end;
 }
 
 /** Code of tests may read from all shards. The caller is the first line of the stack outside of the watching files. */
-function recordUnlessCalledByTest(operation: string, spec: CollectionSpec, filter: Filter): void {
+function recordOperationUnlessByTest(operation: string, spec: CollectionSpec, filter: Filter): void {
   const caller = new Error().stack?.split('\n').find((line, at) => at > 0 && !line.includes('watched-')) ?? '';
   if (TEST_FILE_PATTERN.test(caller)) return;
   const collection = spec.name.replace(/\.g\d+$/, '');
   const [place = caller] = /[\w-]+\.ts:\d+/.exec(caller) ?? [];
-  unroutedOperations.add(`${collection}: ${operation} by ${Object.keys(filter).sort().join() || 'nothing'} (${place})`);
+  operationsWithoutShardKey.add(
+    `${collection}: ${operation} by ${Object.keys(filter).sort().join() || 'nothing'} (${place})`,
+  );
 }
 
 function checkQueryShardKey(
@@ -81,29 +83,33 @@ function checkQueryShardKey(
   spec: CollectionSpec,
   { filter, shards }: Pick<Query, 'filter' | 'shards'>,
 ) {
-  if (spec.shardKey === undefined || countKeyFields(spec, filter, shards) > 0) return;
+  if (spec.shardKey === undefined || countComparedShardKeyFields(spec, filter, shards) > 0) return;
   const fields = Object.keys(filter).sort().join();
   const collection = spec.name.replace(/\.g\d+$/, '');
   const isAllowed = QUERIES_OF_ALL_SHARDS.some(
     (allowed) => allowed.collection === collection && allowed.fields.join() === fields,
   );
-  if (!isAllowed) recordUnlessCalledByTest(operation, spec, filter);
+  if (!isAllowed) recordOperationUnlessByTest(operation, spec, filter);
 }
 
 /** Checks an operation on documents with known ids. */
 function checkShardKeyIsComplete(operation: string, spec: CollectionSpec, filter: Filter, shards?: ShardValues): void {
   const { shardKey } = spec;
-  if (shardKey !== undefined && countKeyFields(spec, { ...filter, id: '' }, shards) <= shardKey.length)
-    recordUnlessCalledByTest(operation, spec, filter);
+  if (shardKey !== undefined && countComparedShardKeyFields(spec, { ...filter, id: '' }, shards) <= shardKey.length)
+    recordOperationUnlessByTest(operation, spec, filter);
 }
 
-function checkStoredDocument(operation: string, { shardKey = [], ...spec }: CollectionSpec, document: Document): void {
+function checkShardKeyOfStoredDocument(
+  operation: string,
+  { shardKey = [], ...spec }: CollectionSpec,
+  document: Document,
+): void {
   const fields = document as Document & Readonly<Record<string, unknown>>;
   if (shardKey.some((field) => typeof fields[field] !== 'string'))
-    recordUnlessCalledByTest(operation, spec, { id: document.id });
+    recordOperationUnlessByTest(operation, spec, { id: document.id });
 }
 
-function isInShardOfValues(document: Document, shards: ShardValues = {}): boolean {
+function hasDocumentShardValues(document: Document, shards: ShardValues = {}): boolean {
   const fields = document as Document & Readonly<Record<string, string>>;
   return Object.entries(shards).every(([field, values]) => values.includes(fields[field] ?? ''));
 }
@@ -130,11 +136,11 @@ Object.assign(SqliteCollection.prototype, {
   async get(this: WatchedCollection, id: string, shards?: ShardValues) {
     checkShardKeyIsComplete('get', this.layout.spec, {}, shards);
     const found = await get.call(this, id, shards);
-    return found !== undefined && isInShardOfValues(found, shards) ? found : undefined;
+    return found !== undefined && hasDocumentShardValues(found, shards) ? found : undefined;
   },
   async getMany(this: WatchedCollection, ids: readonly string[], shards?: ShardValues) {
     checkShardKeyIsComplete('getMany', this.layout.spec, {}, shards);
-    return (await getMany.call(this, ids, shards)).filter((found) => isInShardOfValues(found, shards));
+    return (await getMany.call(this, ids, shards)).filter((found) => hasDocumentShardValues(found, shards));
   },
   find(this: WatchedCollection, query: Query) {
     checkQueryShardKey('find', this.layout.spec, query);
@@ -144,7 +150,7 @@ Object.assign(SqliteCollection.prototype, {
     checkQueryShardKey('findWithinByteLimit', this.layout.spec, query);
     return findWithinByteLimit.call(this, query, maxBytes);
   },
-  scan(this: WatchedCollection, query: Scan) {
+  scan(this: WatchedCollection, query: IndexScanQuery) {
     checkQueryShardKey('scan', this.layout.spec, query);
     return scan.call(this, query);
   },
@@ -165,35 +171,35 @@ Object.assign(SqliteCollection.prototype, {
     return deleteOne.call(this, id, guard);
   },
   insert(this: WatchedCollection, document: Document) {
-    checkStoredDocument('insert', this.layout.spec, document);
+    checkShardKeyOfStoredDocument('insert', this.layout.spec, document);
     return insert.call(this, document);
   },
   replace(this: WatchedCollection, document: Document, guard?: Filter) {
-    checkStoredDocument('replace', this.layout.spec, document);
+    checkShardKeyOfStoredDocument('replace', this.layout.spec, document);
     return replace.call(this, document, guard);
   },
   replaceMany(this: WatchedCollection, replacements: readonly Replacement<Document>[]) {
-    for (const { document } of replacements) checkStoredDocument('replaceMany', this.layout.spec, document);
+    for (const { document } of replacements) checkShardKeyOfStoredDocument('replaceMany', this.layout.spec, document);
     return replaceMany.call(this, replacements);
   },
   upsert(this: WatchedCollection, document: Document, guard?: Filter) {
-    checkStoredDocument('upsert', this.layout.spec, document);
+    checkShardKeyOfStoredDocument('upsert', this.layout.spec, document);
     return upsert.call(this, document, guard);
   },
   writeMany(this: WatchedCollection, writes: readonly CollectionWrite<Document>[]) {
     for (const write of writes)
       if (write.kind === 'delete') checkShardKeyIsComplete('delete', this.layout.spec, write.guard ?? {});
-      else checkStoredDocument(write.kind, this.layout.spec, write.document);
+      else checkShardKeyOfStoredDocument(write.kind, this.layout.spec, write.document);
     return writeMany.call(this, writes);
   },
 });
 
 /** Forgets all operations before a suite, because other suites of the process may run any operation. */
 export function resetWatchedShardKeys(): void {
-  unroutedOperations.clear();
+  operationsWithoutShardKey.clear();
 }
 
 /** Returns the operations since the last reset that a router would send to all shards without a reason. */
 export function findOperationsOnAllShards(): readonly string[] {
-  return [...unroutedOperations].sort();
+  return [...operationsWithoutShardKey].sort();
 }

@@ -5,27 +5,27 @@ export type WriteReport =
   | { readonly stream: string; readonly revision: number; readonly append: string }
   | { readonly collection: keyof typeof CHILD_PROCESS_COLLECTIONS; readonly id: string; readonly version: number };
 
-export interface ChildDocument {
+export interface ChildProcessDocument {
   readonly id: string;
   readonly version: number;
   readonly words: readonly string[];
 }
 
-const childIndexes = [
+const childCollectionIndexes = [
   { name: 'by_version', fields: ['version', 'id'] },
   { name: 'by_word', fields: ['words'], arrayField: 'words' },
 ];
 export const CHILD_PROCESS_COLLECTIONS = {
-  records: { name: 'records', indexes: childIndexes },
-  views: { name: 'views', indexes: childIndexes, durability: 'derived' },
+  records: { name: 'records', indexes: childCollectionIndexes },
+  views: { name: 'views', indexes: childCollectionIndexes, durability: 'derived' },
 } as const satisfies Record<string, CollectionSpec>;
 
 const doNothing = () => undefined;
 const silentLogger: Logger = { debug: doNothing, info: doNothing, warn: doNothing, error: doNothing };
 const silentMetrics: Metrics = {
-  counter: () => ({ add: doNothing }),
-  gauge: () => ({ set: doNothing }),
-  histogram: () => ({ observe: doNothing }),
+  createCounter: () => ({ add: doNothing }),
+  createGauge: () => ({ set: doNothing }),
+  createHistogram: () => ({ observe: doNothing }),
 };
 /** The child has its own copy of the silent logger, because processes outside Jest cannot load the testing library. */
 export const silentTelemetry = { logger: silentLogger, metrics: silentMetrics };

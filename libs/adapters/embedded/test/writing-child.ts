@@ -4,7 +4,7 @@ import { EmbeddedEngine } from '../src/index.ts';
 import {
   CHILD_PROCESS_COLLECTIONS,
   silentTelemetry,
-  type ChildDocument,
+  type ChildProcessDocument,
   type WriteReport,
 } from './writing-child-protocol.ts';
 
@@ -18,9 +18,9 @@ const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({
   ...silentTelemetry,
   limits: { walCheckpointBytes: 200_000 },
 });
-const outputFile = openSync(file, 'a');
+const outputFileDescriptor = openSync(file, 'a');
 function printReportLine(said: WriteReport): void {
-  writeSync(outputFile, `${JSON.stringify(said)}\n`);
+  writeSync(outputFileDescriptor, `${JSON.stringify(said)}\n`);
 }
 
 /** Appends one to four events at once. Each event contains its number. */
@@ -37,7 +37,9 @@ async function appendEventsForever(stream: string): Promise<void> {
 }
 
 async function upsertDocumentForever(name: keyof typeof CHILD_PROCESS_COLLECTIONS, id: string): Promise<void> {
-  const collection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS[name]);
+  const collection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+    CHILD_PROCESS_COLLECTIONS[name],
+  );
   for (let version = 1; ; version += 1) {
     await collection.upsert({ id, version, words: [`v${version}`, 'all'] }, { version: { lt: version } });
     printReportLine({ collection: name, id, version });

@@ -1,19 +1,19 @@
 import { TLSSocket } from 'node:tls';
 import type { OutboundHttp, OutboundOutcome } from '@tracking/ports';
 import {
-  createAuthority,
+  createCertificateAuthority,
   endlessResponses,
   eventually,
   issueCertificate,
-  hostileReceivers,
+  hostileReceiverBehaviours,
   startReceiver,
   type RawBehaviour,
-  type RawReceiver,
+  type HttpTestReceiver,
   type ReceiverOptions,
 } from '@tracking/testing';
 import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
-const authority = createAuthority();
+const authority = createCertificateAuthority();
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -21,10 +21,10 @@ afterEach(async () => {
 
 function client(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   const http = createOutboundHttp({ allowedCidrs: ['127.0.0.1'], allowHttp: true, ca: authority.cert, ...options });
-  cleanups.push(() => http.closeReceivers());
+  cleanups.push(() => http.closeOutboundHttp());
   return http;
 }
-async function receiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<RawReceiver> {
+async function receiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<HttpTestReceiver> {
   const started = await startReceiver(behaviour, options);
   cleanups.push(() => started.close());
   return started;
@@ -34,7 +34,7 @@ const schemes: readonly [string, ReceiverOptions][] = [
   ['https', { tls: issueCertificate({ issuer: authority }) }],
 ];
 const tooLong = { kind: 'failure', code: 'invalid_response', message: 'the answer is longer than 64 KiB' };
-const post = (http: OutboundHttp, { origin }: RawReceiver, timeoutMs = 60_000): Promise<OutboundOutcome> =>
+const post = (http: OutboundHttp, { origin }: HttpTestReceiver, timeoutMs = 60_000): Promise<OutboundOutcome> =>
   http.post({ url: origin, headers: {}, body: '{}', timeoutMs });
 
 /** Answers decided by the status alone, because the body exceeds the part that is kept. */
@@ -42,7 +42,7 @@ const { body, chunks, ...rest } = endlessResponses;
 
 describe.each(schemes)('an endlessResponses answer over %s', (_name, options) => {
   test.each(Object.entries({ body, chunks }))('has its %s cut, and the status decides', async (_what, answer) => {
-    const target = await receiver(hostileReceivers.floods(answer), options);
+    const target = await receiver(hostileReceiverBehaviours.floods(answer), options);
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'x'.repeat(16 * 1024) });
     await eventually(() => expect(target.openConnections).toBe(0));
   });
@@ -50,24 +50,24 @@ describe.each(schemes)('an endlessResponses answer over %s', (_name, options) =>
   test.each(Object.entries(rest))(
     'of %s is a failure at the limit, long before the deadline',
     async (_what, answer) => {
-      const target = await receiver(hostileReceivers.floods(answer), options);
+      const target = await receiver(hostileReceiverBehaviours.floods(answer), options);
       const http = client();
       expect(await post(http, target)).toMatchObject({ kind: 'failure', code: 'invalid_response' });
       await eventually(() => expect(target.openConnections).toBe(0));
-      target.setReceiverBehaviour(hostileReceivers.answers());
+      target.setReceiverBehaviour(hostileReceiverBehaviours.answers());
       expect(await post(http, target)).toMatchObject({ statusCode: 200 });
     },
   );
 
   test('reports why it failed', async () => {
-    const target = await receiver(hostileReceivers.floods(endlessResponses.chunkExtension), options);
+    const target = await receiver(hostileReceiverBehaviours.floods(endlessResponses.chunkExtension), options);
     expect(await post(client(), target)).toMatchObject(tooLong);
   });
 
   test('that drips is a failure at the deadline, whatever drips', async () => {
     const http = client();
     const outcomes = Object.entries(endlessResponses).map(async ([what, answer]) => {
-      const target = await receiver(hostileReceivers.drips(answer), options);
+      const target = await receiver(hostileReceiverBehaviours.drips(answer), options);
       const outcome = await post(http, target, 300);
       await eventually(() => expect(target.openConnections).toBe(0));
       return [what, outcome.kind === 'failure' && outcome.code];
@@ -78,11 +78,11 @@ describe.each(schemes)('an endlessResponses answer over %s', (_name, options) =>
   });
 
   test('after complete answers on the same connection is counted separately', async () => {
-    const target = await receiver(hostileReceivers.answers(200, 'x'.repeat(15 * 1024)), options);
+    const target = await receiver(hostileReceiverBehaviours.answers(200, 'x'.repeat(15 * 1024)), options);
     const http = client();
     for (let n = 0; n < 20; n += 1) expect(await post(http, target)).toMatchObject({ statusCode: 200 });
     expect(target.connections).toBe(1);
-    target.setReceiverBehaviour(hostileReceivers.floods(endlessResponses.chunkExtension));
+    target.setReceiverBehaviour(hostileReceiverBehaviours.floods(endlessResponses.chunkExtension));
     expect(await post(http, target)).toMatchObject({ code: 'invalid_response' });
     expect(target.requests).toHaveLength(21);
   });
@@ -93,7 +93,7 @@ describe('an answer within the limit', () => {
     const [, hint] = endlessResponses.information103;
     const [beginning, chunk] = endlessResponses.chunkExtensions;
     const says = [hint.repeat(100), beginning, chunk.repeat(50), '0\r\n', 'x-more: x\r\n'.repeat(500), '\r\n'].join('');
-    const target = await receiver(hostileReceivers.says(says));
+    const target = await receiver(hostileReceiverBehaviours.says(says));
     const http = client();
     for (let n = 0; n < 3; n += 1)
       expect(await post(http, target)).toMatchObject({ statusCode: 200, body: 'x'.repeat(50) });
@@ -101,7 +101,7 @@ describe('an answer within the limit', () => {
   });
 
   test('is read although more follows it: the status of a large body decides', async () => {
-    const target = await receiver(hostileReceivers.answers(200, 'x'.repeat(1_000_000)));
+    const target = await receiver(hostileReceiverBehaviours.answers(200, 'x'.repeat(1_000_000)));
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'x'.repeat(16 * 1024) });
   });
 });
@@ -109,7 +109,7 @@ describe('an answer within the limit', () => {
 describe('bytes after an answer, more than is read at once', () => {
   test('never become the next one', async () => {
     const [answer, stolen] = ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok', 'HTTP/1.1 500 Stolen\r\n\r\n'];
-    const target = await receiver(hostileReceivers.says(answer + '\r\n'.repeat(10_000) + stolen));
+    const target = await receiver(hostileReceiverBehaviours.says(answer + '\r\n'.repeat(10_000) + stolen));
     const http = client({ maxConnectionsPerOrigin: 1 });
     const outcomes = await Promise.all(Array.from({ length: 6 }, () => post(http, target)));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ statusCode: 200, body: 'ok' });
@@ -119,8 +119,8 @@ describe('bytes after an answer, more than is read at once', () => {
 describe('an idle connection', () => {
   test.each(schemes)('is closed if unexpected bytes arrive, over %s', async (_name, options) => {
     const target = await receiver((socket, request) => {
-      hostileReceivers.answers()(socket, request);
-      setImmediate(() => hostileReceivers.floods(endlessResponses.emptyLines)(socket));
+      hostileReceiverBehaviours.answers()(socket, request);
+      setImmediate(() => hostileReceiverBehaviours.floods(endlessResponses.emptyLines)(socket));
     }, options);
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'ok' });
     await eventually(() => expect(target.openConnections).toBe(0));

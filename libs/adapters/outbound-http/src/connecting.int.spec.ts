@@ -1,19 +1,19 @@
 import type { OutboundOutcome } from '@tracking/ports';
 import {
-  createAuthority,
+  createCertificateAuthority,
   issueCertificate,
-  hostileReceivers,
+  hostileReceiverBehaviours,
   startReceiver,
   type RawBehaviour,
 } from '@tracking/testing';
-import type { RawReceiver, ReceiverOptions } from '@tracking/testing';
+import type { HttpTestReceiver, ReceiverOptions } from '@tracking/testing';
 import { createSecureServer as createHttp2Server, createServer as createPlainHttp2Server } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { NameNotResolvedError } from './connector.ts';
 import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
-const authority = createAuthority();
+const authority = createCertificateAuthority();
 const day = 86_400_000;
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -29,13 +29,13 @@ function client(options: Partial<OutboundHttpOptions> = {}): PostTo {
     ca: authority.cert,
     ...options,
   });
-  cleanups.push(() => http.closeReceivers());
+  cleanups.push(() => http.closeOutboundHttp());
   return (url) => http.post({ url, headers: {}, body: '{}', timeoutMs: 5000 });
 }
 async function receiver(
   options: ReceiverOptions = {},
-  behaviour: RawBehaviour = hostileReceivers.answers(),
-): Promise<RawReceiver> {
+  behaviour: RawBehaviour = hostileReceiverBehaviours.answers(),
+): Promise<HttpTestReceiver> {
   const started = await startReceiver(behaviour, options);
   cleanups.push(() => started.close());
   return started;
@@ -57,10 +57,14 @@ describe('certificates', () => {
 
   test.each([
     ['self-signed', issueCertificate({}), 'self-signed'],
-    ['of an authority that is not trusted', issueCertificate({ issuer: createAuthority('Other') }), 'authority'],
+    [
+      'of an authority that is not trusted',
+      issueCertificate({ issuer: createCertificateAuthority('Other') }),
+      'authority',
+    ],
     [
       'that pretends to be of the trusted authority',
-      issueCertificate({ issuer: createAuthority() }),
+      issueCertificate({ issuer: createCertificateAuthority() }),
       'tls|certificate|TLS',
     ],
     [
@@ -202,7 +206,7 @@ describe('the address that is connected to', () => {
     const post = client({ lookup: async () => answers[asked++] ?? [] });
     const url = `http://rebinding.example:${target.port}/`;
     expect(await post(url)).toMatchObject({ statusCode: 200 });
-    target.setReceiverBehaviour(hostileReceivers.saysClose());
+    target.setReceiverBehaviour(hostileReceiverBehaviours.saysClose());
     expect(await post(url)).toMatchObject({ statusCode: 200 });
     expect(asked).toBe(1);
     expect(await post(url)).toMatchObject({ code: 'address_not_allowed' });
@@ -244,14 +248,14 @@ describe('the address that is connected to', () => {
       'https://10.0.0.1/',
       'https://hooks.example:25/',
     ]) {
-      const message = http.describeRefusal(url);
+      const message = http.describeUrlRefusal(url);
       expect(message).toEqual(expect.any(String));
       expect(await http.post({ url, headers: {}, body: '', timeoutMs: 100 })).toMatchObject({
         kind: 'failure',
         message,
       });
     }
-    expect(http.describeRefusal('https://hooks.example/in')).toBeUndefined();
-    await http.closeReceivers();
+    expect(http.describeUrlRefusal('https://hooks.example/in')).toBeUndefined();
+    await http.closeOutboundHttp();
   });
 });

@@ -3,7 +3,8 @@ import { Client, type Dispatcher } from 'undici';
 import type { Connector } from './connector.ts';
 import { ResponseHeadFilter } from './response-head.ts';
 
-export interface ConnectionTimeouts {
+/** Limits of the connections to receivers: their number, idle time and age. */
+export interface ReceiverConnectionLimits {
   /** Maximum number of open connections to one origin. Further requests wait for a connection. */
   readonly maxConnectionsPerOrigin: number;
   /**
@@ -27,7 +28,7 @@ export const MAX_ANSWER_BYTES = 64 * 1024;
  * Maximum bytes given to the parser at once. The parser reads all given bytes, even after an error, and undici reports
  * an error for each further header.
  */
-const MAX_CHUNK_BYTES = 512;
+const MAX_PARSED_CHUNK_BYTES = 512;
 /** Margin subtracted from a receiver's `Keep-Alive: timeout=…` for the network delay. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 /** Maximum bytes of the names and values of an answer's headers. */
@@ -36,13 +37,13 @@ const MAX_HEADER_BYTES = 32 * 1024;
  * Maximum bytes of one response on the network. TLS can add any number of bytes that no reader sees (tickets, key
  * updates, handshakes), so the connection counts the received bytes at intervals.
  */
-const MAX_NETWORK_BYTES = 2 * MAX_ANSWER_BYTES;
-const NETWORK_CHECK_INTERVAL_MS = 50;
+const MAX_RECEIVED_RESPONSE_BYTES = 2 * MAX_ANSWER_BYTES;
+const RECEIVED_BYTES_CHECK_INTERVAL_MS = 50;
 
 /** A request that waits for a connection. */
 export interface ConnectionWaiter {
   readonly origin: string;
-  startOnConnection(connection: ReceiverConnection): void;
+  sendRequestOnConnection(connection: ReceiverConnection): void;
 }
 
 /** A connection to an origin, with at most one request at a time. */
@@ -60,7 +61,7 @@ export class ReceiverConnection {
   constructor(
     readonly origin: string,
     connector: Connector,
-    { keepAliveMs }: ConnectionTimeouts,
+    { keepAliveMs }: ReceiverConnectionLimits,
     onDisconnect: (connection: ReceiverConnection) => void,
   ) {
     this.#client = new Client(origin, {
@@ -90,21 +91,21 @@ export class ReceiverConnection {
     return this.#bound.isAmbiguous;
   }
 
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  dispatchHttpRequest(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#bytesBefore = this.#socket?.bytesRead ?? 0;
     this.#bound.resetForNextResponse();
     this.#client.dispatch(request, handler);
   }
 
   /** Reports that the request is written now. Bytes that arrived earlier are not part of its answer. */
-  expectAnswer(): void {
-    this.#bound.expectAnswer();
+  reportRequestWritten(): void {
+    this.#bound.expectResponseStart();
   }
 
   /** Closes the connection if more bytes were received than any answer needs. */
-  checkNetworkBytes(): void {
+  closeConnectionAboveByteLimit(): void {
     const bytes = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
-    if (bytes > MAX_NETWORK_BYTES) this.destroy(new AnswerTooLongError());
+    if (bytes > MAX_RECEIVED_RESPONSE_BYTES) this.destroy(new AnswerTooLongError());
   }
 
   /** Closes the socket, even while the socket is being opened. A request on the connection fails. */
@@ -126,7 +127,7 @@ interface OriginConnections {
 }
 
 /** Connections of all origins. An origin is removed with its last connection. */
-export class Connections {
+export class ReceiverConnectionPool {
   readonly #origins = new Map<string, OriginConnections>();
   /** Idle connections of all origins. The connection that was idle longest comes first. */
   readonly #idle = new Set<ReceiverConnection>();
@@ -135,7 +136,7 @@ export class Connections {
 
   constructor(
     private readonly connector: Connector,
-    private readonly settings: ConnectionTimeouts,
+    private readonly settings: ReceiverConnectionLimits,
   ) {}
 
   get open(): number {
@@ -151,9 +152,9 @@ export class Connections {
     const idle = origin?.idle.pop();
     if (idle !== undefined) {
       this.#idle.delete(idle);
-      waiter.startOnConnection(idle);
+      waiter.sendRequestOnConnection(idle);
     } else if (origin === undefined || origin.open < this.settings.maxConnectionsPerOrigin) {
-      waiter.startOnConnection(this.#openConnectionTo(waiter.origin));
+      waiter.sendRequestOnConnection(this.#openConnectionTo(waiter.origin));
     } else {
       origin.waiting.add(waiter);
     }
@@ -175,14 +176,14 @@ export class Connections {
     }
     const next = takeFirstIdleConnection(origin.waiting);
     if (next !== undefined) {
-      next.startOnConnection(connection);
+      next.sendRequestOnConnection(connection);
       return;
     }
     origin.idle.push(connection);
     this.#idle.add(connection);
     if (this.#idle.size > this.settings.maxIdleConnections) {
       const [oldest] = this.#idle;
-      if (oldest !== undefined) this.#dropIdle(oldest);
+      if (oldest !== undefined) this.#closeConnectionIfIdle(oldest);
     }
   }
 
@@ -191,7 +192,7 @@ export class Connections {
     const waiting = this.#origins.get(connection.origin)?.waiting;
     const next = waiting && takeFirstIdleConnection(waiting);
     this.#closeConnection(connection);
-    next?.startOnConnection(this.#openConnectionTo(next.origin));
+    next?.sendRequestOnConnection(this.#openConnectionTo(next.origin));
   }
 
   /** Closes a connection and opens another in its place. */
@@ -202,7 +203,7 @@ export class Connections {
 
   /** Closes the idle connections. */
   closeIdleConnections(): void {
-    for (const connection of this.#idle) this.#dropIdle(connection);
+    for (const connection of this.#idle) this.#closeConnectionIfIdle(connection);
   }
 
   #openConnectionTo(key: string): ReceiverConnection {
@@ -213,14 +214,14 @@ export class Connections {
     }
     origin.open += 1;
     const opened = new ReceiverConnection(key, this.connector, this.settings, (connection) =>
-      this.#dropIdle(connection),
+      this.#closeConnectionIfIdle(connection),
     );
     this.#open.add(opened);
-    this.#check ??= setInterval(checkNetworkBytesOfConnections, NETWORK_CHECK_INTERVAL_MS, this.#open).unref();
+    this.#check ??= setInterval(checkNetworkBytesOfConnections, RECEIVED_BYTES_CHECK_INTERVAL_MS, this.#open).unref();
     return opened;
   }
 
-  #dropIdle(connection: ReceiverConnection): void {
+  #closeConnectionIfIdle(connection: ReceiverConnection): void {
     if (!this.#idle.delete(connection)) return;
     const idle = this.#origins.get(connection.origin)?.idle;
     idle?.splice(idle.indexOf(connection), 1);
@@ -243,7 +244,7 @@ export class Connections {
 }
 
 function checkNetworkBytesOfConnections(open: ReadonlySet<ReceiverConnection>): void {
-  for (const connection of open) connection.checkNetworkBytes();
+  for (const connection of open) connection.closeConnectionAboveByteLimit();
 }
 
 function takeFirstIdleConnection<T>(set: Set<T>): T | undefined {
@@ -273,8 +274,8 @@ class ResponseSizeLimiter {
   }
 
   /** Treats the next byte as the beginning of a response. */
-  expectAnswer(): void {
-    this.#head.startResponse();
+  expectResponseStart(): void {
+    this.#head.startFilteringResponse();
   }
 
   /** Limits the decrypted bytes read from this socket from now on. */
@@ -291,13 +292,13 @@ class ResponseSizeLimiter {
         if (filtered === null) {
           received ??= read(size);
           if (received === null) return null;
-          const piece = received.subarray(0, MAX_CHUNK_BYTES);
-          received = dropLeadingBytes(received, MAX_CHUNK_BYTES);
+          const piece = received.subarray(0, MAX_PARSED_CHUNK_BYTES);
+          received = dropLeadingBytes(received, MAX_PARSED_CHUNK_BYTES);
           this.#left -= piece.length;
-          filtered = this.#head.filterBytes(this.#left < 0 ? piece.subarray(0, this.#left) : piece);
+          filtered = this.#head.filterResponseHeadBytes(this.#left < 0 ? piece.subarray(0, this.#left) : piece);
         }
-        const piece = filtered.subarray(0, MAX_CHUNK_BYTES);
-        filtered = dropLeadingBytes(filtered, MAX_CHUNK_BYTES);
+        const piece = filtered.subarray(0, MAX_PARSED_CHUNK_BYTES);
+        filtered = dropLeadingBytes(filtered, MAX_PARSED_CHUNK_BYTES);
         if (piece.length > 0) return piece;
       }
     };

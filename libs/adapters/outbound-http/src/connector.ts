@@ -34,7 +34,7 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
  * reused connection was checked when it was opened. The Host header, server name and certificate check still use the
  * URL's host.
  */
-export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Connector {
+export function createAddressCheckingConnector({ addresses, lookup, ca }: ConnectorOptions): Connector {
   const checkedLookup = (protocol: string): LookupFunction => {
     const pick = async (hostname: string): Promise<LookupAddress[]> => {
       const found = await lookup(hostname);
@@ -107,14 +107,14 @@ export class NameNotResolvedError extends Error {
   override readonly name = 'NameNotResolvedError';
 }
 
-const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA']);
+const DNS_NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 /**
  * Milliseconds to wait for IPv6 addresses after the IPv4 addresses have arrived. RFC 8305 recommends 50 ms for the
  * reverse order.
  */
 const IPV6_WAIT_MS = 100;
 /** Milliseconds after which the connector reads the system's list of name servers again. */
-const SERVER_LIST_MAX_AGE_MS = 60_000;
+const NAME_SERVER_LIST_MAX_AGE_MS = 60_000;
 
 /**
  * Queries the name servers directly instead of using `getaddrinfo`, which occupies one of the process's few threads for
@@ -135,7 +135,7 @@ export function createDnsLookup(systemNames: boolean, servers?: readonly string[
 
   async function resolveHostname(hostname: string): Promise<readonly string[]> {
     if (isLocalhost(hostname)) return LOOPBACK_ADDRESSES;
-    if (performance.now() - resolverMadeAt > SERVER_LIST_MAX_AGE_MS) {
+    if (performance.now() - resolverMadeAt > NAME_SERVER_LIST_MAX_AGE_MS) {
       resolver = createResolver();
       resolverMadeAt = performance.now();
     }
@@ -150,13 +150,13 @@ export function createDnsLookup(systemNames: boolean, servers?: readonly string[
     const found = [...v4.addresses, ...v6.addresses];
     if (found.length > 0) return found;
 
-    const code = NOT_FOUND_CODES.has(v4.code) ? v6.code : v4.code;
-    if (systemNames && (NOT_FOUND_CODES.has(code) || code === 'ECONNREFUSED')) {
+    const code = DNS_NOT_FOUND_CODES.has(v4.code) ? v6.code : v4.code;
+    if (systemNames && (DNS_NOT_FOUND_CODES.has(code) || code === 'ECONNREFUSED')) {
       const known = await dns.lookup(hostname, { all: true }).catch(() => []);
       if (known.length > 0) return known.map(({ address }) => address);
     }
     throw new NameNotResolvedError(
-      NOT_FOUND_CODES.has(code)
+      DNS_NOT_FOUND_CODES.has(code)
         ? 'the host name has no address'
         : `the name servers did not answer for the host name (${code})`,
     );

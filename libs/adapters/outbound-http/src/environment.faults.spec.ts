@@ -1,10 +1,10 @@
 import type { OutboundOutcome } from '@tracking/ports';
 import {
-  createAuthority,
+  createCertificateAuthority,
   issueCertificate,
-  hostileReceivers,
+  hostileReceiverBehaviours,
   startReceiver,
-  type RawReceiver,
+  type HttpTestReceiver,
 } from '@tracking/testing';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -25,12 +25,12 @@ async function postInProcess(url: string, env: Record<string, string>): Promise<
 const processMs = 30_000;
 
 describe('effects of environment variables', () => {
-  const authority = createAuthority();
-  let https: RawReceiver;
+  const authority = createCertificateAuthority();
+  let https: HttpTestReceiver;
   let folder: string;
 
   beforeAll(async () => {
-    https = await startReceiver(hostileReceivers.answers(), { tls: issueCertificate({ issuer: authority }) });
+    https = await startReceiver(hostileReceiverBehaviours.answers(), { tls: issueCertificate({ issuer: authority }) });
     folder = await mkdtemp(join(tmpdir(), 'outbound-'));
     await writeFile(join(folder, 'authority.pem'), authority.cert);
   });
@@ -62,8 +62,8 @@ describe('effects of environment variables', () => {
     'no proxy setting applies',
     async () => {
       const [proxy, target] = [
-        await startReceiver(hostileReceivers.answers(599)),
-        await startReceiver(hostileReceivers.answers(200)),
+        await startReceiver(hostileReceiverBehaviours.answers(599)),
+        await startReceiver(hostileReceiverBehaviours.answers(200)),
       ];
       try {
         const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];

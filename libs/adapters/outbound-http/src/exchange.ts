@@ -1,8 +1,8 @@
 import type { OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import type { Dispatcher } from 'undici';
-import type { Connections, ConnectionWaiter, ReceiverConnection } from './connections.ts';
-import { convertConnectionError, isConnectionLoss, type FailureReason } from './failure.ts';
-import { type ReceivedHeaders, ResponseBody, selectResponseHeaders } from './response-body.ts';
+import type { ReceiverConnectionPool, ConnectionWaiter, ReceiverConnection } from './connections.ts';
+import { toConnectionFailureReason, isConnectionLoss, type FailureReason } from './failure.ts';
+import { type ReceivedHeaders, LimitedResponseBody, normalizeResponseHeaders } from './response-body.ts';
 import type { RequestTarget } from './target.ts';
 
 type Phase = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';
@@ -29,7 +29,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   #sent = 0;
   #statusCode = 0;
   #headers: Readonly<Record<string, string>> = {};
-  #body = new ResponseBody(undefined);
+  #body = new LimitedResponseBody(undefined);
 
   /**
    * @param target parsed URL, and the headers to send instead of the request's headers, as alternating names and values
@@ -37,7 +37,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   constructor(
     private readonly request: OutboundRequest,
     private readonly target: RequestTarget & { readonly headers: string[] },
-    private readonly connections: Connections,
+    private readonly connections: ReceiverConnectionPool,
     private readonly settled: (outcome: OutboundOutcome) => void,
   ) {
     this.origin = target.origin;
@@ -51,14 +51,14 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     this.connections.acquireConnection(this);
   }
 
-  startOnConnection(connection: ReceiverConnection): void {
+  sendRequestOnConnection(connection: ReceiverConnection): void {
     this.#connection = connection;
     this.#phase = 'connecting';
     const { path, headers } = this.target;
-    connection.dispatch({ method: 'POST', path, headers, body: this.request.body }, this);
+    connection.dispatchHttpRequest({ method: 'POST', path, headers, body: this.request.body }, this);
   }
 
-  expireRequest(): void {
+  failRequestWithTimeout(): void {
     if (this.#phase === 'over') return;
     const doing = REQUEST_PHASE_DESCRIPTIONS[this.#phase];
     this.#resolveWithFailure({
@@ -70,7 +70,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.request.mayBeSent?.() === false) this.#giveUp();
     if (this.#connection === undefined) return controller.abort(new Error('canceled'));
-    this.#connection.expectAnswer();
+    this.#connection.reportRequestWritten();
     this.#phase = 'waiting';
     this.#sent += 1;
   }
@@ -80,8 +80,8 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     if (this.#connection === undefined || statusCode < 200) return;
     this.#phase = 'reading';
     this.#statusCode = statusCode;
-    this.#headers = selectResponseHeaders(headers);
-    this.#body = new ResponseBody(this.#headers['content-encoding']);
+    this.#headers = normalizeResponseHeaders(headers);
+    this.#body = new LimitedResponseBody(this.#headers['content-encoding']);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -89,13 +89,13 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     this.#body.addBodyChunk(chunk);
     if (!this.#body.isFull) return;
     this.#detachConnection((connection) => this.connections.discardConnection(connection));
-    this.#respondWithBody();
+    this.#resolveWithDecodedBody();
   }
 
   onResponseEnd(): void {
     if (this.#connection === undefined) return;
     this.#detachConnection((connection) => this.connections.releaseConnection(connection));
-    this.#respondWithBody();
+    this.#resolveWithDecodedBody();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -105,17 +105,17 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     // answered and usually not received. Because deliveries are at-least-once, the request is sent again on a new
     // connection. The new connection has not answered any request, so there is no third attempt.
     if (this.#phase !== 'reading' && connection.answers > 0 && isConnectionLoss(error)) {
-      this.startOnConnection(this.connections.replaceConnection(connection));
+      this.sendRequestOnConnection(this.connections.replaceConnection(connection));
       return;
     }
-    this.#resolveWithFailure(convertConnectionError(error, this.#phase !== 'connecting'));
+    this.#resolveWithFailure(toConnectionFailureReason(error, this.#phase !== 'connecting'));
   }
 
   readonly #giveUp = (): void => {
     this.#resolveWithFailure({ code: 'aborted', message: 'the request was canceled before an answer arrived' });
   };
 
-  #respondWithBody(): void {
+  #resolveWithDecodedBody(): void {
     const text = this.#body.decodeText();
     if (typeof text === 'string') this.#resolveWithResponse(text);
     else void text.then((inflated) => this.#resolveWithResponse(inflated));
@@ -127,14 +127,14 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
       statusCode: this.#statusCode,
       headers: this.#headers,
       body,
-      ...this.#createSendingInfo(),
+      ...this.#createDurationAndResentFields(),
     });
   }
 
   #resolveWithFailure(failure: FailureReason): void {
     this.connections.removeWaiter(this);
     this.#detachConnection((connection) => this.connections.discardConnection(connection));
-    this.#resolveOutcome({ kind: 'failure', ...failure, ...this.#createSendingInfo() });
+    this.#resolveOutcome({ kind: 'failure', ...failure, ...this.#createDurationAndResentFields() });
   }
 
   #resolveOutcome(outcome: OutboundOutcome): void {
@@ -151,12 +151,12 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     if (connection !== undefined) giveBack(connection);
   }
 
-  #createSendingInfo(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
+  #createDurationAndResentFields(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
     const durationMs = Math.round(performance.now() - this.#startedAt);
     return { durationMs, ...(this.#sent > 1 && { resent: true }) };
   }
 }
 
 function failExpiredExchange(exchange: RequestExchange): void {
-  exchange.expireRequest();
+  exchange.failRequestWithTimeout();
 }

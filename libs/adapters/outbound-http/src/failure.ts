@@ -41,17 +41,17 @@ const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
  * Converts an error of undici, the socket or TLS to a failure.
  * @param opened true if the connection was open (for https: its handshake was done) when the error occurred
  */
-export function convertConnectionError(thrown: Error, opened: boolean): FailureReason {
+export function toConnectionFailureReason(thrown: Error, opened: boolean): FailureReason {
   const error = findFirstConnectionError(thrown);
   return (
-    createAdapterFailure(error) ??
+    convertAdapterErrorToFailure(error) ??
     createConnectionLossFailure(error, opened) ??
-    (opened ? createAnswerFailure(error) : createOpeningFailure(error))
+    (opened ? createResponseFailureReason(error) : toFailureOfOpeningConnection(error))
   );
 }
 
 /** Converts errors that this adapter throws to failures. */
-function createAdapterFailure(error: Error): FailureReason | undefined {
+function convertAdapterErrorToFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefusedError) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolvedError) return { code: 'dns_failed', message: error.message };
   if (!(error instanceof AnswerTooLongError)) return undefined;
@@ -66,7 +66,7 @@ function createConnectionLossFailure(error: Error, opened: boolean): FailureReas
   return { code: 'connection_reset', message };
 }
 
-function createAnswerFailure(error: NodeJS.ErrnoException): FailureReason {
+function createResponseFailureReason(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name } = error;
   // An invalid answer, such as a status of 099, can violate assertions of undici.
   const isInvalid =
@@ -76,7 +76,7 @@ function createAnswerFailure(error: NodeJS.ErrnoException): FailureReason {
     : createConnectionFailure(code);
 }
 
-function createOpeningFailure(error: NodeJS.ErrnoException): FailureReason {
+function toFailureOfOpeningConnection(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name, syscall } = error;
   // Errors of the operating system contain the name of the failed system call. Other errors before a connection is open
   // come from TLS.

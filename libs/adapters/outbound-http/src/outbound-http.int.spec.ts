@@ -3,10 +3,10 @@ import {
   endlessResponses,
   eventually,
   RecordedMetrics,
-  hostileReceivers,
+  hostileReceiverBehaviours,
   startReceiver,
   type RawBehaviour,
-  type RawReceiver,
+  type HttpTestReceiver,
   type ReceiverOptions,
 } from '@tracking/testing';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -23,10 +23,10 @@ afterEach(async () => {
 
 function client(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   const http = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8', '::1/128'], allowHttp: true, ...options });
-  cleanups.push(() => http.closeReceivers());
+  cleanups.push(() => http.closeOutboundHttp());
   return http;
 }
-async function receiver(behaviour: RawBehaviour, options?: ReceiverOptions): Promise<RawReceiver> {
+async function receiver(behaviour: RawBehaviour, options?: ReceiverOptions): Promise<HttpTestReceiver> {
   const started = await startReceiver(behaviour, options);
   cleanups.push(() => started.close());
   return started;
@@ -48,7 +48,7 @@ async function failureOf(behaviour: RawBehaviour, rest: Partial<OutboundRequest>
 describe('the request', () => {
   test('is a POST of exactly these bytes, with the headers given', async () => {
     const body = new Uint8Array([0, 1, 2, 0xff, 0x0d, 0x0a]);
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     await client({ userAgent: 'tracker/9' }).post(
       to(`${target.origin}/in?x=1`, { headers: { 'Service-Event-Id': 'evt_1', 'content-type': 'text/x' }, body }),
     );
@@ -68,7 +68,7 @@ describe('the request', () => {
   });
 
   test('text goes out as UTF-8, an empty body as an empty body', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const http = client();
     await http.post(to(target.origin, { body: 'Zürich ✓' }));
     await http.post(to(target.origin, { body: '' }));
@@ -77,7 +77,7 @@ describe('the request', () => {
   });
 
   test('prevents callers from setting framing, host and connection headers', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const outcome = await client().post(
       to(target.origin, {
         headers: {
@@ -102,7 +102,7 @@ describe('the request', () => {
   });
 
   test('a header with a line break is a failure, and nothing is sent', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const http = client();
     for (const headers of [{ 'x-a': 'b\r\nx-c: d' }, { 'x\r\nx-c': 'd' }, { 'x-a': 'čeština' }])
       expect(await http.post(to(target.origin, { headers }))).toMatchObject({
@@ -114,7 +114,7 @@ describe('the request', () => {
   });
 
   test('reaches IPv6 loopback', async () => {
-    const target = await receiver(hostileReceivers.answers(), { host: '::1' });
+    const target = await receiver(hostileReceiverBehaviours.answers(), { host: '::1' });
     expect(await client().post(to(target.origin))).toMatchObject({ statusCode: 200 });
     expect(target.requests[0]?.headers['host']).toBe(`[::1]:${target.port}`);
   });
@@ -122,7 +122,7 @@ describe('the request', () => {
 
 describe('the answer', () => {
   test.each([200, 201, 204, 299, 400, 404, 410, 429, 500, 503, 599])('%i is an answer', async (status) => {
-    expect(await answerTo(hostileReceivers.answers(status, status === 204 ? '' : 'body'))).toMatchObject({
+    expect(await answerTo(hostileReceiverBehaviours.answers(status, status === 204 ? '' : 'body'))).toMatchObject({
       statusCode: status,
       body: status === 204 ? '' : 'body',
     });
@@ -130,7 +130,7 @@ describe('the answer', () => {
 
   test('headers have lower-case names, and multiple values are joined', async () => {
     const { headers } = await answerTo(
-      hostileReceivers.says(
+      hostileReceiverBehaviours.says(
         'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nX-A: 1\r\nx-a: 2\r\n__proto__: x\r\nconstructor: y\r\nContent-Length: 0\r\n\r\n',
       ),
     );
@@ -144,9 +144,9 @@ describe('the answer', () => {
   });
 
   test('a redirect is an answer and is not followed', async () => {
-    const elsewhere = await receiver(hostileReceivers.answers());
+    const elsewhere = await receiver(hostileReceiverBehaviours.answers());
     for (const status of [301, 302, 303, 307, 308])
-      expect(await answerTo(hostileReceivers.redirects(elsewhere.origin, status))).toMatchObject({
+      expect(await answerTo(hostileReceiverBehaviours.redirects(elsewhere.origin, status))).toMatchObject({
         statusCode: status,
         headers: { location: elsewhere.origin },
       });
@@ -154,8 +154,8 @@ describe('the answer', () => {
   });
 
   test('informational answers before it are skipped', async () => {
-    expect(await answerTo(hostileReceivers.informsFirst(103))).toMatchObject({ statusCode: 200, body: 'ok' });
-    expect(await answerTo(hostileReceivers.informsFirst(102))).toMatchObject({ statusCode: 200, body: 'ok' });
+    expect(await answerTo(hostileReceiverBehaviours.informsFirst(103))).toMatchObject({ statusCode: 200, body: 'ok' });
+    expect(await answerTo(hostileReceiverBehaviours.informsFirst(102))).toMatchObject({ statusCode: 200, body: 'ok' });
   });
 
   test.each([
@@ -168,7 +168,7 @@ describe('the answer', () => {
     ['the same length twice', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nContent-Length: 2\r\n\r\nok', 200, 'ok'],
     ['a 204 with the length 0', 'HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n', 204, ''],
   ])('with %s is an answer, and the connection is used again', async (_what, says, statusCode, body) => {
-    const target = await receiver(hostileReceivers.says(says));
+    const target = await receiver(hostileReceiverBehaviours.says(says));
     const http = client();
     for (let n = 0; n < 3; n += 1) expect(await http.post(to(target.origin))).toMatchObject({ statusCode, body });
     expect(target.connections).toBe(1);
@@ -190,7 +190,7 @@ describe('the answer', () => {
       'ok',
     ],
   ])('with %s is an answer, and its connection is not used again', async (_what, says, statusCode, body) => {
-    const target = await receiver(hostileReceivers.says(says));
+    const target = await receiver(hostileReceiverBehaviours.says(says));
     const http = client({ maxConnectionsPerOrigin: 1 });
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => http.post(to(target.origin))));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ statusCode, body });
@@ -199,36 +199,36 @@ describe('the answer', () => {
   });
 
   test('one that ends with the connection, or in chunks, is complete', async () => {
-    expect(await answerTo(hostileReceivers.endsWithConnection('the end'))).toMatchObject({
+    expect(await answerTo(hostileReceiverBehaviours.endsWithConnection('the end'))).toMatchObject({
       statusCode: 200,
       body: 'the end',
     });
     const chunked =
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-trailer: t\r\n\r\n';
-    expect(await answerTo(hostileReceivers.says(chunked))).toMatchObject({ body: 'abcde' });
+    expect(await answerTo(hostileReceiverBehaviours.says(chunked))).toMatchObject({ body: 'abcde' });
   });
 
   test('invalid UTF-8 bytes become replacement characters', async () => {
-    expect(await answerTo(hostileReceivers.answers(200, Buffer.from([0x61, 0xff, 0x62])))).toMatchObject({
+    expect(await answerTo(hostileReceiverBehaviours.answers(200, Buffer.from([0x61, 0xff, 0x62])))).toMatchObject({
       body: 'a\ufffdb',
     });
   });
 
   test('a body is kept up to 16 KiB, and one of exactly that length keeps its connection', async () => {
-    const target = await receiver(hostileReceivers.answers(200, 'x'.repeat(kept)));
+    const target = await receiver(hostileReceiverBehaviours.answers(200, 'x'.repeat(kept)));
     const http = client();
     for (let n = 0; n < 2; n++) {
       const outcome = await http.post(to(target.origin));
       expect(outcome.kind === 'response' && outcome.body.length).toBe(kept);
     }
     expect(target.connections).toBe(1);
-    target.setReceiverBehaviour(hostileReceivers.answers(202, 'y'.repeat(kept + 1)));
+    target.setReceiverBehaviour(hostileReceiverBehaviours.answers(202, 'y'.repeat(kept + 1)));
     expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 202, body: 'y'.repeat(kept) });
     await eventually(() => expect(target.openConnections).toBe(0));
   });
 
   test('an endless body: the status decides, reading stops, the connection is closed', async () => {
-    const target = await receiver(hostileReceivers.floods());
+    const target = await receiver(hostileReceiverBehaviours.floods());
     const outcome = await client().post(to(target.origin));
     expect(outcome).toMatchObject({ kind: 'response', statusCode: 200, body: 'x'.repeat(kept) });
     await eventually(() => expect(target.openConnections).toBe(0));
@@ -244,23 +244,27 @@ describe('the answer', () => {
       Gzip: gzipSync,
     };
     for (const [coding, pack] of Object.entries(codings))
-      expect(await answerTo(hostileReceivers.answers(200, pack(text), { 'content-encoding': coding }))).toMatchObject({
+      expect(
+        await answerTo(hostileReceiverBehaviours.answers(200, pack(text), { 'content-encoding': coding })),
+      ).toMatchObject({
         body: text,
       });
-    const bare = hostileReceivers.answers(200, deflateRawSync(text), { 'content-encoding': 'deflate' });
+    const bare = hostileReceiverBehaviours.answers(200, deflateRawSync(text), { 'content-encoding': 'deflate' });
     expect(await answerTo(bare)).toMatchObject({ body: text });
   });
 
   test('a compressed body is cut at 16 KiB of decompressed output', async () => {
     const noise = Buffer.from(Array.from({ length: 64 * 1024 }, (_, n) => 33 + ((n * n * 31 + n * 7) % 90)));
     for (const [coding, pack] of Object.entries({ gzip: gzipSync, br: brotliCompressSync }))
-      expect(await answerTo(hostileReceivers.answers(200, pack(noise), { 'content-encoding': coding }))).toMatchObject({
+      expect(
+        await answerTo(hostileReceiverBehaviours.answers(200, pack(noise), { 'content-encoding': coding })),
+      ).toMatchObject({
         body: noise.toString('utf8', 0, kept),
       });
   });
 
   test('a gzip bomb is decompressed to 16 KiB, and its connection is closed', async () => {
-    const target = await receiver(hostileReceivers.gzipBomb(256));
+    const target = await receiver(hostileReceiverBehaviours.gzipBomb(256));
     const http = client();
     await http.post(to(target.origin));
     const before = process.memoryUsage().rss;
@@ -276,22 +280,24 @@ describe('the answer', () => {
     const packed = brotliCompressSync(Buffer.alloc(64 * 1024 * 1024), {
       params: { [constants.BROTLI_PARAM_QUALITY]: 2 },
     });
-    const bomb = hostileReceivers.answers(200, packed, { 'content-encoding': 'br' });
+    const bomb = hostileReceiverBehaviours.answers(200, packed, { 'content-encoding': 'br' });
     expect(await answerTo(bomb)).toMatchObject({ statusCode: 200, body: '\0'.repeat(kept) });
   });
 
   test('a body that does not match its content coding: the status decides', async () => {
     for (const coding of ['gzip', 'deflate', 'br'])
-      expect(await answerTo(hostileReceivers.answers(201, 'plain text', { 'content-encoding': coding }))).toMatchObject(
-        {
-          statusCode: 201,
-        },
-      );
-    expect(await answerTo(hostileReceivers.answers(200, 'abc', { 'content-encoding': 'gzip, gzip' }))).toMatchObject({
+      expect(
+        await answerTo(hostileReceiverBehaviours.answers(201, 'plain text', { 'content-encoding': coding })),
+      ).toMatchObject({
+        statusCode: 201,
+      });
+    expect(
+      await answerTo(hostileReceiverBehaviours.answers(200, 'abc', { 'content-encoding': 'gzip, gzip' })),
+    ).toMatchObject({
       body: '',
     });
     const cut = gzipSync('hello hello hello').subarray(0, 24);
-    expect(await answerTo(hostileReceivers.answers(200, cut, { 'content-encoding': 'gzip' }))).toMatchObject({
+    expect(await answerTo(hostileReceiverBehaviours.answers(200, cut, { 'content-encoding': 'gzip' }))).toMatchObject({
       body: expect.stringMatching(/^hel/),
     });
   });
@@ -299,37 +305,43 @@ describe('the answer', () => {
 
 describe('invalid answers', () => {
   test.each<[string, RawBehaviour]>([
-    ['something else than HTTP', hostileReceivers.says('SSH-2.0-OpenSSH_9.6\r\n')],
-    ['a malformed header', hostileReceivers.says('HTTP/1.1 200 OK\r\nbad header\r\n\r\n')],
+    ['something else than HTTP', hostileReceiverBehaviours.says('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['a malformed header', hostileReceiverBehaviours.says('HTTP/1.1 200 OK\r\nbad header\r\n\r\n')],
     [
       'a header with a control character',
-      hostileReceivers.says('HTTP/1.1 200 OK\r\nx-a: b\0c\r\ncontent-length: 0\r\n\r\n'),
+      hostileReceiverBehaviours.says('HTTP/1.1 200 OK\r\nx-a: b\0c\r\ncontent-length: 0\r\n\r\n'),
     ],
-    ['a length that is no number', hostileReceivers.says('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n')],
-    ['a status below 100', hostileReceivers.says('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n')],
-    ['two lengths', hostileReceivers.says('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab')],
-    ['a malformed chunk', hostileReceivers.says('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n')],
-    ['headers of more than 32 KiB', hostileReceivers.hugeHeader(33 * 1024)],
-    ['too many headers', hostileReceivers.manyHeaders(7000)],
+    ['a length that is no number', hostileReceiverBehaviours.says('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n')],
+    ['a status below 100', hostileReceiverBehaviours.says('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n')],
+    [
+      'two lengths',
+      hostileReceiverBehaviours.says('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'),
+    ],
+    [
+      'a malformed chunk',
+      hostileReceiverBehaviours.says('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'),
+    ],
+    ['headers of more than 32 KiB', hostileReceiverBehaviours.hugeHeader(33 * 1024)],
+    ['too many headers', hostileReceiverBehaviours.manyHeaders(7000)],
     [
       'a switch of protocols',
-      hostileReceivers.says('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      hostileReceiverBehaviours.says('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     ],
   ])('%s', async (_name, behaviour) => {
     expect(await failureOf(behaviour)).toMatchObject({ code: 'invalid_response' });
   });
 
   test('headers within the limit are answers, cut to 64', async () => {
-    const { headers } = await answerTo(hostileReceivers.manyHeaders(500));
+    const { headers } = await answerTo(hostileReceiverBehaviours.manyHeaders(500));
     expect(Object.keys(headers)).toHaveLength(64);
-    expect((await answerTo(hostileReceivers.hugeHeader(31 * 1024))).headers['x-huge']).toHaveLength(31 * 1024);
+    expect((await answerTo(hostileReceiverBehaviours.hugeHeader(31 * 1024))).headers['x-huge']).toHaveLength(31 * 1024);
   });
 
   test.each<[string, RawBehaviour]>([
-    ['a reset', hostileReceivers.resets()],
-    ['a reset within the body', hostileReceivers.resetsWithinBody()],
-    ['half a close', hostileReceivers.halfCloses()],
-    ['a body shorter than declared', hostileReceivers.claimsMore()],
+    ['a reset', hostileReceiverBehaviours.resets()],
+    ['a reset within the body', hostileReceiverBehaviours.resetsWithinBody()],
+    ['half a close', hostileReceiverBehaviours.halfCloses()],
+    ['a body shorter than declared', hostileReceiverBehaviours.claimsMore()],
     ['a close within the headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nconte')],
     ['a close within chunks', (socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab')],
   ])('%s', async (_name, behaviour) => {
@@ -337,7 +349,7 @@ describe('invalid answers', () => {
   });
 
   test('no process listens', async () => {
-    const gone = await receiver(hostileReceivers.answers());
+    const gone = await receiver(hostileReceiverBehaviours.answers());
     await gone.close();
     expect(await client().post(to(gone.origin))).toMatchObject({ kind: 'failure', code: 'connection_refused' });
   });
@@ -345,12 +357,12 @@ describe('invalid answers', () => {
 
 describe('the deadline', () => {
   test.each<[string, RawBehaviour, string]>([
-    ['hangs', hostileReceivers.hangs(), 'waiting for the answer'],
-    ['hangs within the headers', hostileReceivers.hangsWithinHeaders(), 'waiting for the answer'],
-    ['hangs after the headers', hostileReceivers.hangsAfterHeaders(), 'reading the answer'],
-    ['drips the body', hostileReceivers.drips(endlessResponses.body), 'reading the answer'],
-    ['drips the headers', hostileReceivers.drips(endlessResponses.header), 'waiting for the answer'],
-    ['informs without end', hostileReceivers.drips(endlessResponses.information103), 'waiting for the answer'],
+    ['hangs', hostileReceiverBehaviours.hangs(), 'waiting for the answer'],
+    ['hangs within the headers', hostileReceiverBehaviours.hangsWithinHeaders(), 'waiting for the answer'],
+    ['hangs after the headers', hostileReceiverBehaviours.hangsAfterHeaders(), 'reading the answer'],
+    ['drips the body', hostileReceiverBehaviours.drips(endlessResponses.body), 'reading the answer'],
+    ['drips the headers', hostileReceiverBehaviours.drips(endlessResponses.header), 'waiting for the answer'],
+    ['informs without end', hostileReceiverBehaviours.drips(endlessResponses.information103), 'waiting for the answer'],
   ])('one that %s', async (_name, behaviour, doing) => {
     const target = await receiver(behaviour);
     const http = client();
@@ -359,7 +371,7 @@ describe('the deadline', () => {
     expect(outcome.durationMs).toBeGreaterThanOrEqual(190);
     expect(outcome.durationMs).toBeLessThan(soonMs);
     await eventually(() => expect(target.openConnections).toBe(0));
-    target.setReceiverBehaviour(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceiverBehaviours.answers());
     expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200 });
   });
 
@@ -371,27 +383,27 @@ describe('the deadline', () => {
   });
 
   test('holds for a TLS handshake that never answers', async () => {
-    const silent = await receiver(hostileReceivers.hangs());
+    const silent = await receiver(hostileReceiverBehaviours.hangs());
     const outcome = await client().post(to(`https://127.0.0.1:${silent.port}/`, { timeoutMs: 150 }));
     expect(outcome).toMatchObject({ code: 'timeout', message: expect.stringContaining('connecting') });
     await eventually(() => expect(silent.openConnections).toBe(0));
   });
 
   test('holds while waiting for a free connection, and later requests get their turn', async () => {
-    const target = await receiver(hostileReceivers.hangs());
+    const target = await receiver(hostileReceiverBehaviours.hangs());
     const http = client({ maxConnectionsPerOrigin: 1 });
     const first = http.post(to(target.origin, { timeoutMs: 400 }));
     const second = http.post(to(target.origin, { timeoutMs: 100 }));
     const third = http.post(to(target.origin, { timeoutMs: 5000 }));
     expect(await second).toMatchObject({ code: 'timeout', message: expect.stringContaining('free connection') });
-    target.setReceiverBehaviour(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceiverBehaviours.answers());
     expect(await first).toMatchObject({ code: 'timeout' });
     expect(await third).toMatchObject({ statusCode: 200 });
     expect(target.requests).toHaveLength(2);
   });
 
   test('an answer just in time is accepted', async () => {
-    expect(await answerTo(hostileReceivers.answersAfter(150), { timeoutMs: 2000 })).toMatchObject({
+    expect(await answerTo(hostileReceiverBehaviours.answersAfter(150), { timeoutMs: 2000 })).toMatchObject({
       statusCode: 200,
     });
   });
@@ -399,7 +411,7 @@ describe('the deadline', () => {
 
 describe('canceling', () => {
   test('ends a request in progress, and one that has not begun', async () => {
-    const target = await receiver(hostileReceivers.hangs());
+    const target = await receiver(hostileReceiverBehaviours.hangs());
     const http = client();
     const controller = new AbortController();
     const running = http.post(to(target.origin, { signal: controller.signal }));
@@ -415,7 +427,7 @@ describe('canceling', () => {
     ['a new connection', 0],
     ['one that rested', 1],
   ])('writes nothing if the request may no longer be sent when %s is there', async (_name, before) => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const http = client();
     for (let n = 0; n < before; n++) await http.post(to(target.origin));
     expect(await http.post(to(target.origin, { mayBeSent: () => false }))).toMatchObject({ code: 'aborted' });
@@ -425,7 +437,7 @@ describe('canceling', () => {
   });
 
   test('writes nothing if the check itself cancels', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const controller = new AbortController();
     const mayBeSent = () => {
       controller.abort();
@@ -438,7 +450,7 @@ describe('canceling', () => {
   });
 
   test('does not resend a request that may no longer be sent', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const http = client();
     await http.post(to(target.origin));
     let mayBeSent = true;
@@ -452,22 +464,25 @@ describe('canceling', () => {
   });
 
   test('close waits for requests in progress and refuses later ones', async () => {
-    const target = await receiver(hostileReceivers.answersAfter(100));
+    const target = await receiver(hostileReceiverBehaviours.answersAfter(100));
     const http = client();
     const running = http.post(to(target.origin));
     await eventually(() => expect(target.requests.length).toBe(1));
-    const closed = http.closeReceivers();
+    const closed = http.closeOutboundHttp();
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'aborted' });
     expect(await running).toMatchObject({ statusCode: 200 });
     await closed;
     await eventually(() => expect(target.openConnections).toBe(0));
-    await http.closeReceivers();
+    await http.closeOutboundHttp();
   });
 });
 
 describe('connections', () => {
   test('are reused, separately for each origin', async () => {
-    const [one, other] = [await receiver(hostileReceivers.answers()), await receiver(hostileReceivers.answers())];
+    const [one, other] = [
+      await receiver(hostileReceiverBehaviours.answers()),
+      await receiver(hostileReceiverBehaviours.answers()),
+    ];
     const http = client();
     for (let n = 0; n < 5; n++) {
       await http.post(to(one.origin));
@@ -477,7 +492,7 @@ describe('connections', () => {
   });
 
   test('stay within the limit per origin, and every request is served', async () => {
-    const target = await receiver(hostileReceivers.answersAfter(5));
+    const target = await receiver(hostileReceiverBehaviours.answersAfter(5));
     const http = client({ maxConnectionsPerOrigin: 4 });
     const outcomes = await Promise.all(Array.from({ length: 40 }, () => http.post(to(target.origin))));
     expect(outcomes.every((outcome) => outcome.kind === 'response')).toBe(true);
@@ -486,8 +501,8 @@ describe('connections', () => {
   });
 
   test('hanging receivers delay no others', async () => {
-    const hung = await Promise.all(Array.from({ length: 5 }, () => receiver(hostileReceivers.hangs())));
-    const healthy = await receiver(hostileReceivers.answers());
+    const hung = await Promise.all(Array.from({ length: 5 }, () => receiver(hostileReceiverBehaviours.hangs())));
+    const healthy = await receiver(hostileReceiverBehaviours.answers());
     const http = client({ maxConnectionsPerOrigin: 4 });
     const controller = new AbortController();
     const waiting = hung.flatMap(({ origin }) =>
@@ -502,21 +517,21 @@ describe('connections', () => {
   });
 
   test('are closed after an idle time, and beyond the limit the longest idle first', async () => {
-    const targets = await Promise.all(Array.from({ length: 3 }, () => receiver(hostileReceivers.answers())));
+    const targets = await Promise.all(Array.from({ length: 3 }, () => receiver(hostileReceiverBehaviours.answers())));
     const http = client({ maxIdleConnections: 2 });
     for (const { origin } of targets) await http.post(to(origin));
     await eventually(() => expect(targets[0]?.openConnections).toBe(0));
     expect(targets.map(({ openConnections }) => openConnections)).toEqual([0, 1, 1]);
 
     const short = client({ keepAliveMs: 50 });
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     await short.post(to(target.origin));
     await eventually(() => expect(target.openConnections).toBe(0));
   });
 
   test('are counted with their requests while open', async () => {
     const metrics = new RecordedMetrics();
-    const target = await receiver(hostileReceivers.hangs());
+    const target = await receiver(hostileReceiverBehaviours.hangs());
     const http = client({ metrics, maxConnectionsPerOrigin: 2 });
     const counts = () =>
       ['requests_in_flight', 'connections_open', 'connections_idle'].map((name) =>
@@ -529,7 +544,7 @@ describe('connections', () => {
     controller.abort();
     await Promise.all(running);
     expect(counts()).toEqual([0, 0, 0]);
-    target.setReceiverBehaviour(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceiverBehaviours.answers());
     await http.post(to(target.origin));
     expect(counts()).toEqual([0, 1, 1]);
     target.dropConnections();
@@ -537,7 +552,7 @@ describe('connections', () => {
   });
 
   test('past their age accept no further request', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const http = client({ maxConnectionAgeMs: -1 });
     await http.post(to(target.origin));
     await http.post(to(target.origin));
@@ -545,8 +560,8 @@ describe('connections', () => {
   });
 
   test.each<[string, RawBehaviour]>([
-    ['without saying so', hostileReceivers.closesAfterAnswer()],
-    ['and says so', hostileReceivers.saysClose()],
+    ['without saying so', hostileReceiverBehaviours.closesAfterAnswer()],
+    ['and says so', hostileReceiverBehaviours.saysClose()],
   ])('a receiver that closes after each answer %s loses nothing', async (_name, behaviour) => {
     const target = await receiver(behaviour);
     const http = client();
@@ -556,7 +571,7 @@ describe('connections', () => {
   });
 
   test('an idle connection that the receiver closes as the next request arrives: sent again, once, on a new one', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const http = client();
     expect(await http.post(to(target.origin))).not.toHaveProperty('resent');
     target.setReceiverBehaviour((socket, request) =>
@@ -567,24 +582,24 @@ describe('connections', () => {
     expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200, resent: true });
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
 
-    target.setReceiverBehaviour(hostileReceivers.resets());
+    target.setReceiverBehaviour(hostileReceiverBehaviours.resets());
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset', resent: true });
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
   });
 
   test('a request that fails on a new connection, or within its answer, is not sent again', async () => {
-    const target = await receiver(hostileReceivers.resets());
+    const target = await receiver(hostileReceiverBehaviours.resets());
     const http = client();
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
-    target.setReceiverBehaviour(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceiverBehaviours.answers());
     await http.post(to(target.origin));
-    target.setReceiverBehaviour(hostileReceivers.resetsWithinBody());
+    target.setReceiverBehaviour(hostileReceiverBehaviours.resetsWithinBody());
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
     expect(target.requests).toHaveLength(3);
   });
 
   test('a restarted receiver is reached again whatever was open', async () => {
-    const target = await receiver(hostileReceivers.answers());
+    const target = await receiver(hostileReceiverBehaviours.answers());
     const http = client();
     await Promise.all(Array.from({ length: 10 }, () => http.post(to(target.origin))));
     target.dropConnections();
@@ -593,7 +608,7 @@ describe('connections', () => {
   });
 
   test('bytes after a declared length never become the next answer', async () => {
-    const target = await receiver(hostileReceivers.claimsLess());
+    const target = await receiver(hostileReceiverBehaviours.claimsLess());
     const http = client();
     for (let n = 0; n < 5; n++)
       expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200, body: 'ok' });

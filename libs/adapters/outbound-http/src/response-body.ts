@@ -21,7 +21,7 @@ const MAX_COMPRESSED_BYTES = MAX_BODY_BYTES + 1024;
 type Coding = 'gzip' | 'deflate' | 'br' | 'identity' | 'unknown';
 
 /** Beginning of an answer's body. It never holds more than the limit in memory, whatever the receiver sends. */
-export class ResponseBody {
+export class LimitedResponseBody {
   readonly #coding: Coding;
   readonly #limit: number;
   readonly #chunks: Buffer[] = [];
@@ -151,7 +151,7 @@ export function createRequestHeaders(given: Readonly<Record<string, string>>, us
 }
 
 /** Returns the headers with names in lower case and multiple values joined by commas. */
-export function selectResponseHeaders(received: ReceivedHeaders): Readonly<Record<string, string>> {
+export function normalizeResponseHeaders(received: ReceivedHeaders): Readonly<Record<string, string>> {
   const entries = Object.entries(received).slice(0, MAX_HEADERS);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),

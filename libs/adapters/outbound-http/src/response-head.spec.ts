@@ -4,13 +4,13 @@ import { ResponseHeadFilter } from './response-head.ts';
 /** Filters a response that arrives in pieces of the given sizes. The last size repeats. */
 function filterInPieces(response: string, sizes: readonly number[]): { readonly out: string; isAmbiguous: boolean } {
   const filter = new ResponseHeadFilter();
-  filter.startResponse();
+  filter.startFilteringResponse();
   const bytes = Buffer.from(response, 'latin1');
   let out = '';
   let at = 0;
   for (let index = 0; at < bytes.length; index += 1) {
     const size = sizes[Math.min(index, sizes.length - 1)] ?? 1;
-    out += filter.filterBytes(bytes.subarray(at, at + size)).toString('latin1');
+    out += filter.filterResponseHeadBytes(bytes.subarray(at, at + size)).toString('latin1');
     at += size;
   }
   return { out, isAmbiguous: filter.isAmbiguous };

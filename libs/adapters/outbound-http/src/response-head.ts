@@ -1,13 +1,13 @@
 const LINE_FEED_BYTE = 0x0a;
 /** Maximum bytes of a status line or framing header that are buffered. Longer lines are not changed. */
-const MAX_BUFFERED_BYTES = 256;
+const MAX_BUFFERED_LINE_BYTES = 256;
 const STATUS_LINE_PATTERN = /^HTTP\/1\.[01] (\d{3})[ \r]/;
 /** Text that matches every beginning of a status line, up to its status. */
 const STATUS_LINE_TEMPLATE = 'HTTP/1.1 000 ';
 const FRAMING_HEADER_PREFIXES = ['content-length:', 'transfer-encoding:'] as const;
 /** One length, or a list of lengths that a proxy joined. */
 const CONTENT_LENGTH_LINE_PATTERN = /^content-length:[ \t]*(\d+(?:[ \t]*,[ \t]*\d+)*)[ \t]*\r\n$/i;
-const CHUNKED_LINE_BYTES = /^transfer-encoding:(?:.*[ \t,])?chunked[ \t]*\r\n$/i;
+const CHUNKED_HEADER_LINE_PATTERN = /^transfer-encoding:(?:.*[ \t,])?chunked[ \t]*\r\n$/i;
 
 type Part = 'status' | 'header' | 'other-header' | 'body';
 
@@ -41,29 +41,29 @@ export class ResponseHeadFilter {
   }
 
   /** Filters the next response, which begins with the next byte. */
-  startResponse(): void {
+  startFilteringResponse(): void {
     this.#isAmbiguous = false;
-    this.#startHead();
+    this.#resetResponseHeadState();
   }
 
   /** Returns the bytes for the parser. The result may be empty. */
-  filterBytes(bytes: Buffer): Buffer {
+  filterResponseHeadBytes(bytes: Buffer): Buffer {
     if (this.#part === 'body') return bytes;
     let out = '';
     let at = 0;
-    while (at < bytes.length && !this.#isInBody()) {
+    while (at < bytes.length && !this.#isReadingBody()) {
       const end = bytes.indexOf(LINE_FEED_BYTE, at) + 1 || bytes.length;
-      out += this.#addText(bytes.toString('latin1', at, end));
+      out += this.#filterHeadText(bytes.toString('latin1', at, end));
       at = end;
     }
     return Buffer.concat([Buffer.from(out, 'latin1'), bytes.subarray(at)]);
   }
 
-  #isInBody(): boolean {
+  #isReadingBody(): boolean {
     return this.#part === 'body';
   }
 
-  #startHead(): void {
+  #resetResponseHeadState(): void {
     this.#part = 'status';
     this.#line = '';
     this.#lengths = [];
@@ -72,21 +72,21 @@ export class ResponseHeadFilter {
   }
 
   /** @param text the rest of a line or a part of it, with at most one line feed, at its end */
-  #addText(text: string): string {
+  #filterHeadText(text: string): string {
     const endsLine = text.endsWith('\n');
     if (this.#part === 'other-header') {
       if (endsLine) this.#part = 'header';
       return this.#status === 100 ? '' : text;
     }
     this.#line += text;
-    return this.#part === 'status' ? this.#readStatus(endsLine) : this.#readHeader(endsLine);
+    return this.#part === 'status' ? this.#readStatusLine(endsLine) : this.#filterHeaderLine(endsLine);
   }
 
-  #readStatus(endsLine: boolean): string {
+  #readStatusLine(endsLine: boolean): string {
     const status = STATUS_LINE_PATTERN.exec(this.#line)?.[1];
     if (status !== undefined) {
       this.#status = Number(status);
-      return this.#passCurrentLine(endsLine);
+      return this.#passCurrentHeaderLine(endsLine);
     }
     // Parsers skip empty lines before a response.
     const isEmptyLine = this.#line === '\r\n' || this.#line === '\n';
@@ -95,46 +95,46 @@ export class ResponseHeadFilter {
     return this.#takeHeaderLine();
   }
 
-  #readHeader(endsLine: boolean): string {
+  #filterHeaderLine(endsLine: boolean): string {
     const line = this.#line;
-    if (line === '\r\n' || line === '\n') return this.#endHead();
-    if (!endsLine && line.length <= MAX_BUFFERED_BYTES && mayBeFramingHeaderLine(line)) return '';
+    if (line === '\r\n' || line === '\n') return this.#endResponseHead();
+    if (!endsLine && line.length <= MAX_BUFFERED_LINE_BYTES && mayBeFramingHeaderLine(line)) return '';
     // A line that begins with a space would continue the line before it, so the order of lines must not change.
-    if (/^[ \t]/.test(line)) return this.#takeLengthLines() + this.#passCurrentLine(endsLine);
+    if (/^[ \t]/.test(line)) return this.#takeContentLengthLines() + this.#passCurrentHeaderLine(endsLine);
     if (endsLine && line.toLowerCase().startsWith(FRAMING_HEADER_PREFIXES[0])) {
       this.#lengths.push(this.#takeHeaderLine());
       return '';
     }
     if (endsLine && line.toLowerCase().startsWith(FRAMING_HEADER_PREFIXES[1]))
-      this.#isChunked = CHUNKED_LINE_BYTES.test(line);
-    return this.#passCurrentLine(endsLine);
+      this.#isChunked = CHUNKED_HEADER_LINE_PATTERN.test(line);
+    return this.#passCurrentHeaderLine(endsLine);
   }
 
   /** Passes the current line, or the part of it that has arrived. */
-  #passCurrentLine(endsLine: boolean): string {
+  #passCurrentHeaderLine(endsLine: boolean): string {
     this.#part = endsLine ? 'header' : 'other-header';
     const line = this.#takeHeaderLine();
     return this.#status === 100 ? '' : line;
   }
 
-  #endHead(): string {
+  #endResponseHead(): string {
     const end = this.#takeHeaderLine();
     if (this.#status === 100) {
-      this.#startHead();
+      this.#resetResponseHeadState();
       return '';
     }
     const isInformational = this.#status < 200 && this.#status !== 101;
-    const lengths = this.#checkBodyLengths(isInformational || this.#status === 204 || this.#status === 304);
-    if (isInformational) this.#startHead();
+    const lengths = this.#resolveContentLengthLines(isInformational || this.#status === 204 || this.#status === 304);
+    if (isInformational) this.#resetResponseHeadState();
     else this.#part = 'body';
     return lengths + end;
   }
 
   /** Returns the withheld lines that apply to the response. */
-  #checkBodyLengths(hasNoBody: boolean): string {
+  #resolveContentLengthLines(hasNoBody: boolean): string {
     const lists = this.#lengths.map((line) => CONTENT_LENGTH_LINE_PATTERN.exec(line)?.[1]);
     // The parser refuses a line that is not valid.
-    if (lists.includes(undefined)) return this.#takeLengthLines();
+    if (lists.includes(undefined)) return this.#takeContentLengthLines();
     const values = new Set(lists.flatMap((list) => list?.split(',').map((value) => value.trim()) ?? []));
     if (hasNoBody) {
       const isEmpty = !this.#isChunked && [...values].every((value) => Number(value) === 0);
@@ -146,7 +146,7 @@ export class ResponseHeadFilter {
       return '';
     }
     const isRepeated = values.size === 1 && (lists.length > 1 || lists[0]?.includes(','));
-    return isRepeated ? `Content-Length: ${[...values].join('')}\r\n` : this.#takeLengthLines();
+    return isRepeated ? `Content-Length: ${[...values].join('')}\r\n` : this.#takeContentLengthLines();
   }
 
   #takeHeaderLine(): string {
@@ -155,7 +155,7 @@ export class ResponseHeadFilter {
     return line;
   }
 
-  #takeLengthLines(): string {
+  #takeContentLengthLines(): string {
     const lengths = this.#lengths.join('');
     this.#lengths = [];
     return lengths;

@@ -1,13 +1,13 @@
 import type { Metrics, OutboundFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import { createAddressPolicy } from './addresses.ts';
-import { Connections, type ConnectionTimeouts } from './connections.ts';
-import { createConnector, createDnsLookup, type Lookup } from './connector.ts';
+import { ReceiverConnectionPool, type ReceiverConnectionLimits } from './connections.ts';
+import { createAddressCheckingConnector, createDnsLookup, type Lookup } from './connector.ts';
 import { RequestExchange } from './exchange.ts';
 import type { FailureReason } from './failure.ts';
 import { createRequestHeaders } from './response-body.ts';
 import { parseReceiverUrl } from './target.ts';
 
-export interface OutboundHttpOptions extends Partial<ConnectionTimeouts> {
+export interface OutboundHttpOptions extends Partial<ReceiverConnectionLimits> {
   /**
    * CIDRs (IPv4 or IPv6) that requests may reach although their addresses are not public. An address without a prefix
    * length is a range of one address.
@@ -39,8 +39,12 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   const addresses = createAddressPolicy(options.allowedCidrs);
   const rules = { addresses, allowHttp };
   const lookup = options.lookup ?? createDnsLookup(options.allowedCidrs.length > 0);
-  const connector = createConnector({ addresses, lookup, ...(options.ca === undefined ? {} : { ca: options.ca }) });
-  const connections = new Connections(connector, {
+  const connector = createAddressCheckingConnector({
+    addresses,
+    lookup,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+  });
+  const connections = new ReceiverConnectionPool(connector, {
     maxConnectionsPerOrigin: options.maxConnectionsPerOrigin ?? 1000,
     maxIdleConnections: options.maxIdleConnections ?? 1000,
     keepAliveMs: options.keepAliveMs ?? 15_000,
@@ -50,14 +54,14 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   const inFlight = new Set<RequestExchange>();
   let closing: PromiseWithResolvers<void> | undefined;
   // Requests wait if no connection is free. Callers limit the number of their requests.
-  options.metrics?.gauge('outbound_requests_in_flight', 'POST requests in progress', [], () => inFlight.size);
-  options.metrics?.gauge(
+  options.metrics?.createGauge('outbound_requests_in_flight', 'POST requests in progress', [], () => inFlight.size);
+  options.metrics?.createGauge(
     'outbound_connections_open',
     'Open connections to receivers, including those being opened',
     [],
     () => connections.open,
   );
-  options.metrics?.gauge(
+  options.metrics?.createGauge(
     'outbound_connections_idle',
     'Idle connections kept for further requests',
     [],
@@ -85,11 +89,11 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   return {
     post: postRequest,
-    describeRefusal(url) {
+    describeUrlRefusal(url) {
       const target = parseReceiverUrl(url, rules);
       return 'code' in target ? target.message : undefined;
     },
-    async closeReceivers() {
+    async closeOutboundHttp() {
       closing ??= Promise.withResolvers();
       if (inFlight.size === 0) closing.resolve();
       await closing.promise;

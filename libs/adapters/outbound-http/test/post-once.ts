@@ -5,6 +5,11 @@ import { createOutboundHttp } from '../src/index.ts';
  * environment variables.
  */
 const outboundHttp = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
-const postOutcome = await outboundHttp.post({ url: process.argv[2] ?? '', headers: {}, body: '{}', timeoutMs: 20_000 });
-await outboundHttp.closeReceivers();
-console.log(JSON.stringify(postOutcome));
+const resultOfSinglePost = await outboundHttp.post({
+  url: process.argv[2] ?? '',
+  headers: {},
+  body: '{}',
+  timeoutMs: 20_000,
+});
+await outboundHttp.closeOutboundHttp();
+console.log(JSON.stringify(resultOfSinglePost));

@@ -49,7 +49,7 @@ describe('places', () => {
     it('does not report a place as unknown because the tables lack it', async () => {
       const places = await loadPlaces();
       expect(places.find('DEQQQ')).toBeUndefined();
-      expect(places.isUnknownCode('DEQQQ')).toBe(false);
+      expect(places.isUnknownLocationCode('DEQQQ')).toBe(false);
     });
 
     it('distinguishes names of places from codes of the same form', async () => {
@@ -90,18 +90,18 @@ describe('places', () => {
       ['', undefined],
     ])('finds places by name: %s', async (text, codes) => {
       const places = await loadPlaces();
-      expect(places.findByName(text)).toEqual(codes);
+      expect(places.lookUpPlaceCodesByName(text)).toEqual(codes);
     });
 
     it('reports a place of a nonexistent country as unknown', async () => {
       const places = await loadPlaces();
-      expect(['ZZABC', 'UKLON', 'ANCUR', 'AAAAA'].filter((code) => !places.isUnknownCode(code))).toEqual([]);
-      expect(['XZABC', 'GBLON', 'CWCUR'].filter((code) => places.isUnknownCode(code))).toEqual([]);
+      expect(['ZZABC', 'UKLON', 'ANCUR', 'AAAAA'].filter((code) => !places.isUnknownLocationCode(code))).toEqual([]);
+      expect(['XZABC', 'GBLON', 'CWCUR'].filter((code) => places.isUnknownLocationCode(code))).toEqual([]);
     });
 
     it('never reports an airport as unknown, because its code contains no country', async () => {
       const places = await loadPlaces();
-      expect(places.isUnknownCode('ZZZ')).toBe(false);
+      expect(places.isUnknownLocationCode('ZZZ')).toBe(false);
     });
 
     it('handles inherited property names of objects', async () => {
@@ -149,8 +149,8 @@ describe('places', () => {
 
     it('reports places missing in the list as unknown, even if the tables have them', async () => {
       const places = await loadPlaces({ file: await stored(LIST) });
-      expect(['ADALV', 'DEHAM', 'XZABC'].filter((code) => places.isUnknownCode(code))).toEqual([]);
-      expect(['NLRTM', 'ATVIE', 'ZZABC'].filter((code) => !places.isUnknownCode(code))).toEqual([]);
+      expect(['ADALV', 'DEHAM', 'XZABC'].filter((code) => places.isUnknownLocationCode(code))).toEqual([]);
+      expect(['NLRTM', 'ATVIE', 'ZZABC'].filter((code) => !places.isUnknownLocationCode(code))).toEqual([]);
     });
 
     it('reads several concatenated files, with or without headers', async () => {
@@ -160,7 +160,7 @@ describe('places', () => {
       const bytes = Buffer.concat([Buffer.from(`﻿${header}\r\n${LIST}\r\n`), Buffer.from(second, 'latin1')]);
       const places = await loadPlaces({ file: await stored(bytes) });
       expect(places.find('SEMMA')).toMatchObject({ name: 'Malmö', latitude: 55.6 });
-      expect(places.isUnknownCode('ADALV')).toBe(false);
+      expect(places.isUnknownLocationCode('ADALV')).toBe(false);
     });
 
     it.each([

@@ -3,15 +3,15 @@ import { computeDistanceKm, type Place, type PlaceDirectory, splitIntoWords } fr
 import { CITY_AIRPORTS } from './city-airports.ts';
 import { COUNTRY_CODES, type Location, LocodeList } from './locode-list.ts';
 import { PlaceIndex } from './place-index.ts';
-import { type NamedPlace, PlaceNames } from './place-names.ts';
+import { type NamedPlace, PlaceNameIndex } from './place-names.ts';
 
 /** The pattern accepts letters only, because words of names contain no digits. */
-const CODE_PATTERN = /^[A-Z]{5}$/;
+const LETTERS_ONLY_LOCODE_PATTERN = /^[A-Z]{5}$/;
 
 /** Distance in km within which a port and the airport with its letters belong to one city. */
-const MAX_CITY_KM = 80;
+const MAX_KM_WITHIN_CITY = 80;
 
-interface PlacesOptions {
+interface LoadPlacesOptions {
   /** Path of the operator's UN/LOCODE list (`PLACES_FILE`). */
   readonly file?: string | undefined;
 }
@@ -21,33 +21,36 @@ interface PlacesOptions {
  * precedence; missing coordinates and time zones come from the tables.
  * @throws PlacesFileError
  */
-export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDirectory> {
-  const [known, list] = await Promise.all([PlaceCatalog.loadCatalog(), file ? LocodeList.loadList(file) : undefined]);
+export async function loadPlaces({ file }: LoadPlacesOptions = {}): Promise<PlaceDirectory> {
+  const [known, list] = await Promise.all([
+    PlaceCatalog.loadPlaceCatalog(),
+    file ? LocodeList.readLocodeListFile(file) : undefined,
+  ]);
   const find = (code: string): Place | undefined => {
     const listed = list?.findLocation(code);
     const place = known.findPlace(code);
     return listed === undefined ? place : mergePlaceSources(code, listed, place);
   };
   let index: PlaceIndex | undefined;
-  let names: PlaceNames | undefined;
+  let names: PlaceNameIndex | undefined;
   return {
     find,
-    search(text, limit) {
+    searchPlaces(text, limit) {
       // The index is created at the first search, so that it does not delay the start.
       index ??= new PlaceIndex(new Set([...known.codes, ...(list?.codes ?? [])]), find);
       return index.searchPlaces(text, limit);
     },
-    isUnknownCode(code) {
+    isUnknownLocationCode(code) {
       // A UN/LOCODE list has no information about IATA codes of airports.
       if (code.length !== 5) return false;
-      return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.hasCode(code));
+      return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.hasLocationCode(code));
     },
-    isPlaceName: (code) => list?.hasCode(code) !== true && known.isName(code),
-    findByName(text) {
-      names ??= new PlaceNames(listNamedPlaces(known, list));
-      return names.findCodes(text);
+    isPlaceName: (code) => list?.hasLocationCode(code) !== true && known.isPlaceName(code),
+    lookUpPlaceCodesByName(text) {
+      names ??= new PlaceNameIndex(listNamedPlaces(known, list));
+      return names.findCodesByPlaceName(text);
     },
-    listAliases: (code) => known.listAliases(code),
+    listAliases: (code) => known.listAliasesOfPlaceCode(code),
   };
 }
 
@@ -60,7 +63,12 @@ function* listNamedPlaces(known: PlaceCatalog, list: LocodeList | undefined): It
   if (list === undefined) return;
   for (const code of list.codes) {
     const name = list.findLocation(code)?.name ?? null;
-    yield { code, country: code.slice(0, 2), name, subdivision: known.findNamedPlace(code)?.subdivision ?? '' };
+    yield {
+      code,
+      country: code.slice(0, 2),
+      name,
+      subdivision: known.findPlaceWithSubdivision(code)?.subdivision ?? '',
+    };
   }
 }
 
@@ -84,7 +92,7 @@ class PlaceCatalog {
     this.#lines = lines;
   }
 
-  static async loadCatalog(): Promise<PlaceCatalog> {
+  static async loadPlaceCatalog(): Promise<PlaceCatalog> {
     const text = await readFile(new URL('./table/places.tsv', import.meta.url), 'utf8');
     const lines = new Map<string, string>();
     for (const line of text.split('\n')) {
@@ -100,58 +108,64 @@ class PlaceCatalog {
 
   /** Finds a port, an airport, a city with several airports, or the UN/LOCODE of one of these airports or cities. */
   findPlace(code: string): Place | undefined {
-    const place = this.#findLine(code);
+    const place = this.#findPortOrAirport(code);
     if (place !== undefined) return place;
     const city = Object.hasOwn(CITY_AIRPORTS, code) ? CITY_AIRPORTS[code] : undefined;
-    const first = city?.airports.map((airport) => this.#findLine(airport)).find((airport) => airport !== undefined);
+    const first = city?.airports
+      .map((airport) => this.#findPortOrAirport(airport))
+      .find((airport) => airport !== undefined);
     if (city !== undefined && first !== undefined) return { ...first, code, name: city.name };
-    if (!CODE_PATTERN.test(code) || this.isName(code)) return undefined;
+    if (!LETTERS_ONLY_LOCODE_PATTERN.test(code) || this.isPlaceName(code)) return undefined;
     const airport = this.findPlace(code.slice(2));
     return airport?.country === code.slice(0, 2) ? { ...airport, code } : undefined;
   }
 
-  /** Implements `Places.listAliases`. */
-  listAliases(code: string): readonly string[] {
+  /** Implements `PlaceLookup.listAliases`. */
+  listAliasesOfPlaceCode(code: string): readonly string[] {
     if (code.length === 5) {
       const airport =
-        this.#findLine(code) === undefined ? this.findPlace(code)?.code.slice(2) : this.#findAirportOfPort(code);
+        this.#findPortOrAirport(code) === undefined
+          ? this.findPlace(code)?.code.slice(2)
+          : this.#findAirportOfPort(code);
       return airport === undefined ? [] : [airport, ...listCityAliases(airport)];
     }
     const country = this.findPlace(code)?.country;
     if (country === undefined) return [];
     const iata = [code, ...listCityAliases(code)];
-    const locodes = iata.map((each) => `${country}${each}`).filter((each) => this.listAliases(each).includes(code));
+    const locodes = iata
+      .map((each) => `${country}${each}`)
+      .filter((each) => this.listAliasesOfPlaceCode(each).includes(code));
     return [...iata.slice(1), ...locodes];
   }
 
   /** Returns the airport with the last three letters of a UN/LOCODE, if it is in the same city. */
   #findAirportOfPort(code: string): string | undefined {
-    const [port, airport] = [this.#findLine(code), this.findPlace(code.slice(2))];
+    const [port, airport] = [this.#findPortOrAirport(code), this.findPlace(code.slice(2))];
     if (port === undefined || airport?.country !== port.country) return undefined;
-    return computeDistanceKm(port, airport) <= MAX_CITY_KM ? airport.code : undefined;
+    return computeDistanceKm(port, airport) <= MAX_KM_WITHIN_CITY ? airport.code : undefined;
   }
 
   *listNamedPlaces(): Iterable<NamedPlace> {
     for (const code of this.codes) {
-      const place = this.findNamedPlace(code);
+      const place = this.findPlaceWithSubdivision(code);
       if (place !== undefined) yield place;
     }
   }
 
   /** Returns a place of the table with its state. */
-  findNamedPlace(code: string): NamedPlace | undefined {
-    const place = this.#findLine(code);
+  findPlaceWithSubdivision(code: string): NamedPlace | undefined {
+    const place = this.#findPortOrAirport(code);
     return place && { ...place, subdivision: this.#lines.get(code)?.split('\t')[6] ?? '' };
   }
 
   /** Finds a port or airport of the table. Keeps parsed lines, because shipments share most of their places. */
-  #findLine(code: string): Place | undefined {
-    const parsed = this.#parsed.get(code) ?? this.#parseLine(code);
+  #findPortOrAirport(code: string): Place | undefined {
+    const parsed = this.#parsed.get(code) ?? this.#parsePlaceLine(code);
     if (parsed !== undefined) this.#parsed.set(code, parsed);
     return parsed;
   }
 
-  #parseLine(code: string): Place | undefined {
+  #parsePlaceLine(code: string): Place | undefined {
     const line = this.#lines.get(code);
     if (line === undefined) return undefined;
     const [, country = '', name = '', latitude = '', longitude = '', timezone = ''] = line.split('\t');
@@ -165,14 +179,14 @@ class PlaceCatalog {
     };
   }
 
-  /** Implements `Places.isPlaceName`. */
-  isName(code: string): boolean {
+  /** Returns true if a word that looks like a code is part of a place's name and is not itself a code. */
+  isPlaceName(code: string): boolean {
     return !this.#lines.has(code) && (this.#names ??= this.findNamesLikeCodes()).has(code);
   }
 
   private findNamesLikeCodes(): ReadonlySet<string> {
     const words = [...this.#lines.values()].flatMap((line) => splitIntoWords(line.split('\t')[2] ?? ''));
-    return new Set(words.map((word) => word.toUpperCase()).filter((word) => CODE_PATTERN.test(word)));
+    return new Set(words.map((word) => word.toUpperCase()).filter((word) => LETTERS_ONLY_LOCODE_PATTERN.test(word)));
   }
 }
 

@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { CsvError, parse } from 'csv-parse/sync';
 
-const HEADER_FIELD_PATTERN = 'change,country,location';
+const LOCODE_LIST_HEADER_START = 'change,country,location';
 /**
  * Columns: Change, Country, Location, Name, NameWoDiacritics, Subdivision, Status, Function, Date, IATA, Coordinates,
  * Remarks.
  */
-const COLUMN_COUNT = 12;
+const LOCODE_COLUMN_COUNT = 12;
 /** Maximum file size. UNECE's list has 7 MB. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
 const FILE_ERROR_MESSAGES = new Map([
@@ -54,12 +54,12 @@ export class LocodeList {
   /** Maps code to `name TAB coordinates`. Strings for 116,000 locations use a third of the memory of objects. */
   readonly #locations = new Map<string, string>();
 
-  static async loadList(file: string): Promise<LocodeList> {
+  static async readLocodeListFile(file: string): Promise<LocodeList> {
     const list = new LocodeList();
     try {
       if ((await stat(file)).size > MAX_FILE_BYTES)
         throw new Error('the file is larger than any UN/LOCODE list; specify a UN/LOCODE list as CSV');
-      readCsv(await readFile(file), (fields, line) => list.#addLine(fields, line));
+      readCsv(await readFile(file), (fields, line) => list.#addLocationOfLine(fields, line));
     } catch (error) {
       throw new PlacesFileError(`PLACES_FILE ${file}: ${describeFileError(error)}`, { cause: error });
     }
@@ -72,7 +72,7 @@ export class LocodeList {
     return this.#locations.keys();
   }
 
-  hasCode(code: string): boolean {
+  hasLocationCode(code: string): boolean {
     return this.#locations.has(code);
   }
 
@@ -88,12 +88,14 @@ export class LocodeList {
     };
   }
 
-  #addLine(fields: readonly string[], line: number): void {
+  #addLocationOfLine(fields: readonly string[], line: number): void {
     if (fields.length === 1 && fields[0] === '') return;
-    if (fields.slice(0, 3).join().toLowerCase() === HEADER_FIELD_PATTERN) return;
+    if (fields.slice(0, 3).join().toLowerCase() === LOCODE_LIST_HEADER_START) return;
     const [, country = '', location = '', name = '', plainName = ''] = fields;
-    if (fields.length !== COLUMN_COUNT) {
-      throw new Error(`line ${line} has ${fields.length} columns; expected ${COLUMN_COUNT}, separated by commas`);
+    if (fields.length !== LOCODE_COLUMN_COUNT) {
+      throw new Error(
+        `line ${line} has ${fields.length} columns; expected ${LOCODE_COLUMN_COUNT}, separated by commas`,
+      );
     }
     if (!/^[A-Z]{2}$/.test(country)) throw new Error(`line ${line} has no country code in its second column`);
     if (!/^[A-Z2-9]{3}$/.test(location)) return;

@@ -6,7 +6,7 @@ beforeAll(async () => {
   places = await loadPlaces();
 });
 
-const codes = (text: string, limit = 5) => places.search(text, limit).map(({ code }) => code);
+const codes = (text: string, limit = 5) => places.searchPlaces(text, limit).map(({ code }) => code);
 
 it.each([
   ['NLRTM', 'NLRTM'],

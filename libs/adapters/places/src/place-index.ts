@@ -5,7 +5,7 @@ const MAX_VISITED_ENTRIES = 5_000;
 /** Maximum number of words in a search. No place name has more words. */
 const MAX_SEARCH_WORDS = 10;
 
-interface IndexEntry {
+interface PlaceIndexEntry {
   readonly word: string;
   readonly code: string;
 }
@@ -13,13 +13,13 @@ interface IndexEntry {
 /** Index of places by code and by the words of their names. */
 export class PlaceIndex {
   /** Entries sorted by word. */
-  private readonly entries: readonly IndexEntry[];
+  private readonly entries: readonly PlaceIndexEntry[];
 
   constructor(
     codes: Iterable<string>,
     private readonly find: (code: string) => Place | undefined,
   ) {
-    const entries: IndexEntry[] = [];
+    const entries: PlaceIndexEntry[] = [];
     for (const code of codes) {
       entries.push({ word: code.toLowerCase(), code });
       for (const word of splitIntoWords(find(code)?.name ?? '')) entries.push({ word, code });
@@ -27,7 +27,7 @@ export class PlaceIndex {
     this.entries = entries.sort((one, other) => compareTexts(one.word, other.word));
   }
 
-  /** Implements `PlaceDirectory.search`. */
+  /** Implements `PlaceDirectory.searchPlaces`. */
   searchPlaces(text: string, limit: number): readonly Place[] {
     const words = [...new Set(splitIntoWords(text))].slice(0, MAX_SEARCH_WORDS);
     // The search uses the longest word, because it is usually the most selective.

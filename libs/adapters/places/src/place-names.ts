@@ -19,7 +19,7 @@ const MAX_PLACE_NAME_WORDS = 12;
 const AIRPORT_SUFFIX_PATTERN = / (?:international |intl |regional |municipal )?airport$/;
 
 /** Finds places by the texts that feeds send instead of codes. */
-export class PlaceNames {
+export class PlaceNameIndex {
   /** Codes of places by normalized name. */
   private readonly placesByName = new Map<string, NamedPlace[]>();
   private readonly regionsByName = createRegionsByName();
@@ -33,12 +33,12 @@ export class PlaceNames {
     }
   }
 
-  /** Implements `Places.findByName`. */
-  findCodes(text: string): readonly string[] | undefined {
+  /** Implements `PlaceLookup.lookUpPlaceCodesByName`. */
+  findCodesByPlaceName(text: string): readonly string[] | undefined {
     const words = normalisePlaceName(text).split(' ');
     if (words.length > MAX_PLACE_NAME_WORDS) return undefined;
     const exact = this.placesByName.get(words.join(' '));
-    if (exact !== undefined) return listCodes(exact);
+    if (exact !== undefined) return listPlaceCodes(exact);
     let isNameOfOthers = false;
     for (let length = words.length - 1; length > 0; length--) {
       const named = this.placesByName.get(words.slice(0, length).join(' '));
@@ -47,7 +47,7 @@ export class PlaceNames {
       const regions = this.findRegionsNamedByWords(suffix);
       const own = suffix.join(' ');
       const within = selectPlacesInRegions(named, regions, own);
-      if (within.length > 0) return listCodes(within);
+      if (within.length > 0) return listPlaceCodes(within);
       if (regions.length > 0) isNameOfOthers = true;
     }
     return isNameOfOthers ? [] : undefined;
@@ -108,7 +108,7 @@ function selectPlacesInRegions(
   return [...within, ...others];
 }
 
-function listCodes(named: readonly NamedPlace[]): readonly string[] {
+function listPlaceCodes(named: readonly NamedPlace[]): readonly string[] {
   return named.map(({ code }) => code);
 }
 

@@ -23,7 +23,7 @@ interface AirportRow {
   readonly longitude: number | string;
   readonly time: string;
 }
-interface TableRow {
+interface PlaceTableRow {
   readonly code: string;
   readonly country: string;
   readonly name: string;
@@ -37,8 +37,9 @@ interface PlaceCoordinates {
   readonly longitude: number;
 }
 
-/** Coordinates and zones that correct errors of the packages which no rule below finds. */
+/** Time zones that correct errors of the packages that no rule below finds, by airport. */
 const AIRPORT_ZONE_FIXES: Readonly<Record<string, string>> = { BWT: 'Australia/Hobart' };
+/** Coordinates that correct errors of the packages that no rule below finds, by port. */
 const PORT_COORDINATE_FIXES: Readonly<Record<string, PlaceCoordinates>> = {
   CNDCB: { latitude: 22.48, longitude: 113.87 },
   CNFOC: { latitude: 26.07, longitude: 119.3 },
@@ -48,7 +49,7 @@ const PORT_COORDINATE_FIXES: Readonly<Record<string, PlaceCoordinates>> = {
 /** Codes in common use that `sea-ports` lacks, with the code of the port whose other columns they have. */
 const OTHER_PORT_CODES: Readonly<Record<string, string>> = { CNSHG: 'CNSHA' };
 /** Ports whose time zone is correct although the nearest airport of the country has another zone. */
-const PORTS_WITH_CORRECT_TIME_ZONE: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
+const PORTS_EXEMPT_FROM_ZONE_CHECK: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
 /** Current names of renamed time zones that the packages still use. */
 const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
@@ -63,7 +64,7 @@ const RENAMED_ZONES: Readonly<Record<string, string>> = {
  * Maximum distance in km from the nearest airport of the country. The coordinates of a port beyond this distance are
  * wrong.
  */
-const MAX_PLAUSIBLE_KM = 500;
+const MAX_KM_TO_NEAREST_AIRPORT = 500;
 /** Distance in km within which an airport of the same country has the port's time zone. */
 const MAX_SAME_ZONE_KM = 120;
 
@@ -88,7 +89,7 @@ function isUsableAirport(row: AirportRow): boolean {
   return /^[A-Z]{3}$/.test(row.iata) && COUNTRY_CODES.has(row.country_code);
 }
 
-function createAirportRow(row: AirportRow): TableRow {
+function createAirportRow(row: AirportRow): PlaceTableRow {
   const zone = AIRPORT_ZONE_FIXES[row.iata] ?? row.time;
   const at = { latitude: Number(row.latitude), longitude: Number(row.longitude) };
   return {
@@ -101,7 +102,7 @@ function createAirportRow(row: AirportRow): TableRow {
   };
 }
 
-function createPortRow(code: string, port: SeaPort, airports: readonly TableRow[]): readonly TableRow[] {
+function createPortRow(code: string, port: SeaPort, airports: readonly PlaceTableRow[]): readonly PlaceTableRow[] {
   const country = code.slice(0, 2);
   if (!COUNTRY_CODES.has(country)) return []; // The Netherlands Antilles (AN) were dissolved.
   const around = airports.filter((airport) => airport.country === country && airport.at);
@@ -123,14 +124,14 @@ function findTimeZoneOfPort(
   code: string,
   port: SeaPort,
   at: PlaceCoordinates | null,
-  around: readonly TableRow[],
+  around: readonly PlaceTableRow[],
 ): string | null {
   const own = findValidZone(port.timezone);
-  if (PORTS_WITH_CORRECT_TIME_ZONE.has(code)) return own;
+  if (PORTS_EXEMPT_FROM_ZONE_CHECK.has(code)) return own;
   const nearest = at ? findNearestAirport(at, around) : undefined;
   const witnesses = nearest && nearest.km <= MAX_SAME_ZONE_KM ? [nearest.airport] : around;
   const zones = [...new Set(witnesses.map((airport) => airport.zone))];
-  if (zones.length === 0 || zones.some((zone) => own && formatOffsets(zone) === formatOffsets(own))) return own;
+  if (zones.length === 0 || zones.some((zone) => own && formatZoneOffsets(zone) === formatZoneOffsets(own))) return own;
   return zones.length === 1 ? (zones[0] ?? null) : null;
 }
 
@@ -138,7 +139,11 @@ function findTimeZoneOfPort(
  * Returns the port's coordinates. They are swapped if only the swapped coordinates are in the country; the result is
  * null if they are wrong.
  */
-function findPlausibleCoordinates(code: string, port: SeaPort, around: readonly TableRow[]): PlaceCoordinates | null {
+function findPlausibleCoordinates(
+  code: string,
+  port: SeaPort,
+  around: readonly PlaceTableRow[],
+): PlaceCoordinates | null {
   if (PORT_COORDINATE_FIXES[code]) return PORT_COORDINATE_FIXES[code];
   if (!port.coordinates) return null;
   const [longitude, latitude] = port.coordinates;
@@ -148,16 +153,16 @@ function findPlausibleCoordinates(code: string, port: SeaPort, around: readonly 
   ]) {
     if (!isOnEarth(at)) continue;
     const nearest = findNearestAirport(at, around);
-    if (!nearest || nearest.km <= MAX_PLAUSIBLE_KM) return at;
+    if (!nearest || nearest.km <= MAX_KM_TO_NEAREST_AIRPORT) return at;
   }
   return null;
 }
 
 function findNearestAirport(
   at: PlaceCoordinates,
-  airports: readonly TableRow[],
-): { readonly airport: TableRow; readonly km: number } | undefined {
-  let best: { airport: TableRow; km: number } | undefined;
+  airports: readonly PlaceTableRow[],
+): { readonly airport: PlaceTableRow; readonly km: number } | undefined {
+  let best: { airport: PlaceTableRow; km: number } | undefined;
   for (const airport of airports) {
     const km = airport.at ? computeDistanceKm(at, airport.at) : Infinity;
     if (!best || km < best.km) best = { airport, km };
@@ -181,11 +186,11 @@ function isOnEarth({ latitude, longitude }: PlaceCoordinates): boolean {
 function findValidZone(name: string | undefined): string | null {
   const zone = name?.replaceAll(' ', '') ?? '';
   const current = RENAMED_ZONES[zone] ?? zone;
-  return current !== '' && formatOffsets(current) !== null ? current : null;
+  return current !== '' && formatZoneOffsets(current) !== null ? current : null;
 }
 
 /** Returns the zone's offsets in winter and summer; null if the zone does not exist. */
-function formatOffsets(zone: string | null): string | null {
+function formatZoneOffsets(zone: string | null): string | null {
   if (zone === null) return null;
   const known = offsetsByZone.get(zone);
   if (known !== undefined) return known;
@@ -205,7 +210,7 @@ function formatOffset(zone: string, at: Date): string {
   return format.formatToParts(at).find((part) => part.type === 'timeZoneName')?.value ?? '';
 }
 
-function formatTableLine({ code, country, name, at, zone, subdivision }: TableRow): string {
+function formatTableLine({ code, country, name, at, zone, subdivision }: PlaceTableRow): string {
   const degrees = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1e4) / 1e4));
   const [plain, state] = [name, subdivision].map((text) => text.replace(/\s+/g, ' ').trim());
   return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? '', state].join('\t').trimEnd();

@@ -1,11 +1,11 @@
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { eventually, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
-import { createObjectId, StoredObjects } from '../test/objects.ts';
+import { createObjectId, TestObjectStore } from '../test/objects.ts';
 import {
   type DeletedDocument,
-  DeletedDocuments,
+  DeletedDocumentSweeper,
   type DeletedDocumentsDependencies,
   type DeletedDocumentPosition,
 } from './index.ts';
@@ -17,17 +17,17 @@ const at = (ms: number) => new Date(START + ms).toISOString();
 
 let folder: Awaited<ReturnType<typeof createTempFolder>>;
 let engine: EmbeddedEngine;
-let objects: StoredObjects;
+let objects: TestObjectStore;
 let metrics: RecordedMetrics;
 let now: Date;
 let rows: DeletedDocument[];
 let places: (DeletedDocumentPosition | undefined)[];
-let running: DeletedDocuments[];
+let running: DeletedDocumentSweeper[];
 
 beforeEach(async () => {
   folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
-  objects = await StoredObjects.openStoredObjects(folder.path);
+  objects = await TestObjectStore.openTestObjectStore(folder.path);
   metrics = new RecordedMetrics();
   [rows, places, running, now] = [[], [], [], new Date(START)];
 });
@@ -45,8 +45,8 @@ async function deletedSince(place: DeletedDocumentPosition | undefined, limit: n
   return behind.sort((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, limit);
 }
 
-function start(more: Partial<DeletedDocumentsDependencies> = {}): DeletedDocuments {
-  const deleted = new DeletedDocuments({
+function start(more: Partial<DeletedDocumentsDependencies> = {}): DeletedDocumentSweeper {
+  const deleted = new DeletedDocumentSweeper({
     objects: objects.store,
     documentStore: engine.documentStore,
     deletedSince,
@@ -139,7 +139,7 @@ function failingAt<A extends readonly unknown[], T>(nth: number, action: (...arg
   let calls = 0;
   return async (...args: A): Promise<T> => {
     calls += 1;
-    if (calls === nth) throw new Unavailable('an engine', 'away');
+    if (calls === nth) throw new UnavailableError('an engine', 'away');
     return action(...args);
   };
 }

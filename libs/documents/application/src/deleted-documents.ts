@@ -1,7 +1,7 @@
 import type { Timestamp } from '@tracking/contracts';
 import { createRetryCounter } from '@tracking/ports';
 import type { Clock, Counter, DocumentStore, LeaseSource, Logger, Metrics, ObjectStore } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
+import { BackgroundWorkThrottle, LeaderElectedJob } from '@tracking/resilience';
 import { JobCursor, RETRY_TIMEOUT_MS, MAX_JOB_TIME_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const MINUTE_MS = 60_000;
@@ -12,7 +12,7 @@ const DOCUMENTS_PER_PAGE = 100;
  * destroyed its bytes, unless it crashed. The second comes after a week, because a row can appear behind rows with later
  * times, if a command was repeated or its events waited in a parked stream.
  */
-const DELETION_CHECKS = [
+const CHECKS_AFTER_DOCUMENT_DELETION = [
   { name: 'deleted-soon', afterMs: MINUTE_MS },
   { name: 'deleted-late', afterMs: 7 * 24 * 60 * MINUTE_MS },
 ] as const;
@@ -33,7 +33,7 @@ export interface DeletedDocumentsDependencies {
   readonly documentStore: DocumentStore;
   /**
    * Returns at most `limit` documents of all workspaces that were deleted, or expired, after this place, in the order of
-   * `deleted_at` and `id`: a range of an index. Throws `Unavailable`.
+   * `deleted_at` and `id`: a range of an index. Throws `UnavailableError`.
    */
   readonly deletedSince: (
     place: DeletedDocumentPosition | undefined,
@@ -51,15 +51,15 @@ export interface DeletedDocumentsDependencies {
  * Destroys bytes of deleted documents if a crash left them, and the bytes of documents that expired. The work grows with
  * the new deletions, not with all of them.
  */
-export class DeletedDocuments {
+export class DeletedDocumentSweeper {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: MAX_JOB_TIME_SHARE });
+  private readonly pace = new BackgroundWorkThrottle({ share: MAX_JOB_TIME_SHARE });
   private readonly destroyed: Counter;
 
   constructor(private readonly parts: DeletedDocumentsDependencies) {
     const { leases, logger, metrics, everyMs = MINUTE_MS } = parts;
     const help = 'Number of objects of deleted and expired documents that had not been destroyed before.';
-    this.destroyed = metrics.counter('document_objects_destroyed_total', help);
+    this.destroyed = metrics.createCounter('document_objects_destroyed_total', help);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'documents-deleted',
@@ -67,13 +67,13 @@ export class DeletedDocuments {
       countRetry: createRetryCounter(metrics),
       description: 'destroying bytes of deleted documents',
       intervalMs: everyMs,
-      runRound: (ending) => this.checkDeletedDocuments(ending),
+      runJobRound: (ending) => this.checkDeletedDocuments(ending),
     });
   }
 
   private async checkDeletedDocuments(ending: AbortSignal): Promise<void> {
-    for (const { name, afterMs } of DELETION_CHECKS) {
-      const cursor = await JobCursor.openCursor<DeletedDocumentPosition>(this.parts.documentStore, name);
+    for (const { name, afterMs } of CHECKS_AFTER_DOCUMENT_DELETION) {
+      const cursor = await JobCursor.openJobCursor<DeletedDocumentPosition>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
       while (
         !ending.aborted &&

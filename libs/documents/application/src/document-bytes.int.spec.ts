@@ -1,21 +1,27 @@
 import { createHash } from 'node:crypto';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { RecordedMetrics, createTempFolder } from '@tracking/testing';
-import { docx, splitIntoByteChunks, pdf, png, createTiff } from '../test/files.ts';
-import { createShipmentId, StoredObjects, createShipmentToken } from '../test/objects.ts';
+import { createDocxBytes, splitIntoByteChunks, createPdfBytes, createSamplePng, createTiff } from '../test/files.ts';
+import { createShipmentId, TestObjectStore, createShipmentToken } from '../test/objects.ts';
 import { createZip } from '../test/zip.ts';
-import { type BytesToStore, DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from './index.ts';
+import {
+  type BytesToStore,
+  DocumentBytesStore,
+  DocumentTooLargeError,
+  EmptyDocumentError,
+  UnsupportedDocumentTypeError,
+} from './index.ts';
 
 const MIB = 2 ** 20;
 let folder: Awaited<ReturnType<typeof createTempFolder>>;
-let objects: StoredObjects;
+let objects: TestObjectStore;
 let metrics: RecordedMetrics;
-let documents: DocumentBytes;
+let documents: DocumentBytesStore;
 beforeEach(async () => {
   folder = await createTempFolder();
-  objects = await StoredObjects.openStoredObjects(folder.path);
+  objects = await TestObjectStore.openTestObjectStore(folder.path);
   metrics = new RecordedMetrics();
-  documents = new DocumentBytes({ objects: objects.store, metrics });
+  documents = new DocumentBytesStore({ objects: objects.store, metrics });
 });
 afterEach(() => folder.remove());
 
@@ -44,7 +50,7 @@ async function read(id: string): Promise<Buffer> {
 
 describe('the bytes of a document', () => {
   it.each([
-    ['application/pdf', pdf()],
+    ['application/pdf', createPdfBytes()],
     ['image/tiff', createTiff({ pixels: 300_000 })],
     ['text/plain', Buffer.from('x'.repeat(300_000))],
   ])('are stored unchanged, with their type: %s', async (content_type, bytes) => {
@@ -60,43 +66,47 @@ describe('the bytes of a document', () => {
   });
 
   it('get a new id each time', async () => {
-    const ids = await Promise.all([1, 2, 3].map(async () => (await store(splitIntoByteChunks(pdf()))).id));
+    const ids = await Promise.all([1, 2, 3].map(async () => (await store(splitIntoByteChunks(createPdfBytes()))).id));
     expect(new Set(ids).size).toBe(3);
   });
 
   it('get an id from the given random bits', async () => {
     const random = (size: number) => Buffer.from(Array.from({ length: size }, (_, n) => n + 224));
-    documents = new DocumentBytes({ objects: objects.store, metrics, random });
-    expect((await store(splitIntoByteChunks(pdf()))).id).toBe(`${createShipmentToken('s')}-abcdefghijklmnopqrstuvwxyz`);
+    documents = new DocumentBytesStore({ objects: objects.store, metrics, random });
+    expect((await store(splitIntoByteChunks(createPdfBytes()))).id).toBe(
+      `${createShipmentToken('s')}-abcdefghijklmnopqrstuvwxyz`,
+    );
   });
 
   it('may reach the limit, but not exceed it', async () => {
     const bytes = Buffer.alloc(5_000, 'x');
     expect(await store(splitIntoByteChunks(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
-    await expect(store(splitIntoByteChunks(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
+    await expect(store(splitIntoByteChunks(bytes), { limitBytes: 4_999 })).rejects.toThrow(
+      new DocumentTooLargeError(4_999),
+    );
     expect((await objects.listObjectFileNames()).length).toBe(1);
   });
 
   it('are refused unread if the declared size is zero or too large', async () => {
-    const { source, seen } = watched(pdf());
-    await expect(store(source, { declaredBytes: MIB + 1 })).rejects.toBeInstanceOf(DocumentTooLarge);
-    await expect(store(source, { declaredBytes: 0 })).rejects.toBeInstanceOf(EmptyDocument);
+    const { source, seen } = watched(createPdfBytes());
+    await expect(store(source, { declaredBytes: MIB + 1 })).rejects.toBeInstanceOf(DocumentTooLargeError);
+    await expect(store(source, { declaredBytes: 0 })).rejects.toBeInstanceOf(EmptyDocumentError);
     expect(seen.isRead).toBe(false);
   });
 
   it.each<[string, Buffer, new (...args: never[]) => Error]>([
-    ['none', Buffer.alloc(0), EmptyDocument],
-    ['too many', Buffer.alloc(2 * MIB, 'x'), DocumentTooLarge],
-    ['a page', Buffer.from(`<html>${'x'.repeat(100_000)}`), UnsupportedDocumentType],
-    ['an archive, as is told at its end', createZip([{ name: 'a', content: 'a' }]), UnsupportedDocumentType],
-    ['a picture and an archive', Buffer.concat([png(), docx()]), UnsupportedDocumentType],
-    ['a text with NUL at its end', Buffer.from(`${'x'.repeat(500_000)}\0`), UnsupportedDocumentType],
+    ['none', Buffer.alloc(0), EmptyDocumentError],
+    ['too many', Buffer.alloc(2 * MIB, 'x'), DocumentTooLargeError],
+    ['a page', Buffer.from(`<html>${'x'.repeat(100_000)}`), UnsupportedDocumentTypeError],
+    ['an archive, as is told at its end', createZip([{ name: 'a', content: 'a' }]), UnsupportedDocumentTypeError],
+    ['a picture and an archive', Buffer.concat([createSamplePng(), createDocxBytes()]), UnsupportedDocumentTypeError],
+    ['a text with NUL at its end', Buffer.from(`${'x'.repeat(500_000)}\0`), UnsupportedDocumentTypeError],
   ])('leave nothing behind if they are refused: %s', async (_name, bytes, refusal) => {
     const { source, seen } = watched(bytes);
     await expect(store(source)).rejects.toBeInstanceOf(refusal);
     expect(seen.isClosed).toBe(true);
     expect(await objects.listObjectFileNames()).toEqual([]);
-    expect(metrics.getMetricValue(`documents_refused_total{why="${refusal.name}"}`)).toBe(1);
+    expect(metrics.getMetricValue(`documents_refused_total{why="${refusal.name.replace(/Error$/, '')}"}`)).toBe(1);
     expect(metrics.getMetricValue('document_bytes_stored_total')).toBe(0);
   });
 
@@ -120,7 +130,9 @@ describe('the bytes of a document', () => {
     const type = `http://schemas.openxmlformats.org/officeDocument/2006/relationships/${kind}`;
     for (const isStored of [true, false]) {
       const content = `<?xml version="1.0"?><r:Relationships><r:Relationship Target='${target}' TargetMode="External" Type="${type}"/></r:Relationships>`;
-      const stored = store(splitIntoByteChunks(docx({ name: 'word/_rels/settings.xml.rels', content, isStored })));
+      const stored = store(
+        splitIntoByteChunks(createDocxBytes({ name: 'word/_rels/settings.xml.rels', content, isStored })),
+      );
       if (isAccepted) expect(await stored).toMatchObject({ content_type: expect.stringContaining('word') as string });
       else await expect(stored).rejects.toThrow('the document loads a template or other content from another host');
     }
@@ -136,19 +148,19 @@ describe('the bytes of a document', () => {
     ['is smaller than its directory says', { content: 'x', claimedBytes: 2 }, 'the archive is damaged'],
     ['is not compressed and larger', { content: 'xx', claimedBytes: 1, isStored: true }, 'the archive is damaged'],
   ])('are refused if a part of an archive %s', async (_name, part, why) => {
-    await expect(store(splitIntoByteChunks(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
+    await expect(store(splitIntoByteChunks(createDocxBytes({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
     expect(await objects.listObjectFileNames()).toHaveLength(0);
   });
 
   it('are refused if the relationships of an archive have a document type', async () => {
     const content = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "x">]><a/>';
-    const stored = store(splitIntoByteChunks(docx({ name: 'word/_rels/settings.xml.rels', content })));
+    const stored = store(splitIntoByteChunks(createDocxBytes({ name: 'word/_rels/settings.xml.rels', content })));
     await expect(stored).rejects.toThrow('the relationships have a document type declaration');
   });
 
   it('leave nothing behind if their sender disconnects', async () => {
     async function* brokenOff() {
-      yield* splitIntoByteChunks(pdf());
+      yield* splitIntoByteChunks(createPdfBytes());
       throw new Error('the connection is gone');
     }
     await expect(store(brokenOff())).rejects.toThrow('the connection is gone');
@@ -156,10 +168,13 @@ describe('the bytes of a document', () => {
   });
 
   it('are not refused if the engine does not respond', async () => {
-    const unavailable = new Unavailable('object store', 'away');
+    const unavailable = new UnavailableError('object store', 'away');
     const fail = () => Promise.reject(unavailable);
-    const failing = new DocumentBytes({ objects: { putObject: fail, getObject: fail, deleteObject: fail }, metrics });
-    const bytes = { shipmentId: createShipmentId('s'), source: splitIntoByteChunks(pdf()), limitBytes: MIB };
+    const failing = new DocumentBytesStore({
+      objects: { putObject: fail, getObject: fail, deleteObject: fail },
+      metrics,
+    });
+    const bytes = { shipmentId: createShipmentId('s'), source: splitIntoByteChunks(createPdfBytes()), limitBytes: MIB };
     await expect(failing.storeBytes(bytes)).rejects.toBe(unavailable);
   });
 });

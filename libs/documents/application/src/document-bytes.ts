@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { DocumentContentType } from '@tracking/contracts';
-import { type Counter, type Metrics, type ObjectStore, StorageFull, Unavailable } from '@tracking/ports';
+import { type Counter, type Metrics, type ObjectStore, StorageFullError, UnavailableError } from '@tracking/ports';
 import { checkArchiveParts } from './content/archive-parts.ts';
-import { FileTypeChecker } from './content/judgement.ts';
-import type { ContentHint } from './content/text-judge.ts';
-import { DocumentTooLarge, EmptyDocument, isDocumentRefusal, StorageQuotaExceeded } from './refusals.ts';
+import { FileTypeDetector } from './content/judgement.ts';
+import type { DeclaredFileTypeAndName } from './content/text-judge.ts';
+import { DocumentTooLargeError, EmptyDocumentError, isDocumentRefusal, StorageQuotaExceededError } from './refusals.ts';
 
 /** A stored object, complete and durable, to which commands refer. */
 export interface DocumentObject {
@@ -23,7 +23,7 @@ export interface BytesToStore {
   readonly limitBytes: number;
   /** Size declared by the sender: refused immediately if it is zero or too large. */
   readonly declaredBytes?: number;
-  readonly hint?: ContentHint;
+  readonly hint?: DeclaredFileTypeAndName;
 }
 
 export interface DocumentBytesDependencies {
@@ -33,32 +33,38 @@ export interface DocumentBytesDependencies {
 }
 
 /** Stores sent bytes as the file of a document, before any command refers to them. */
-export class DocumentBytes {
+export class DocumentBytesStore {
   private readonly stored: Counter;
   private readonly refused: Counter;
 
   constructor(private readonly parts: DocumentBytesDependencies) {
     const { metrics } = parts;
-    this.stored = metrics.counter('document_bytes_stored_total', 'Number of bytes of completely stored documents.');
-    this.refused = metrics.counter('documents_refused_total', 'Number of files refused as documents, by reason.', [
-      'why',
-    ]);
+    this.stored = metrics.createCounter(
+      'document_bytes_stored_total',
+      'Number of bytes of completely stored documents.',
+    );
+    this.refused = metrics.createCounter(
+      'documents_refused_total',
+      'Number of files refused as documents, by reason.',
+      ['why'],
+    );
   }
 
   /**
    * Stores all bytes of the source with a new id, and judges them as they pass. If it throws, nothing is kept; an
-   * `Unavailable` may leave an object without a reference, which the sweep of orphans deletes.
-   * @throws DocumentTooLarge, EmptyDocument, UnsupportedDocumentType, StorageFull, Unavailable; errors of the source
+   * `UnavailableError` may leave an object without a reference, which the sweep of orphans deletes.
+   * @throws DocumentTooLargeError, EmptyDocumentError, UnsupportedDocumentTypeError, StorageFullError,
+   *   UnavailableError; errors of the source
    */
   async storeBytes(bytes: BytesToStore): Promise<DocumentObject> {
     const { shipmentId, declaredBytes, limitBytes, source, hint = {} } = bytes;
     try {
-      if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLarge(limitBytes);
-      if (declaredBytes === 0) throw new EmptyDocument();
+      if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLargeError(limitBytes);
+      if (declaredBytes === 0) throw new EmptyDocumentError();
       const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
-      const judgement = new FileTypeChecker(hint);
-      const passing = new SourceCheck(source, limitBytes, judgement);
-      const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.readCheckedBytes());
+      const judgement = new FileTypeDetector(hint);
+      const passing = new ByteSourceChecker(source, limitBytes, judgement);
+      const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.readAndCheckBytes());
       await this.checkArchive(id, judgement);
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
@@ -69,12 +75,13 @@ export class DocumentBytes {
   }
 
   /** Checks the parts of a stored archive, as its directory lists them, and deletes the archive if it is refused. */
-  private async checkArchive(id: string, { archiveParts }: FileTypeChecker): Promise<void> {
+  private async checkArchive(id: string, { archiveParts }: FileTypeDetector): Promise<void> {
     if (archiveParts.length === 0) return;
     const { objects } = this.parts;
     try {
       const content = await objects.getObject(id);
-      if (content === undefined) throw new Unavailable('object store', `object ${id} is missing after it was stored`);
+      if (content === undefined)
+        throw new UnavailableError('object store', `object ${id} is missing after it was stored`);
       await checkArchiveParts(archiveParts, content.bytes);
     } catch (error) {
       // If this fails, the sweep of orphans deletes the file.
@@ -85,31 +92,32 @@ export class DocumentBytes {
 
   /** Counts an error that is a refusal of a file. */
   countRefusal(error: unknown): void {
-    const isRefusal = isDocumentRefusal(error) || error instanceof StorageQuotaExceeded || error instanceof StorageFull;
+    const isRefusal =
+      isDocumentRefusal(error) || error instanceof StorageQuotaExceededError || error instanceof StorageFullError;
     if (isRefusal) this.refused.add(1, { why: error.name });
   }
 }
 
 /** Checks a source on its way to the object store. If a check throws, the store keeps no object. */
-class SourceCheck {
+class ByteSourceChecker {
   private contentType: DocumentContentType | undefined;
 
   constructor(
     private readonly source: AsyncIterable<Uint8Array>,
     private readonly limitBytes: number,
-    private readonly judgement: FileTypeChecker,
+    private readonly judgement: FileTypeDetector,
   ) {}
 
-  async *readCheckedBytes(): AsyncGenerator<Uint8Array> {
+  async *readAndCheckBytes(): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const bytes of this.source) {
       size += bytes.length;
-      if (size > this.limitBytes) throw new DocumentTooLarge(this.limitBytes);
+      if (size > this.limitBytes) throw new DocumentTooLargeError(this.limitBytes);
       await this.judgement.checkContentBytes(bytes);
       yield bytes;
     }
-    if (size === 0) throw new EmptyDocument();
-    this.contentType = await this.judgement.getType();
+    if (size === 0) throw new EmptyDocumentError();
+    this.contentType = await this.judgement.determineFileType();
   }
 
   getContentType(): DocumentContentType {
@@ -121,15 +129,15 @@ class SourceCheck {
 const SHIPMENT_PREFIX = 'shp_';
 /** Alphabet of base 32 (RFC 4648), in lower case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const RANDOM_CHARACTERS = 26;
-const OBJECT_ID = /^([a-z2-7]{26})-[a-z2-7]{26}$/;
+const RANDOM_CHARACTER_COUNT = 26;
+const DOCUMENT_OBJECT_ID_PATTERN = /^([a-z2-7]{26})-[a-z2-7]{26}$/;
 
 /**
  * Returns a new object id: the token of its shipment, so that the shipment can be asked whether the object is needed,
  * and 130 random bits.
  */
 function createObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
-  const characters = Array.from(random(RANDOM_CHARACTERS), (byte) => BASE32.charAt(byte & 31));
+  const characters = Array.from(random(RANDOM_CHARACTER_COUNT), (byte) => BASE32.charAt(byte & 31));
   return `${shipmentId.slice(SHIPMENT_PREFIX.length)}-${characters.join('')}`;
 }
 
@@ -137,6 +145,6 @@ function createObjectId(shipmentId: string, random: (bytes: number) => Uint8Arra
  * Returns the id of the shipment that an object belongs to; undefined if the id is not an id of a document's object.
  */
 export function getShipmentIdOfObject(objectId: string): string | undefined {
-  const token = OBJECT_ID.exec(objectId)?.[1];
+  const token = DOCUMENT_OBJECT_ID_PATTERN.exec(objectId)?.[1];
   return token === undefined ? undefined : SHIPMENT_PREFIX + token;
 }

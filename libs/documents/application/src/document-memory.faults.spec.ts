@@ -1,9 +1,9 @@
 import type { ObjectStore } from '@tracking/ports';
 import { MemoryMeter, noMetrics } from '@tracking/testing';
-import { DOCX_PARTS, splitIntoByteChunks, pdf } from '../test/files.ts';
+import { DOCX_PARTS, splitIntoByteChunks, createPdfBytes } from '../test/files.ts';
 import { createShipmentId } from '../test/objects.ts';
 import { createZip } from '../test/zip.ts';
-import { DocumentBytes } from './index.ts';
+import { DocumentBytesStore } from './index.ts';
 
 // Not part of `npm test`: the cost of a garbage collection grows with the suites that the process ran before.
 
@@ -22,7 +22,7 @@ describe('the bytes of a document', () => {
   it.each<[string, Buffer, string, Buffer]>([
     ['text', Buffer.from('a;b\n'), 'x;y\n', Buffer.from('c;d')],
     ['XML', Buffer.from('<?xml version="1.0"?><a>'), '<b/>', Buffer.from('</a>')],
-    ['PDF', pdf(), '\0\x01\x02\x03', Buffer.from('%%EOF')],
+    ['PDF', createPdfBytes(), '\0\x01\x02\x03', Buffer.from('%%EOF')],
   ])('need the same memory whatever their size: %s', async (_name, begin, filling, end) => {
     const piece = Buffer.alloc(65_536, filling, 'latin1');
     const memory = new MemoryMeter('buffers and heap');
@@ -34,7 +34,7 @@ describe('the bytes of a document', () => {
       }
       yield end;
     }
-    const looking = new DocumentBytes({
+    const looking = new DocumentBytesStore({
       objects: { putObject, getObject: unused, deleteObject: unused },
       metrics: noMetrics,
     });
@@ -61,13 +61,14 @@ describe('the bytes of a document', () => {
       sizeBytes: bytes.length,
       bytes: splitIntoByteChunks(bytes.subarray(start, end)),
     });
-    await new DocumentBytes({ objects: { putObject, getObject, deleteObject: unused }, metrics: noMetrics }).storeBytes(
-      {
-        shipmentId: createShipmentId('s'),
-        source: large(),
-        limitBytes: 100 * MIB,
-      },
-    );
+    await new DocumentBytesStore({
+      objects: { putObject, getObject, deleteObject: unused },
+      metrics: noMetrics,
+    }).storeBytes({
+      shipmentId: createShipmentId('s'),
+      source: large(),
+      limitBytes: 100 * MIB,
+    });
     expect(memory.peakBytes).toBeLessThan(5 * MIB);
   });
 });

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { type ObjectStore, Unavailable } from '@tracking/ports';
+import { type ObjectStore, UnavailableError } from '@tracking/ports';
 import { eventually, type LogLine, RecordedMetrics, createRecordingLogger, createTempFolder } from '@tracking/testing';
-import { createObjectId, createShipmentId, StoredObjects } from '../test/objects.ts';
+import { createObjectId, createShipmentId, TestObjectStore } from '../test/objects.ts';
 import { OrphanSweep, type OrphanSweepDependencies } from './index.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,7 +12,7 @@ const ahead = (hours: number) => new Date(START + hours * HOUR_MS);
 
 let folder: Awaited<ReturnType<typeof createTempFolder>>;
 let engine: EmbeddedEngine;
-let objects: StoredObjects;
+let objects: TestObjectStore;
 let metrics: RecordedMetrics;
 let log: LogLine[];
 let now: Date;
@@ -25,7 +25,7 @@ let running: OrphanSweep[];
 beforeEach(async () => {
   folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
-  objects = await StoredObjects.openStoredObjects(folder.path);
+  objects = await TestObjectStore.openTestObjectStore(folder.path);
   metrics = new RecordedMetrics();
   [log, needed, asked, askedFor, running, now] = [[], new Map(), [], [], [], ahead(0)];
 });
@@ -112,12 +112,12 @@ describe('the sweep of orphans', () => {
 
   it('checks a long period in steps of a day, and no period shorter than six hours', async () => {
     const periods: (readonly (number | undefined)[])[] = [];
-    const listIdsStoredIn: ObjectStore['listIdsStoredIn'] = (period) => {
+    const listObjectIdsStoredInPeriod: ObjectStore['listObjectIdsStoredInPeriod'] = (period) => {
       const hours = [period.from, period.before].map((at) => at && (at.getTime() - START) / HOUR_MS);
       periods.push(hours);
-      return objects.store.listIdsStoredIn(period);
+      return objects.store.listObjectIdsStoredInPeriod(period);
     };
-    const watched = { ...pick(objects.store), listIdsStoredIn };
+    const watched = { ...pick(objects.store), listObjectIdsStoredInPeriod };
     const first = start({ objects: watched });
     await isSweptUpTo(ahead(-48));
     await first.job.stopJobRounds();
@@ -153,9 +153,9 @@ describe('the sweep of orphans', () => {
   });
 
   it('removes unfinished uploads, but none that may be in progress', async () => {
-    for (const name of ['old.part', 'new.part']) await writeFile(objects.getPath(name), 'x');
-    await objects.setTime('old.part', ahead(-25));
-    await objects.setTime('new.part', ahead(-23));
+    for (const name of ['old.part', 'new.part']) await writeFile(objects.getStoredFilePath(name), 'x');
+    await objects.setStoredFileTime('old.part', ahead(-25));
+    await objects.setStoredFileTime('new.part', ahead(-23));
     start();
     await becomes('new.part');
   });
@@ -168,7 +168,7 @@ describe('the sweep of orphans', () => {
       if (asked.length === 2 && failures > 0) {
         failures -= 1;
         expect(await place()).toBeUndefined();
-        throw new Unavailable('shipments', 'away');
+        throw new UnavailableError('shipments', 'away');
       }
       return neededObjects(shipmentId, at);
     };
@@ -233,7 +233,7 @@ describe('the sweep of orphans', () => {
 
 const digitLetter = (digit: string) => 'abcdefghij'.charAt(Number(digit));
 const pick = (store: ObjectStore): OrphanSweepDependencies['objects'] => ({
-  listIdsStoredIn: (period) => store.listIdsStoredIn(period),
+  listObjectIdsStoredInPeriod: (period) => store.listObjectIdsStoredInPeriod(period),
   deleteObject: (id) => store.deleteObject(id),
   removeUnfinishedObjects: (before) => store.removeUnfinishedObjects(before),
 });

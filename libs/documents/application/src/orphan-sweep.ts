@@ -8,9 +8,9 @@ import {
   type Metrics,
   type ObjectStore,
   createRetryCounter,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
+import { BackgroundWorkThrottle, LeaderElectedJob } from '@tracking/resilience';
 import { getShipmentIdOfObject } from './document-bytes.ts';
 import { JobCursor, RETRY_TIMEOUT_MS, MAX_JOB_TIME_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
@@ -30,13 +30,13 @@ const SWEEP_INTERVAL_MS = 10 * 60_000;
 const OBJECTS_PER_BATCH = 100;
 
 export interface OrphanSweepDependencies {
-  readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'deleteObject' | 'removeUnfinishedObjects'>;
+  readonly objects: Pick<ObjectStore, 'listObjectIdsStoredInPeriod' | 'deleteObject' | 'removeUnfinishedObjects'>;
   readonly documentStore: DocumentStore;
   /**
    * Returns the ids of the objects that a shipment's documents still need at `now`, according to the shipment's events.
    * Returns none if the shipment does not exist. Leaves out uploads that have expired at `now`, even if their expiry is
    * not stored yet, because each object is checked only once.
-   * @throws Unavailable if the events cannot be read
+   * @throws UnavailableError if the events cannot be read
    */
   readonly neededObjects: (shipmentId: string, now: Timestamp) => Promise<readonly string[]>;
   readonly leases: LeaseSource;
@@ -59,13 +59,13 @@ interface SweepCursor {
  */
 export class OrphanSweep {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: MAX_JOB_TIME_SHARE });
+  private readonly pace = new BackgroundWorkThrottle({ share: MAX_JOB_TIME_SHARE });
   private readonly checked: Counter;
 
   constructor(private readonly parts: OrphanSweepDependencies) {
     const { leases, logger, metrics, everyMs = SWEEP_INTERVAL_MS } = parts;
     const help = 'Number of objects checked two days after they were stored, by result.';
-    this.checked = metrics.counter('document_objects_swept_total', help, ['outcome']);
+    this.checked = metrics.createCounter('document_objects_swept_total', help, ['outcome']);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'documents-orphan-sweep',
@@ -73,17 +73,17 @@ export class OrphanSweep {
       countRetry: createRetryCounter(metrics),
       description: 'sweeping objects without a reference',
       intervalMs: everyMs,
-      runRound: (ending) => this.deleteOrphanObjects(ending),
+      runJobRound: (ending) => this.deleteOrphanObjects(ending),
     });
   }
 
   private async deleteOrphanObjects(ending: AbortSignal): Promise<void> {
-    const cursor = await JobCursor.openCursor<SweepCursor>(this.parts.documentStore, 'orphans');
+    const cursor = await JobCursor.openJobCursor<SweepCursor>(this.parts.documentStore, 'orphans');
     let hasSwept = false;
     while (!ending.aborted) {
       const period = this.computeNextSweepPeriod(await cursor.readCursor());
       if (period === undefined) break;
-      await this.deleteOrphansStoredIn(period, ending);
+      await this.deleteOrphansStoredInPeriod(period, ending);
       if (ending.aborted) return;
       await cursor.storeCursor({ before: period.before.toISOString() });
       hasSwept = true;
@@ -105,12 +105,12 @@ export class OrphanSweep {
     return { from: new Date(from), before: new Date(Math.min(old, from + MAX_SWEEP_STEP_MS)) };
   }
 
-  private async deleteOrphansStoredIn(
+  private async deleteOrphansStoredInPeriod(
     period: { readonly from?: Date; readonly before: Date },
     ending: AbortSignal,
   ): Promise<void> {
     let batch: string[] = [];
-    for await (const id of this.parts.objects.listIdsStoredIn(period)) {
+    for await (const id of this.parts.objects.listObjectIdsStoredInPeriod(period)) {
       if (ending.aborted) return;
       if (batch.push(id) < OBJECTS_PER_BATCH) continue;
       await this.deleteOrphans(batch, ending);
@@ -122,12 +122,16 @@ export class OrphanSweep {
   private async deleteOrphans(ids: readonly string[], ending: AbortSignal): Promise<void> {
     for (const [shipmentId, objectIds] of Map.groupBy(ids, getShipmentIdOfObject)) {
       if (ending.aborted) return;
-      await this.pace.runWorkThenRest(() => this.checkObjects(shipmentId, objectIds, ending), ending);
+      await this.pace.runWorkThenRest(() => this.deleteOrphanedObjects(shipmentId, objectIds, ending), ending);
     }
   }
 
-  /** @throws Unavailable; after any other failure the objects of the shipment are kept */
-  private async checkObjects(shipmentId: string | undefined, objectIds: readonly string[], signal: AbortSignal) {
+  /** @throws UnavailableError; after any other failure the objects of the shipment are kept */
+  private async deleteOrphanedObjects(
+    shipmentId: string | undefined,
+    objectIds: readonly string[],
+    signal: AbortSignal,
+  ) {
     const needed = shipmentId === undefined ? objectIds : await this.findNeededObjects(shipmentId, objectIds, signal);
     const orphans = objectIds.filter((id) => !needed.includes(id));
     for (const id of orphans) await this.runWithRetries(() => this.parts.objects.deleteObject(id), signal);
@@ -152,7 +156,7 @@ export class OrphanSweep {
         signal,
       );
     } catch (error) {
-      if (error instanceof Unavailable) throw error;
+      if (error instanceof UnavailableError) throw error;
       const fields = { shipment_id: shipmentId, error: String(error) };
       this.parts.logger.error(fields, 'cannot determine which objects a shipment needs; keeping all of its objects');
       return all;

@@ -1,7 +1,7 @@
 import type { DocumentContentType } from '@tracking/contracts';
 
 /** The file is larger than allowed. No byte of the file is stored. */
-export class DocumentTooLarge extends Error {
+export class DocumentTooLargeError extends Error {
   override readonly name = 'DocumentTooLarge';
   constructor(readonly limitBytes: number) {
     super(`The file is larger than ${limitBytes} bytes.`);
@@ -9,7 +9,7 @@ export class DocumentTooLarge extends Error {
 }
 
 /** The file is empty. */
-export class EmptyDocument extends Error {
+export class EmptyDocumentError extends Error {
   override readonly name = 'EmptyDocument';
   constructor() {
     super('The file is empty.');
@@ -20,7 +20,7 @@ export class EmptyDocument extends Error {
  * The type of the file, determined from its content, is not accepted. No byte of the file is stored. The message is for
  * the sender.
  */
-export class UnsupportedDocumentType extends Error {
+export class UnsupportedDocumentTypeError extends Error {
   override readonly name = 'UnsupportedDocumentType';
   constructor(reason: string) {
     super(`The file is not accepted: ${reason}.`);
@@ -28,7 +28,7 @@ export class UnsupportedDocumentType extends Error {
 }
 
 /** The documents of the workspace would take more bytes than its storage quota. Nothing is stored. */
-export class StorageQuotaExceeded extends Error {
+export class StorageQuotaExceededError extends Error {
   override readonly name = 'StorageQuotaExceeded';
   /** @param usedBytes bytes of documents and of uploads in progress, without the refused ones */
   constructor(
@@ -43,11 +43,13 @@ export class StorageQuotaExceeded extends Error {
 }
 
 /** Refusals that depend on the sent bytes; any other error comes from the source or the engine. */
-export type DocumentRefusal = DocumentTooLarge | EmptyDocument | UnsupportedDocumentType;
+export type DocumentRefusal = DocumentTooLargeError | EmptyDocumentError | UnsupportedDocumentTypeError;
 
 export function isDocumentRefusal(error: unknown): error is DocumentRefusal {
   return (
-    error instanceof DocumentTooLarge || error instanceof EmptyDocument || error instanceof UnsupportedDocumentType
+    error instanceof DocumentTooLargeError ||
+    error instanceof EmptyDocumentError ||
+    error instanceof UnsupportedDocumentTypeError
   );
 }
 

@@ -1,14 +1,14 @@
 import { openTestEngine } from '@tracking/embedded/testing';
 import {
-  Busy,
+  BusyError,
   type Collection,
   type CollectionSpec,
   type Document,
   type DocumentStore,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
 import { eventually, noMetrics, silentLogger, type TempFolder, createTempFolder } from '@tracking/testing';
-import { StorageQuota, type StorageQuotaOptions, StorageQuotaExceeded } from './index.ts';
+import { StorageQuota, type StorageQuotaOptions, StorageQuotaExceededError } from './index.ts';
 
 const WORKSPACE = 'ws_1';
 const HOUR_MS = 3_600_000;
@@ -65,9 +65,9 @@ describe('storage quota', () => {
     counted = 70;
     const held = await reserve(quota, 20);
     const error = await reserve(quota, 11).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(StorageQuotaExceeded);
+    expect(error).toBeInstanceOf(StorageQuotaExceededError);
     expect(error).toMatchObject({ usedBytes: 90, limitBytes: 100, neededBytes: 11 });
-    await expect(held.changeReservedBytes(31)).rejects.toThrow(StorageQuotaExceeded);
+    await expect(held.changeReservedBytes(31)).rejects.toThrow(StorageQuotaExceededError);
     await expect(reserve(quota, 30)).resolves.toBeDefined();
   });
 
@@ -88,11 +88,11 @@ describe('storage quota', () => {
 
   it('reserves nothing if a change of the reservation could not be stored', async () => {
     let fails = false;
-    const documentStore = withUpsert((upsert) => (fails ? Promise.reject(new Busy('engine', 'queue')) : upsert()));
+    const documentStore = withUpsert((upsert) => (fails ? Promise.reject(new BusyError('engine', 'queue')) : upsert()));
     const quota = await open({ documentStore });
     const held = await reserve(quota, 60);
     fails = true;
-    await expect(held.changeReservedBytes(70)).rejects.toThrow(Busy);
+    await expect(held.changeReservedBytes(70)).rejects.toThrow(BusyError);
     fails = false;
     await expect(reserve(quota, 100)).resolves.toBeDefined();
   });
@@ -108,7 +108,7 @@ describe('storage quota', () => {
     const waiting = await reserve(quota, 50);
     isSlow = true;
     const slow = reserve(quota, 10);
-    await expect(waiting.changeReservedBytes(60)).rejects.toThrow(Busy);
+    await expect(waiting.changeReservedBytes(60)).rejects.toThrow(BusyError);
     held.resolve();
     await slow;
     await expect(reserve(quota, 90)).resolves.toBeDefined();
@@ -117,25 +117,26 @@ describe('storage quota', () => {
   it('counts a reservation until the read model counts its document', async () => {
     const quota = await open();
     isCounted = false;
-    await (await reserve(quota, 60)).runCommand(() => Promise.resolve({ position: '1' }));
-    await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);
+    await (await reserve(quota, 60)).runAndReleaseReservation(() => Promise.resolve({ position: '1' }));
+    await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceededError);
     isCounted = true;
-    await (await reserve(quota, 40)).runCommand(() => Promise.resolve({ position: '2' }));
+    await (await reserve(quota, 40)).runAndReleaseReservation(() => Promise.resolve({ position: '2' }));
     await eventually(async () => (await reserve(quota, 40)).deleteStorageReservation());
   });
 
   it('counts a reservation after an unknown outcome, but not after a failed command', async () => {
     const quota = await open();
-    const spend = async (error: Error) => (await reserve(quota, 60)).runCommand(() => Promise.reject(error));
-    await expect(spend(new Busy('engine', 'queue'))).rejects.toThrow(Busy);
-    await expect(spend(new Unavailable('engine', 'silent'))).rejects.toThrow(Unavailable);
-    await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);
+    const spend = async (error: Error) =>
+      (await reserve(quota, 60)).runAndReleaseReservation(() => Promise.reject(error));
+    await expect(spend(new BusyError('engine', 'queue'))).rejects.toThrow(BusyError);
+    await expect(spend(new UnavailableError('engine', 'silent'))).rejects.toThrow(UnavailableError);
+    await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceededError);
   });
 
   it('forgets the reservations of a killed process: at the start if it is alone, otherwise when they expire', async () => {
     await reserve(await open(), 100);
     const other = await open();
-    await expect(reserve(other, 1)).rejects.toThrow(StorageQuotaExceeded);
+    await expect(reserve(other, 1)).rejects.toThrow(StorageQuotaExceededError);
     now += HOUR_MS;
     await reserve(other, 100);
     await expect(reserve(await open({ isSoleProcess: true }), 100)).resolves.toBeDefined();
@@ -144,9 +145,9 @@ describe('storage quota', () => {
   it('reserves bytes only for further uploads of a pending document at the same time', async () => {
     const quota = await open();
     counted = 100;
-    const copy = () => quota.reserveCopy(WORKSPACE, 'doc_1', 100, HOUR_MS);
+    const copy = () => quota.reserveBytesOfPendingUpload(WORKSPACE, 'doc_1', 100, HOUR_MS);
     const first = await copy();
-    await expect(copy()).rejects.toThrow(StorageQuotaExceeded);
+    await expect(copy()).rejects.toThrow(StorageQuotaExceededError);
     await first.deleteStorageReservation();
     await copy();
     now += HOUR_MS;

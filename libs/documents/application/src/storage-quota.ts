@@ -10,7 +10,7 @@ import {
   type Position,
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { StorageQuotaExceeded } from './refusals.ts';
+import { StorageQuotaExceededError } from './refusals.ts';
 
 /** How long a reservation waits for the read model of documents to contain the stored document. */
 const PROJECTION_TIMEOUT_MS = 60_000;
@@ -19,15 +19,18 @@ const SWEEP_INTERVAL_MS = 60_000;
 const RESERVATIONS_PER_SWEEP = 100;
 
 /** Bytes of an upload that the read model of documents does not count yet. */
-interface ReservedBytes extends Document {
+interface UploadReservationDocument extends Document {
   readonly workspace_id: string;
   readonly bytes: number;
   /** Time from which the bytes no longer count: the process that reserved them ended without releasing them. */
   readonly expires_at: string;
 }
 
-/** Not durable: a reservation ends with the process, and its loss only matters together with a loss of power. */
-export const RESERVATIONS_COLLECTION: CollectionSpec = {
+/**
+ * Storage that uploads in progress have reserved. Not durable: a reservation ends with the process, and its loss only
+ * matters together with a loss of power.
+ */
+export const STORAGE_RESERVATIONS_COLLECTION_SPEC: CollectionSpec = {
   name: 'document_reservations',
   indexes: [
     { name: 'by_workspace', fields: ['workspace_id', 'expires_at', 'bytes'] },
@@ -44,7 +47,7 @@ export interface StorageUsage {
 
 export interface StorageQuotaOptions {
   readonly documentStore: DocumentStore;
-  /** Returns the bytes of all documents of a workspace, including pending uploads. Throws `Unavailable`. */
+  /** Returns the bytes of all documents of a workspace, including pending uploads. Throws `UnavailableError`. */
   readonly storageBytes: (workspaceId: string) => Promise<number>;
   /** Returns true if `storageBytes` includes all documents up to the position, now or within the time. */
   readonly isCounted: (position: Position, timeoutMs: number) => Promise<boolean>;
@@ -68,17 +71,20 @@ export class StorageQuota {
 
   private constructor(
     private readonly options: StorageQuotaOptions,
-    private readonly reservations: Collection<ReservedBytes>,
+    private readonly reservations: Collection<UploadReservationDocument>,
   ) {}
 
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   static async openStorageQuota(options: StorageQuotaOptions): Promise<StorageQuota> {
     const { documentStore, isSoleProcess } = options;
-    if (isSoleProcess) await documentStore.dropCollection(RESERVATIONS_COLLECTION.name);
-    return new StorageQuota(options, await documentStore.collection<ReservedBytes>(RESERVATIONS_COLLECTION));
+    if (isSoleProcess) await documentStore.dropCollection(STORAGE_RESERVATIONS_COLLECTION_SPEC.name);
+    return new StorageQuota(
+      options,
+      await documentStore.collection<UploadReservationDocument>(STORAGE_RESERVATIONS_COLLECTION_SPEC),
+    );
   }
 
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   async readUsage(workspaceId: string): Promise<StorageUsage> {
     const { storageBytes, limitBytes } = this.options;
     return { used_bytes: await storageBytes(workspaceId), limit_bytes: limitBytes };
@@ -86,14 +92,14 @@ export class StorageQuota {
 
   /**
    * Reserves bytes until the reservation is released, but at most for `maxMs`.
-   * @throws StorageQuotaExceeded, Unavailable
+   * @throws StorageQuotaExceededError, UnavailableError
    */
   async reserveBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
     const reservation = new StorageReservation(this, {
       id: randomUUID(),
       workspace_id: workspaceId,
       bytes: 0,
-      expires_at: this.formatTimeAfter(maxMs),
+      expires_at: this.formatTimeFromNow(maxMs),
     });
     if (bytes > 0) await reservation.changeReservedBytes(bytes);
     return reservation;
@@ -102,25 +108,25 @@ export class StorageQuota {
   /**
    * Reserves the bytes of an upload of a pending document. The document itself counts as one copy, so only a further
    * upload of it at the same time reserves `bytes`.
-   * @throws StorageQuotaExceeded, Unavailable
+   * @throws StorageQuotaExceededError, UnavailableError
    */
-  async reserveCopy(
+  async reserveBytesOfPendingUpload(
     workspaceId: string,
     documentId: string,
     bytes: number,
     maxMs: number,
   ): Promise<StorageReservation> {
-    const first = { id: documentId, workspace_id: workspaceId, bytes: 0, expires_at: this.formatTimeAfter(maxMs) };
-    const isFirst = await this.reservations.upsert(first, { expires_at: { lte: this.formatTimeAfter(0) } });
+    const first = { id: documentId, workspace_id: workspaceId, bytes: 0, expires_at: this.formatTimeFromNow(maxMs) };
+    const isFirst = await this.reservations.upsert(first, { expires_at: { lte: this.formatTimeFromNow(0) } });
     return isFirst ? new StorageReservation(this, first, true) : this.reserveBytes(workspaceId, bytes, maxMs);
   }
 
   /**
-   * Stores the reservation, and deletes it again if the workspace has no room for it. Checks of one workspace run one after
-   * another, so that they do not refuse each other.
-   * @throws StorageQuotaExceeded; Unavailable, also if earlier checks of the workspace take too long
+   * Stores the reservation, and deletes it again if the workspace has no room for it. Checks of one workspace run one
+   * after another, so that they do not refuse each other.
+   * @throws StorageQuotaExceededError; UnavailableError, also if earlier checks of the workspace take too long
    */
-  async storeStorageReservation(reserved: ReservedBytes): Promise<void> {
+  async storeStorageReservation(reserved: UploadReservationDocument): Promise<void> {
     const checkOnce = async () => {
       await this.storeAndCheckStorageReservation(reserved);
       return true;
@@ -135,35 +141,38 @@ export class StorageQuota {
   }
 
   /** Deletes the reservation. If that fails, it ends when it expires. */
-  async deleteStorageReservation({ id }: Pick<ReservedBytes, 'id'>): Promise<void> {
+  async deleteStorageReservation({ id }: Pick<UploadReservationDocument, 'id'>): Promise<void> {
     await this.reservations.delete(id).catch((error: unknown) => {
       this.options.logger.warn({ error: String(error) }, 'reserved storage was not released; it expires later');
     });
   }
 
   /** Deletes the reservation when the read model counts everything up to the position. */
-  async deleteCountedStorageReservation(reserved: Pick<ReservedBytes, 'id'>, position: Position): Promise<void> {
+  async deleteCountedStorageReservation(
+    reserved: Pick<UploadReservationDocument, 'id'>,
+    position: Position,
+  ): Promise<void> {
     const isCounted = await this.options.isCounted(position, PROJECTION_TIMEOUT_MS).catch(() => false);
     if (isCounted) await this.deleteStorageReservation(reserved);
   }
 
-  private async storeAndCheckStorageReservation(reserved: ReservedBytes): Promise<void> {
+  private async storeAndCheckStorageReservation(reserved: UploadReservationDocument): Promise<void> {
     const { storageBytes, limitBytes } = this.options;
     const { workspace_id, bytes } = reserved;
-    await this.sweepIfDue();
+    await this.deleteExpiredReservationsIfDue();
     await this.reservations.upsert(reserved);
     // In this order, an upload that ends meanwhile counts twice rather than not at all.
-    const live = { workspace_id, expires_at: { gt: this.formatTimeAfter(0) } };
+    const live = { workspace_id, expires_at: { gt: this.formatTimeFromNow(0) } };
     const reservedBytes = await this.reservations.sum('bytes', live, 'by_workspace');
     const usedBytes = (await storageBytes(workspace_id)) + reservedBytes - bytes;
-    if (usedBytes + bytes > limitBytes) throw new StorageQuotaExceeded(usedBytes, limitBytes, bytes);
+    if (usedBytes + bytes > limitBytes) throw new StorageQuotaExceededError(usedBytes, limitBytes, bytes);
   }
 
-  private async sweepIfDue(): Promise<void> {
+  private async deleteExpiredReservationsIfDue(): Promise<void> {
     const now = this.getCurrentTimeMs();
     if (Math.abs(now - this.sweptAt) < SWEEP_INTERVAL_MS) return;
     this.sweptAt = now;
-    const filter = { expires_at: { lte: this.formatTimeAfter(0) } };
+    const filter = { expires_at: { lte: this.formatTimeFromNow(0) } };
     const expired = await this.reservations.find({ filter, limit: RESERVATIONS_PER_SWEEP });
     await this.reservations.writeMany(expired.map(({ id }) => ({ kind: 'delete', id, guard: filter })));
   }
@@ -172,7 +181,7 @@ export class StorageQuota {
     return this.options.clock().getTime();
   }
 
-  private formatTimeAfter(ms: number): string {
+  private formatTimeFromNow(ms: number): string {
     return new Date(this.getCurrentTimeMs() + ms).toISOString();
   }
 }
@@ -181,11 +190,11 @@ export class StorageQuota {
 export class StorageReservation {
   constructor(
     private readonly quota: StorageQuota,
-    private reserved: ReservedBytes,
+    private reserved: UploadReservationDocument,
     private isStored = false,
   ) {}
 
-  /** Changes the number of reserved bytes. If it throws, nothing is reserved. @throws StorageQuotaExceeded, Unavailable */
+  /** Changes the number of reserved bytes. If it throws, nothing is reserved. @throws StorageQuotaExceededError, UnavailableError */
   async changeReservedBytes(bytes: number): Promise<void> {
     this.reserved = { ...this.reserved, bytes };
     this.isStored = false;
@@ -202,7 +211,7 @@ export class StorageReservation {
    * Runs the command that stores the document. Releases the reservation when the read model counts the document, and at
    * once if the command certainly failed. After an unknown outcome, the reservation stays until it expires.
    */
-  async runCommand<Written extends { readonly position: Position }>(
+  async runAndReleaseReservation<Written extends { readonly position: Position }>(
     command: () => Promise<Written>,
     isCertain: (error: unknown) => boolean = isErrorWithoutEffect,
   ): Promise<Written> {

@@ -2,10 +2,10 @@ import { crc32, deflateSync } from 'node:zlib';
 import { type ZipPart, createZip } from './zip.ts';
 
 const OFFICE_TYPE_PREFIX = 'application/vnd.openxmlformats-officedocument';
-export const DOCX_FILE = `${OFFICE_TYPE_PREFIX}.wordprocessingml.document`;
-export const XLSX_FILE = `${OFFICE_TYPE_PREFIX}.spreadsheetml.sheet`;
+export const EXPECTED_DOCX_MEDIA_TYPE = `${OFFICE_TYPE_PREFIX}.wordprocessingml.document`;
+export const EXPECTED_XLSX_MEDIA_TYPE = `${OFFICE_TYPE_PREFIX}.spreadsheetml.sheet`;
 
-const createContentTypes = (part: string, type: string): ZipPart => ({
+const createContentTypesPart = (part: string, type: string): ZipPart => ({
   name: '[Content_Types].xml',
   content:
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>' +
@@ -13,7 +13,7 @@ const createContentTypes = (part: string, type: string): ZipPart => ({
     `<Default Extension="xml" ContentType="application/xml"/><Override PartName="${part}" ContentType="${type}"/></Types>`,
 });
 
-const createRelationship = (target: string): ZipPart => ({
+const createRelationshipsPart = (target: string): ZipPart => ({
   name: '_rels/.rels',
   content:
     '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
@@ -21,8 +21,8 @@ const createRelationship = (target: string): ZipPart => ({
 });
 
 export const DOCX_PARTS: readonly ZipPart[] = [
-  createContentTypes('/word/document.xml', `${DOCX_FILE}.main+xml`),
-  createRelationship('word/document.xml'),
+  createContentTypesPart('/word/document.xml', `${EXPECTED_DOCX_MEDIA_TYPE}.main+xml`),
+  createRelationshipsPart('word/document.xml'),
   {
     name: 'word/document.xml',
     content:
@@ -31,28 +31,28 @@ export const DOCX_PARTS: readonly ZipPart[] = [
 ];
 
 export const XLSX_PARTS: readonly ZipPart[] = [
-  createContentTypes('/xl/workbook.xml', `${XLSX_FILE}.main+xml`),
-  createRelationship('xl/workbook.xml'),
+  createContentTypesPart('/xl/workbook.xml', `${EXPECTED_XLSX_MEDIA_TYPE}.main+xml`),
+  createRelationshipsPart('xl/workbook.xml'),
   {
     name: 'xl/workbook.xml',
     content: '<?xml version="1.0"?><workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>',
   },
 ];
 
-/** A workbook with macros, as its first part declares. */
+/** A Word document with macros, as its first part declares. */
 export const DOCM_PARTS: readonly ZipPart[] = [
-  createContentTypes('/word/document.xml', 'application/vnd.ms-word.document.macroEnabled.main+xml'),
+  createContentTypesPart('/word/document.xml', 'application/vnd.ms-word.document.macroEnabled.main+xml'),
   ...DOCX_PARTS.slice(1),
 ];
 
 /** A spreadsheet whose main part is binary. */
 export const XLSB_PARTS: readonly ZipPart[] = [
-  createContentTypes('/xl/workbook.bin', 'application/vnd.ms-excel.sheet.binary.macroEnabled.main'),
+  createContentTypesPart('/xl/workbook.bin', 'application/vnd.ms-excel.sheet.binary.macroEnabled.main'),
   { name: 'xl/workbook.bin', content: '\x83\x01\0' },
 ];
 
 /** A PDF without pages. @param between bytes after its beginning */
-export const pdf = (between = ''): Buffer =>
+export const createPdfBytes = (between = ''): Buffer =>
   Buffer.from(
     `%PDF-1.4\n%\xe2\xe3\xcf\xd3\n${between}1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n` +
       '2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n3 0 obj<</Title (Invoice) /Base (x) >>endobj\n' +
@@ -69,7 +69,7 @@ function createPngChunk(type: string, data: Buffer): Buffer {
 }
 
 /** A PNG of one grey pixel. @param more chunks before the image */
-export const png = (...more: readonly (readonly [string, Buffer])[]): Buffer =>
+export const createSamplePng = (...more: readonly (readonly [string, Buffer])[]): Buffer =>
   Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     createPngChunk('IHDR', Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])),
@@ -79,7 +79,7 @@ export const png = (...more: readonly (readonly [string, Buffer])[]): Buffer =>
   ]);
 
 /** A JPEG of the usual first segments and the end marker, without a picture. */
-export const jpeg = (): Buffer =>
+export const createSampleJpeg = (): Buffer =>
   Buffer.concat([
     Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]),
     Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1'),
@@ -110,14 +110,14 @@ export function createTiff({ isBigEndian = false, pixels = 1, tag = 262 } = {}):
 }
 
 /** A WebP of one pixel, without its picture. */
-export const webp = (): Buffer =>
+export const createWebpBytes = (): Buffer =>
   Buffer.from('RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0\x2f\0\0\0\x10\x07\x10\x11\x11\x88\x88\xfe\x07\0', 'latin1');
 
 /** The first boxes of a photo in HEIF. @param brand `heic` as telephones write it */
-export const heic = (brand = 'heic'): Buffer =>
+export const createHeicBytes = (brand = 'heic'): Buffer =>
   Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0mif1heic\0\0\0\x08meta`, 'latin1');
 
-interface CompoundOptions {
+interface CompoundFileOptions {
   /** Class of the root entry, 32 hexadecimal digits. */
   readonly rootClass?: string;
   /** Names of the entries in the directory. */
@@ -126,14 +126,14 @@ interface CompoundOptions {
   readonly sectors?: number;
 }
 
-const OUTLOOK_MESSAGE_CLASS = '0b0d020000000000c000000000000046';
+const OUTLOOK_MESSAGE_CLASS_ID = '0b0d020000000000c000000000000046';
 
 /** A compound file with a directory, such as a message of Outlook (the default), without the bytes of its streams. */
 export function createCompoundFile({
-  rootClass = OUTLOOK_MESSAGE_CLASS,
+  rootClass = OUTLOOK_MESSAGE_CLASS_ID,
   names = ['__properties_version1.0'],
   sectors = 1,
-}: CompoundOptions = {}): Buffer {
+}: CompoundFileOptions = {}): Buffer {
   const header = Buffer.alloc(512);
   header.write('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1');
   header.writeUInt16LE(9, 30);
@@ -150,8 +150,8 @@ export function createCompoundFile({
   return Buffer.concat([header, Buffer.alloc(512 * sectors), ...directory]);
 }
 
-export const docx = (...more: readonly ZipPart[]): Buffer => createZip([...DOCX_PARTS, ...more]);
-export const xlsx = (...more: readonly ZipPart[]): Buffer => createZip([...XLSX_PARTS, ...more]);
+export const createDocxBytes = (...more: readonly ZipPart[]): Buffer => createZip([...DOCX_PARTS, ...more]);
+export const createXlsxFile = (...more: readonly ZipPart[]): Buffer => createZip([...XLSX_PARTS, ...more]);
 
 /** Splits bytes into chunks of at most the given size. */
 export async function* splitIntoByteChunks(bytes: Buffer, size = 65_536): AsyncGenerator<Uint8Array> {

@@ -14,24 +14,24 @@ async function* yieldTextBytes(bytes: string) {
 }
 
 /** Stores objects in files, with a clock that tests set. */
-export class StoredObjects {
+export class TestObjectStore {
   private constructor(
     readonly store: FileObjectStore,
     private readonly folder: string,
   ) {}
 
-  static async openStoredObjects(folder: string): Promise<StoredObjects> {
+  static async openTestObjectStore(folder: string): Promise<TestObjectStore> {
     const objects = join(folder, 'objects');
-    return new StoredObjects(await FileObjectStore.openFileObjectStore(objects), objects);
+    return new TestObjectStore(await FileObjectStore.openFileObjectStore(objects), objects);
   }
 
   async putObject(id: string, at: Date): Promise<string> {
     await this.store.putObject(id, yieldTextBytes(id));
-    await this.setTime(id, at);
+    await this.setStoredFileTime(id, at);
     return id;
   }
 
-  async setTime(name: string, at: Date): Promise<void> {
+  async setStoredFileTime(name: string, at: Date): Promise<void> {
     await utimes(join(this.folder, name), at, at);
   }
 
@@ -40,7 +40,7 @@ export class StoredObjects {
     return (await readdir(this.folder)).sort();
   }
 
-  getPath(name: string): string {
+  getStoredFilePath(name: string): string {
     return join(this.folder, name);
   }
 }

@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { FileObjectStore } from '@tracking/embedded';
 import { noMetrics } from '@tracking/testing';
-import { DocumentBytes } from '../src/index.ts';
+import { DocumentBytesStore } from '../src/index.ts';
 import { createShipmentId } from './objects.ts';
 
 /**
@@ -9,11 +9,11 @@ import { createShipmentId } from './objects.ts';
  * to: two of three. Some are empty or too large. Arguments: folder of the objects, file.
  */
 const [folder = '', file = ''] = process.argv.slice(2);
-const documentBytes = new DocumentBytes({
+const documentBytesStore = new DocumentBytesStore({
   objects: await FileObjectStore.openFileObjectStore(folder),
   metrics: noMetrics,
 });
-const outputFile = openSync(file, 'a');
+const outputFileDescriptor = openSync(file, 'a');
 
 async function* createRepeatedLetterSource(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(`${letter} `.repeat(20_000));
@@ -26,8 +26,8 @@ async function storeObjectsForever(letter: string): Promise<void> {
       source: createRepeatedLetterSource(letter, n % 11),
       limitBytes: 8 * 40_000,
     };
-    const object = await documentBytes.storeBytes(bytes).catch(() => undefined);
-    if (object !== undefined && n % 3 > 0) writeSync(outputFile, `${object.id} ${object.sha256}\n`);
+    const object = await documentBytesStore.storeBytes(bytes).catch(() => undefined);
+    if (object !== undefined && n % 3 > 0) writeSync(outputFileDescriptor, `${object.id} ${object.sha256}\n`);
   }
 }
 

@@ -14,34 +14,36 @@ import {
   readBodyChunks,
   matchesEtag,
   createNotFoundError,
-  PublicRoute,
-  ErrorResponse,
+  PublicApiOperation,
+  DeclareErrorResponse,
   RequestError,
   type RouteBody,
 } from '@tracking/http';
 import type { FoundDocument } from '@tracking/shipments';
-import { SHIPMENTS_TOKEN } from '@tracking/shipments-http';
+import { SHIPMENTS_INJECTION_TOKEN } from '@tracking/shipments-http';
 import contentDisposition from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
-import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
+import { DOCUMENT_ID_PIPE, type ShipmentAndDocumentIds, DocumentReader } from './document-reader.ts';
 import { type ByteRange, DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.resource.ts';
-import { RESERVATION_TIME_FOR_COMMAND_MS } from './receive-forms.ts';
+import { RESERVATION_TIME_AFTER_UPLOAD_MS } from './receive-forms.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
 const MAX_READ_PAUSE_MS = 60_000;
 
 const UPLOAD_TIME_LIMITS = { idleMs: 30_000, overallMs: 60 * 60_000 };
-const UPLOAD_ROUTE_BODY: RouteBody = {
+const UPLOAD_BODY_LIMITS: RouteBody = {
   kind: FILE_BODY_KIND,
   limit: DOCUMENT_LIMITS.presignedBytes,
   time: UPLOAD_TIME_LIMITS,
 };
 
-const BINARY_CONTENT = { schema: { type: 'string', format: 'binary' } };
-const FILE_CONTENT_BY_TYPE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY_CONTENT]));
+const BINARY_CONTENT_SCHEMA = { schema: { type: 'string', format: 'binary' } };
+const BINARY_CONTENT_BY_MEDIA_TYPE = Object.fromEntries(
+  DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY_CONTENT_SCHEMA]),
+);
 
 /** Downloads and uploads of the files of documents. */
 @ApiTags('Documents')
@@ -50,12 +52,12 @@ export class DocumentBytesController {
   constructor(
     @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
-    @Inject(SHIPMENTS_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
     @Inject(UploadThrottle) private readonly throttle: UploadThrottle,
   ) {}
 
   @Get('download')
-  @PublicRoute('downloadDocument', {
+  @PublicApiOperation('downloadDocument', {
     summary: 'Download the file of a document',
     description:
       'Sends the file as an attachment with its name, which gets the extension of the content type if it has another one. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.',
@@ -76,18 +78,18 @@ export class DocumentBytesController {
   @ApiResponse({
     status: 200,
     description: 'The file.',
-    content: FILE_CONTENT_BY_TYPE,
+    content: BINARY_CONTENT_BY_MEDIA_TYPE,
   })
   @ApiResponse({
     status: 206,
     description: 'The requested range of the file.',
-    content: FILE_CONTENT_BY_TYPE,
+    content: BINARY_CONTENT_BY_MEDIA_TYPE,
   })
-  @ErrorResponse(404, 'No such document in this workspace and environment.')
-  @ErrorResponse(409, 'The file was not uploaded, is deleted, or is damaged.')
-  @ErrorResponse(416, 'The file has no bytes in this range; `Content-Range` has its size.')
+  @DeclareErrorResponse(404, 'No such document in this workspace and environment.')
+  @DeclareErrorResponse(409, 'The file was not uploaded, is deleted, or is damaged.')
+  @DeclareErrorResponse(416, 'The file has no bytes in this range; `Content-Range` has its size.')
   async downloadFile(
-    @Param('id', DOCUMENT_IDS) { document_id }: DocumentIds,
+    @Param('id', DOCUMENT_ID_PIPE) { document_id }: ShipmentAndDocumentIds,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -115,31 +117,34 @@ export class DocumentBytesController {
 
   @Put('content')
   @HttpCode(204)
-  @PublicRoute('putDocumentContent', {
+  @PublicApiOperation('putDocumentContent', {
     summary: 'Upload the file of a document',
     description:
       'Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.',
     query: UploadTokenDto,
-    acceptedBody: UPLOAD_ROUTE_BODY,
+    acceptedBody: UPLOAD_BODY_LIMITS,
   })
   @ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' })
   @ApiResponse({ status: 204, description: 'Stored.' })
-  @ErrorResponse(400, 'The file is empty, or its type is not accepted.')
-  @ErrorResponse(403, 'The URL was not issued for this document, or has expired.')
-  @ErrorResponse(404, 'No such document.')
-  @ErrorResponse(408, 'The upload was too slow.')
-  @ErrorResponse(409, 'The document is already complete, expired or deleted.')
-  @ErrorResponse(
+  @DeclareErrorResponse(400, 'The file is empty, or its type is not accepted.')
+  @DeclareErrorResponse(403, 'The URL was not issued for this document, or has expired.')
+  @DeclareErrorResponse(404, 'No such document.')
+  @DeclareErrorResponse(408, 'The upload was too slow.')
+  @DeclareErrorResponse(409, 'The document is already complete, expired or deleted.')
+  @DeclareErrorResponse(
     413,
     'The file is larger than announced, or another upload of the document uses the rest of the storage.',
   )
-  @ErrorResponse(429, 'Too many uploads of this document per minute; see Retry-After.')
-  @ErrorResponse(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
-  @ErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
-  async uploadFile(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
+  @DeclareErrorResponse(429, 'Too many uploads of this document per minute; see Retry-After.')
+  @DeclareErrorResponse(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
+  @DeclareErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
+  async receiveUploadedFile(
+    @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
     const grant = requireUploadGrant(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
-    await this.throttle.countUpload(ids.document_id);
+    await this.throttle.requireUploadQuota(ids.document_id);
     const { workspace_id, environment, actor } = grant;
     const scope = { workspace_id, environment };
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
@@ -148,8 +153,13 @@ export class DocumentBytesController {
     // Ignore an upload with the same bytes, if the stored object still exists.
     const kept_object_id = former !== null && (await this.storage.hasObject(former)) ? former : null;
     const { content_type: contentType, file_name: fileName, size_bytes } = found.document;
-    const maxMs = UPLOAD_TIME_LIMITS.overallMs + RESERVATION_TIME_FOR_COMMAND_MS;
-    const reservation = await this.storage.reserveCopy(workspace_id, ids.document_id, size_bytes, maxMs);
+    const maxMs = UPLOAD_TIME_LIMITS.overallMs + RESERVATION_TIME_AFTER_UPLOAD_MS;
+    const reservation = await this.storage.reserveBytesOfPendingUpload(
+      workspace_id,
+      ids.document_id,
+      size_bytes,
+      maxMs,
+    );
     try {
       const object = await this.storage.storeFile(request, {
         shipmentId: ids.shipment_id,
@@ -160,11 +170,11 @@ export class DocumentBytesController {
       });
       const { traceparent, id: request_id } = request;
       const by = { ...getCommandIdentity(request), ...scope, actor, request_id, traceparent, strict: false };
-      const { answer } = await this.storage.destroyIfRefused(request, object.id, () =>
+      const { answer } = await this.storage.runAndDestroyObjectIfRefused(request, object.id, () =>
         this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
       );
       const unneeded = answer.outcome === 'unchanged' ? object.id : former;
-      if (unneeded !== null) await this.storage.destroyObject(request, unneeded);
+      if (unneeded !== null) await this.storage.deleteStoredObjectOrLog(request, unneeded);
     } finally {
       await reservation.deleteStorageReservation();
     }
@@ -278,21 +288,21 @@ function readDeclaredContentLength({ headers }: FastifyRequest): { readonly decl
   return length === undefined ? {} : { declaredBytes: Number(length) };
 }
 
-const RANGE_PATTERN = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
+const RANGE_HEADER_PATTERN = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
  * Returns the range that a `Range` header requests; null if the file has no byte in it (416). Undefined for all bytes,
  * also if the header has several ranges or is malformed, which RFC 9110 (14.2) allows a server to ignore.
  */
 export function parseByteRange(header: string, size: number): ByteRange | undefined | null {
-  const [, first = '', last = ''] = RANGE_PATTERN.exec(header) ?? [];
-  if (first === '') return last === '' ? undefined : createSuffixRange(Number(last), size);
+  const [, first = '', last = ''] = RANGE_HEADER_PATTERN.exec(header) ?? [];
+  if (first === '') return last === '' ? undefined : createSuffixByteRange(Number(last), size);
   const start = Number(first);
   const end = last === '' ? size : Math.min(Number(last) + 1, size);
   if (last !== '' && Number(last) < start) return undefined;
   return start < size ? { start, end } : null;
 }
 
-function createSuffixRange(length: number, size: number): ByteRange | null {
+function createSuffixByteRange(length: number, size: number): ByteRange | null {
   return length === 0 || size === 0 ? null : { start: Math.max(0, size - length), end: size };
 }

@@ -2,10 +2,10 @@ import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import { type DocumentRecord, toDocumentResource, type ShipmentDocument } from '@tracking/contracts';
 import {
   createNotFoundError,
-  type PageContent,
+  type ListPageContent,
   ReadYourWrites,
   getRequestScope,
-  SETTINGS_TOKEN,
+  SETTINGS_INJECTION_TOKEN,
   type WrittenResource,
 } from '@tracking/http';
 import type { ReadModelName, SortValues } from '@tracking/read-models';
@@ -13,20 +13,20 @@ import {
   type DocumentAnswer,
   type FoundDocument,
   parseShipmentIdOfPart,
-  type WrittenAnswer,
+  type AnswerWithPosition,
 } from '@tracking/shipments';
-import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
+import { READ_MODELS_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '@tracking/shipments-http';
 import type { FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 
 /** Ids of the document in a path and of its shipment. */
-export interface DocumentIds {
+export interface ShipmentAndDocumentIds {
   readonly shipment_id: string;
   readonly document_id: string;
 }
 
 /** Reads the id of a document. @throws RequestError `not_found` if the text is not an id */
-export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
+export const DOCUMENT_ID_PIPE: PipeTransform<string, ShipmentAndDocumentIds> = {
   transform(document_id) {
     const shipment_id = parseShipmentIdOfPart('document', document_id);
     if (shipment_id === undefined) throw createNotFoundError('document');
@@ -38,10 +38,10 @@ export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
 @Injectable()
 export class DocumentReader {
   constructor(
-    @Inject(SHIPMENTS_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(READ_MODELS_TOKEN) private readonly readModels: DocumentsHttpDependencies['readModels'],
+    @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(READ_MODELS_INJECTION_TOKEN) private readonly readModels: DocumentsHttpDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
-    @Inject(SETTINGS_TOKEN) private readonly settings: DocumentsHttpDependencies['settings'],
+    @Inject(SETTINGS_INJECTION_TOKEN) private readonly settings: DocumentsHttpDependencies['settings'],
   ) {}
 
   /**
@@ -60,7 +60,7 @@ export class DocumentReader {
     request: FastifyRequest,
     documentId: string,
   ): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {
-    const expected = this.readYourWrites.readExpectedPosition(request);
+    const expected = this.readYourWrites.readRequiredReadPosition(request);
     const isShown = await this.readYourWrites.hasReachedPosition('documents', expected);
     const row = isShown
       ? await this.readModels.queries.documents.getDocument(getRequestScope(request), documentId)
@@ -73,25 +73,25 @@ export class DocumentReader {
     request: FastifyRequest,
     shipmentId: string,
     page: { readonly limit: number; readonly after?: SortValues | undefined },
-  ): Promise<PageContent<ShipmentDocument>> {
-    await this.readYourWrites.waitForList('documents', request);
+  ): Promise<ListPageContent<ShipmentDocument>> {
+    await this.readYourWrites.waitForReadModelOfList('documents', request);
     const { items, next } = await this.readModels.queries.documents.listDocuments(
       getRequestScope(request),
       shipmentId,
       page,
     );
-    return { items: items.map((document) => this.toResource(document)), next };
+    return { items: items.map((document) => this.convertToDocumentResource(document)), next };
   }
 
   /** The response to a write of a document: its `ETag` is the shipment's. */
-  toWrittenResource({ answer, position }: WrittenAnswer<DocumentAnswer>): WrittenResource<ShipmentDocument> {
+  toWrittenResource({ answer, position }: AnswerWithPosition<DocumentAnswer>): WrittenResource<ShipmentDocument> {
     const { document, shipment_version: version, warnings } = answer;
     const about = { shipment_id: document.shipment_id, document_id: document.id };
-    return { body: this.toResource(document), position, version, warnings, about };
+    return { body: this.convertToDocumentResource(document), position, version, warnings, about };
   }
 
   /** Returns a document in the form of the API. */
-  toResource(document: DocumentRecord): ShipmentDocument {
+  convertToDocumentResource(document: DocumentRecord): ShipmentDocument {
     return toDocumentResource(document, this.settings);
   }
 }

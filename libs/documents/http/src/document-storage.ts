@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { type DocumentRecord, DomainError } from '@tracking/contracts';
 import {
   type BytesToStore,
-  DocumentBytes,
+  DocumentBytesStore,
   type DocumentObject,
-  DocumentTooLarge,
-  EmptyDocument,
+  DocumentTooLargeError,
+  EmptyDocumentError,
   type StorageQuota,
-  StorageQuotaExceeded,
+  StorageQuotaExceededError,
   type StorageReservation,
   type StorageUsage,
-  UnsupportedDocumentType,
+  UnsupportedDocumentTypeError,
 } from '@tracking/documents';
 import { RequestError, createRequestLogFields, formatSize } from '@tracking/http';
 import {
@@ -20,7 +20,7 @@ import {
   type Metrics,
   type ObjectStore,
   type Position,
-  StorageFull,
+  StorageFullError,
 } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
@@ -44,7 +44,7 @@ const IMPOSSIBLE_VERSION = { expected_versions: [0] } as const;
 const STORAGE_FULL_RETRY_S = '60';
 
 /** A document with the id of its stored file. */
-interface StoredDocument {
+interface DocumentWithObjectId {
   readonly document: DocumentRecord;
   readonly object_id: string;
 }
@@ -63,14 +63,14 @@ const MAX_REMEMBERED_DAMAGED_FILES = 10_000;
 
 /** Stores and reads the bytes of documents. Destroys the bytes of a request that fails. */
 export class DocumentStorage {
-  private readonly bytes: DocumentBytes;
+  private readonly bytes: DocumentBytesStore;
   private readonly damagedFiles: Counter;
   /** Ids of objects known to be damaged, in order of detection. */
   private readonly damaged = new Set<string>();
 
   constructor(private readonly parts: StorageDependencies) {
-    this.bytes = new DocumentBytes(parts);
-    this.damagedFiles = parts.metrics.counter(
+    this.bytes = new DocumentBytesStore(parts);
+    this.damagedFiles = parts.metrics.createCounter(
       'documents_damaged_total',
       'Number of stored files found to differ from their documents, by difference.',
       ['why'],
@@ -81,26 +81,26 @@ export class DocumentStorage {
    * Opens the file of a document; undefined if it does not exist. The returned bytes have exactly the recorded length,
    * or the iteration throws before its last bytes. Without a range, the same holds for the checksum. A file that is
    * known to be damaged is verified completely before it is opened.
-   * @throws RequestError `document_damaged`, also from the iteration; Unavailable
+   * @throws RequestError `document_damaged`, also from the iteration; UnavailableError
    */
   async openFile(
     request: FastifyRequest,
-    stored: StoredDocument,
+    stored: DocumentWithObjectId,
     range?: ByteRange,
   ): Promise<AsyncIterable<Uint8Array> | undefined> {
     const { document, object_id } = stored;
     const content = await this.parts.objects.getObject(object_id, range);
     if (content === undefined) return undefined;
-    if (content.sizeBytes !== document.size_bytes) throw this.createDamagedError(request, stored, 'size');
-    if (this.damaged.has(object_id)) await this.verifyFile(request, stored);
+    if (content.sizeBytes !== document.size_bytes) throw this.createDamagedDocumentError(request, stored, 'size');
+    if (this.damaged.has(object_id)) await this.recheckDamagedFile(request, stored);
     return this.readVerifiedBytes(request, stored, content.bytes, range);
   }
 
   /**
    * Reads the complete file, and forgets its damage if the file matches its document.
-   * @throws RequestError `document_damaged`; Unavailable
+   * @throws RequestError `document_damaged`; UnavailableError
    */
-  private async verifyFile(request: FastifyRequest, stored: StoredDocument): Promise<void> {
+  private async recheckDamagedFile(request: FastifyRequest, stored: DocumentWithObjectId): Promise<void> {
     const whole = await this.parts.objects.getObject(stored.object_id);
     const bytes = this.readVerifiedBytes(request, stored, whole?.bytes ?? []);
     while ((await bytes.next()).done !== true) continue;
@@ -111,7 +111,7 @@ export class DocumentStorage {
   /** Yields the bytes of the source, the last ones only after the length and the checksum are verified. */
   private async *readVerifiedBytes(
     request: FastifyRequest,
-    stored: StoredDocument,
+    stored: DocumentWithObjectId,
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     range?: ByteRange,
   ): AsyncGenerator<Uint8Array> {
@@ -124,19 +124,19 @@ export class DocumentStorage {
       // Skip empty chunks: an empty last chunk would release the last bytes unverified.
       if (bytes.length === 0) continue;
       missing -= bytes.length;
-      if (missing < 0) throw this.createDamagedError(request, stored, 'size');
+      if (missing < 0) throw this.createDamagedDocumentError(request, stored, 'size');
       hash?.update(bytes);
       if (last !== undefined) yield last;
       last = bytes;
     }
-    if (missing > 0) throw this.createDamagedError(request, stored, 'size');
+    if (missing > 0) throw this.createDamagedDocumentError(request, stored, 'size');
     if (hash !== undefined && hash.digest('hex') !== checksum_sha256)
-      throw this.createDamagedError(request, stored, 'checksum');
+      throw this.createDamagedDocumentError(request, stored, 'checksum');
     if (last !== undefined) yield last;
   }
 
   /** Returns the error for a damaged file. Logs and counts the damage when it is first found. */
-  private createDamagedError(request: FastifyRequest, stored: StoredDocument, why: Damage): RequestError {
+  private createDamagedDocumentError(request: FastifyRequest, stored: DocumentWithObjectId, why: Damage): RequestError {
     if (!this.damaged.has(stored.object_id)) {
       const [oldest] = this.damaged;
       if (oldest !== undefined && this.damaged.size >= MAX_REMEMBERED_DAMAGED_FILES) this.damaged.delete(oldest);
@@ -148,14 +148,14 @@ export class DocumentStorage {
   }
 
   /**
-   * @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`, `storage_full`; Unavailable; the
+   * @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`, `storage_full`; UnavailableError; the
    *   error of the source
    */
   async storeFile(request: FastifyRequest, bytes: BytesToStore): Promise<DocumentObject> {
     try {
       return await this.bytes.storeBytes(bytes);
     } catch (error) {
-      if (error instanceof StorageFull) {
+      if (error instanceof StorageFullError) {
         const fields = { ...createRequestLogFields(request), free_bytes: error.freeBytes };
         this.parts.logger.warn(fields, 'disk has no room for documents beyond DISK_RESERVE; upload refused');
       }
@@ -163,19 +163,26 @@ export class DocumentStorage {
     }
   }
 
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   readUsage(workspaceId: string): Promise<StorageUsage> {
     return this.parts.quota.readUsage(workspaceId);
   }
 
-  /** Reserves bytes of the workspace for a file that is about to be received. @throws RequestError `storage_quota_exceeded`; Unavailable */
+  /** Reserves bytes of the workspace for a file that is about to be received. @throws RequestError `storage_quota_exceeded`; UnavailableError */
   reserveBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
     return this.convertQuotaRefusal(this.parts.quota.reserveBytes(workspaceId, bytes, maxMs));
   }
 
-  /** Reserves bytes for a further upload of a pending document. @throws RequestError `storage_quota_exceeded`; Unavailable */
-  reserveCopy(workspaceId: string, documentId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
-    return this.convertQuotaRefusal(this.parts.quota.reserveCopy(workspaceId, documentId, bytes, maxMs));
+  /** Reserves bytes for a further upload of a pending document. @throws RequestError `storage_quota_exceeded`; UnavailableError */
+  reserveBytesOfPendingUpload(
+    workspaceId: string,
+    documentId: string,
+    bytes: number,
+    maxMs: number,
+  ): Promise<StorageReservation> {
+    return this.convertQuotaRefusal(
+      this.parts.quota.reserveBytesOfPendingUpload(workspaceId, documentId, bytes, maxMs),
+    );
   }
 
   /**
@@ -198,7 +205,7 @@ export class DocumentStorage {
         throw isNew ? refusal : error;
       });
     }
-    return reservation.runCommand(() => command({}), isKnownWithoutWrite);
+    return reservation.runAndReleaseReservation(() => command({}), isErrorWithoutWrite);
   }
 
   private async convertQuotaRefusal<T>(reserving: Promise<T>): Promise<T> {
@@ -210,17 +217,21 @@ export class DocumentStorage {
     }
   }
 
-  /** Returns true if the object exists, without reading it. @throws Unavailable */
+  /** Returns true if the object exists, without reading it. @throws UnavailableError */
   async hasObject(objectId: string): Promise<boolean> {
     return (await this.parts.objects.getObject(objectId)) !== undefined;
   }
 
   /** Destroys the object if the command was refused. If the command may have run, the sweep of orphans decides later. */
-  async destroyIfRefused<T>(request: FastifyRequest, objectId: string, command: () => Promise<T>): Promise<T> {
+  async runAndDestroyObjectIfRefused<T>(
+    request: FastifyRequest,
+    objectId: string,
+    command: () => Promise<T>,
+  ): Promise<T> {
     try {
       return await command();
     } catch (error) {
-      if (isKnownWithoutWrite(error)) await this.destroyObject(request, objectId);
+      if (isErrorWithoutWrite(error)) await this.deleteStoredObjectOrLog(request, objectId);
       throw error;
     }
   }
@@ -232,7 +243,7 @@ export class DocumentStorage {
   }
 
   /** Destroys an object. If that fails, the sweep of orphans deletes the object later. */
-  async destroyObject(request: FastifyRequest, objectId: string): Promise<void> {
+  async deleteStoredObjectOrLog(request: FastifyRequest, objectId: string): Promise<void> {
     await this.parts.objects.deleteObject(objectId).catch((error: unknown) => {
       const fields = { ...createRequestLogFields(request), object_id: objectId, error: String(error) };
       this.parts.logger.warn(fields, 'could not delete an uploaded file; a later sweep deletes the file');
@@ -240,7 +251,7 @@ export class DocumentStorage {
   }
 }
 
-function createDocumentLogFields(request: FastifyRequest, { document, object_id }: StoredDocument): object {
+function createDocumentLogFields(request: FastifyRequest, { document, object_id }: DocumentWithObjectId): object {
   return { ...createRequestLogFields(request), document_id: document.id, object_id };
 }
 
@@ -259,20 +270,21 @@ export class ReceivedFile {
 }
 
 /** Returns true if the error proves that nothing was written. */
-function isKnownWithoutWrite(error: unknown): boolean {
+function isErrorWithoutWrite(error: unknown): boolean {
   return error instanceof DomainError || error instanceof RequestError || isErrorWithoutEffect(error);
 }
 
 function convertToRequestError(error: unknown): unknown {
-  if (error instanceof DocumentTooLarge) {
+  if (error instanceof DocumentTooLargeError) {
     return new RequestError('body_too_large', `The file is larger than ${formatSize(error.limitBytes)}.`);
   }
-  if (error instanceof StorageQuotaExceeded) return new RequestError('storage_quota_exceeded', error.message);
-  if (error instanceof StorageFull) {
+  if (error instanceof StorageQuotaExceededError) return new RequestError('storage_quota_exceeded', error.message);
+  if (error instanceof StorageFullError) {
     const headers = { 'Retry-After': STORAGE_FULL_RETRY_S };
     return new RequestError('storage_full', 'The service has no disk space left for documents.', [], headers);
   }
-  if (error instanceof EmptyDocument) return new RequestError('empty_file', error.message);
-  if (error instanceof UnsupportedDocumentType) return new RequestError('unsupported_document_type', error.message);
+  if (error instanceof EmptyDocumentError) return new RequestError('empty_file', error.message);
+  if (error instanceof UnsupportedDocumentTypeError)
+    return new RequestError('unsupported_document_type', error.message);
   return error;
 }

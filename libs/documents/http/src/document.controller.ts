@@ -3,30 +3,30 @@ import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { WorkspaceScope, ShipmentDocument, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  BodyPipe,
-  CurrentCommand,
+  RequestBodyValidationPipe,
+  InjectCommandContext,
   formatEtag,
   NO_BODY_PIPE,
-  PublicRoute,
-  type ReadBody,
-  ErrorResponse,
-  RequestBody,
-  auditChange,
+  PublicApiOperation,
+  type BodyWithWarnings,
+  DeclareErrorResponse,
+  InjectRequestBody,
+  reportChangeForAudit,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
-import { SHIPMENT_ETAG_DESCRIPTION, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
+import { SHIPMENT_ETAG_DESCRIPTION, SHIPMENTS_INJECTION_TOKEN } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
-import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
+import { DOCUMENT_ID_PIPE, type ShipmentAndDocumentIds, DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentResource, DocumentWrittenResource, RejectDocumentDto } from './document.resource.ts';
 
-const DocumentIdParameters = (): MethodDecorator =>
+const DeclareDocumentIdParameter = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' }),
-    ErrorResponse(404, 'No such document in this workspace and environment.'),
+    DeclareErrorResponse(404, 'No such document in this workspace and environment.'),
   );
 
 /** Routes of one document: read, upload, approve or reject, and delete. */
@@ -34,113 +34,114 @@ const DocumentIdParameters = (): MethodDecorator =>
 @Controller('v1/documents/:id')
 export class DocumentController {
   constructor(
-    @Inject(SHIPMENTS_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
+    @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
   ) {}
 
   @Get()
-  @PublicRoute('getDocument', {
+  @PublicApiOperation('getDocument', {
     summary: 'Get a document',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
     readsYourWrites: true,
   })
-  @DocumentIdParameters()
+  @DeclareDocumentIdParameter()
   @ApiResponse({ status: 200, description: 'The document.', type: DocumentResource })
   async getDocument(
-    @Param('id', DOCUMENT_IDS) { document_id }: DocumentIds,
+    @Param('id', DOCUMENT_ID_PIPE) { document_id }: ShipmentAndDocumentIds,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentDocument> {
     const { document, shipment_version } = await this.documents.readCurrentDocument(request, document_id);
     reply.header('ETag', formatEtag(shipment_version));
-    return this.documents.toResource(document);
+    return this.documents.convertToDocumentResource(document);
   }
 
   @Post('complete')
   @HttpCode(200)
-  @PublicRoute('completeUpload', {
+  @PublicApiOperation('completeUpload', {
     summary: 'Complete an upload',
     description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
   })
-  @DocumentIdParameters()
+  @DeclareDocumentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was complete before.',
     type: DocumentWrittenResource,
   })
-  @ErrorResponse(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
+  @DeclareErrorResponse(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
   async completeUpload(
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const lost_object_id = await this.findLostObject(reply.request, command, ids);
     const written = await this.shipments.completeUpload({ ...command, ...ids, lost_object_id });
-    return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
+    return this.responder.respondToWrite(reply, ignored, this.documents.toWrittenResource(written));
   }
 
   @Post('approve')
   @HttpCode(200)
-  @PublicRoute('approveDocument', {
+  @PublicApiOperation('approveDocument', {
     summary: 'Approve a document',
     description: `The first review decision is final. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
   })
-  @DocumentIdParameters()
+  @DeclareDocumentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was approved before.',
     type: DocumentWrittenResource,
   })
-  @ErrorResponse(409, 'The document is rejected, or has no file.')
+  @DeclareErrorResponse(409, 'The document is rejected, or has no file.')
   async approveDocument(
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const written = await this.shipments.approveDocument({ ...command, ...ids });
-    return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
+    return this.responder.respondToWrite(reply, ignored, this.documents.toWrittenResource(written));
   }
 
   @Post('reject')
   @HttpCode(200)
-  @PublicRoute('rejectDocument', {
+  @PublicApiOperation('rejectDocument', {
     summary: 'Reject a document',
     description: `The first review decision is final. To replace the document, upload another one with \`replaces_document_id\`. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RejectDocumentDto,
     conditional: 'write',
   })
-  @DocumentIdParameters()
+  @DeclareDocumentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was rejected before.',
     type: DocumentWrittenResource,
   })
-  @ErrorResponse(409, 'The document is approved, or has no file.')
+  @DeclareErrorResponse(409, 'The document is approved, or has no file.')
   async rejectDocument(
-    @RequestBody(new BodyPipe(RejectDocumentDto, DocumentWrittenResource)) sent: ReadBody<RejectDocumentDto>,
-    @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(new RequestBodyValidationPipe(RejectDocumentDto, DocumentWrittenResource))
+    sent: BodyWithWarnings<RejectDocumentDto>,
+    @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const written = await this.shipments.rejectDocument({ ...command, ...ids, reason: sent.value.reason });
-    return this.responder.respond(reply, sent.warnings, this.documents.toWrittenResource(written));
+    return this.responder.respondToWrite(reply, sent.warnings, this.documents.toWrittenResource(written));
   }
 
   @Delete()
-  @PublicRoute('deleteDocument', {
+  @PublicApiOperation('deleteDocument', {
     summary: 'Delete a document',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
     readsYourWrites: true,
   })
-  @DocumentIdParameters()
+  @DeclareDocumentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'The document, even if it was deleted before. Its file is destroyed, and its data stay.',
@@ -148,18 +149,18 @@ export class DocumentController {
   })
   @RecordInAuditLog('document.deleted')
   async deleteDocument(
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @Param('id', DOCUMENT_IDS) ids: DocumentIds,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
     const before = await this.documents.readCurrentDocument(request, ids.document_id);
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
-    auditChange(request, { before: before.document, after: document }, document.id);
-    if (object_id !== null) await this.storage.destroyObject(request, object_id);
-    return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
+    reportChangeForAudit(request, { before: before.document, after: document }, document.id);
+    if (object_id !== null) await this.storage.deleteStoredObjectOrLog(request, object_id);
+    return this.responder.respondToWrite(reply, ignored, this.documents.toWrittenResource(written));
   }
 
   /**
@@ -169,7 +170,7 @@ export class DocumentController {
   private async findLostObject(
     request: FastifyRequest,
     scope: WorkspaceScope,
-    { document_id }: DocumentIds,
+    { document_id }: ShipmentAndDocumentIds,
   ): Promise<string | null> {
     const { workspace_id, environment } = scope;
     const found = await this.shipments.getDocument({ workspace_id, environment, document_id });

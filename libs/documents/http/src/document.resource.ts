@@ -11,30 +11,30 @@ import type { StorageUsage } from '@tracking/documents';
 import {
   ActorResource,
   createFieldError,
-  CheckedField,
+  CheckedProperty,
   type FieldCheck,
-  IdField,
-  createEnumConversion,
-  DeriveRequestClass,
-  EnumField,
+  IdProperty,
+  createCaseInsensitiveEnumParser,
+  DeriveRequestClassFromResource,
+  EnumProperty,
   checkEnumValue,
-  DerivePageClass,
-  TextQueryField,
-  Resource,
-  TextField,
+  createPageResourceClass,
+  TextQueryProperty,
+  ResponseSchemaBase,
+  TextProperty,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 import { ReceivedFile } from './document-storage.ts';
 
-const toCanonicalMediaType = createEnumConversion(DOCUMENT_CONTENT_TYPES);
+const toCanonicalMediaType = createCaseInsensitiveEnumParser(DOCUMENT_CONTENT_TYPES);
 
 /** Drops the parameters of a media type. */
 const normaliseMediaType = (value: unknown): unknown =>
   toCanonicalMediaType(typeof value === 'string' ? value.split(';', 1)[0]?.trim() : value);
 
 const SHA256_HEX_PATTERN = /^[0-9a-f]{64}$/;
-const checkChecksum: FieldCheck = (value, param) => {
+const checkChecksumFormat: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
   return SHA256_HEX_PATTERN.test(value)
     ? []
@@ -42,7 +42,7 @@ const checkChecksum: FieldCheck = (value, param) => {
 };
 
 /** Checks the size of a file. A size above the limit is refused later, with status 413. */
-const checkSize: FieldCheck = (value, param) => {
+const checkFileSizeField: FieldCheck = (value, param) => {
   if (typeof value !== 'number') return createFieldError(param, 'invalid_type', 'Must be a number.');
   return Number.isSafeInteger(value) && value >= 1
     ? []
@@ -79,12 +79,12 @@ export const checkFileName: FieldCheck = (value, param): readonly FieldError[] =
 };
 
 @ApiSchema({ name: 'Document' })
-export class DocumentResource extends Resource implements wire.ShipmentDocument {
+export class DocumentResource extends ResponseSchemaBase implements wire.ShipmentDocument {
   @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
   @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
-  @EnumField(DOCUMENT_TYPES, { description: 'Type of the document.', example: 'commercial_invoice' })
+  @EnumProperty(DOCUMENT_TYPES, { description: 'Type of the document.', example: 'commercial_invoice' })
   readonly type!: wire.DocumentType;
   @ApiProperty({
     description:
@@ -92,28 +92,28 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
     enum: DOCUMENT_STATUSES,
   })
   readonly status!: wire.DocumentStatus;
-  @CheckedField(
+  @CheckedProperty(
     checkFileName,
     { description: 'File name, in any script. A leading path is removed.', example: 'invoice-4711.pdf' },
     { type: String, minLength: 1, maxLength: MAX_FILE_NAME_CHARS },
     { normalise: normaliseFileName },
   )
   readonly file_name!: string;
-  @CheckedField(
+  @CheckedProperty(
     checkEnumValue(DOCUMENT_CONTENT_TYPES),
     { description: 'Media type of the file, determined from its content.', example: 'application/pdf' },
     { type: String, enum: [...DOCUMENT_CONTENT_TYPES] },
     { normalise: normaliseMediaType },
   )
   readonly content_type!: wire.DocumentContentType;
-  @CheckedField(
-    checkSize,
+  @CheckedProperty(
+    checkFileSizeField,
     { description: 'Size of the file in bytes.', example: 48_213 },
     { type: 'integer', minimum: 1, maximum: DOCUMENT_LIMITS.presignedBytes },
   )
   readonly size_bytes!: number;
-  @CheckedField(
-    checkChecksum,
+  @CheckedProperty(
+    checkChecksumFormat,
     {
       description: 'SHA-256 of the file, in hexadecimal digits; lower case in responses.',
       example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
@@ -142,7 +142,7 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   readonly reviewed_at!: string | null;
   @ApiProperty({ type: String, nullable: true, description: 'Reason for the rejection.' })
   readonly rejection_reason!: string | null;
-  @IdField('doc', {
+  @IdProperty('doc', {
     description: 'Document of the shipment that this one replaces once its file is complete.',
     nullable: true,
   })
@@ -168,11 +168,11 @@ const checkReceivedFile: FieldCheck = (value, param) =>
     : createFieldError(param, 'invalid_type', 'Must be a file: a part with a filename.');
 
 @ApiSchema({ name: 'DocumentForm' })
-export class AddDocumentDto extends DeriveRequestClass(DocumentResource, {
+export class AddDocumentDto extends DeriveRequestClassFromResource(DocumentResource, {
   required: ['type'],
   optional: ['replaces_document_id'],
 }) {
-  @CheckedField(
+  @CheckedProperty(
     checkReceivedFile,
     { description: 'The file with its name. The parts of the form may have any order.' },
     { type: String, format: 'binary' },
@@ -181,14 +181,14 @@ export class AddDocumentDto extends DeriveRequestClass(DocumentResource, {
 }
 
 @ApiSchema({ name: 'DocumentUploadFields' })
-export class RequestUploadDto extends DeriveRequestClass(DocumentResource, {
+export class RequestUploadDto extends DeriveRequestClassFromResource(DocumentResource, {
   required: ['type', 'file_name', 'content_type', 'size_bytes', 'checksum_sha256'],
   optional: ['replaces_document_id'],
 }) {}
 
 @ApiSchema({ name: 'DocumentRejection' })
 export class RejectDocumentDto {
-  @TextField({
+  @TextProperty({
     description: 'Reason for the rejection, for the person who uploads a better document.',
     example: 'Page 2 is missing.',
   })
@@ -197,7 +197,7 @@ export class RejectDocumentDto {
 
 /** The query of an upload's URL. */
 export class UploadTokenDto {
-  @TextQueryField({ description: 'Token in the upload URL, unchanged.' })
+  @TextQueryProperty({ description: 'Token in the upload URL, unchanged.' })
   readonly token?: string;
 }
 
@@ -231,14 +231,14 @@ export class DocumentUploadResource extends DocumentWrittenResource {
 }
 
 @ApiSchema({ name: 'DocumentPage' })
-export class DocumentPageResource extends DerivePageClass(
+export class DocumentPageResource extends createPageResourceClass(
   DocumentResource,
   'The documents of this page.',
   'Cursor of the next page: send it as `cursor`.',
 ) {}
 
 @ApiSchema({ name: 'Storage' })
-export class StorageResource extends Resource implements StorageUsage {
+export class StorageResource extends ResponseSchemaBase implements StorageUsage {
   @ApiProperty({
     type: 'integer',
     description:

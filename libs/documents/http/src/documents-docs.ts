@@ -2,7 +2,7 @@ import { createEventSamples } from '@tracking/contracts';
 import { createErrorCodeDocs, type FeatureDocs } from '@tracking/http';
 
 /** Error codes of documents. */
-const DOCUMENT_ERRORS = {
+const DOCUMENT_ERROR_CODE_DOCS = {
   size_mismatch: createErrorCodeDocs(
     'The size of the uploaded file differs from the announced size.',
     'POST /v1/documents/doc_…/complete',
@@ -96,7 +96,7 @@ const DOCUMENT_ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of single invalid fields, in `details` of an error. */
-const FIELD_ERRORS = {
+const DOCUMENT_FIELD_ERROR_DOCS = {
   unknown_document: {
     ...createErrorCodeDocs(
       'The shipment has no such document, or the document has no file and cannot be replaced.',
@@ -109,7 +109,7 @@ const FIELD_ERRORS = {
 } as const satisfies FeatureDocs['fields'];
 
 /** Error codes of rules that the declaration of an operation does not show. */
-const OPERATION_ERRORS = {
+const ERROR_CODES_BY_OPERATION = {
   addDocument: [
     'limit_exceeded',
     'malformed_multipart',
@@ -169,16 +169,16 @@ const EXAMPLE_VALUES_BY_FIELD = {
 };
 
 /** Noun and example id of a single resource, by the collection in its path. */
-const RESOURCE_NOUNS = {
+const RESOURCE_NOUNS_AND_EXAMPLE_IDS = {
   documents: ['document', 'doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6'],
 } as const satisfies FeatureDocs['resources'];
 
 /** Documentation of documents. */
 export const DOCUMENTS_DOCS: FeatureDocs = {
-  errors: DOCUMENT_ERRORS,
-  fields: FIELD_ERRORS,
-  refusals: OPERATION_ERRORS,
-  resources: RESOURCE_NOUNS,
+  errors: DOCUMENT_ERROR_CODE_DOCS,
+  fields: DOCUMENT_FIELD_ERROR_DOCS,
+  refusals: ERROR_CODES_BY_OPERATION,
+  resources: RESOURCE_NOUNS_AND_EXAMPLE_IDS,
   samples: EXAMPLE_RESOURCES,
   values: EXAMPLE_VALUES_BY_FIELD,
 };

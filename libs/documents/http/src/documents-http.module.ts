@@ -1,16 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type FeatureHooks, TokenSealer } from '@tracking/http';
-import { createShipmentReadProviders, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
+import { type FeatureHooks, TokenSigner } from '@tracking/http';
+import { createShipmentReadProviders, SHIPMENTS_INJECTION_TOKEN } from '@tracking/shipments-http';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentBytesController } from './document-bytes.controller.ts';
 import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentController } from './document.controller.ts';
 import { DOCUMENTS_DOCS } from './documents-docs.ts';
-import { registerDocumentForms } from './receive-forms.ts';
+import { registerDocumentFormReader } from './receive-forms.ts';
 import { ShipmentDocumentsController } from './shipment-documents.controller.ts';
 import { StorageController } from './storage.controller.ts';
-import { UploadThrottle, UploadUrls } from './upload-urls.ts';
+import { UploadThrottle, UploadUrlIssuer } from './upload-urls.ts';
 
 /** Documents of shipments, with their bytes. */
 @Module({})
@@ -18,11 +18,12 @@ export class DocumentsHttpModule {
   static readonly docs = DOCUMENTS_DOCS;
 
   static readonly hooks: FeatureHooks = {
-    afterAdmission: (server, app) => app.get(UploadUrls).addUploadTokenCheck(server),
-    afterBody: (server, app) => registerDocumentForms(server, app.get(SHIPMENTS_TOKEN), app.get(DocumentStorage)),
+    afterAdmission: (server, app) => app.get(UploadUrlIssuer).addUploadTokenCheck(server),
+    afterBody: (server, app) =>
+      registerDocumentFormReader(server, app.get(SHIPMENTS_INJECTION_TOKEN), app.get(DocumentStorage)),
   };
 
-  static withDependencies(dependencies: DocumentsHttpDependencies): DynamicModule {
+  static createModuleWithDependencies(dependencies: DocumentsHttpDependencies): DynamicModule {
     const { objects, logger, metrics, clock, quota, storageQuota, settings } = dependencies;
     return {
       module: DocumentsHttpModule,
@@ -34,9 +35,9 @@ export class DocumentsHttpModule {
           useFactory: () => new DocumentStorage({ objects, quota: storageQuota, logger, metrics }),
         },
         {
-          provide: UploadUrls,
-          inject: [TokenSealer],
-          useFactory: (sealer: TokenSealer) => new UploadUrls(sealer, clock, settings.baseUrl),
+          provide: UploadUrlIssuer,
+          inject: [TokenSigner],
+          useFactory: (sealer: TokenSigner) => new UploadUrlIssuer(sealer, clock, settings.baseUrl),
         },
         { provide: UploadThrottle, useFactory: () => new UploadThrottle(quota) },
         DocumentReader,

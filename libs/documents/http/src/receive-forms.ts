@@ -19,10 +19,10 @@ const FORM_TIME_LIMITS = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE_FIELD_NAME = 'file';
 
 /** Milliseconds that a reservation outlasts the longest upload. The command that stores the document runs meanwhile. */
-export const RESERVATION_TIME_FOR_COMMAND_MS = 60_000;
+export const RESERVATION_TIME_AFTER_UPLOAD_MS = 60_000;
 
 /** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
-export const DOCUMENT_FORM: RouteBody = {
+export const DOCUMENT_FORM_BODY_LIMITS: RouteBody = {
   kind: FORM_BODY_KIND,
   limit: DOCUMENT_LIMITS.multipartBytes + BYTES_PER_MIB,
   time: FORM_TIME_LIMITS,
@@ -39,7 +39,7 @@ declare module 'fastify' {
  * Reads forms before anything depends on them, such as an `Idempotency-Key`, which compares requests. Stores the file
  * and puts a {@link ReceivedFile} in its place. If no command uses the file, its object is deleted before the response.
  */
-export function registerDocumentForms(
+export function registerDocumentFormReader(
   fastify: FastifyInstance,
   shipments: Pick<DocumentsHttpDependencies['shipments'], 'getShipment'>,
   storage: DocumentStorage,
@@ -56,7 +56,7 @@ export function registerDocumentForms(
     request.storageReservation = null;
     if (object === null && reservation === null) done(null, payload);
     else {
-      const destroyed = object === null ? undefined : storage.destroyObject(request, object);
+      const destroyed = object === null ? undefined : storage.deleteStoredObjectOrLog(request, object);
       void Promise.all([destroyed, reservation?.deleteStorageReservation()]).then(() => done(null, payload));
     }
   });
@@ -71,7 +71,7 @@ async function receiveDocumentForm(
   const scope = getRequestScope(request);
   const found = shipmentId && (await shipments.getShipment({ ...scope, shipment_id: shipmentId }));
   if (!found) throw createNotFoundError('shipment');
-  const maxMs = FORM_TIME_LIMITS.overallMs + RESERVATION_TIME_FOR_COMMAND_MS;
+  const maxMs = FORM_TIME_LIMITS.overallMs + RESERVATION_TIME_AFTER_UPLOAD_MS;
   request.storageReservation = await storage.reserveBytes(
     scope.workspace_id,
     computeMinFileBytesOfForm(request),

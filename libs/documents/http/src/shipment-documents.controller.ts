@@ -3,17 +3,17 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DOCUMENT_LIMITS, type Page, type WorkspaceScope, type ShipmentDocument } from '@tracking/contracts';
 import type { StorageReservation } from '@tracking/documents';
 import {
-  BodyPipe,
-  CurrentCommand,
-  ScopeOfRequest,
-  Cursors,
-  PublicRoute,
+  RequestBodyValidationPipe,
+  InjectCommandContext,
+  InjectWorkspaceScope,
+  PageCursorCodec,
+  PublicApiOperation,
   readListPage,
   PageDto,
-  type ReadBody,
-  ErrorResponse,
+  type BodyWithWarnings,
+  DeclareErrorResponse,
   RequestError,
-  RequestBody,
+  InjectRequestBody,
   formatSize,
   WriteResponder,
   type WriteResponse,
@@ -21,10 +21,10 @@ import {
 import type { CommandContext } from '@tracking/shipments';
 import {
   SHIPMENT_ETAG_DESCRIPTION,
-  ShipmentOperation,
-  SHIPMENT_ID_PARAMETER,
+  ApiShipmentIdParameter,
+  SHIPMENT_ID_PIPE,
   ShipmentReader,
-  SHIPMENTS_TOKEN,
+  SHIPMENTS_INJECTION_TOKEN,
 } from '@tracking/shipments-http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
@@ -37,37 +37,38 @@ import {
   DocumentWrittenResource,
   RequestUploadDto,
 } from './document.resource.ts';
-import { RESERVATION_TIME_FOR_COMMAND_MS, DOCUMENT_FORM } from './receive-forms.ts';
-import { type SignedUploadUrl, UploadUrls } from './upload-urls.ts';
+import { RESERVATION_TIME_AFTER_UPLOAD_MS, DOCUMENT_FORM_BODY_LIMITS } from './receive-forms.ts';
+import { type SignedUploadUrl, UploadUrlIssuer } from './upload-urls.ts';
 
 /** The documents of a shipment. */
 @ApiTags('Documents')
 @Controller('v1/shipments/:id/documents')
 export class ShipmentDocumentsController {
-  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: DocumentsHttpDependencies['shipments'];
+  @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments!: DocumentsHttpDependencies['shipments'];
   @Inject(ShipmentReader) private readonly shipmentReader!: ShipmentReader;
   @Inject(DocumentReader) private readonly documents!: DocumentReader;
   @Inject(DocumentStorage) private readonly storage!: DocumentStorage;
-  @Inject(UploadUrls) private readonly uploads!: UploadUrls;
+  @Inject(UploadUrlIssuer) private readonly uploads!: UploadUrlIssuer;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
-  @Inject(Cursors) private readonly cursors!: Cursors;
+  @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
 
   @Post()
-  @PublicRoute('addDocument', {
+  @PublicApiOperation('addDocument', {
     summary: 'Upload a document',
     description: `A form with the file, of up to ${formatSize(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AddDocumentDto,
-    acceptedBody: DOCUMENT_FORM,
+    acceptedBody: DOCUMENT_FORM_BODY_LIMITS,
     conditional: 'write',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 201, description: 'Stored.', type: DocumentWrittenResource })
-  @ErrorResponse(409, 'The document to replace was already replaced.')
-  @ErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
+  @DeclareErrorResponse(409, 'The document to replace was already replaced.')
+  @DeclareErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
   async addDocument(
-    @RequestBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(new RequestBodyValidationPipe(AddDocumentDto, DocumentWrittenResource))
+    sent: BodyWithWarnings<AddDocumentDto>,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
@@ -77,43 +78,44 @@ export class ShipmentDocumentsController {
     const reservation = takeOverStorageReservation(request);
     const written = await this.storage.runWithStorageReservation(reservation, object.size_bytes, (fields) => {
       request.unnamedObject = null;
-      return this.storage.destroyIfRefused(request, object.id, () =>
+      return this.storage.runAndDestroyObjectIfRefused(request, object.id, () =>
         this.shipments.addDocument({ ...about, ...fields, document: { type, file_name, replaces_document_id } }),
       );
     });
     // Destroy the new bytes of a repeated request: the document keeps the bytes of the first attempt.
-    if (written.answer.object_id !== object.id) await this.storage.destroyObject(request, object.id);
+    if (written.answer.object_id !== object.id) await this.storage.deleteStoredObjectOrLog(request, object.id);
     const location = `/v1/documents/${written.answer.document.id}`;
-    return this.responder.respond(reply, sent.warnings, {
+    return this.responder.respondToWrite(reply, sent.warnings, {
       ...this.documents.toWrittenResource(written),
       location,
     });
   }
 
   @Post('uploads')
-  @PublicRoute('requestUpload', {
+  @PublicApiOperation('requestUpload', {
     summary: 'Request an upload URL for a large file',
     description: `For a file of up to ${formatSize(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RequestUploadDto,
     conditional: 'write',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 201, description: 'The document and its upload request.', type: DocumentUploadResource })
-  @ErrorResponse(409, 'The document to replace was already replaced.')
+  @DeclareErrorResponse(409, 'The document to replace was already replaced.')
   async requestUpload(
-    @RequestBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(new RequestBodyValidationPipe(RequestUploadDto, DocumentUploadResource))
+    sent: BodyWithWarnings<RequestUploadDto>,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: SignedUploadUrl }> {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
-    requireSize(document.size_bytes);
-    const reservation = await this.storage.reserveBytes(command.workspace_id, 0, RESERVATION_TIME_FOR_COMMAND_MS);
+    requireAllowedDocumentSize(document.size_bytes);
+    const reservation = await this.storage.reserveBytes(command.workspace_id, 0, RESERVATION_TIME_AFTER_UPLOAD_MS);
     const written = await this.storage.runWithStorageReservation(reservation, document.size_bytes, (fields) =>
       this.shipments.requestUpload({ ...command, ...fields, shipment_id, document }),
     );
     const location = `/v1/documents/${written.answer.document.id}`;
-    const body = await this.responder.respond(reply, sent.warnings, {
+    const body = await this.responder.respondToWrite(reply, sent.warnings, {
       ...this.documents.toWrittenResource(written),
       location,
     });
@@ -123,18 +125,18 @@ export class ShipmentDocumentsController {
   }
 
   @Get()
-  @PublicRoute('listDocuments', {
+  @PublicApiOperation('listDocuments', {
     summary: 'List the documents of a shipment, newest first',
     description: 'Documents in any status, including deleted ones.',
     query: PageDto,
     readsYourWrites: 'list',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'A page of documents.', type: DocumentPageResource })
   async listDocuments(
     @Param('id') id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentDocument>> {
     const listing = { list: `documents of ${id}`, scope, filter: {}, sort: '-created_at' };
@@ -154,7 +156,7 @@ function takeOverStorageReservation(request: FastifyRequest): StorageReservation
 }
 
 /** @throws RequestError `body_too_large` */
-function requireSize(bytes: number): void {
+function requireAllowedDocumentSize(bytes: number): void {
   if (bytes <= DOCUMENT_LIMITS.presignedBytes) return;
   const message = `A document may have at most ${formatSize(DOCUMENT_LIMITS.presignedBytes)}.`;
   throw new RequestError('body_too_large', message, [{ param: 'size_bytes', code: 'invalid_value', message }]);

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { WorkspaceScope } from '@tracking/contracts';
 import type { StorageUsage } from '@tracking/documents';
-import { ScopeOfRequest, PublicRoute, ReadYourWrites } from '@tracking/http';
+import { InjectWorkspaceScope, PublicApiOperation, ReadYourWrites } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
 import type { FastifyRequest } from 'fastify';
 import { DocumentStorage } from './document-storage.ts';
@@ -18,14 +18,14 @@ export class StorageController {
   ) {}
 
   @Get()
-  @PublicRoute('getStorage', {
+  @PublicApiOperation('getStorage', {
     summary: 'Get the storage used by documents',
     description: 'The documents of both environments of the workspace share one quota.',
     readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'The used bytes and the quota.', type: StorageResource })
   async getStorageUsage(
-    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
+    @InjectWorkspaceScope() { workspace_id }: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<StorageUsage> {
     await this.readYourWrites.waitForReadModel('documents', request);

@@ -5,8 +5,8 @@ import {
   type WorkspaceScope,
   type Timestamp,
 } from '@tracking/contracts';
-import { type OperationId, RequestError, type TokenSealer, requireRequestQuota } from '@tracking/http';
-import type { Clock, Quota } from '@tracking/ports';
+import { type OperationId, RequestError, type TokenSigner, requireRequestQuota } from '@tracking/http';
+import type { Clock, RequestQuota } from '@tracking/ports';
 import type { FastifyInstance } from 'fastify';
 
 const UPLOAD_OPERATION: OperationId = 'putDocumentContent';
@@ -36,9 +36,9 @@ export interface SignedUploadUrl {
 }
 
 /** Creates upload URLs that need no key. An unforgeable token binds each URL to one document. */
-export class UploadUrls {
+export class UploadUrlIssuer {
   constructor(
-    private readonly sealer: TokenSealer,
+    private readonly sealer: TokenSigner,
     private readonly clock: Clock,
     private readonly baseUrl: string,
   ) {}
@@ -47,7 +47,7 @@ export class UploadUrls {
     const { id, size_bytes, content_type, uploaded_by: actor } = document;
     const expires_at = new Date(this.clock().getTime() + DOCUMENT_LIMITS.uploadUrlMs).toISOString();
     const grant: UploadGrant = { workspace_id, environment, actor, size_bytes, expires_at };
-    const token = this.sealer.sealText(JSON.stringify(grant), createUploadSealBinding(id));
+    const token = this.sealer.sealTextWithMac(JSON.stringify(grant), createUploadSealBinding(id));
     const url = `${this.baseUrl}/v1/documents/${id}/content?token=${token}`;
     return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
   }
@@ -58,14 +58,14 @@ export class UploadUrls {
     fastify.addHook('onRequest', (request, _reply, done) => {
       if (request.routeOptions.config.operation === UPLOAD_OPERATION) {
         const { id } = request.params as { readonly id: string };
-        request.upload = this.readGrant(id, (request.query as Readonly<Record<string, unknown>>)['token']);
+        request.upload = this.readUploadGrant(id, (request.query as Readonly<Record<string, unknown>>)['token']);
       }
       done();
     });
   }
 
   /** @throws RequestError `invalid_upload_url`, without details of the token */
-  private readGrant(documentId: string, token: unknown): UploadGrant {
+  private readUploadGrant(documentId: string, token: unknown): UploadGrant {
     const text =
       typeof token === 'string' ? this.sealer.openSealedToken(token, createUploadSealBinding(documentId)) : undefined;
     if (text === undefined) throw new RequestError('invalid_upload_url', 'The URL was not issued for this document.');
@@ -87,10 +87,10 @@ const MAX_UPLOADS_PER_MINUTE = 20;
  * an event of the shipment.
  */
 export class UploadThrottle {
-  constructor(private readonly quota: Quota) {}
+  constructor(private readonly quota: RequestQuota) {}
 
   /** @throws RequestError `rate_limited` */
-  async countUpload(documentId: string): Promise<void> {
+  async requireUploadQuota(documentId: string): Promise<void> {
     const refusal = `The limit of ${MAX_UPLOADS_PER_MINUTE} uploads per minute and document is exceeded.`;
     await requireRequestQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_MINUTE, refusal);
   }

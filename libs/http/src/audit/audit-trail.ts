@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { type Actor, type AuditedChanges, type AuditType, DomainError, type Timestamp } from '@tracking/contracts';
-import { type Logger, convertToUnknownOutcome } from '@tracking/ports';
+import { type Logger, convertToUnknownOutcomeError } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { RequestError } from '../errors/request-error.ts';
@@ -28,7 +28,7 @@ interface ChangeToReport extends AuditedChange {
 }
 
 /** The actor of a change, the actor's workspace and the client's address; null for a value that is unknown. */
-interface AuditedBy {
+interface ActorOfAuditedChange {
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly address: string | null;
@@ -40,17 +40,20 @@ interface AuditedBy {
  * Reports the change of a handler that is `@Audited`. A handler that reports nothing changed something that no field
  * shows, such as a password. If `before` and `after` are equal, the log gets no entry.
  */
-export function auditChange(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
-  request.audited = { ...change, target_id: targetId ?? readId(change.after) ?? readId(change.before) };
+export function reportChangeForAudit(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
+  request.audited = {
+    ...change,
+    target_id: targetId ?? readIdOfChangedResource(change.after) ?? readIdOfChangedResource(change.before),
+  };
 }
 
-function readId(content: object | null): string | null {
+function readIdOfChangedResource(content: object | null): string | null {
   return content && 'id' in content ? String(content.id) : null;
 }
 
 interface AuditOptions {
   readonly type: AuditType;
-  readonly by: AuditedBy;
+  readonly by: ActorOfAuditedChange;
   /** Id of the resource; null if it is not known before the change. */
   readonly target: string | null;
   /** Name of this change, if one request makes several audited changes. */
@@ -58,7 +61,7 @@ interface AuditOptions {
 }
 
 /** A change that the audit log records before the handler makes it. */
-interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
+interface ChangeToAudit extends Omit<ActorOfAuditedChange, 'type'> {
   /** Id of the command. A repeat with the same id continues the same audit entry. */
   readonly command_id: string;
   readonly at: Timestamp;
@@ -69,18 +72,18 @@ interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
 }
 
 /** An audit entry whose outcome is not known yet. */
-export interface OpenAuditEntry {
+export interface PendingAuditEntry {
   readonly id: string;
   readonly workspace_id: string;
   /** True if an earlier attempt of the same command began this entry. That attempt may have made the change. */
   readonly isRepeated: boolean;
 }
 
-/** Stores audit entries. Its methods throw `Unavailable`. */
+/** Stores audit entries. Its methods throw `UnavailableError`. */
 export interface AuditLog {
-  beginAuditEntry(change: ChangeToAudit): Promise<OpenAuditEntry>;
-  completeAuditEntry(entry: OpenAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
-  withdrawEntry(entry: OpenAuditEntry): Promise<void>;
+  beginAuditEntry(change: ChangeToAudit): Promise<PendingAuditEntry>;
+  completeAuditEntry(entry: PendingAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
+  withdrawAuditEntry(entry: PendingAuditEntry): Promise<void>;
 }
 
 /** Writes an audit entry before a change and completes it afterwards. */
@@ -96,7 +99,7 @@ export class AuditTrail {
 
   /**
    * Runs a change: writes the audit entry before, and completes the entry after the change.
-   * @throws the error of `work`, or `Unavailable` in its place if the error proves only that the last of several steps
+   * @throws the error of `work`, or `UnavailableError` in its place if the error proves only that the last of several steps
    * wrote nothing: earlier steps may have written
    */
   async runAudited<T>(
@@ -117,7 +120,7 @@ export class AuditTrail {
       // Withdraw the audit entry only if the error proves that the change wrote nothing.
       const isRefusal =
         error instanceof DomainError || error instanceof RequestError || this.provesNothingWritten(error);
-      if (!isRefusal) throw convertToUnknownOutcome(error);
+      if (!isRefusal) throw convertToUnknownOutcomeError(error);
       await this.completeAuditEntry(request, entry, false);
       throw error;
     }
@@ -131,11 +134,11 @@ export class AuditTrail {
    * Completes the audit entry. Never throws, because the change is already made. An entry that cannot be completed keeps
    * the outcome `unknown`.
    */
-  private async completeAuditEntry(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
+  private async completeAuditEntry(request: FastifyRequest, entry: PendingAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
       ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? listChangedAuditFields(audited) : {})
-      : this.log.withdrawEntry(entry);
+      : this.log.withdrawAuditEntry(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
         { ...createRequestLogFields(request), entry: entry.id, error: String(error) },
@@ -148,10 +151,10 @@ export class AuditTrail {
 const AUDIT_TYPE_METADATA = 'audited';
 
 /** Injection token of an {@link AuditedByRequest}. */
-export const AUDITED_BY_TOKEN = Symbol('audited by');
+export const AUDITED_BY_INJECTION_TOKEN = Symbol('audited by');
 
 /** Finds the actor of a request; undefined if the request names no workspace, so that it cannot change anything. */
-export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
+export type AuditedByRequest = (request: FastifyRequest) => Promise<ActorOfAuditedChange | undefined>;
 
 /** Store only texts that look like an id: a client may have sent a key instead. */
 const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
@@ -160,7 +163,7 @@ const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 class AuditInterceptor implements NestInterceptor {
   constructor(
     @Inject(AuditTrail) private readonly trail: AuditTrail,
-    @Inject(AUDITED_BY_TOKEN) private readonly auditedBy: AuditedByRequest,
+    @Inject(AUDITED_BY_INJECTION_TOKEN) private readonly auditedBy: AuditedByRequest,
     @Inject(Reflector) private readonly reflector: Reflector,
   ) {}
 
@@ -180,7 +183,7 @@ class AuditInterceptor implements NestInterceptor {
 
 /**
  * Records the change of a handler in the audit log, with this type. The target of the entry is the `:id` of the path,
- * or the resource that the handler reports with `auditChange`. The entry is stored before the handler and its pipes
+ * or the resource that the handler reports with `reportChangeForAudit`. The entry is stored before the handler and its pipes
  * run: ADR 0023.
  */
 export function RecordInAuditLog(type: AuditType): MethodDecorator {
@@ -198,7 +201,7 @@ const SECRET_FIELD_PATTERN = /secret|password|token|hash|^key$|^(invitation|rese
 /** Fields of which only the keys are logged: values of headers are often credentials. */
 const FIELDS_LOGGED_WITHOUT_VALUES: ReadonlySet<string> = new Set(['headers']);
 /** Fields that change with every write, or that repeat the entry. */
-const UNLOGGED_FIELDS: ReadonlySet<string> = new Set([
+const UNAUDITED_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'workspace_id',
   'version',
@@ -229,7 +232,7 @@ export function listChangedAuditFields({ before, after }: AuditedChange): Audite
 function selectFieldsForAuditLog(content: object | null): ReadonlyMap<string, unknown> {
   const fields = Object.entries(content ?? {}).filter(
     ([field, value]) =>
-      value !== null && value !== undefined && !UNLOGGED_FIELDS.has(field) && !SECRET_FIELD_PATTERN.test(field),
+      value !== null && value !== undefined && !UNAUDITED_FIELDS.has(field) && !SECRET_FIELD_PATTERN.test(field),
   );
   return new Map(
     fields.map(([field, value]) => [

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import { CrossSiteRequests } from './admission.ts';
+import { CrossSiteRequestGuard } from './admission.ts';
 import { SessionCookie } from './authenticators.ts';
 
 const OWN = 'https://api.example';
-const requests = new CrossSiteRequests(new SessionCookie(OWN), [`${OWN}/base`, 'https://app.example/']);
+const requests = new CrossSiteRequestGuard(new SessionCookie(OWN), [`${OWN}/base`, 'https://app.example/']);
 const COOKIE = { cookie: 'other=1; __Host-session=token' };
 const WITH = { 'x-requested-with': 'fetch' };
 

@@ -1,5 +1,5 @@
 import { isResourceInScope, type Principal } from '@tracking/contracts';
-import type { Quota } from '@tracking/ports';
+import type { RequestQuota } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createRateLimitedError, RequestError, createUnauthenticatedError } from '../errors/request-error.ts';
 import { requireAccess } from '../operations/operations.ts';
@@ -23,19 +23,19 @@ interface RateLimits {
  * Admits requests: finds the principal, counts its quota and checks its access, in this order. Runs before the body is
  * read, so that nothing is parsed without credentials and every response to a known principal shows its quota.
  */
-export class Admission {
+export class RequestAdmission {
   constructor(
     private readonly authenticators: readonly Authenticator[],
-    private readonly quota: Quota,
+    private readonly quota: RequestQuota,
     private readonly limits: RateLimits,
   ) {}
 
   /** @throws RequestError 401, 429, 403 */
-  async admitRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async authenticateAndAdmitRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { access = 'open' } = request.routeOptions.config;
     if (access === 'open') return;
     const principal = await this.authenticateRequest(request);
-    await this.takeQuota(principal, reply);
+    await this.countRequestAgainstLimits(principal, reply);
     requireAccess(principal, access);
     request.principal = principal;
   }
@@ -43,7 +43,7 @@ export class Admission {
   /**
    * Returns true if the credentials of a long-running request are still valid. The check does not count against the
    * quota.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async isStillAdmitted(request: FastifyRequest): Promise<boolean> {
     const { access = 'open' } = request.routeOptions.config;
@@ -62,9 +62,9 @@ export class Admission {
    * Counts the request against two limits. The rate limit headers show the limit with fewer remaining requests. @throws
    * RequestError `rate_limited`
    */
-  private async takeQuota({ credential_id, actor }: Principal, reply: FastifyReply): Promise<void> {
+  private async countRequestAgainstLimits({ credential_id, actor }: Principal, reply: FastifyReply): Promise<void> {
     const owner = `owner:${actor.id}`;
-    this.quota.prepareTake?.(owner, this.limits.perOwner);
+    this.quota.reserveExpectedRequests?.(owner, this.limits.perOwner);
     const own = await this.quota.takeRequest(credential_id, this.limits.perCredential);
     // Take from the owner's limit only if the key's own limit allows the request.
     const all = own.admitted ? await this.quota.takeRequest(owner, this.limits.perOwner) : own;
@@ -110,7 +110,7 @@ const TRUSTED_SEC_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'no
  * because no CORS header allows it, and browsers name the origin of each request. Browsers never send keys by themselves,
  * so requests with a key are not checked.
  */
-export class CrossSiteRequests {
+export class CrossSiteRequestGuard {
   private readonly origins: ReadonlySet<string>;
 
   /** @param ownUrls URLs of the API and the web application */

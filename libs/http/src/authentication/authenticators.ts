@@ -6,7 +6,7 @@ import { createInvalidRequestError, createUnauthenticatedError } from '../errors
 export interface Authenticator {
   /**
    * Returns the principal; undefined if the request has no credentials of this kind.
-   * @throws RequestError 401 if they are not valid; Unavailable
+   * @throws RequestError 401 if they are not valid; UnavailableError
    */
   authenticateRequest(request: FastifyRequest): Promise<Principal | undefined>;
 }
@@ -16,7 +16,7 @@ export const KEY_HEADER_HINT =
 /** Longest API key, in characters. Longer texts are refused without a look-up. */
 const MAX_KEY_LENGTH = 200;
 
-/** Returns the principal of a valid key; undefined for any other text. @throws Unavailable */
+/** Returns the principal of a valid key; undefined for any other text. @throws UnavailableError */
 export type AuthenticateKey = (key: string) => Promise<Principal | undefined>;
 
 /** Authenticates requests with `Authorization: Bearer <API_KEY>` (RFC 6750). */
@@ -37,7 +37,7 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
-/** Returns the principal of a session by its token; undefined if the session has ended. @throws Unavailable */
+/** Returns the principal of a session by its token; undefined if the session has ended. @throws UnavailableError */
 export type AuthenticateSession = (token: string, environment: Environment) => Promise<Principal | undefined>;
 
 /** Authenticates a browser's session by its cookie. If a request has an `Authorization` header too, the key decides. */
@@ -50,7 +50,7 @@ export class SessionAuthenticator implements Authenticator {
   async authenticateRequest(request: FastifyRequest): Promise<Principal | undefined> {
     const token = readSessionToken(request, this.cookie);
     if (token === undefined) return undefined;
-    const principal = await this.authenticateSession(token, readEnvironmentHeader(request));
+    const principal = await this.authenticateSession(token, readEnvironmentOfRequest(request));
     if (!principal)
       throw createUnauthenticatedError('invalid_session', 'The session is unknown or has ended: sign in again.');
     return principal;
@@ -63,7 +63,7 @@ export function readSessionToken(request: Pick<FastifyRequest, 'headers'>, cooki
 }
 
 /** Returns the environment of a session's request: the header `Environment`, `live` by default. @throws RequestError */
-export function readEnvironmentHeader({ headers }: Pick<FastifyRequest, 'headers'>): Environment {
+export function readEnvironmentOfRequest({ headers }: Pick<FastifyRequest, 'headers'>): Environment {
   const sent = headers['environment'];
   if (sent === undefined) return 'live';
   const known = ENVIRONMENTS.find((environment) => environment === String(sent).toLowerCase());

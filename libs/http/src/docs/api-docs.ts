@@ -6,22 +6,25 @@ import {
   WARNING_CODES,
   type WarningCode,
 } from '@tracking/contracts';
-import type { CodeEntry, FeatureDocs } from '../http-feature.ts';
+import type { CodeDocumentation, FeatureDocs } from '../http-feature.ts';
 import { SERVER_DOCS } from './server-docs.ts';
 
-/** Merges the documentation of the server and of all its features. */
+/** Documentation of the server and of all its features. */
 export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>> {
-  readonly errors: Readonly<Record<ErrorCode, CodeEntry>>;
-  readonly fields: Readonly<Record<FieldErrorCode, CodeEntry>>;
-  readonly warnings: Readonly<Record<WarningCode, CodeEntry>>;
+  readonly errors: Readonly<Record<ErrorCode, CodeDocumentation>>;
+  readonly fields: Readonly<Record<FieldErrorCode, CodeDocumentation>>;
+  readonly warnings: Readonly<Record<WarningCode, CodeDocumentation>>;
   readonly describe: readonly NonNullable<FeatureDocs['describe']>[];
 }
 
-/** @throws Error if a code has no entry, or two features document the same name */
+/**
+ * Merges the documentation of the server and of all its features.
+ * @throws Error if a code has no entry, or two features document the same name
+ */
 export function combineApiDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
   const parts = [SERVER_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
   const join = <Part extends keyof FeatureDocs>(part: Part) =>
-    mergeEntriesWithoutDuplicates(
+    mergeEntriesThrowingOnDuplicates(
       part,
       parts.map((docs) => docs[part] ?? {}),
     ) as Required<FeatureDocs>[Part];
@@ -40,7 +43,7 @@ export function combineApiDocs(features: readonly { readonly docs?: FeatureDocs 
   };
 }
 
-function mergeEntriesWithoutDuplicates(part: string, contributions: readonly object[]): object {
+function mergeEntriesThrowingOnDuplicates(part: string, contributions: readonly object[]): object {
   const entries = contributions.flatMap((contribution) => Object.entries(contribution));
   const joined = Object.fromEntries(entries) as object;
   const names = entries.map(([name]) => name);
@@ -50,10 +53,10 @@ function mergeEntriesWithoutDuplicates(part: string, contributions: readonly obj
 }
 
 function requireEntryForEachCode<Code extends string>(
-  entries: Readonly<Partial<Record<Code, CodeEntry>>>,
+  entries: Readonly<Partial<Record<Code, CodeDocumentation>>>,
   codes: readonly Code[],
-): Readonly<Record<Code, CodeEntry>> {
+): Readonly<Record<Code, CodeDocumentation>> {
   const missing = codes.filter((code) => entries[code] === undefined);
   if (missing.length > 0) throw new Error(`These error codes have no documentation: ${missing.join(', ')}.`);
-  return entries as Readonly<Record<Code, CodeEntry>>;
+  return entries as Readonly<Record<Code, CodeDocumentation>>;
 }

@@ -38,7 +38,10 @@ export function listCallbacks({ callbacks = {} }: OperationObject): readonly { r
 }
 
 /** Returns the parameter with the given name; undefined if the operation does not declare it inline. */
-export function findInlineParameter({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
+export function findInlineOperationParameter(
+  { parameters = [] }: OperationObject,
+  name: string,
+): HeaderParameter | undefined {
   return parameters.find((parameter): parameter is HeaderParameter => 'name' in parameter && parameter.name === name);
 }
 

@@ -2,9 +2,9 @@ import GithubSlugger from 'github-slugger';
 import { Marked } from 'marked';
 
 /** Paths of this server that pages mention as code, such as `/docs/errors#not_found`. */
-const PAGE_PATH_PATTERN = /^\/(?:docs(?:\/[\w/.-]*)?(?:#[\w-]+)?|openapi\.json|llms(?:-full)?\.txt)$/;
+const DOCUMENTATION_PATH_PATTERN = /^\/(?:docs(?:\/[\w/.-]*)?(?:#[\w-]+)?|openapi\.json|llms(?:-full)?\.txt)$/;
 
-interface PageOptions {
+interface DocumentationPageOptions {
   /** Path of the page relative to the root of the server, such as `docs/errors`. */
   readonly path?: string;
   /** Converts the target of a link into its URL. Returns undefined if the target is not published. */
@@ -16,7 +16,11 @@ interface PageOptions {
  * because all Markdown comes from this repository. Headings have the anchors that GitHub gives them. A link whose target
  * is not published becomes plain text. A path of this server that is written as code becomes a link.
  */
-export function renderDocumentationPage(title: string, markdown: string, options: PageOptions = {}): string {
+export function renderDocumentationPage(
+  title: string,
+  markdown: string,
+  options: DocumentationPageOptions = {},
+): string {
   const { path = 'docs/page' } = options;
   const root = '../'.repeat(path.split('/').length - 1);
   return `<!doctype html>
@@ -53,7 +57,11 @@ const DOCS_NAVIGATION_LABELS = {
   'docs/webhooks': 'Webhooks',
 };
 
-function renderMarkdown(markdown: string, root: string, { resolveLink = (href) => href }: PageOptions): string {
+function renderMarkdown(
+  markdown: string,
+  root: string,
+  { resolveLink = (href) => href }: DocumentationPageOptions,
+): string {
   const slugger = new GithubSlugger();
   const renderer = new Marked({
     renderer: {
@@ -67,7 +75,7 @@ function renderMarkdown(markdown: string, root: string, { resolveLink = (href) =
         return url === undefined ? content : `<a href="${escapeHtml(url)}">${content}</a>`;
       },
       codespan({ text }) {
-        return PAGE_PATH_PATTERN.test(text) && `<a href="${root}${text.slice(1)}"><code>${text}</code></a>`;
+        return DOCUMENTATION_PATH_PATTERN.test(text) && `<a href="${root}${text.slice(1)}"><code>${text}</code></a>`;
       },
     },
   });

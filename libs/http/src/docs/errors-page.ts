@@ -8,7 +8,7 @@ import {
   type WarningCode,
 } from '@tracking/contracts';
 import { createErrorBody, getErrorStatus } from '../errors/error-response.ts';
-import type { CodeEntry } from '../http-feature.ts';
+import type { CodeDocumentation } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { escapeHtml, renderDocumentationPage, renderJsonBlock } from './documentation-page.ts';
 
@@ -32,7 +32,7 @@ export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string 
     'Error codes',
     [
       ERRORS_INTRODUCTION,
-      renderIndex(codes),
+      renderErrorCodeIndex(codes),
       ...(Object.keys(ERROR_TYPE_DESCRIPTIONS) as ErrorType[]).flatMap((type) => [
         `<h2 id="type-${type}"><code>${type}</code></h2>`,
         ERROR_TYPE_DESCRIPTIONS[type],
@@ -40,7 +40,7 @@ export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string 
       ]),
       '<h2 id="fields">Invalid fields</h2>',
       'Each entry of `details` has the code of one invalid field. The code of the error itself is `validation_failed`, or the code of the fields if all fields have the same code.',
-      ...FIELD_ERROR_CODES.map((code) => renderFieldArticle(code, fields[code])),
+      ...FIELD_ERROR_CODES.map((code) => renderFieldErrorArticle(code, fields[code])),
       '<h2 id="warnings">Warnings</h2>',
       'Codes in `warnings`, a member of the response to every write. The write was carried out.',
       ...WARNING_CODES.map((code) => renderWarningArticle(code, warnings[code])),
@@ -50,18 +50,18 @@ export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string 
 
 const ERRORS_INTRODUCTION = `An error response is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Handle errors by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` lists all invalid fields.\n\nWith \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the URL of its entry on this page.`;
 
-function renderIndex(codes: readonly ErrorCode[]): string {
+function renderErrorCodeIndex(codes: readonly ErrorCode[]): string {
   return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}\n<li><a href="#fields">codes of invalid fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
 }
 
-function renderErrorArticle(code: ErrorCode, entry: CodeEntry): string {
+function renderErrorArticle(code: ErrorCode, entry: CodeDocumentation): string {
   const { message, details = [] } = entry;
   const answer = createErrorBody({ code, message, details }, 'req_…');
-  return renderArticle({ id: code, code, status: getErrorStatus(code), entry, answer });
+  return renderErrorCodeArticle({ id: code, code, status: getErrorStatus(code), entry, answer });
 }
 
-function renderFieldArticle(code: FieldErrorCode, entry: CodeEntry): string {
-  return renderArticle({
+function renderFieldErrorArticle(code: FieldErrorCode, entry: CodeDocumentation): string {
+  return renderErrorCodeArticle({
     id: `field-${code}`,
     code,
     entry,
@@ -69,8 +69,8 @@ function renderFieldArticle(code: FieldErrorCode, entry: CodeEntry): string {
   });
 }
 
-function renderWarningArticle(code: WarningCode, entry: CodeEntry): string {
-  return renderArticle({
+function renderWarningArticle(code: WarningCode, entry: CodeDocumentation): string {
+  return renderErrorCodeArticle({
     id: `warning-${code}`,
     code,
     entry,
@@ -89,16 +89,16 @@ const ERROR_CODES_OF_SERVICE_FAULTS: ReadonlySet<string> = new Set<ErrorCode>([
   'unavailable',
 ]);
 
-interface Article {
+interface ErrorCodeArticle {
   readonly id: string;
   readonly code: string;
   readonly status?: number;
-  readonly entry: CodeEntry;
+  readonly entry: CodeDocumentation;
   /** The error response, with the message of the entry. */
   readonly answer: object;
 }
 
-function renderArticle({ id, code, status, entry, answer }: Article): string {
+function renderErrorCodeArticle({ id, code, status, entry, answer }: ErrorCodeArticle): string {
   return `<article id="${id}">
 
 <h3><a href="#${id}"><code>${code}</code></a>${status === undefined ? '' : ` <small>${status}</small>`}</h3>

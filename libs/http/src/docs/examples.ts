@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode } from '@tracking/contracts';
 import { type ErrorFields, createErrorBody, createProblemDetails, getErrorStatus } from '../errors/error-response.ts';
-import type { CodeEntry } from '../http-feature.ts';
+import type { CodeDocumentation } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type JsonSchema, listCallbacks, listOperations } from './described.ts';
 import { EXAMPLE_REQUEST_ID } from './server-docs.ts';
@@ -120,7 +120,7 @@ function createExampleText(format: string): string {
 }
 
 /** Field that refers to another resource of the workspace. */
-const REFERENCE_FIELD = /(?<!external)_id$/;
+const REFERENCE_FIELD_PATTERN = /(?<!external)_id$/;
 
 function createExampleObject(
   { properties = {}, required, sample = {} }: Readonly<Record<'properties' | 'required' | 'sample', unknown>>,
@@ -130,7 +130,7 @@ function createExampleObject(
   const fields = Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, field]) => {
     const isRequired = (required as readonly string[]).includes(name);
     // The resource does not exist in the reader's workspace, so the request would be refused.
-    if (making.optional && !isRequired && REFERENCE_FIELD.test(name)) return [];
+    if (making.optional && !isRequired && REFERENCE_FIELD_PATTERN.test(name)) return [];
     if (name in given) return [[name, given[name]]];
     const isThere = making.optional || isRequired;
     return isThere ? [[name, createExample(field, making, name)]] : [];
@@ -139,12 +139,12 @@ function createExampleObject(
 }
 
 /** Returns the example of an error code. */
-function createErrorExample(code: ErrorCode, entry: CodeEntry): object {
+function createErrorExample(code: ErrorCode, entry: CodeDocumentation): object {
   return { summary: entry.meaning, value: createErrorBody(createErrorExampleFields(code, entry), EXAMPLE_REQUEST_ID) };
 }
 
 /** Returns the example of an error code as problem details. */
-function createProblemExample(code: ErrorCode, entry: CodeEntry): object {
+function createProblemExample(code: ErrorCode, entry: CodeDocumentation): object {
   const value = createProblemDetails(
     createErrorExampleFields(code, entry),
     EXAMPLE_REQUEST_ID,
@@ -153,6 +153,6 @@ function createProblemExample(code: ErrorCode, entry: CodeEntry): object {
   return { summary: entry.meaning, value };
 }
 
-function createErrorExampleFields(code: ErrorCode, { message, details = [] }: CodeEntry): ErrorFields {
+function createErrorExampleFields(code: ErrorCode, { message, details = [] }: CodeDocumentation): ErrorFields {
   return { status: getErrorStatus(code), code, message, details, headers: {}, unexpected: false };
 }

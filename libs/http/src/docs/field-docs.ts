@@ -1,7 +1,7 @@
 import { createErrorCodeDocs, type FeatureDocs } from '../http-feature.ts';
 
 /** Codes of single invalid fields, in `details`. */
-export const FIELD_ERRORS = {
+export const SHARED_FIELD_ERROR_DOCS = {
   required: {
     ...createErrorCodeDocs(
       'The field is missing.',

@@ -7,7 +7,7 @@ const PLAIN_TEXT_SCHEMA = { type: 'string' as const };
 const INTEGER_SCHEMA = { type: 'integer' as const, minimum: 0 };
 
 /** Headers of responses. A header marked `required` is present in every response that lists it. */
-export const RESPONSE_HEADERS = {
+export const DOCUMENTED_RESPONSE_HEADERS = {
   'Request-Id': {
     description: 'Id of the request, as in the error body.',
     required: true,
@@ -72,13 +72,16 @@ export const RESPONSE_HEADERS = {
   Sunset: { description: 'Time from which the operation may be unavailable (RFC 8594).', schema: PLAIN_TEXT_SCHEMA },
   Link: { description: 'Documentation of the replacement, with `rel="deprecation"`.', schema: PLAIN_TEXT_SCHEMA },
 } as const;
-type ResponseHeader = keyof typeof RESPONSE_HEADERS;
+type ResponseHeader = keyof typeof DOCUMENTED_RESPONSE_HEADERS;
 
 /** Statuses of a response that shows a new resource, which always has a version. */
 const CREATED_STATUSES: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Adds the headers of each response, by status, method and operation. */
-export function addResponseHeaders(described: DescribedOperation, deprecation: OperationDeprecation | undefined): void {
+export function describeResponseHeaders(
+  described: DescribedOperation,
+  deprecation: OperationDeprecation | undefined,
+): void {
   const { operation } = described;
   const { conditional, hasEtag = conditional !== undefined, readsYourWrites } = getOperationOptions(described.id);
   addHeadersToResponses(operation, (status) => {
@@ -116,7 +119,7 @@ const NO_CONTENT_STATUS = 204;
 const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503, 507]);
 
 /** Returns the headers of an error response that operations share; without a status, those that any error may have. */
-export function createErrorHeaders(status?: number) {
+export function createErrorHeaderDocs(status?: number) {
   const isLimited = status !== undefined && status !== 401;
   const candidates: readonly (readonly [ResponseHeader, boolean])[] = [
     ['Request-Id', true],
@@ -174,7 +177,7 @@ const REQUEST_HEADERS = {
 type RequestHeader = keyof typeof REQUEST_HEADERS;
 
 /** Returns the request headers as components that operations refer to. */
-export function selectHeaderParameters() {
+export function buildOpenApiHeaderParameters() {
   return Object.fromEntries(
     Object.entries(REQUEST_HEADERS).map(([name, header]) => {
       const parameter = { name, in: 'header', required: false, ...header };
@@ -185,7 +188,7 @@ export function selectHeaderParameters() {
 }
 
 /** Adds the request headers of an operation. */
-export function addRequestHeaders({ id, method, path, operation, writes }: DescribedOperation): void {
+export function describeOperationRequestHeaders({ id, method, path, operation, writes }: DescribedOperation): void {
   const guarded = ACCESS_BY_OPERATION[id] !== 'open';
   const candidates: readonly (readonly [RequestHeader, boolean])[] = [
     ['Idempotency-Key', method === 'post'],

@@ -27,7 +27,7 @@ const NAMED_ENUMS: Readonly<Record<string, readonly string[]>> = {
   FieldErrorCode: contracts.FIELD_ERROR_CODES,
   HistoryType: contracts.HISTORY_TYPES,
   Incoterm: contracts.INCOTERMS,
-  LoadType: contracts.LOAD_TYPES,
+  LoadType: contracts.CARGO_LOAD_TYPES,
   ManualResolutionCode: contracts.MANUAL_RESOLUTION_CODES,
   MilestoneSource: contracts.MILESTONE_SOURCES,
   Mode: contracts.TRANSPORT_MODES,

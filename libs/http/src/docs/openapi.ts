@@ -12,24 +12,27 @@ import { type DescribedOperation, type OperationObject, listNestedObjects, listO
 import { ProblemResource } from './error.resource.ts';
 import { addOpenApiExamples } from './examples.ts';
 import {
-  RESPONSE_HEADERS,
-  addResponseHeaders,
-  selectHeaderParameters,
+  DOCUMENTED_RESPONSE_HEADERS,
+  describeResponseHeaders,
+  buildOpenApiHeaderParameters,
   describeListParameters,
   moveParameterExampleToDescription,
-  addRequestHeaders,
+  describeOperationRequestHeaders,
 } from './headers.ts';
 import { extractNamedEnums } from './named-enums.ts';
 import { describeErrorResponses } from './refusals.ts';
 
-interface DescribeOptions {
+interface OpenApiDescriptionOptions {
   readonly baseUrl: string;
   readonly docs: ApiDocs;
   readonly deprecations: Deprecations;
 }
 
 /** Returns the OpenAPI 3.1 description of the application's routes. */
-export function describeApi(app: INestApplication, { baseUrl, docs, deprecations }: DescribeOptions): OpenAPIObject {
+export function describeApi(
+  app: INestApplication,
+  { baseUrl, docs, deprecations }: OpenApiDescriptionOptions,
+): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle(API_TITLE)
@@ -45,7 +48,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     })
     .addCookieAuth(
       new SessionCookie(baseUrl).name,
-      { type: 'apiKey', in: 'cookie', description: SESSION_HEADERS },
+      { type: 'apiKey', in: 'cookie', description: SESSION_HEADERS_DESCRIPTION },
       'session',
     )
     .build();
@@ -56,8 +59,13 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   // Copy the document, because all descriptions share objects that belong to the decorators.
   const document = structuredClone(created);
   const { schemas, securitySchemes } = document.components ?? {};
-  const parameters = selectHeaderParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
-  document.components = { securitySchemes, schemas, parameters, headers: structuredClone(RESPONSE_HEADERS) } as never;
+  const parameters = buildOpenApiHeaderParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
+  document.components = {
+    securitySchemes,
+    schemas,
+    parameters,
+    headers: structuredClone(DOCUMENTED_RESPONSE_HEADERS),
+  } as never;
   document.security = [{ bearer: [] }, { session: [] }];
   for (const describe of docs.describe) describe(document);
   const operations = listOperations(document);
@@ -71,8 +79,8 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   }
   describeErrorResponses(document, docs);
   for (const described of operations) {
-    addRequestHeaders(described);
-    addResponseHeaders(described, deprecations[described.id]);
+    describeOperationRequestHeaders(described);
+    describeResponseHeaders(described, deprecations[described.id]);
   }
   addLinksToCreatedResources(operations);
   describeNullableMapsByAnyOf(document);
@@ -127,7 +135,7 @@ function describeNullableMapsByAnyOf({ components }: OpenAPIObject): void {
 }
 
 /** Minimum number of operations with the same parameter for which the parameter becomes a component. */
-const MIN_SHARED_USES = 3;
+const MIN_SHARED_PARAMETER_USES = 3;
 
 /** Replaces equal query and header parameters of several operations with references to a component. */
 function moveParametersToComponents(document: OpenAPIObject, operations: readonly DescribedOperation[]): void {
@@ -137,7 +145,11 @@ function moveParametersToComponents(document: OpenAPIObject, operations: readonl
   for (const { operation } of operations) {
     operation.parameters = (operation.parameters ?? []).map((parameter) => {
       const text = JSON.stringify(parameter);
-      if (!('name' in parameter) || parameter.in === 'path' || (uses.get(text)?.length ?? 0) < MIN_SHARED_USES)
+      if (
+        !('name' in parameter) ||
+        parameter.in === 'path' ||
+        (uses.get(text)?.length ?? 0) < MIN_SHARED_PARAMETER_USES
+      )
         return parameter;
       const { name } = parameter;
       // Another form of the parameter may already have the name.
@@ -156,7 +168,7 @@ function removeUnusedDeprecationHeaders({ paths, components }: OpenAPIObject): v
   }
 }
 
-const SESSION_HEADERS =
+const SESSION_HEADERS_DESCRIPTION =
   'Session cookie, used by the web application. A write needs the header `X-Requested-With` with any value. The header `Environment` selects `live` or `test` data.';
 
 /** Describes the credentials and the permission that an operation needs. */

@@ -6,7 +6,7 @@ import { escapeHtml, renderDocumentationPage } from './documentation-page.ts';
 /** Root of the repository, or of the image: both have `docs` beside `libs`. */
 const REPOSITORY_FOLDER = join(import.meta.dirname, '../../../..');
 /** Parts of `docs` that are published. */
-const PUBLISHED_PATHS = ['guides', 'reference', 'adr', 'glossary.md'];
+const PUBLISHED_DOCS_PATHS = ['guides', 'reference', 'adr', 'glossary.md'];
 /** Extensions of the programs and test vectors that the guides link to. */
 const PROGRAM_EXTENSIONS = new Set(['.cs', '.csproj', '.go', '.java', '.mjs', '.py', '.ts', '.tsv']);
 
@@ -26,51 +26,54 @@ export interface StaticFile {
  * `/docs/guides` for its `README.md`), and unchanged (`/docs/guides/errors.md`). Links between the files work in both.
  */
 export function listPublishedDocs(): readonly StaticFile[] {
-  const sources = PUBLISHED_PATHS.flatMap((part) =>
-    part.endsWith('.md') ? [`docs/${part}`] : listFilesOfFolder(`docs/${part}`),
+  const sources = PUBLISHED_DOCS_PATHS.flatMap((part) =>
+    part.endsWith('.md') ? [`docs/${part}`] : listPublishableFilesOfFolder(`docs/${part}`),
   );
   const published = new Set(sources);
   return sources.flatMap((source): StaticFile[] => {
     const read = () => readFileSync(join(REPOSITORY_FOLDER, source), 'utf8');
     if (extname(source) !== '.md') return [{ path: source, type: PLAIN_TEXT_CONTENT_TYPE, read }];
-    const path = toPagePath(source);
+    const path = toDocumentationPagePath(source);
     return [
       { path: source, type: 'text/markdown; charset=utf-8', read },
-      { path, type: 'text/html; charset=utf-8', read: () => renderPage(source, path, published) },
+      { path, type: 'text/html; charset=utf-8', read: () => renderPublishedDocPage(source, path, published) },
     ];
   });
 }
 
-function listFilesOfFolder(folder: string): readonly string[] {
+function listPublishableFilesOfFolder(folder: string): readonly string[] {
   return readdirSync(join(REPOSITORY_FOLDER, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name}`)
     .filter((path) => extname(path) === '.md' || PROGRAM_EXTENSIONS.has(extname(path)))
     .sort();
 }
 
-function toPagePath(source: string): string {
+function toDocumentationPagePath(source: string): string {
   return source.replace(/(?:\/README)?\.md$/, '');
 }
 
-function renderPage(source: string, path: string, published: ReadonlySet<string>): string {
+function renderPublishedDocPage(source: string, path: string, published: ReadonlySet<string>): string {
   const [title = '', ...lines] = readFileSync(join(REPOSITORY_FOLDER, source), 'utf8').split('\n');
   const resolveLink = (href: string): string | undefined => {
     if (/^(?:[a-z]+:|#)/.test(href)) return href;
     const [file = '', anchor] = href.split('#', 2);
     const target = join(dirname(source), file);
-    if (!published.has(target) && target !== 'docs/openapi.json' && target !== POSTMAN_COLLECTION) return undefined;
-    const url = target === 'docs/openapi.json' ? 'openapi.json' : toPagePath(target);
+    if (!published.has(target) && target !== 'docs/openapi.json' && target !== POSTMAN_COLLECTION_PATH)
+      return undefined;
+    const url = target === 'docs/openapi.json' ? 'openapi.json' : toDocumentationPagePath(target);
     return `${relative(dirname(path), url)}${anchor === undefined ? '' : `#${anchor}`}`;
   };
   return renderDocumentationPage(escapeHtml(title.replace(/^# /, '')), lines.join('\n'), { path, resolveLink });
 }
 
 /** Path of the Postman collection, in this repository and at the server. */
-export const POSTMAN_COLLECTION = 'docs/postman_collection.json';
+export const POSTMAN_COLLECTION_PATH = 'docs/postman_collection.json';
 
 /** Returns the Postman collection with the address of the server. */
-export function writePostmanCollection(baseUrl: string): string {
-  const collection = JSON.parse(readFileSync(join(REPOSITORY_FOLDER, POSTMAN_COLLECTION), 'utf8')) as PostmanCollection;
+export function createPostmanCollectionJson(baseUrl: string): string {
+  const collection = JSON.parse(
+    readFileSync(join(REPOSITORY_FOLDER, POSTMAN_COLLECTION_PATH), 'utf8'),
+  ) as PostmanCollection;
   const variable = collection.variable.map((each) => (each.key === 'baseUrl' ? { ...each, value: baseUrl } : each));
   return JSON.stringify({ ...collection, variable });
 }
@@ -83,7 +86,7 @@ interface PostmanCollection {
  * Returns `/llms.txt`, which lists the documentation for language models.
  * @see https://llmstxt.org
  */
-export function writeLlmsText(baseUrl: string): string {
+export function createLlmsText(baseUrl: string): string {
   const link = (name: string, path: string, notes: string) => `- [${name}](${baseUrl}/${path}): ${notes}`;
   return `# Shipment Tracking API
 
@@ -98,7 +101,7 @@ export function writeLlmsText(baseUrl: string): string {
 ## API
 
 ${link('OpenAPI 3.1 description', 'openapi.json', 'all operations, parameters, fields and events')}
-${link('Postman collection', POSTMAN_COLLECTION, 'all operations with working examples')}
+${link('Postman collection', POSTMAN_COLLECTION_PATH, 'all operations with working examples')}
 ${link('Error codes', 'docs/errors', 'the meaning of each code, an example, and what to do')}
 ${link('Webhook events', 'docs/webhooks', 'the rules for receivers and an example of each event')}
 
@@ -122,7 +125,7 @@ ${link('All guides and the reference in one file', 'llms-full.txt', 'about 500 k
 }
 
 /** Returns `/llms-full.txt`: all guides and the reference, each after a line with its address. */
-export function writeLlmsFullText(baseUrl: string): string {
+export function createLlmsFullText(baseUrl: string): string {
   return ['docs/guides', 'docs/reference']
     .flatMap((folder) => listTableOfContents(folder))
     .map(({ path }) => `Source: ${baseUrl}/${path}\n\n${readFileSync(join(REPOSITORY_FOLDER, path), 'utf8')}`)

@@ -8,10 +8,10 @@ import {
   type DescribedOperation,
   type OperationObject,
   listOperations,
-  findInlineParameter,
+  findInlineOperationParameter,
   createSchemaReference,
 } from './described.ts';
-import { createErrorHeaders } from './headers.ts';
+import { createErrorHeaderDocs } from './headers.ts';
 
 /** Error responses that the operations share: status, name of the component, and description. */
 const SHARED_RESPONSES: readonly (readonly [status: number, name: string, description: string])[] = [
@@ -35,7 +35,7 @@ const SHARED_RESPONSES: readonly (readonly [status: number, name: string, descri
   [507, 'InsufficientStorage', 'The storage of the service is full.'],
 ];
 /** The response of any operation to a request that is not valid HTTP. */
-const DEFAULT_RESPONSE = {
+const INVALID_REQUEST_RESPONSE_DOCS = {
   name: 'InvalidHttpRequest',
   description: 'The request did not arrive in time, or its headers or its method are not acceptable.',
   codes: ['request_timeout', 'expectation_failed', 'headers_too_large', 'method_not_implemented'] satisfies ErrorCode[],
@@ -57,27 +57,30 @@ const PROBLEM_RESPONSE = {
 export function describeErrorResponses(document: OpenAPIObject, docs: ApiDocs): void {
   const used = new Map<number, Set<ErrorCode>>();
   for (const described of listOperations(document)) {
-    for (const code of describeOperation(described, docs)) {
+    for (const code of describeErrorsOfOperation(described, docs)) {
       used.set(getErrorStatus(code), (used.get(getErrorStatus(code)) ?? new Set()).add(code));
     }
   }
   const responses: [string, object][] = SHARED_RESPONSES.flatMap(([status, name, description]) => {
     const codes = sortErrorCodes(used.get(status) ?? new Set());
     const content = { 'application/json': createErrorMedia('ErrorResponse', codes) };
-    return codes.length === 0 ? [] : [[name, { description, headers: createErrorHeaders(status), content }]];
+    return codes.length === 0 ? [] : [[name, { description, headers: createErrorHeaderDocs(status), content }]];
   });
-  const { name, description, codes } = DEFAULT_RESPONSE;
+  const { name, description, codes } = INVALID_REQUEST_RESPONSE_DOCS;
   const defaultContent = { 'application/json': createErrorMedia('ErrorResponse', codes) };
   const problemContent = { [PROBLEM_TYPE]: createErrorMedia('Problem', ['not_found']) };
   responses.push(
-    [name, { description, headers: createErrorHeaders(), content: defaultContent }],
-    [PROBLEM_RESPONSE.name, { ...PROBLEM_RESPONSE.response, headers: createErrorHeaders(), content: problemContent }],
+    [name, { description, headers: createErrorHeaderDocs(), content: defaultContent }],
+    [
+      PROBLEM_RESPONSE.name,
+      { ...PROBLEM_RESPONSE.response, headers: createErrorHeaderDocs(), content: problemContent },
+    ],
   );
   document.components = { ...document.components, responses: Object.fromEntries(responses) as never };
 }
 
 /** Describes the errors of one operation. Returns their codes. */
-function describeOperation(described: DescribedOperation, docs: ApiDocs): readonly ErrorCode[] {
+function describeErrorsOfOperation(described: DescribedOperation, docs: ApiDocs): readonly ErrorCode[] {
   const { operation } = described;
   const codes = collectErrorCodesOfOperation(described, docs);
   const statuses = new Set(codes.map(getErrorStatus));
@@ -90,7 +93,7 @@ function describeOperation(described: DescribedOperation, docs: ApiDocs): readon
     const reason = reasons.get(status) ?? '';
     if (reason !== '') lines.push(`- ${status}: ${reason}`);
   }
-  operation.responses['default'] = { $ref: `#/components/responses/${DEFAULT_RESPONSE.name}` };
+  operation.responses['default'] = { $ref: `#/components/responses/${INVALID_REQUEST_RESPONSE_DOCS.name}` };
   if (lines.length > 0) operation.description = `${operation.description ?? ''}\n\n${lines.join('\n')}`.trim();
   Object.assign(operation, { 'x-error-codes': codes });
   return codes;
@@ -103,7 +106,7 @@ function collectErrorDescriptions(
 ): ReadonlyMap<number, string> {
   const reasons = new Map<number, string>();
   for (const [text, response] of Object.entries(operation.responses)) {
-    if (!isErrorResponse(response)) continue;
+    if (!isErrorResponseDescription(response)) continue;
     const status = Number(text);
     if (!statuses.has(status))
       throw new Error(`Operation ${id} declares status ${status}, but none of its error codes has this status.`);
@@ -113,7 +116,7 @@ function collectErrorDescriptions(
   return reasons;
 }
 
-function isErrorResponse(response: OperationObject['responses'][string]): boolean {
+function isErrorResponseDescription(response: OperationObject['responses'][string]): boolean {
   return response !== undefined && JSON.stringify(response).includes(createSchemaReference('ErrorResponse').$ref);
 }
 
@@ -129,17 +132,17 @@ function collectErrorCodesOfOperation(described: DescribedOperation, { refusals 
   const { id, method, operation, writes } = described;
   const access = ACCESS_BY_OPERATION[id];
   const guarded = access !== 'open';
-  const declares = (status: string) => isErrorResponse(operation.responses[status]);
+  const declares = (status: string) => isErrorResponseDescription(operation.responses[status]);
   const conditions: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['validation_failed', 'unknown_parameter']],
-    [findInlineParameter(operation, 'cursor') !== undefined, ['invalid_cursor']],
+    [findInlineOperationParameter(operation, 'cursor') !== undefined, ['invalid_cursor']],
     [getOperationOptions(id).readsYourWrites !== undefined, ['invalid_consistency_token']],
     [writes, ['malformed_json', 'body_too_large', 'unsupported_media_type']],
     [guarded, ['missing_api_key', 'invalid_api_key', 'invalid_session', 'rate_limited']],
     [guarded && access !== 'authenticated', ['permission_denied']],
     [guarded && writes, ['csrf']],
     [declares('404'), ['not_found']],
-    [findInlineParameter(operation, 'If-Match') !== undefined, ['precondition_failed']],
+    [findInlineOperationParameter(operation, 'If-Match') !== undefined, ['precondition_failed']],
     [method === 'post', ['idempotency_key_reused', 'idempotency_in_progress']],
     [true, ['internal_error']],
     [declares('503'), ['unavailable', 'busy']],

@@ -13,11 +13,11 @@ import { API_TITLE } from './openapi.ts';
 import {
   listPublishedDocs,
   PLAIN_TEXT_CONTENT_TYPE,
-  POSTMAN_COLLECTION,
+  POSTMAN_COLLECTION_PATH,
   type StaticFile,
-  writeLlmsFullText,
-  writeLlmsText,
-  writePostmanCollection,
+  createLlmsFullText,
+  createLlmsText,
+  createPostmanCollectionJson,
 } from './published-docs.ts';
 
 /**
@@ -61,18 +61,18 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
     json ??= Buffer.from(JSON.stringify(describe()));
     return reply.type('application/json; charset=utf-8').send(json);
   });
-  void fastify.register(servePages, { docs, settings });
+  void fastify.register(serveDocumentationPages, { docs, settings });
 }
 
 /** Serves the HTML pages of the documentation with the response headers for pages. */
-async function servePages(
+async function serveDocumentationPages(
   pages: FastifyInstance,
   { docs, settings }: Pick<ServeDocsOptions, 'docs' | 'settings'>,
 ): Promise<void> {
   pages.addHook('onRoute', (route) => {
     route.config = { answers: 'docs', ...route.config };
   });
-  pages.get('/docs', (_request, reply) => sendPage(reply, DOCS_PAGE));
+  pages.get('/docs', (_request, reply) => sendHtmlPage(reply, DOCS_PAGE_HTML));
   // Redirect /docs/ to /docs, because URLs in the page are relative to /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
   for (const folder of ['guides', 'reference', 'adr'])
@@ -86,9 +86,13 @@ async function servePages(
   for (const file of listPublishedDocs()) serveFile(pages, file);
   const { baseUrl } = settings;
   const collectionType = 'application/json; charset=utf-8';
-  serveFile(pages, { path: POSTMAN_COLLECTION, type: collectionType, read: () => writePostmanCollection(baseUrl) });
-  serveFile(pages, { path: 'llms.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => writeLlmsText(baseUrl) });
-  serveFile(pages, { path: 'llms-full.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => writeLlmsFullText(baseUrl) });
+  serveFile(pages, {
+    path: POSTMAN_COLLECTION_PATH,
+    type: collectionType,
+    read: () => createPostmanCollectionJson(baseUrl),
+  });
+  serveFile(pages, { path: 'llms.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => createLlmsText(baseUrl) });
+  serveFile(pages, { path: 'llms-full.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => createLlmsFullText(baseUrl) });
   pages.get('/docs/nav.css', (_request, reply) => sendStyleSheet(reply, NAV_STYLE));
   pages.get('/docs/pages.css', (_request, reply) => sendStyleSheet(reply, DOCS_PAGE_STYLE));
   pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
@@ -127,7 +131,7 @@ function serveFile(pages: FastifyInstance, { path, type, read }: StaticFile): vo
   });
 }
 
-function sendPage(reply: FastifyReply, html: string): FastifyReply {
+function sendHtmlPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html);
 }
 
@@ -135,7 +139,7 @@ function sendStyleSheet(reply: FastifyReply, css: string): FastifyReply {
   return reply.type('text/css; charset=utf-8').send(css);
 }
 
-const DOCS_PAGE = `<!doctype html>
+const DOCS_PAGE_HTML = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">

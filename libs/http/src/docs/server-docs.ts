@@ -1,8 +1,8 @@
 import { createErrorCodeDocs, type FeatureDocs } from '../http-feature.ts';
-import { FIELD_ERRORS, WARNING_DOCS } from './field-docs.ts';
+import { SHARED_FIELD_ERROR_DOCS, WARNING_DOCS } from './field-docs.ts';
 
 /** Error codes that any feature may return. */
-const SERVER_ERRORS = {
+const SERVER_ERROR_CODE_DOCS = {
   validation_failed: {
     ...createErrorCodeDocs(
       'The request is not valid. `details` lists all invalid fields, each with its own code.',
@@ -210,12 +210,12 @@ const EXAMPLE_FIELD_ERROR = {
 
 /** Documentation that does not belong to a single feature. */
 export const SERVER_DOCS: FeatureDocs = {
-  errors: SERVER_ERRORS,
-  fields: FIELD_ERRORS,
+  errors: SERVER_ERROR_CODE_DOCS,
+  fields: SHARED_FIELD_ERROR_DOCS,
   warnings: WARNING_DOCS,
   samples: { FieldError: EXAMPLE_FIELD_ERROR },
   values: {
-    detail: SERVER_ERRORS.not_found.message,
+    detail: SERVER_ERROR_CODE_DOCS.not_found.message,
     id: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd',
     message: 'The receiver responded with status 500.',
     name: 'Acme Electronics Ltd',

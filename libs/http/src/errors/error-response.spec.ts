@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { DomainError, ERROR_CODES, type ErrorCode, type FieldError } from '@tracking/contracts';
-import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
+import { BusyError, UnavailableError, WritesRefusedError } from '@tracking/ports';
 import {
   toErrorResponse,
   createErrorBody,
@@ -45,8 +45,8 @@ describe('toErrorResponse', () => {
   });
 
   it('responds with 503 and Retry-After if a queue is full or an engine is lost', () => {
-    const busy = answer(new Busy('shipments', 'too many commands are queued'));
-    const lost = answer(new Unavailable('event store', 'connection refused at 10.0.0.7'));
+    const busy = answer(new BusyError('shipments', 'too many commands are queued'));
+    const lost = answer(new UnavailableError('event store', 'connection refused at 10.0.0.7'));
     expect(busy).toMatchObject({ status: 503, code: 'busy', headers: { 'Retry-After': '1' } });
     expect(lost).toMatchObject({ status: 503, code: 'unavailable', headers: { 'Retry-After': '5' } });
     expect(lost.message).not.toContain('10.0.0.7');
@@ -54,7 +54,7 @@ describe('toErrorResponse', () => {
 
   it('mentions an unknown outcome after a lost engine only if the handler had started', () => {
     const lost = (progress: FailedRequest['progress'], engine = 'event store') =>
-      answer(new Unavailable(engine, 'gone'), progress).message;
+      answer(new UnavailableError(engine, 'gone'), progress).message;
     expect(lost('begun')).toBe(
       'The event store does not respond. Whether the write took effect is unknown; send it again.',
     );
@@ -62,7 +62,7 @@ describe('toErrorResponse', () => {
     expect(lost('read')).toBe('The event store does not respond; try again.');
     expect(lost('read', 'shipments')).toBe('The service shipments does not respond; try again.');
     expect(lost('read', 'read models')).toBe('The read models do not respond; try again.');
-    expect(answer(new WritesRefused('storage', 'no room on the disk'))).toMatchObject({
+    expect(answer(new WritesRefusedError('storage', 'no room on the disk'))).toMatchObject({
       status: 503,
       code: 'unavailable',
       message: 'The storage accepts no writes at present. Nothing was changed; try again.',

@@ -7,9 +7,9 @@ import {
   type ErrorCode,
   type ErrorType,
   type FieldError,
-  PreconditionFailed,
+  PreconditionFailedError,
 } from '@tracking/contracts';
-import { Busy, isErrorWithoutEffect, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
+import { BusyError, isErrorWithoutEffect, type Logger, UnavailableError, WritesRefusedError } from '@tracking/ports';
 import { SERVICE_NAMES } from '@tracking/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatEtag } from '../preconditions/preconditions.ts';
@@ -43,15 +43,15 @@ export interface FailedRequest {
 export function toErrorResponse(error: unknown, request: FailedRequest): ErrorFields {
   if (error instanceof RequestError)
     return createErrorResponse(error.code, error.message, error.details, error.headers);
-  if (error instanceof PreconditionFailed) return createPreconditionFailed(error);
+  if (error instanceof PreconditionFailedError) return createPreconditionFailed(error);
   if (error instanceof DomainError) return fromDomainError(error);
-  if (error instanceof Busy)
+  if (error instanceof BusyError)
     return createErrorResponse('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
-  if (error instanceof WritesRefused) {
+  if (error instanceof WritesRefusedError) {
     const message = `The ${error.engine} accepts no writes at present. Nothing was changed; try again.`;
     return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
-  if (error instanceof Unavailable) {
+  if (error instanceof UnavailableError) {
     const message = `${describeUnavailableEngine(error.engine)}${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
     return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
@@ -65,7 +65,7 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorFi
   };
 }
 
-/** Describes an absent engine or service. An `Unavailable` error names both in the field for the storage engine. */
+/** Describes an absent engine or service. An `UnavailableError` error names both in the field for the storage engine. */
 function describeUnavailableEngine(engine: string): string {
   if (SERVICE_NAMES.some((service) => service === engine)) return `The service ${engine} does not respond`;
   return `The ${engine} ${engine.endsWith('s') ? 'do' : 'does'} not respond`;
@@ -85,7 +85,7 @@ function fromDomainError({ code, message, details }: DomainError): ErrorFields {
 }
 
 /** Returns the 412 response, with the current `ETag` if the resource exists. */
-function createPreconditionFailed({ code, message, version }: PreconditionFailed): ErrorFields {
+function createPreconditionFailed({ code, message, version }: PreconditionFailedError): ErrorFields {
   return createErrorResponse(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
 }
 
@@ -168,7 +168,7 @@ function readAcceptWeight(accept: string, mediaType: string): number {
   return 0;
 }
 
-const STATUS_BY_TYPE: Readonly<Record<ErrorType, number>> = {
+const HTTP_STATUS_BY_ERROR_TYPE: Readonly<Record<ErrorType, number>> = {
   invalid_request: 400,
   authentication: 401,
   permission: 403,
@@ -198,7 +198,7 @@ const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 
 /** Returns the HTTP status of an error code. */
 export function getErrorStatus(code: ErrorCode): number {
-  return STATUS_BY_CODE[code] ?? STATUS_BY_TYPE[ERROR_CODES[code]];
+  return STATUS_BY_CODE[code] ?? HTTP_STATUS_BY_ERROR_TYPE[ERROR_CODES[code]];
 }
 
 interface ErrorFilterOptions {
@@ -228,7 +228,7 @@ export class ErrorFilter implements ExceptionFilter {
         createRequestLogFields(request),
         'a client disconnected before its request was complete',
       );
-    else if (answer.unexpected) this.logError(error, request);
+    else if (answer.unexpected) this.logUnexpectedError(error, request);
     if (reply.sent) return;
     const problem = acceptsProblemJson(request.headers.accept);
     const body = problem
@@ -244,12 +244,12 @@ export class ErrorFilter implements ExceptionFilter {
   /** Returns the error of one item of a bulk request. */
   toItemError(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
     const answer = toErrorResponse(error, describeFailedRequest(request));
-    if (answer.unexpected) this.logError(error, request);
+    if (answer.unexpected) this.logUnexpectedError(error, request);
     return { status: answer.status, ...createErrorBody(answer, request.id) };
   }
 
   /** Logs only the stack, because bodies and headers may hold secrets. */
-  private logError(error: unknown, request: FastifyRequest): void {
+  private logUnexpectedError(error: unknown, request: FastifyRequest): void {
     const { method, url } = request.routeOptions ?? {};
     const stack = error instanceof Error ? error.stack : String(error);
     this.options.logger.error(

@@ -2,8 +2,8 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
-import { HEALTH_TOKEN, type HttpDependencies } from '../http-feature.ts';
-import { PublicRoute } from '../operations/operation.ts';
+import { HEALTH_INJECTION_TOKEN, type HttpDependencies } from '../http-feature.ts';
+import { PublicApiOperation } from '../operations/operation.ts';
 
 @ApiSchema({ name: 'Liveness' })
 class LivenessResource {
@@ -31,10 +31,10 @@ class ReadinessResource {
 @ApiTags('Health')
 @Controller('health')
 export class HealthController {
-  constructor(@Inject(HEALTH_TOKEN) private readonly health: HttpDependencies['health']) {}
+  constructor(@Inject(HEALTH_INJECTION_TOKEN) private readonly health: HttpDependencies['health']) {}
 
   @Get('live')
-  @PublicRoute('live', { summary: 'Check liveness' })
+  @PublicApiOperation('live', { summary: 'Check liveness' })
   @ApiResponse({ status: 200, description: 'The process is running.', type: LivenessResource })
   reportLiveness(): { readonly status: 'live' } {
     return { status: 'live' };
@@ -45,7 +45,7 @@ export class HealthController {
    * some operations still work.
    */
   @Get('ready')
-  @PublicRoute('ready', { summary: 'Check readiness' })
+  @PublicApiOperation('ready', { summary: 'Check readiness' })
   @ApiResponse({
     status: 200,
     description: 'The process accepts requests: `ready`, or `degraded` while an engine is unavailable.',

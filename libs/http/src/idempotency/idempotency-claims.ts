@@ -33,7 +33,7 @@ export interface IdempotencyOptions {
 }
 
 /** Maximum length of an encrypted response in ASCII characters. A stored document has at most 16 MB. */
-const MAX_SEALED_CHARS = 12 * 1024 * 1024;
+const MAX_SEALED_RESPONSE_CHARS = 12 * 1024 * 1024;
 
 /** A request with an `Idempotency-Key`. */
 export interface ClaimedRequest {
@@ -79,25 +79,26 @@ export class IdempotencyClaims {
     this.cipher = options.responseCipher(deriveKey(options.secret, 'answers'));
   }
 
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   static async openIdempotencyClaims(options: IdempotencyOptions): Promise<IdempotencyClaims> {
     const { documentStore } = options;
-    const claims = await documentStore.collection<IdempotencyClaim>({ ...CLAIMS_COLLECTION, durability: 'ordered' });
-    const answers = await documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
+    const spec = IDEMPOTENCY_CLAIMS_COLLECTION_SPEC;
+    const claims = await documentStore.collection<IdempotencyClaim>({ ...spec, durability: 'ordered' });
+    const answers = await documentStore.collection<IdempotencyClaim>(spec);
     const sweeper = createClaimSweeper(claims, options);
     sweeper.startJobRounds();
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
 
   /** Stops the sweeper. Call this method when no request is in progress, before closing the document store. */
-  closeIdempotencyClaims(): Promise<void> {
+  stopClaimSweeper(): Promise<void> {
     return this.sweeper.stopJobRounds();
   }
 
   /**
    * Stores the claim of a request before its command runs, or reads the existing one. End a claim that is taken with
-   * {@link storeResponse}, {@link releaseClaim} or {@link deleteClaim}.
-   * @throws Unavailable; the command was not begun
+   * {@link storeResponse}, {@link releaseClaim} or {@link deleteIdempotencyClaim}.
+   * @throws UnavailableError; the command was not begun
    */
   async takeIdempotencyClaim(request: ClaimedRequest): Promise<TakeResult> {
     const fresh = this.createClaim(request);
@@ -105,7 +106,7 @@ export class IdempotencyClaims {
     this.attemptsInProgress.add(fresh.attempt);
     let taking = CLAIM_IN_PROGRESS;
     try {
-      taking = (await this.claims.insert(fresh)) ? { kind: 'taken', claim: fresh } : await this.takeOver(fresh);
+      taking = (await this.claims.insert(fresh)) ? { kind: 'taken', claim: fresh } : await this.takeOverClaim(fresh);
     } finally {
       if (taking.kind !== 'taken') this.attemptsInProgress.delete(fresh.attempt);
     }
@@ -117,12 +118,12 @@ export class IdempotencyClaims {
    * runs the command again, which changes nothing.
    * @returns the response to send. If another attempt took over the claim, returns its response, or undefined while it
    *   is in progress
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async storeResponse(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
-    return this.writeOutcome(claim, async () => {
+    return this.endAttemptAfterWrite(claim, async () => {
       const sealed = await encryptResponse(this.cipher, claim.id, answer);
-      if (sealed.length > MAX_SEALED_CHARS) {
+      if (sealed.length > MAX_SEALED_RESPONSE_CHARS) {
         await this.claims.replace({ ...claim, state: 'released' }, createUnchangedClaimGuard(claim));
         return answer;
       }
@@ -136,11 +137,11 @@ export class IdempotencyClaims {
   /**
    * Releases the claim of a request that failed on the server: the next repeat runs the same command again.
    * @param isUndone true if this attempt certainly changed nothing
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   releaseClaim(claim: IdempotencyClaim, isUndone = false): Promise<void> {
     const is_undone = isUndone && !claim.is_repeat;
-    return this.writeOutcome(claim, async () => {
+    return this.endAttemptAfterWrite(claim, async () => {
       await this.claims.replace({ ...claim, state: 'released', is_undone }, createUnchangedClaimGuard(claim));
     });
   }
@@ -148,17 +149,17 @@ export class IdempotencyClaims {
   /**
    * Deletes the claim of a request that was refused, so that a corrected request can use the key. The claim of a repeat
    * is released instead, because an earlier attempt may have run the command.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  deleteClaim(claim: IdempotencyClaim): Promise<void> {
+  deleteIdempotencyClaim(claim: IdempotencyClaim): Promise<void> {
     if (claim.is_repeat) return this.releaseClaim(claim);
-    return this.writeOutcome(claim, async () => {
+    return this.endAttemptAfterWrite(claim, async () => {
       await this.claims.delete(claim.id, createUnchangedClaimGuard(claim));
     });
   }
 
   /** Takes over an existing claim. If several requests try this concurrently, exactly one succeeds. */
-  private async takeOver(fresh: IdempotencyClaim): Promise<TakeResult> {
+  private async takeOverClaim(fresh: IdempotencyClaim): Promise<TakeResult> {
     const found = await this.claims.get(fresh.id);
     // Report the claim as in progress, because another request has just deleted the stored claim.
     if (found === undefined) return CLAIM_IN_PROGRESS;
@@ -167,16 +168,15 @@ export class IdempotencyClaims {
       if (found.fingerprint !== fresh.fingerprint) return { kind: 'reused' };
       const answer = await this.openStoredResponse(found);
       if (answer !== undefined && mayReceiveStoredResponse(found, answer, fresh)) return { kind: 'answered', answer };
-      if (this.isInProgress(found)) return CLAIM_IN_PROGRESS;
+      if (this.isAttemptInProgress(found)) return CLAIM_IN_PROGRESS;
     }
-    const claim = isOver ? fresh : createClaimForRetry(found, fresh);
-    return (await this.claims.replace(claim, createUnchangedClaimGuard(found)))
-      ? { kind: 'taken', claim }
-      : CLAIM_IN_PROGRESS;
+    const claim = isOver ? fresh : createIdempotencyClaimForRetry(found, fresh);
+    const isTaken = await this.claims.replace(claim, createUnchangedClaimGuard(found));
+    return isTaken ? { kind: 'taken', claim } : CLAIM_IN_PROGRESS;
   }
 
   /** Returns true if the attempt may still run. A process that was killed leaves its claims open. */
-  private isInProgress({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
+  private isAttemptInProgress({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
     if (state !== 'open') return false;
     if (process === this.process) return this.attemptsInProgress.has(attempt);
     // Treat a time far in the future as long ago, because it comes from a wrong clock.
@@ -187,7 +187,7 @@ export class IdempotencyClaims {
     return answer === undefined ? undefined : decryptResponse(this.cipher, id, answer);
   }
 
-  private async writeOutcome<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
+  private async endAttemptAfterWrite<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } finally {
@@ -236,7 +236,7 @@ function mayReceiveStoredResponse(
  * Returns the claim for another attempt. The new claim keeps the command id. If the earlier attempt may have changed
  * data, the new claim also keeps the time, so that the command repeats the same writes.
  */
-function createClaimForRetry(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
+function createIdempotencyClaimForRetry(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
   const { is_undone = false, answer: _, ...claim } = found;
   const { at, process, attempt, taken_at, permissions } = fresh;
   const own = { state: 'open', process, attempt, taken_at, permissions } as const;
@@ -277,7 +277,7 @@ export interface IdempotencyClaim extends Document {
   readonly answer?: string;
 }
 
-export const CLAIMS_COLLECTION: CollectionSpec = {
+export const IDEMPOTENCY_CLAIMS_COLLECTION_SPEC: CollectionSpec = {
   name: 'idempotency_claims',
   indexes: [{ name: 'expiry', fields: ['expires_at'] }],
   shardKey: [],
@@ -307,7 +307,7 @@ export function createClaimSweeper(
     countRetry: createRetryCounter(metrics),
     description: 'deleting old idempotency keys',
     intervalMs: SWEEP_INTERVAL_MS,
-    runRound: (ending) => deleteExpiredClaims(claims, clock().toISOString(), ending),
+    runJobRound: (ending) => deleteExpiredClaims(claims, clock().toISOString(), ending),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Quota } from '@tracking/ports';
+import type { RequestQuota } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-response.ts';
 import { createInvalidRequestError, RequestError } from '../errors/request-error.ts';
@@ -41,7 +41,8 @@ interface SafeRetriesDependencies {
   readonly claims: IdempotencyClaims;
   readonly errors: ErrorFilter;
   /** Owners of keys: credentials, limited by the quota (public API), or one owner for all keys (operators' API). */
-  readonly keysOf: { readonly quota: Quota; readonly readYourWrites: ReadYourWrites } | { readonly owner: string };
+  readonly keysOf:
+    { readonly quota: RequestQuota; readonly readYourWrites: ReadYourWrites } | { readonly owner: string };
 }
 
 /**
@@ -75,7 +76,7 @@ export function registerIdempotencyHooks(fastify: FastifyInstance, parts: SafeRe
 }
 
 /** @throws RequestError `rate_limited` */
-async function admitAnonymousRequest(quota: Quota, { ip }: FastifyRequest): Promise<void> {
+async function admitAnonymousRequest(quota: RequestQuota, { ip }: FastifyRequest): Promise<void> {
   const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${IDEMPOTENCY_KEY_HEADER} and without credentials is exceeded.`;
   await requireRequestQuota(
     quota,
@@ -91,7 +92,7 @@ async function beginIdempotentRequest(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const taking = await parts.claims.takeIdempotencyClaim(readClaimedRequest(parts, request));
+  const taking = await parts.claims.takeIdempotencyClaim(readIdempotencyClaimOfRequest(parts, request));
   switch (taking.kind) {
     case 'taken': {
       const { command_id, at } = taking.claim;
@@ -100,7 +101,7 @@ async function beginIdempotentRequest(
       return true;
     }
     case 'answered':
-      await setStoredResponse(parts, reply, taking.answer);
+      await applyStoredResponseToReply(parts, reply, taking.answer);
       reply.send(taking.answer.body);
       return false;
     case 'reused':
@@ -130,22 +131,22 @@ async function endIdempotencyClaim(
   // Do not store refusals of requests without credentials, because unauthenticated callers could fill the store.
   const isAnonymous = 'quota' in parts.keysOf && request.principal === null;
   if (!isStatusStoredForRepeats(statusCode) || (isAnonymous && statusCode >= 300)) {
-    await claims.deleteClaim(claim);
+    await claims.deleteIdempotencyClaim(claim);
     return payload;
   }
   const answer = captureResponseForStorage(reply, payload);
   const kept = await claims.storeResponse(claim, answer);
   if (kept === answer) return payload;
   if (kept === undefined) throw createRequestInProgressError();
-  await setStoredResponse(parts, reply, kept);
+  await applyStoredResponseToReply(parts, reply, kept);
   return kept.body;
 }
 
 /**
- * Sets the stored response on the reply, except for the body. The consistency token is at least the one that the client
- * knows.
+ * Applies the status and headers of the stored response to the reply. The consistency token is at least the one that
+ * the client knows.
  */
-async function setStoredResponse(
+async function applyStoredResponseToReply(
   { keysOf }: SafeRetriesDependencies,
   reply: FastifyReply,
   answer: StoredResponse,
@@ -176,7 +177,7 @@ function usesIdempotencyKey(
  * environment, so that no caller gets the response to another request.
  * @throws RequestError `validation_failed`
  */
-function readClaimedRequest(
+function readIdempotencyClaimOfRequest(
   { keysOf }: SafeRetriesDependencies,
   { method, url, body, headers, raw, principal }: FastifyRequest,
 ): ClaimedRequest {

@@ -11,7 +11,7 @@ const decompressGzip = promisify(gunzip);
  */
 const STORED_RESPONSE_HEADERS = ['content-type', 'location', 'etag', 'consistency-token'] as const;
 /** Headers that are not sent if the response cannot be stored or is replaced. */
-const REPLACED_HEADERS = [...STORED_RESPONSE_HEADERS, 'set-cookie'] as const;
+const HEADERS_DROPPED_ON_REPLACEMENT = [...STORED_RESPONSE_HEADERS, 'set-cookie'] as const;
 
 /** A response, as it was first sent. */
 export interface StoredResponse {
@@ -61,7 +61,7 @@ export function replaceStatusAndHeaders(reply: FastifyReply, { status, headers }
 
 /** Removes the headers of a response that is not sent. */
 export function clearResponseHeaders(reply: FastifyReply): FastifyReply {
-  for (const name of REPLACED_HEADERS) reply.removeHeader(name);
+  for (const name of HEADERS_DROPPED_ON_REPLACEMENT) reply.removeHeader(name);
   return reply;
 }
 

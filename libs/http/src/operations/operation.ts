@@ -60,7 +60,7 @@ export function getOperationOptions(operationId: OperationId): OperationOptions 
  * Declares a handler as an operation of the public API. Access, query parameters and body are checked before the
  * handler runs. The OpenAPI description includes the responses that follow from these checks.
  */
-export function PublicRoute(operationId: OperationId, options: OperationOptions): MethodDecorator {
+export function PublicApiOperation(operationId: OperationId, options: OperationOptions): MethodDecorator {
   OPTIONS_BY_OPERATION.set(operationId, options);
   const {
     summary,
@@ -86,18 +86,18 @@ export function PublicRoute(operationId: OperationId, options: OperationOptions)
     RouteConfig(config),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...(body ? createBodyDecorators(body, acceptedBody, bodyMayBeOmitted !== true) : []),
-    ErrorResponse(400),
-    ErrorResponse(500),
+    DeclareErrorResponse(400),
+    DeclareErrorResponse(500),
   ];
   if (access === 'open') return applyDecorators(...commonResponses);
   return applyDecorators(
     ...commonResponses,
     ApiBearerAuth(),
     ...(conditional ? CONDITIONAL_REQUEST_DECORATORS[conditional] : []),
-    ErrorResponse(401),
-    ...(access === 'authenticated' ? [] : [ErrorResponse(403)]),
-    ErrorResponse(429),
-    MayBeUnavailable(),
+    DeclareErrorResponse(401),
+    ...(access === 'authenticated' ? [] : [DeclareErrorResponse(403)]),
+    DeclareErrorResponse(429),
+    DeclareUnavailableResponse(),
   );
 }
 
@@ -106,19 +106,19 @@ function createBodyDecorators(dto: DtoClass, takes: RouteBody, required: boolean
   return [
     ApiBody({ type: dto, required }),
     ApiConsumes(...mediaTypes),
-    ErrorResponse(413, `The body is larger than ${formatSize(takes.limit)}.`),
-    ErrorResponse(415),
+    DeclareErrorResponse(413, `The body is larger than ${formatSize(takes.limit)}.`),
+    DeclareErrorResponse(415),
   ];
 }
 
-const IF_MATCH = [
+const IF_MATCH_HEADER_DECORATORS = [
   ApiHeader({
     name: 'If-Match',
     required: false,
     description:
       'List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version.',
   }),
-  ErrorResponse(412),
+  DeclareErrorResponse(412),
 ];
 const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
   read: [
@@ -129,9 +129,9 @@ const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly Meth
     }),
     ApiResponse({ status: 304, description: 'The resource still has one of the ETags of If-None-Match.' }),
   ],
-  write: IF_MATCH,
+  write: IF_MATCH_HEADER_DECORATORS,
   upsert: [
-    ...IF_MATCH,
+    ...IF_MATCH_HEADER_DECORATORS,
     ApiHeader({
       name: 'If-None-Match',
       required: false,
@@ -141,9 +141,9 @@ const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly Meth
 };
 
 /** Decorator that describes the 503 response of operations that need a storage engine. */
-export const MayBeUnavailable = () => ErrorResponse(503);
+export const DeclareUnavailableResponse = () => DeclareErrorResponse(503);
 
 /** Declares an error response of a route. @param description reason that only this operation has */
-export function ErrorResponse(status: number, description = ''): MethodDecorator {
+export function DeclareErrorResponse(status: number, description = ''): MethodDecorator {
   return ApiResponse({ status, description, type: ErrorResource });
 }

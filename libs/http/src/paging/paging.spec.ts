@@ -1,7 +1,7 @@
-import { TokenSealer } from '../server/seal.ts';
-import { Cursors, type CursorScope } from './paging.ts';
+import { TokenSigner } from '../server/seal.ts';
+import { PageCursorCodec, type CursorScope } from './paging.ts';
 
-const cursors = new Cursors(new TokenSealer(Buffer.alloc(32, 7)));
+const cursors = new PageCursorCodec(new TokenSigner(Buffer.alloc(32, 7)));
 const listing: CursorScope = {
   list: 'shipments',
   scope: { workspace_id: 'wsp_1', environment: 'live' },

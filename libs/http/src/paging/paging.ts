@@ -1,10 +1,10 @@
 import { DEFAULT_PAGE_SIZE, type Page, type PageRequest, type WorkspaceScope } from '@tracking/contracts';
 import { createInvalidRequestError } from '../errors/request-error.ts';
-import type { TokenSealer } from '../server/seal.ts';
-import { PageCursorField, PageLimitField } from '../validation/fields.ts';
+import type { TokenSigner } from '../server/seal.ts';
+import { PageCursorProperty, PageLimitProperty } from '../validation/fields.ts';
 
 /** The items of a page. `next` is the position of the next page; absent on the last page. */
-export interface PageContent<T> {
+export interface ListPageContent<T> {
   readonly items: readonly T[];
   readonly next: SortValues | null | undefined;
 }
@@ -18,8 +18,8 @@ interface PageQuery {
 export async function readListPage<T>(
   query: PageQuery,
   listing: CursorScope,
-  cursors: Cursors,
-  read: (limit: number, after: SortValues | undefined) => Promise<PageContent<T>>,
+  cursors: PageCursorCodec,
+  read: (limit: number, after: SortValues | undefined) => Promise<ListPageContent<T>>,
 ): Promise<Page<T>> {
   const after = query.cursor === undefined ? undefined : cursors.readCursor(query.cursor, listing);
   const { items, next } = await read(parsePageLimit(query.limit), after);
@@ -35,8 +35,8 @@ export function parsePageLimit(limit: string | undefined): number {
 export function readListPageByTextPosition<T>(
   query: PageQuery,
   listing: CursorScope,
-  cursors: Cursors,
-  read: (request: PageRequest) => Promise<PageContent<T>>,
+  cursors: PageCursorCodec,
+  read: (request: PageRequest) => Promise<ListPageContent<T>>,
 ): Promise<Page<T>> {
   return readListPage(query, listing, cursors, (limit, after) =>
     read({ limit, ...(after && { after: after.map(String) }) }),
@@ -45,10 +45,10 @@ export function readListPageByTextPosition<T>(
 
 /** Query parameters of a list. Lists with filters extend the class. */
 export class PageDto {
-  @PageLimitField()
+  @PageLimitProperty()
   limit?: string;
 
-  @PageCursorField()
+  @PageCursorProperty()
   cursor?: string;
 }
 
@@ -67,11 +67,11 @@ export interface CursorScope {
 export type SortValues = readonly (string | number | null)[];
 
 /** Creates cursors. A cursor contains the sort values of a page's last item, signed and bound to the list. */
-export class Cursors {
-  constructor(private readonly sealer: TokenSealer) {}
+export class PageCursorCodec {
+  constructor(private readonly sealer: TokenSigner) {}
 
   createCursor(after: SortValues, listing: CursorScope): string {
-    return this.sealer.sealText(JSON.stringify(after), {
+    return this.sealer.sealTextWithMac(JSON.stringify(after), {
       purpose: 'cursor',
       binding: createListCursorBinding(listing),
     });

@@ -1,8 +1,8 @@
-import { matchesEtag, parseEntityTags, parseVersions } from './preconditions.ts';
+import { matchesEtag, parseEntityTags, parseVersionsOfEntityTags } from './preconditions.ts';
 
 const versions = (header: string) => {
   const tags = parseEntityTags(header);
-  return tags === undefined || tags === '*' ? tags : parseVersions(tags);
+  return tags === undefined || tags === '*' ? tags : parseVersionsOfEntityTags(tags);
 };
 
 describe('If-Match', () => {

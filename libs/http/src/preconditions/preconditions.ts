@@ -51,7 +51,7 @@ function parseIfMatch(ifMatch: string): ExpectedVersions {
   const tags = parseEntityTags(ifMatch);
   if (tags === undefined)
     throw createHeaderError('If-Match', 'Must be * or a list of ETags, each in quotation marks: "3".');
-  return tags === '*' ? 'any' : parseVersions(tags);
+  return tags === '*' ? 'any' : parseVersionsOfEntityTags(tags);
 }
 
 /** Returns the versions that `If-Match` names; undefined if the request accepts any version. */
@@ -83,7 +83,7 @@ interface EntityTag {
 }
 
 /** Matches one tag with its separator, after empty list elements. The pattern cannot backtrack. */
-const TAG_WITH_SEPARATOR_PATTERN = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
+const ETAG_WITH_SEPARATOR_PATTERN = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
 const EMPTY_ELEMENTS_PATTERN = /^[ \t,]*$/;
 
 /**
@@ -95,11 +95,11 @@ export function parseEntityTags(header: string): '*' | readonly EntityTag[] | un
   const tags: EntityTag[] = [];
   let end = 0;
   for (;;) {
-    TAG_WITH_SEPARATOR_PATTERN.lastIndex = end;
-    const found = TAG_WITH_SEPARATOR_PATTERN.exec(header);
+    ETAG_WITH_SEPARATOR_PATTERN.lastIndex = end;
+    const found = ETAG_WITH_SEPARATOR_PATTERN.exec(header);
     if (found === null) break;
     tags.push({ isWeak: found[1] !== undefined, value: found[2] ?? '' });
-    end = TAG_WITH_SEPARATOR_PATTERN.lastIndex;
+    end = ETAG_WITH_SEPARATOR_PATTERN.lastIndex;
   }
   return tags.length > 0 && EMPTY_ELEMENTS_PATTERN.test(header.slice(end)) ? tags : undefined;
 }
@@ -115,7 +115,7 @@ export function computeContentEtag(content: object): string {
 }
 
 /** Returns the versions that the tags name. Weak tags match no version, because `If-Match` compares strongly. */
-export function parseVersions(tags: readonly EntityTag[]): readonly number[] {
+export function parseVersionsOfEntityTags(tags: readonly EntityTag[]): readonly number[] {
   const strong = tags.filter(({ isWeak, value }) => !isWeak && /^[1-9]\d{0,14}$/.test(value));
   return strong.map(({ value }) => Number(value));
 }

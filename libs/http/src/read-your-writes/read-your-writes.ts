@@ -2,21 +2,21 @@ import type { Position } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors/request-error.ts';
-import type { TokenSealer } from '../server/seal.ts';
+import type { TokenSigner } from '../server/seal.ts';
 
-const TOKEN_HEADER_NAME = 'Consistency-Token';
+const CONSISTENCY_TOKEN_HEADER = 'Consistency-Token';
 /** Header of a list during a takeover: seconds since the first change was recorded that the list may lack. */
-const AGE_HEADER_NAME = 'Read-Model-Age';
+const READ_MODEL_AGE_HEADER = 'Read-Model-Age';
 /** Maximum milliseconds that a list waits for a read model during a takeover, which takes longer than a list waits. */
 const MAX_LIST_WAIT_DURING_TAKEOVER_MS = 1_000;
 const CONSISTENCY_TOKEN_SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** Text in the token of a client that has written nothing to the event store. This position sorts before all others. */
 const TOKEN_OF_NO_WRITES = '-';
 /** Number of keys and sessions whose last write is remembered. The least recently used are forgotten first. */
-const MAX_REMEMBERED_CREDENTIALS = 10_000;
+const MAX_CREDENTIALS_WITH_LAST_WRITE = 10_000;
 
 /** Times to wait for the read models, in milliseconds. */
-interface ReadYourWritesWaits {
+interface ReadYourWritesWaitTimes {
   /** Longest wait of a list before it is refused. */
   readonly listMs: number;
   /** Longest wait of a write before its response is sent regardless. */
@@ -30,19 +30,19 @@ export interface ReadModelProgress<Model extends string> {
   readonly progress: {
     /**
      * Resolves to true if the read model shows everything up to the position, now or within the time in milliseconds.
-     * @throws Unavailable
+     * @throws UnavailableError
      */
     reached(model: Model, position: Position, timeoutMs: number): Promise<boolean>;
     /**
      * Returns the milliseconds since the first event was recorded that the read model may lack, while a process takes
      * over its projection from another; undefined at all other times. Absent if there are no takeovers.
-     * @throws Unavailable
+     * @throws UnavailableError
      */
     findTakeoverAge?(model: Model): Promise<number | undefined>;
   };
   /**
    * Resolves to true if all read models show everything up to the position, now or within the time in milliseconds.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   waitForAllReadModels(position: Position, timeoutMs: number): Promise<boolean>;
 }
@@ -54,12 +54,12 @@ export interface ReadModelProgress<Model extends string> {
  */
 export class ReadYourWrites<Model extends string = string> {
   /** Position of the last write, by the id of the credential. */
-  private readonly lastWrites = new LRUCache<string, Position>({ max: MAX_REMEMBERED_CREDENTIALS });
+  private readonly lastWrites = new LRUCache<string, Position>({ max: MAX_CREDENTIALS_WITH_LAST_WRITE });
 
   constructor(
-    private readonly sealer: TokenSealer,
+    private readonly sealer: TokenSigner,
     private readonly readModels: ReadModelProgress<Model>,
-    private readonly waits: ReadYourWritesWaits,
+    private readonly waits: ReadYourWritesWaitTimes,
   ) {}
 
   /**
@@ -67,14 +67,17 @@ export class ReadYourWrites<Model extends string = string> {
    * if the client's next request may reach another replica without a token.
    * @param position undefined for a write outside the event store, which every replica shows immediately
    */
-  async acknowledgeWrite(reply: FastifyReply, position: Position | undefined): Promise<void> {
+  async rememberWriteAndAddToken(reply: FastifyReply, position: Position | undefined): Promise<void> {
     const { request } = reply;
-    const before = this.findLastWrite(request);
+    const before = this.findPositionOfLastWrite(request);
     const last = chooseLaterPosition(before, position);
     if (last !== undefined && last !== before) this.rememberLastWrite(request, last);
     // Return the later of both tokens, because the client may keep only the newest token.
     const known = chooseLaterPosition(last, this.readConsistencyTokens(request).last);
-    reply.header(TOKEN_HEADER_NAME, this.sealer.sealText(known ?? TOKEN_OF_NO_WRITES, CONSISTENCY_TOKEN_SEAL));
+    reply.header(
+      CONSISTENCY_TOKEN_HEADER,
+      this.sealer.sealTextWithMac(known ?? TOKEN_OF_NO_WRITES, CONSISTENCY_TOKEN_SEAL),
+    );
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // Ignore a timeout: the write is stored, so the client gets its response in any case.
     await this.readModels.waitForAllReadModels(position, this.waits.writeResponseMs).catch(() => false);
@@ -86,11 +89,14 @@ export class ReadYourWrites<Model extends string = string> {
    * @param token of the first response
    */
   async acknowledgeRepeatedWrite(reply: FastifyReply, token: string): Promise<void> {
-    await this.acknowledgeWrite(reply, parsePosition(this.sealer.openSealedToken(token, CONSISTENCY_TOKEN_SEAL)));
+    await this.rememberWriteAndAddToken(
+      reply,
+      parsePosition(this.sealer.openSealedToken(token, CONSISTENCY_TOKEN_SEAL)),
+    );
   }
 
   /** Returns the last known write of the request's key or session; undefined without credentials. */
-  private findLastWrite({ principal }: FastifyRequest): Position | undefined {
+  private findPositionOfLastWrite({ principal }: FastifyRequest): Position | undefined {
     return principal === null ? undefined : this.lastWrites.get(principal.credential_id);
   }
 
@@ -103,15 +109,15 @@ export class ReadYourWrites<Model extends string = string> {
    * write.
    * @throws RequestError `invalid_consistency_token`
    */
-  readExpectedPosition(request: FastifyRequest): Position | undefined {
+  readRequiredReadPosition(request: FastifyRequest): Position | undefined {
     const { last, hasForeign } = this.readConsistencyTokens(request);
     if (hasForeign) {
       throw new RequestError(
         'invalid_consistency_token',
-        `${TOKEN_HEADER_NAME} must be a token from the response to a write.`,
+        `${CONSISTENCY_TOKEN_HEADER} must be a token from the response to a write.`,
       );
     }
-    return chooseLaterPosition(this.findLastWrite(request), last);
+    return chooseLaterPosition(this.findPositionOfLastWrite(request), last);
   }
 
   /**
@@ -119,7 +125,7 @@ export class ReadYourWrites<Model extends string = string> {
    * @throws RequestError `invalid_consistency_token`
    */
   checkConsistencyToken(request: FastifyRequest): void {
-    this.readExpectedPosition(request);
+    this.readRequiredReadPosition(request);
   }
 
   /** Resolves to true if the read model reaches the position within the time, or if there is no position. */
@@ -140,9 +146,9 @@ export class ReadYourWrites<Model extends string = string> {
    * @throws RequestError `read_model_behind`
    */
   async waitForReadModel(model: Model, request: FastifyRequest): Promise<void> {
-    const expected = this.readExpectedPosition(request);
+    const expected = this.readRequiredReadPosition(request);
     if (await this.hasReachedPosition(model, expected, this.waits.listMs)) return;
-    throw readModelBehindError();
+    throw createReadModelBehindError();
   }
 
   /**
@@ -150,11 +156,11 @@ export class ReadYourWrites<Model extends string = string> {
    * shorter, and the list is served in any case. Its response then has the header `Read-Model-Age`.
    * @throws RequestError `read_model_behind`
    */
-  async waitForList(model: Model, request: FastifyRequest): Promise<void> {
+  async waitForReadModelOfList(model: Model, request: FastifyRequest): Promise<void> {
     const { progress } = this.readModels;
     const { listMs } = this.waits;
     const firstWaitMs = Math.min(MAX_LIST_WAIT_DURING_TAKEOVER_MS, listMs);
-    const expected = this.readExpectedPosition(request);
+    const expected = this.readRequiredReadPosition(request);
     if (await this.hasReachedPosition(model, expected, firstWaitMs)) {
       // The list has all that the client wrote. Without the age, it is served as at all other times.
       request.readModelAgeMs = (await progress.findTakeoverAge?.(model).catch(() => undefined)) ?? null;
@@ -165,7 +171,7 @@ export class ReadYourWrites<Model extends string = string> {
       if (await this.hasReachedPosition(model, expected, listMs - firstWaitMs)) return;
       ageMs = await progress.findTakeoverAge?.(model);
     }
-    if (ageMs === undefined) throw readModelBehindError();
+    if (ageMs === undefined) throw createReadModelBehindError();
     request.readModelAgeMs = ageMs;
   }
 
@@ -190,7 +196,7 @@ export class ReadYourWrites<Model extends string = string> {
 /** Adds the age of the read model to the response of a list that was served during a takeover. */
 export function addReadModelAgeHeader({ readModelAgeMs }: FastifyRequest, reply: FastifyReply): void {
   if (readModelAgeMs !== null && reply.statusCode === 200)
-    reply.header(AGE_HEADER_NAME, String(Math.ceil(readModelAgeMs / 1_000)));
+    reply.header(READ_MODEL_AGE_HEADER, String(Math.ceil(readModelAgeMs / 1_000)));
 }
 
 /** Returns the position in a verified token. */
@@ -198,7 +204,7 @@ function parsePosition(text: string | undefined): Position | undefined {
   return text === TOKEN_OF_NO_WRITES ? undefined : text;
 }
 
-function readModelBehindError(): RequestError {
+function createReadModelBehindError(): RequestError {
   const message = 'Your last write is stored but not yet in the list; try again.';
   return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }

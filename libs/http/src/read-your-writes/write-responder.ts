@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Warning } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type { FastifyReply } from 'fastify';
-import { type AuditedChange, auditChange } from '../audit/audit-trail.ts';
-import { type HttpSettings, SETTINGS_TOKEN } from '../http-feature.ts';
+import { type AuditedChange, reportChangeForAudit } from '../audit/audit-trail.ts';
+import { type HttpSettings, SETTINGS_INJECTION_TOKEN } from '../http-feature.ts';
 import { formatEtag } from '../preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
 
@@ -30,17 +30,17 @@ export interface WrittenResource<Body extends object> {
 export class WriteResponder {
   constructor(
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
-    @Inject(SETTINGS_TOKEN) private readonly settings: HttpSettings,
+    @Inject(SETTINGS_INJECTION_TOKEN) private readonly settings: HttpSettings,
   ) {}
 
   /** @param ignored warnings about the request's body, listed first */
-  async respond<Body extends object>(
+  async respondToWrite<Body extends object>(
     reply: FastifyReply,
     ignored: readonly Warning[],
     { body, position, version, warnings = [], status, location, about }: WrittenResource<Body>,
   ): Promise<WriteResponse<Body>> {
     if (about !== undefined) reply.request.resourceIds = about;
-    await this.readYourWrites.acknowledgeWrite(reply, position);
+    await this.readYourWrites.rememberWriteAndAddToken(reply, position);
     if (status !== undefined) reply.code(status);
     if (location !== undefined) reply.header('Location', `${this.settings.baseUrl}${location}`);
     if (version !== undefined) reply.header('ETag', formatEtag(version));
@@ -52,13 +52,13 @@ export class WriteResponder {
    * @param ignored warnings about the request's body
    * @param location path of a resource that the change created
    */
-  respondToChange<Body extends { readonly version: number }>(
+  auditChangeAndRespond<Body extends { readonly version: number }>(
     reply: FastifyReply,
     ignored: readonly Warning[],
     change: AuditedChange & { readonly after: Body },
     location?: string,
   ): Promise<WriteResponse<Body>> {
-    auditChange(reply.request, change);
-    return this.respond(reply, ignored, { body: change.after, version: change.after.version, location });
+    reportChangeForAudit(reply.request, change);
+    return this.respondToWrite(reply, ignored, { body: change.after, version: change.after.version, location });
   }
 }

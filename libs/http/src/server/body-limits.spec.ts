@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { limitBodyReceiveTimes, limitLargeBodies } from './body-limits.ts';
 import { createJsonBodyRule, JSON_BODY_KIND } from './json-body.ts';
-import { BYTES_PER_MIB, readRouteBodies } from './route-bodies.ts';
+import { BYTES_PER_MIB, addRouteBodyParsers } from './route-bodies.ts';
 import { FILE_BODY_KIND, readBodyChunks } from './streamed-bodies.ts';
 
 let server: FastifyInstance;
@@ -21,8 +21,8 @@ beforeEach(() => {
     done();
   });
   limitLargeBodies(server, 10 * BYTES_PER_MIB);
-  readRouteBodies(server, [JSON_BODY_KIND]);
-  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
+  addRouteBodyParsers(server, [JSON_BODY_KIND]);
+  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof BusyError ? 503 : 500).send());
   server.post('/large', { config: { body: createJsonBodyRule(10 * BYTES_PER_MIB) } }, async () => {
     await new Promise<void>((resolve) => release.push(resolve));
     return {};
@@ -102,7 +102,7 @@ beforeEach(async () => {
   came = () => new Promise<void>((resolve) => arrivals.push(resolve));
   const held = new Promise<void>((resolve) => (letGo = resolve));
   timedServer = fastify();
-  readRouteBodies(timedServer, [JSON_BODY_KIND, FILE_BODY_KIND]);
+  addRouteBodyParsers(timedServer, [JSON_BODY_KIND, FILE_BODY_KIND]);
   limitBodyReceiveTimes(timedServer, (socket) => {
     lateOnes += 1;
     socket.destroy();

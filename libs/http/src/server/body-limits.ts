@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callWhenResponseEnds } from './response-budget.ts';
 import { DEFAULT_JSON_BODY_BYTES } from './json-body.ts';
 import { toClientNetworkPrefix } from './quota.ts';
 import { hasRequestBody, BYTES_PER_MIB } from './route-bodies.ts';
-import { countUnfinishedBodyBytes } from './whole-bodies.ts';
+import { addUnfinishedBodyBytes } from './whole-bodies.ts';
 
 /** Bytes of large bodies that may be held in memory at once. Reading a body takes several times its size. */
 const MAX_HELD_BYTES = 48 * BYTES_PER_MIB;
 /** Bytes in memory for each streamed body: buffers of the socket, the reader and the file checks. */
-const HELD_BYTES_PER_STREAM = (3 / 4) * BYTES_PER_MIB;
+const BUFFERED_BYTES_PER_STREAMED_BODY = (3 / 4) * BYTES_PER_MIB;
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
-const MAX_WORKSPACE_SHARE = 1 / 2;
+const MAX_BODY_SHARE_PER_WORKSPACE = 1 / 2;
 
-interface BodyInMemory {
+interface BufferedBodySize {
   readonly bytes: number;
   /** Bytes of large bodies in memory, by workspace. */
   readonly workspace: string | undefined;
@@ -26,7 +26,7 @@ interface BodyInMemory {
  * Refuses large bodies while too many bytes are in memory. The check runs for admitted requests, before a body is read.
  */
 export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HELD_BYTES): void {
-  const held = new Map<string, BodyInMemory>();
+  const held = new Map<string, BufferedBodySize>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
       bytes: estimateRequestBodyBytes(request),
@@ -38,8 +38,8 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
     }
     const all = [...held.values(), body];
     const own = all.filter(({ workspace }) => workspace === body.workspace);
-    if (sumBytes(all) > maxHeldBytes || sumBytes(own) > maxHeldBytes * MAX_WORKSPACE_SHARE) {
-      done(new Busy('gateway', 'too many large request bodies are in memory'));
+    if (sumBytes(all) > maxHeldBytes || sumBytes(own) > maxHeldBytes * MAX_BODY_SHARE_PER_WORKSPACE) {
+      done(new BusyError('gateway', 'too many large request bodies are in memory'));
       return;
     }
     held.set(request.id, body);
@@ -51,14 +51,16 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
   });
 }
 
-function sumBytes(bodies: readonly BodyInMemory[]): number {
+function sumBytes(bodies: readonly BufferedBodySize[]): number {
   return bodies.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Returns the declared size of the body, or the limit of the route if the client declares none. */
 function estimateRequestBodyBytes({ headers, routeOptions }: FastifyRequest): number {
   if (!hasRequestBody(headers)) return 0;
-  const limit = hasStreamedBody({ routeOptions }) ? HELD_BYTES_PER_STREAM : (routeOptions.config.body?.limit ?? 0);
+  const limit = hasStreamedBody({ routeOptions })
+    ? BUFFERED_BYTES_PER_STREAMED_BODY
+    : (routeOptions.config.body?.limit ?? 0);
   return Math.min(limit, Number(headers['content-length'] ?? limit));
 }
 
@@ -89,7 +91,7 @@ export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
  * @param respondTimeout responds on the bare socket and closes it
  */
 export function limitBodyReceiveTimes(fastify: FastifyInstance, respondTimeout: (socket: Duplex) => void): void {
-  const pendingBodies = new Map<IncomingMessage, PendingBody>();
+  const pendingBodies = new Map<IncomingMessage, PendingRequestBody>();
   fastify.addHook('onRequest', ({ raw, headers, routeOptions }, reply, done) => {
     if (hasRequestBody(headers) && routeOptions.config?.body?.kind.streams !== true) {
       const now = performance.now();
@@ -164,7 +166,7 @@ function isBodyIncomplete(raw: IncomingMessage): boolean {
 }
 
 /** A body that is read as a whole and is not complete yet. Times are those of `performance.now()`. */
-interface PendingBody {
+interface PendingRequestBody {
   readonly until: number;
   readonly reply: ServerResponse;
   /** Bytes that the connection had received when the body last made progress. */
@@ -172,7 +174,7 @@ interface PendingBody {
   progressAt: number;
 }
 
-function isBodyLate(body: PendingBody, { socket }: IncomingMessage, now: number): boolean {
+function isBodyLate(body: PendingRequestBody, { socket }: IncomingMessage, now: number): boolean {
   if (socket.bytesRead !== body.bytesRead) {
     body.bytesRead = socket.bytesRead;
     body.progressAt = now;
@@ -181,9 +183,9 @@ function isBodyLate(body: PendingBody, { socket }: IncomingMessage, now: number)
 }
 
 /** Maximum number of bodies whose rest is discarded concurrently. */
-const MAX_CONCURRENT_DISCARDS = 32;
+const MAX_CONCURRENT_BODY_DISCARDS = 32;
 /** Number of these bodies that may come from one network, so that its slow clients do not delay others. */
-const MAX_DISCARDS_PER_NETWORK = MAX_CONCURRENT_DISCARDS / 2;
+const MAX_DISCARDED_BODIES_PER_NETWORK = MAX_CONCURRENT_BODY_DISCARDS / 2;
 /** Bytes in memory for each of these bodies, discarded or waiting: the buffer of the piece that is read. */
 const HELD_BYTES_PER_DISCARD = 65_536;
 
@@ -209,16 +211,16 @@ class BodyDiscarder {
     const bytesLeft = Math.max(MAX_DISCARDED_BYTES, routeOptions.bodyLimit ?? 0);
     const until = performance.now() + MAX_DISCARD_MS;
     const body: DiscardedBody = { raw, network: toClientNetworkPrefix(ip), until, bytesLeft };
-    const release = countUnfinishedBodyBytes(request, HELD_BYTES_PER_DISCARD, () => raw.destroy());
+    const release = addUnfinishedBodyBytes(request, HELD_BYTES_PER_DISCARD, () => raw.destroy());
     raw.once('close', () => {
       release();
       this.waiting.delete(body);
-      if (this.discarding.delete(body)) this.startTimer();
+      if (this.discarding.delete(body)) this.startWaitingDiscards();
     });
     raw.on('error', () => undefined);
     raw.pause();
     this.waiting.add(body);
-    this.startTimer();
+    this.startWaitingDiscards();
   }
 
   /** Closes the connections whose time is over. */
@@ -226,15 +228,15 @@ class BodyDiscarder {
     for (const { raw, until } of [...this.waiting, ...this.discarding]) if (now >= until) raw.destroy();
   }
 
-  private startTimer(): void {
+  private startWaitingDiscards(): void {
     for (const body of this.waiting) {
-      if (this.discarding.size >= MAX_CONCURRENT_DISCARDS) return;
+      if (this.discarding.size >= MAX_CONCURRENT_BODY_DISCARDS) return;
       const ofNetwork = [...this.discarding].filter(({ network }) => network === body.network);
-      if (ofNetwork.length < MAX_DISCARDS_PER_NETWORK) this.startDiscarding(body);
+      if (ofNetwork.length < MAX_DISCARDED_BODIES_PER_NETWORK) this.startDiscardingBody(body);
     }
   }
 
-  private startDiscarding(body: DiscardedBody): void {
+  private startDiscardingBody(body: DiscardedBody): void {
     const { raw } = body;
     this.waiting.delete(body);
     this.discarding.add(body);

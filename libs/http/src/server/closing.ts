@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 /** Milliseconds for clients to finish sending and reading when the server closes. A process must stop within 20 s. */
 const SHUTDOWN_CLIENT_GRACE_MS = 8_000;
 /** Minimum time for a client to read a response. */
-const MIN_BODY_READ_MS = 2_000;
+const MIN_RESPONSE_READ_MS = 2_000;
 
 /** The latest request of a connection and its response. */
 interface LatestExchange {
@@ -29,7 +29,7 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
       [...connections].flatMap(([socket, exchange]) => (isHandlerRunning(exchange) ? [] : [socket])),
     );
     for (const socket of waiting) if (isSlow(socket)) socket.destroy();
-    timer = setTimeout(() => disconnect((socket) => waiting.has(socket)), MIN_BODY_READ_MS).unref();
+    timer = setTimeout(() => disconnect((socket) => waiting.has(socket)), MIN_RESPONSE_READ_MS).unref();
   };
 
   fastify.server.on('connection', (socket: Socket) => {

@@ -6,19 +6,19 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 /** Smaller bodies fit into one packet with or without compression. */
 const MIN_COMPRESSED_BYTES = 1_024;
 /** Texts up to this size are compressed in less time than a thread needs to take over the work. */
-const MAX_SYNCHRONOUS_BYTES = 65_536;
+const MAX_SYNC_COMPRESSION_BYTES = 65_536;
 const COMPRESSIBLE_TYPE = /^(?:text\/|image\/svg\+xml|application\/(?:json|problem\+json|javascript)\b)/;
 
 /** Encodings of responses that are compressed for each request, and of files that are compressed once. */
-const TEXT_ENCODINGS = ['gzip'];
-const FILE_ENCODINGS = ['br', 'gzip'];
+const COMPRESSION_ENCODINGS = ['gzip'];
+const FILE_COMPRESSION_ENCODINGS = ['br', 'gzip'];
 /** The fastest level: higher levels need twice the time for texts that are 5 to 10% smaller. */
-const TEXT_OPTIONS = { level: constants.Z_BEST_SPEED };
+const TEXT_COMPRESSION_OPTIONS = { level: constants.Z_BEST_SPEED };
 /** A higher quality takes seconds for the largest file, and the first client waits for it. */
 const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 const gzipText = promisify<string, { level: number }, Buffer>(gzip);
-const FILE_COMPRESSORS: Readonly<Record<string, (content: Buffer) => Promise<Buffer>>> = {
+const FILE_COMPRESSORS_BY_ENCODING: Readonly<Record<string, (content: Buffer) => Promise<Buffer>>> = {
   br: (content) => promisify<Buffer, object, Buffer>(brotliCompress)(content, BROTLI_OPTIONS),
   gzip: promisify<Buffer, Buffer>(gzip),
 };
@@ -35,7 +35,7 @@ export function compressResponses(fastify: FastifyInstance): void {
   const compressFile = (content: Buffer, encoding: string): Promise<Buffer> => {
     const forms = compressedFiles.get(content) ?? new Map<string, Promise<Buffer>>();
     compressedFiles.set(content, forms);
-    const form = forms.get(encoding) ?? FILE_COMPRESSORS[encoding]?.(content) ?? Promise.resolve(content);
+    const form = forms.get(encoding) ?? FILE_COMPRESSORS_BY_ENCODING[encoding]?.(content) ?? Promise.resolve(content);
     forms.set(encoding, form);
     return form;
   };
@@ -46,12 +46,14 @@ export function compressResponses(fastify: FastifyInstance): void {
     addVaryByEncoding(reply);
     const encoding = acceptNegotiator.negotiate(
       request.headers['accept-encoding'] ?? '',
-      isFile ? FILE_ENCODINGS : TEXT_ENCODINGS,
+      isFile ? FILE_COMPRESSION_ENCODINGS : COMPRESSION_ENCODINGS,
     );
     if (encoding === null) return payload;
     reply.header('Content-Encoding', encoding).removeHeader('Content-Length');
     if (isFile) return compressFile(payload, encoding);
-    return payload.length <= MAX_SYNCHRONOUS_BYTES ? gzipSync(payload, TEXT_OPTIONS) : gzipText(payload, TEXT_OPTIONS);
+    return payload.length <= MAX_SYNC_COMPRESSION_BYTES
+      ? gzipSync(payload, TEXT_COMPRESSION_OPTIONS)
+      : gzipText(payload, TEXT_COMPRESSION_OPTIONS);
   });
 }
 

@@ -5,20 +5,20 @@ import { type LoggerService, NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { ErrorCode } from '@tracking/contracts';
 import type { Clock, Logger, Metrics } from '@tracking/ports';
-import { ConnectionGuard, type ConnectionLimits, handleRequestsInOrder } from '@tracking/runtime';
+import { HttpConnectionLimiter, type ConnectionLimits, handleRequestsInOrder } from '@tracking/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createErrorBody, type ErrorFilter, getErrorStatus } from '../errors/error-response.ts';
 import { createNotFoundError, RequestError } from '../errors/request-error.ts';
 import { limitBodyReceiveTimes, MAX_BODY_TIMEOUT_MS } from './body-limits.ts';
 import { endConnectionsWhenClosing } from './closing.ts';
 import { JSON_BODY_KIND, DEFAULT_JSON_BODY_BYTES, MERGE_PATCH_BODY_KIND } from './json-body.ts';
-import { assignCommandIdentity, createRequestId, readTraceparent } from './request.ts';
+import { assignCommandIdAndTime, createRequestId, readTraceparent } from './request.ts';
 import { type Headers, createResponseHeaders } from './response-headers.ts';
-import { hasRequestBody, readRouteBodies } from './route-bodies.ts';
+import { hasRequestBody, addRouteBodyParsers } from './route-bodies.ts';
 import { toClientNetworkPrefix } from './quota.ts';
 import { FILE_BODY_KIND, FORM_BODY_KIND } from './streamed-bodies.ts';
 
-interface AdapterOptions {
+interface FastifyAdapterOptions {
   readonly errors: ErrorFilter;
   readonly clock: Clock;
   /** URL of the server for its clients; empty for a socket. */
@@ -29,14 +29,14 @@ interface AdapterOptions {
 }
 
 /** Creates Fastify for this API: bodies as routes declare them, our own request ids, and one error format. */
-export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
+export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
   const headers = createResponseHeaders(options.baseUrl);
   const bare = new SocketErrorResponses(headers.api);
   const isProxy = createAddressMatcher(trustedProxies);
   const guard =
     options.connections &&
-    new ConnectionGuard({
+    new HttpConnectionLimiter({
       ...options.connections,
       networkOf: (address) => (isProxy(address) ? undefined : toClientNetworkPrefix(address)),
       refuse: (socket) => bare.refuseConnection(socket),
@@ -60,7 +60,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     serverFactory: (handle: RequestListener, settings: unknown) => {
       const { http, keepAliveTimeout, requestTimeout } = settings as ServerSettings;
       const server = createServer({ ...http, keepAliveTimeout, requestTimeout }, handleRequestsInOrder(handle));
-      guard?.guardServer(server);
+      guard?.guardServerConnections(server);
       return server;
     },
     // Skip Nest's middleware dispatcher, which would run for every request without any middleware.
@@ -90,15 +90,15 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   });
   fastify.addHook('preHandler', (request, _reply, done) => {
     request.handlerCalled = true;
-    assignCommandIdentity(request, clock);
+    assignCommandIdAndTime(request, clock);
     done();
   });
-  readRouteBodies(fastify, [JSON_BODY_KIND, MERGE_PATCH_BODY_KIND, FORM_BODY_KIND, FILE_BODY_KIND]);
+  addRouteBodyParsers(fastify, [JSON_BODY_KIND, MERGE_PATCH_BODY_KIND, FORM_BODY_KIND, FILE_BODY_KIND]);
   limitBodyReceiveTimes(fastify, (socket) => bare.refuseLateRequest(socket));
   endConnectionsWhenClosing(fastify);
   // Without these listeners, Node responds to an invalid request with a bare status and to CONNECT not at all.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
-  fastify.server.on('connect', (_request, socket) => bare.refuseConnect(socket));
+  fastify.server.on('connect', (_request, socket) => bare.refuseConnectRequest(socket));
   return adapter;
 }
 
@@ -142,10 +142,11 @@ const IPV6_HOST_PATTERN = /^\[([^\]]*)\](?::\d*)?$/;
 export function refuseAmbiguousRequest({ headers, raw }: FastifyRequest): void {
   const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
   // RFC 9112, 3.2.
-  if (hosts.length > 1) throw invalidHttpError('more than one Host header was sent');
-  if (headers.host === undefined && raw.httpVersion !== '1.0') throw invalidHttpError('the Host header is missing');
+  if (hosts.length > 1) throw createInvalidHttpError('more than one Host header was sent');
+  if (headers.host === undefined && raw.httpVersion !== '1.0')
+    throw createInvalidHttpError('the Host header is missing');
   if (headers.host !== undefined && !isValidHost(headers.host))
-    throw invalidHttpError('the Host header is not a valid host name');
+    throw createInvalidHttpError('the Host header is not a valid host name');
   // RFC 9110, 10.1.1. HTTP/1.0 has no expectations.
   if (headers.expect !== undefined && raw.httpVersion !== '1.0' && !/^100-continue$/i.test(headers.expect)) {
     throw new RequestError('expectation_failed', 'Expect must be 100-continue.');
@@ -157,7 +158,7 @@ function isValidHost(text: string): boolean {
   return address === undefined ? HOST_PATTERN.test(text) : isIPv6(address);
 }
 
-function invalidHttpError(reason: string): RequestError {
+function createInvalidHttpError(reason: string): RequestError {
   return new RequestError('validation_failed', `The request is not valid HTTP: ${reason}.`);
 }
 
@@ -169,7 +170,7 @@ interface ParserError extends Error {
 }
 
 /** Returns true if the bytes begin with a valid request line, so that only the method is wrong. */
-function hasUnknownMethod({ rawPacket }: ParserError): boolean {
+function isUnknownHttpMethodError({ rawPacket }: ParserError): boolean {
   return (
     Buffer.isBuffer(rawPacket) && REQUEST_LINE_PATTERN.test(rawPacket.subarray(0, maxHeaderSize).toString('latin1'))
   );
@@ -187,35 +188,39 @@ export class SocketErrorResponses {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
     } else if (error.code === 'HPE_HEADER_OVERFLOW') {
-      this.respondOnSocket(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes in total.`);
-    } else if (error.code === 'HPE_INVALID_METHOD' && hasUnknownMethod(error)) {
-      this.respondOnSocket(socket, 'method_not_implemented', 'The method of the request is unknown.');
+      this.writeErrorResponseToSocket(
+        socket,
+        'headers_too_large',
+        `The headers are larger than ${maxHeaderSize} bytes in total.`,
+      );
+    } else if (error.code === 'HPE_INVALID_METHOD' && isUnknownHttpMethodError(error)) {
+      this.writeErrorResponseToSocket(socket, 'method_not_implemented', 'The method of the request is unknown.');
     } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
       this.refuseLateRequest(socket);
     } else {
       const reason = error.reason ? `: ${error.reason}` : '';
-      this.respondOnSocket(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
+      this.writeErrorResponseToSocket(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
     }
   }
 
   /** Stops waiting for the rest of the request. */
   refuseLateRequest(socket: Duplex): void {
-    this.respondOnSocket(socket, 'request_timeout', 'The request did not arrive in time.');
+    this.writeErrorResponseToSocket(socket, 'request_timeout', 'The request did not arrive in time.');
   }
 
   /** Refuses a connection that exceeds a limit. */
   refuseConnection(socket: Duplex): void {
-    this.respondOnSocket(socket, 'busy', 'Too many connections are open; close some, or try again later.', {
+    this.writeErrorResponseToSocket(socket, 'busy', 'Too many connections are open; close some, or try again later.', {
       'Retry-After': '5',
     });
   }
 
   /** Refuses CONNECT, because this server is not a proxy. */
-  refuseConnect(socket: Duplex): void {
-    this.respondOnSocket(socket, 'method_not_allowed', 'CONNECT is not supported.', { Allow: '' });
+  refuseConnectRequest(socket: Duplex): void {
+    this.writeErrorResponseToSocket(socket, 'method_not_allowed', 'CONNECT is not supported.', { Allow: '' });
   }
 
-  private respondOnSocket(socket: Duplex, code: ErrorCode, message: string, headers: Headers = {}): void {
+  private writeErrorResponseToSocket(socket: Duplex, code: ErrorCode, message: string, headers: Headers = {}): void {
     writeErrorResponse(socket, { code, message, details: [] }, { ...this.headers, ...headers });
   }
 }
@@ -238,7 +243,7 @@ function writeErrorResponse(socket: Duplex, error: Parameters<typeof createError
 }
 
 /** Writes the warnings and errors of the framework to our log, without its lines about each route. */
-export function nestLogger(logger: Logger): LoggerService {
+export function createNestLogger(logger: Logger): LoggerService {
   return {
     log: () => undefined,
     warn: (message: unknown) => logger.warn({ source: 'nest' }, String(message)),

@@ -32,14 +32,14 @@ export function parseExtendedFileName({ 'content-disposition': values }: PartHea
 /** Transfer encodings that do not change the bytes (RFC 2045, section 6.2). */
 const BYTE_PRESERVING_ENCODINGS: readonly string[] = ['7bit', '8bit', 'binary'];
 const BLANK_CHARACTERS = /[\t\n\r ]+/g;
-const BASE64_CHARACTERS = /^[A-Za-z0-9+/]*={0,2}$/;
+const BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Returns true if the part is encoded in base64. @throws RequestError `malformed_multipart` for another encoding */
 export function isBase64Encoded(transferEncoding: string): boolean {
   const encoding = transferEncoding.trim().toLowerCase();
   if (encoding === 'base64') return true;
   if (BYTE_PRESERVING_ENCODINGS.includes(encoding)) return false;
-  throw malformedFormError(
+  throw createMalformedFormError(
     'the Content-Transfer-Encoding of a part must be base64, binary, 7bit or 8bit; send the bytes as they are',
   );
 }
@@ -76,14 +76,14 @@ export function decodeBase64Text(encoded: string): string {
 
 /** @param text a multiple of four characters */
 function decodeBase64Groups(text: string): Buffer {
-  if (!BASE64_CHARACTERS.test(text)) throw invalidBase64Error();
+  if (!BASE64_PATTERN.test(text)) throw invalidBase64Error();
   return Buffer.from(text, 'base64');
 }
 
 function invalidBase64Error(): RequestError {
-  return malformedFormError('a part is not encoded in base64, as its Content-Transfer-Encoding declares');
+  return createMalformedFormError('a part is not encoded in base64, as its Content-Transfer-Encoding declares');
 }
 
-export function malformedFormError(why: string): RequestError {
+export function createMalformedFormError(why: string): RequestError {
   return new RequestError('malformed_multipart', `The body is not valid multipart/form-data: ${why}.`);
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
-import { type BodyKind, BYTES_PER_MIB, findEncodingError, type RouteBody } from './route-bodies.ts';
+import { type BodyKind, BYTES_PER_MIB, findContentEncodingError, type RouteBody } from './route-bodies.ts';
 import { readWholeBody } from './whole-bodies.ts';
 
 /** Default limit of a JSON body, in bytes. */
@@ -17,12 +17,12 @@ export const MERGE_PATCH_BODY_KIND = createJsonBodyKind('application/merge-patch
 function createJsonBodyKind(mediaType: string): BodyKind {
   return {
     mediaType,
-    addParser(fastify: FastifyInstance): void {
+    addBodyParser(fastify: FastifyInstance): void {
       // Keys such as `__proto__` are harmless, because only declared fields are read.
       const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
       fastify.addContentTypeParser(mediaType, (request, payload, done) => {
         readWholeBody(request, payload, (failure, body = Buffer.alloc(0)) => {
-          const refused = failure ?? findUnreadableBody(request, body);
+          const refused = failure ?? findUnreadableBodyError(request, body);
           if (refused) {
             done(refused);
             return;
@@ -53,12 +53,12 @@ export function createJsonBodyRule(limit = DEFAULT_JSON_BODY_BYTES): RouteBody {
 }
 
 /** Body that is merged into a resource. Accepts the media type of merge patches and plain JSON. */
-export function mergePatchBody(): RouteBody {
+export function createMergePatchBodyRule(): RouteBody {
   return { ...createJsonBodyRule(), also: MERGE_PATCH_BODY_KIND };
 }
 
-function findUnreadableBody({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {
-  const refused = findEncodingError(headers);
+function findUnreadableBodyError({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {
+  const refused = findContentEncodingError(headers);
   if (refused || isUtf8(body)) return refused;
   return new RequestError('malformed_json', 'The body is not UTF-8.');
 }
@@ -67,7 +67,7 @@ function findUnreadableBody({ headers }: FastifyRequest, body: Buffer): RequestE
 function describeFirstSyntaxError(text: string): string {
   let fault = '';
   const onError: jsonc.JSONVisitor['onError'] = (code, ...[, , line, column]) => {
-    fault ||= `: line ${line + 1}, column ${column + 1}: ${splitIntoWords(jsonc.printParseErrorCode(code))}`;
+    fault ||= `: line ${line + 1}, column ${column + 1}: ${separatePascalCaseWords(jsonc.printParseErrorCode(code))}`;
   };
   try {
     jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
@@ -79,7 +79,7 @@ function describeFirstSyntaxError(text: string): string {
 }
 
 /** Turns `PropertyNameExpected` into `property name expected`. */
-function splitIntoWords(name: string): string {
+function separatePascalCaseWords(name: string): string {
   return name.replaceAll(/(?<!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }
 
@@ -99,11 +99,11 @@ export function isLargerAsJsonThan(bytes: number, value: unknown): boolean {
       const members = Object.entries(one);
       size += countPunctuationBytes(members.length);
       for (const [name, member] of members) {
-        size += toBytes(name) + COLON_BYTES;
+        size += computeJsonBytes(name) + COLON_BYTES;
         waiting.push(member);
       }
     } else {
-      size += toBytes(one);
+      size += computeJsonBytes(one);
     }
   }
   return size > bytes;
@@ -116,6 +116,6 @@ function countPunctuationBytes(held: number): number {
   return 2 + Math.max(0, held - 1);
 }
 
-function toBytes(plain: unknown): number {
+function computeJsonBytes(plain: unknown): number {
   return Buffer.byteLength(JSON.stringify(plain));
 }

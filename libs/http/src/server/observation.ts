@@ -6,7 +6,7 @@ import { createCallerLogFields, createRequestLogFields } from './request.ts';
 const MAX_LOGGED_PATH_CHARS = 200;
 
 /** Writes one log line and two metrics per request. Never logs query strings, headers or bodies. */
-export class RequestObserver {
+export class RequestLogAndMetrics {
   private readonly requests: Counter;
   private readonly durations: Histogram;
 
@@ -15,15 +15,15 @@ export class RequestObserver {
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'];
-    this.requests = metrics.counter('http_requests_total', 'Number of requests with a response', labels);
-    this.durations = metrics.histogram(
+    this.requests = metrics.createCounter('http_requests_total', 'Number of requests with a response', labels);
+    this.durations = metrics.createHistogram(
       'http_request_duration_seconds',
       'Seconds from the request to the end of its response',
       labels,
     );
   }
 
-  recordResponse(request: FastifyRequest, reply: FastifyReply): void {
+  recordResponseMetrics(request: FastifyRequest, reply: FastifyReply): void {
     const labels = {
       method: request.method,
       // Use the route's pattern as label: with the path, every id would create a metric of its own.
@@ -48,8 +48,8 @@ export class RequestObserver {
 }
 
 /**
- * Matches secrets in a path: tokens of one-time links, keys sent in place of ids, and any text as long as a token.
- * Secrets also appear in paths without a route.
+ * Patterns of secrets in a path, each with its replacement: tokens of one-time links, keys sent in place of ids, and
+ * any text as long as a token. Secrets also appear in paths without a route.
  */
 const SECRET_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/(\/invitations\/).*/is, '$1…'],

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Quota } from '@tracking/ports';
+import type { RequestQuota } from '@tracking/ports';
 import { createRateLimitedError } from '../errors/request-error.ts';
 
 /**
@@ -8,7 +8,12 @@ import { createRateLimitedError } from '../errors/request-error.ts';
  * @param refusal message of the error
  * @throws RequestError `rate_limited`
  */
-export async function requireRequestQuota(quota: Quota, key: string, limit: number, refusal: string): Promise<void> {
+export async function requireRequestQuota(
+  quota: RequestQuota,
+  key: string,
+  limit: number,
+  refusal: string,
+): Promise<void> {
   const { admitted, retryAfter } = await quota.takeRequest(key, limit);
   if (!admitted) throw createRateLimitedError(refusal, retryAfter);
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { type Principal, type WorkspaceScope, type Timestamp, parseTraceparent } from '@tracking/contracts';
-import { type Clock, toOriginLogFields, type RequestOrigin } from '@tracking/ports';
+import { type Clock, toOriginLogFields, type CausingRequest } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { SAFE_METHODS } from './route-bodies.ts';
 
@@ -69,16 +69,16 @@ export function createRequestLogFields({ id, traceparent }: FastifyRequest) {
   return toOriginLogFields({ request_id: id, traceparent });
 }
 
-const REQUEST_ORIGINS = new AsyncLocalStorage<RequestOrigin>();
+const REQUEST_ORIGIN_STORAGE = new AsyncLocalStorage<CausingRequest>();
 
 /** The request that is being handled, for calls to other services; undefined outside a request. */
-export function getCurrentRequest(): RequestOrigin | undefined {
-  return REQUEST_ORIGINS.getStore();
+export function getCurrentRequestOrigin(): CausingRequest | undefined {
+  return REQUEST_ORIGIN_STORAGE.getStore();
 }
 
-/** Runs `work` with the request as {@link getCurrentRequest}. */
-export function runDuringRequest(request: FastifyRequest, work: () => void): void {
-  REQUEST_ORIGINS.run({ request_id: request.id, traceparent: request.traceparent }, work);
+/** Runs `work` with the request as {@link getCurrentRequestOrigin}. */
+export function runInRequestContext(request: FastifyRequest, work: () => void): void {
+  REQUEST_ORIGIN_STORAGE.run({ request_id: request.id, traceparent: request.traceparent }, work);
 }
 
 /** The fields of every command. */
@@ -118,7 +118,7 @@ declare module 'fastify' {
  * Assigns the id and time of a command: after the body is read, before the handler runs. A request with an
  * `Idempotency-Key` already has id and time, from the claim of the key.
  */
-export function assignCommandIdentity(request: FastifyRequest, clock: Clock): void {
+export function assignCommandIdAndTime(request: FastifyRequest, clock: Clock): void {
   if (SAFE_METHODS.has(request.method)) return;
   request.commandIdentity ??= { id: randomUUID(), at: clock().toISOString() };
 }
@@ -137,16 +137,16 @@ function createParameterDecorator<T>(read: (request: FastifyRequest) => T): () =
 }
 
 /** Parameter decorator: the {@link WorkspaceScope} of the request. */
-export const ScopeOfRequest = createParameterDecorator<WorkspaceScope>(getRequestScope);
+export const InjectWorkspaceScope = createParameterDecorator<WorkspaceScope>(getRequestScope);
 
 /** Parameter decorator: the {@link CommandContext} of the request. */
-export const CurrentCommand = createParameterDecorator<CommandContext>(createCommandContext);
+export const InjectCommandContext = createParameterDecorator<CommandContext>(createCommandContext);
 
 /** Parameter decorator: the {@link CommandIdentity} of a request without a principal. */
-export const CurrentCommandIdentity = createParameterDecorator<CommandIdentity>(getCommandIdentity);
+export const InjectCommandIdentity = createParameterDecorator<CommandIdentity>(getCommandIdentity);
 
 /** The parsed body of a request, and the options for reading it. */
-export interface SentRequest {
+export interface UncheckedRequestBody {
   readonly body: unknown;
   /** True if warnings are errors. */
   readonly strict: boolean;
@@ -154,11 +154,13 @@ export interface SentRequest {
   readonly at: Timestamp;
 }
 
-/** Parameter decorator: the body, for a pipe that reads a {@link SentRequest}. */
-export const RequestBody = createParamDecorator((_data: unknown, context: ExecutionContext): SentRequest => {
-  const request = getHttpRequest(context);
-  return { body: request.body, strict: prefersStrictHandling(request), at: getCommandIdentity(request).at };
-});
+/** Parameter decorator: the body, for a pipe that reads a {@link UncheckedRequestBody}. */
+export const InjectRequestBody = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): UncheckedRequestBody => {
+    const request = getHttpRequest(context);
+    return { body: request.body, strict: prefersStrictHandling(request), at: getCommandIdentity(request).at };
+  },
+);
 
 function getHttpRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
@@ -23,7 +23,7 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
     done();
   });
   answers.addResponseHooks(server);
-  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
+  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof BusyError ? 503 : 500).send());
   server.get('/page', async (request) => {
     await waitForResponseBudget(request);
     const workspace = String(request.headers['workspace'] ?? 'a');

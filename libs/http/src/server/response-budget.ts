@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { BYTES_PER_MIB } from './route-bodies.ts';
@@ -11,14 +11,14 @@ const HEAP_BYTES = getHeapStatistics().heap_size_limit;
  */
 const MAX_CONCURRENT_RESPONSE_BYTES = HEAP_BYTES < 512 * BYTES_PER_MIB ? HEAP_BYTES / 32 : 32 * BYTES_PER_MIB;
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
-const WORKSPACE_BYTES_FRACTION = 1 / 2;
+const WORKSPACE_RESPONSE_BYTES_FRACTION = 1 / 2;
 /** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
 const DEFAULT_PAGE_BYTES = 8 * BYTES_PER_MIB;
 /**
  * Minimum bytes reserved for a page. A workspace whose pages suddenly become large therefore uses at most the bytes of
  * the whole process.
  */
-const MIN_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_BYTES_FRACTION;
+const MIN_RESERVED_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_RESPONSE_BYTES_FRACTION;
 /** Factor between the size of recent pages of a list and the bytes reserved for its next page. */
 const PAGE_SIZE_SAFETY_FACTOR = 2;
 /** Factor by which the remembered size of a list's pages decreases with each page. */
@@ -30,14 +30,14 @@ const MAX_UNCOUNTED_RESPONSE_BYTES = 64 * 1_024;
 const MAX_BUDGET_WAIT_MS = 5_000;
 const MAX_WAITING_PAGES = 1_000;
 
-interface ReservedBytes {
+interface ReservedResponseBytes {
   readonly bytes: number;
   readonly workspace: string | undefined;
   /** Key of the list and its workspace. Present while the page is read. */
   readonly list?: string;
 }
 
-interface WaitingListResponse {
+interface ListResponseWaitingForBudget {
   readonly request: FastifyRequest;
   readonly list: string;
   begin(): void;
@@ -52,7 +52,7 @@ declare module 'fastify' {
 
 /**
  * Waits until the response budget allows another page. Call this function right before the page is read.
- * @throws Busy if the wait takes too long, or too many requests wait
+ * @throws BusyError if the wait takes too long, or too many requests wait
  */
 export function waitForResponseBudget(request: FastifyRequest): Promise<void> {
   return request.server.responseBudget.waitForResponseBudget(request);
@@ -64,10 +64,10 @@ export function waitForResponseBudget(request: FastifyRequest): Promise<void> {
  * from its creation until it is sent or its client has disconnected.
  */
 export class ResponseBudget {
-  private readonly reservations = new Map<string, ReservedBytes>();
+  private readonly reservations = new Map<string, ReservedResponseBytes>();
   private bytes = 0;
   private readonly bytesOfWorkspaces = new Map<string | undefined, number>();
-  private waiting: WaitingListResponse[] = [];
+  private waiting: ListResponseWaitingForBudget[] = [];
   /** Size in bytes of the largest recent page, by list. */
   private readonly pageSizes = new LRUCache<string, number>({ max: MAX_REMEMBERED_PAGE_SIZES });
 
@@ -84,13 +84,13 @@ export class ResponseBudget {
       // Only texts take memory for each response: all responses with the same static file share one buffer, and streams
       // are sent in small pieces.
       const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
-      const page = this.releaseBytes(id);
-      if (page?.list !== undefined && reply.statusCode === 200) this.recordPageSize(page.list, bytes);
+      const page = this.releaseResponseBytes(id);
+      if (page?.list !== undefined && reply.statusCode === 200) this.recordListPageBytes(page.list, bytes);
       if (bytes > MAX_UNCOUNTED_RESPONSE_BYTES) {
         this.reserveBytes(id, { bytes, workspace: findWorkspaceId(request) });
-        callWhenResponseEnds(request, reply, () => this.finishResponse(id));
+        callWhenResponseEnds(request, reply, () => this.releaseBudgetOfResponse(id));
       }
-      this.beginWaiting();
+      this.beginWaitingPages();
       done(null, payload);
     });
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -99,11 +99,11 @@ export class ResponseBudget {
     });
   }
 
-  /** @throws Busy if the wait takes too long, or too many requests wait */
+  /** @throws BusyError if the wait takes too long, or too many requests wait */
   async waitForResponseBudget(request: FastifyRequest): Promise<void> {
     const list = [findWorkspaceId(request), request.routeOptions.url].join(' ');
     if (this.reservePageBytes(request, list)) return;
-    if (this.waiting.length >= MAX_WAITING_PAGES) throw new Busy('gateway', 'too many list pages wait to be read');
+    if (this.waiting.length >= MAX_WAITING_PAGES) throw new BusyError('gateway', 'too many list pages wait to be read');
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);
@@ -111,19 +111,19 @@ export class ResponseBudget {
         settle();
       };
       const begin = () => end(resolve);
-      const fail = () => end(() => reject(new Busy('gateway', 'too many large responses are in progress')));
-      const waiting: WaitingListResponse = { request, list, begin, fail };
+      const fail = () => end(() => reject(new BusyError('gateway', 'too many large responses are in progress')));
+      const waiting: ListResponseWaitingForBudget = { request, list, begin, fail };
       const timer = setTimeout(fail, this.maxWaitMs);
       this.waiting.push(waiting);
     });
   }
 
-  private finishResponse(request: string): void {
-    this.releaseBytes(request);
-    this.beginWaiting();
+  private releaseBudgetOfResponse(request: string): void {
+    this.releaseResponseBytes(request);
+    this.beginWaitingPages();
   }
 
-  private beginWaiting(): void {
+  private beginWaitingPages(): void {
     // Skip the other pages of the same list: they need the same size, and up to 1,000 pages wait.
     const listsWithoutRoom = new Set<string>();
     for (const page of this.waiting) {
@@ -138,7 +138,8 @@ export class ResponseBudget {
     const workspace = findWorkspaceId(request);
     const bytes = this.estimatePageBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
-    const hasRoom = this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_BYTES_FRACTION;
+    const hasRoom =
+      this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_RESPONSE_BYTES_FRACTION;
     // Admit a page if no other bytes are reserved, even if the page exceeds the limit.
     if (!hasRoom && this.reservations.size > 0) return false;
     this.reserveBytes(request.id, { bytes, workspace, list });
@@ -147,30 +148,30 @@ export class ResponseBudget {
 
   private estimatePageBytes(list: string): number {
     const recent = this.pageSizes.get(list) ?? DEFAULT_PAGE_BYTES;
-    const estimate = Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, PAGE_SIZE_SAFETY_FACTOR * recent));
+    const estimate = Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_RESERVED_PAGE_BYTES, PAGE_SIZE_SAFETY_FACTOR * recent));
     // A process with a small heap has a share that is smaller than a large page. The page still fits into the share, so
     // that it does not wait for the pages of all other workspaces.
-    return Math.min(estimate, this.maxBytes * WORKSPACE_BYTES_FRACTION);
+    return Math.min(estimate, this.maxBytes * WORKSPACE_RESPONSE_BYTES_FRACTION);
   }
 
-  private recordPageSize(list: string, bytes: number): void {
+  private recordListPageBytes(list: string, bytes: number): void {
     this.pageSizes.set(list, Math.max(bytes, Math.floor(PAGE_SIZE_DECAY_FACTOR * (this.pageSizes.get(list) ?? 0))));
   }
 
-  private reserveBytes(request: string, answer: ReservedBytes): void {
-    this.releaseBytes(request);
+  private reserveBytes(request: string, answer: ReservedResponseBytes): void {
+    this.releaseResponseBytes(request);
     this.reservations.set(request, answer);
-    this.addResponseBytes(answer.workspace, answer.bytes);
+    this.countResponseBytes(answer.workspace, answer.bytes);
   }
 
-  private releaseBytes(request: string): ReservedBytes | undefined {
+  private releaseResponseBytes(request: string): ReservedResponseBytes | undefined {
     const answer = this.reservations.get(request);
     this.reservations.delete(request);
-    if (answer !== undefined) this.addResponseBytes(answer.workspace, -answer.bytes);
+    if (answer !== undefined) this.countResponseBytes(answer.workspace, -answer.bytes);
     return answer;
   }
 
-  private addResponseBytes(workspace: string | undefined, bytes: number): void {
+  private countResponseBytes(workspace: string | undefined, bytes: number): void {
     this.bytes += bytes;
     const own = (this.bytesOfWorkspaces.get(workspace) ?? 0) + bytes;
     if (own === 0) this.bytesOfWorkspaces.delete(workspace);

@@ -16,7 +16,7 @@ declare module 'fastify' {
  * pictures that the page has downloaded: document files are sent as attachments, and only to requests with the
  * environment in a header.
  */
-const PAGE_POLICY = {
+const PAGE_CONTENT_SECURITY_POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
   'style-src': "'self'",
@@ -29,7 +29,7 @@ const PAGE_POLICY = {
   'frame-ancestors': "'none'",
 };
 /** `data:` allows the icons inside Swagger UI's style sheet. */
-const DOCS_POLICY = { ...PAGE_POLICY, 'img-src': "'self' data:", 'form-action': "'none'" };
+const DOCS_POLICY = { ...PAGE_CONTENT_SECURITY_POLICY, 'img-src': "'self' data:", 'form-action': "'none'" };
 /**
  * The content security policy of responses that are not pages: a browser that shows one loads and runs nothing in it.
  */
@@ -52,7 +52,7 @@ export function createResponseHeaders(baseUrl: string): ResponseHeaders {
     ...everywhere,
     'Content-Security-Policy': formatContentSecurityPolicy(policy),
   });
-  return { api: under(NON_PAGE_POLICY), docs: under(DOCS_POLICY), page: under(PAGE_POLICY) };
+  return { api: under(NON_PAGE_POLICY), docs: under(DOCS_POLICY), page: under(PAGE_CONTENT_SECURITY_POLICY) };
 }
 
 function formatContentSecurityPolicy(policy: Headers): string {

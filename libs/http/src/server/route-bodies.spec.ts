@@ -1,18 +1,19 @@
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { createJsonBodyRule, JSON_BODY_KIND } from './json-body.ts';
-import { type BodyKind, BYTES_PER_MIB, readRouteBodies } from './route-bodies.ts';
+import { type BodyKind, BYTES_PER_MIB, addRouteBodyParsers } from './route-bodies.ts';
 
 const LINES: BodyKind = {
   mediaType: 'text/plain',
-  addParser: (server) => server.addContentTypeParser('text/plain', (_request, payload, done) => done(null, payload)),
+  addBodyParser: (server) =>
+    server.addContentTypeParser('text/plain', (_request, payload, done) => done(null, payload)),
 };
 
 describe('a route', () => {
   let server: FastifyInstance;
   beforeEach(() => {
     server = fastify();
-    readRouteBodies(server, [JSON_BODY_KIND, LINES]);
+    addRouteBodyParsers(server, [JSON_BODY_KIND, LINES]);
     server.setErrorHandler<FastifyError>((error, _request, reply) => {
       void reply.code(error.statusCode ?? 400).send(error instanceof RequestError ? error.message : error.code);
     });

@@ -14,7 +14,7 @@ export interface BodyKind {
    * Adds the parser. Fastify enforces the limit of the route for text and bytes. A parser that passes on a stream must
    * count the bytes itself, up to `request.routeOptions.bodyLimit`.
    */
-  addParser(fastify: FastifyInstance): void;
+  addBodyParser(fastify: FastifyInstance): void;
 }
 
 /** The body that a route accepts. */
@@ -49,9 +49,9 @@ declare module 'fastify' {
  * Adds the parsers of these kinds, and gives each route the kinds that it declares. A route without a declaration is
  * refused.
  */
-export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKind[]): void {
+export function addRouteBodyParsers(fastify: FastifyInstance, kinds: readonly BodyKind[]): void {
   fastify.removeAllContentTypeParsers();
-  for (const kind of kinds) kind.addParser(fastify);
+  for (const kind of kinds) kind.addBodyParser(fastify);
   fastify.addHook('onRoute', (route) => {
     if ([route.method].flat().every((method) => SAFE_METHODS.has(method))) return;
     const { body } = route.config ?? {};
@@ -97,8 +97,8 @@ function refuseOtherMediaTypes({ headers }: FastifyRequest, mediaTypes: readonly
 /** Refuses malformed parameters of a media type, and another `charset` than UTF-8. @throws RequestError 415 */
 function checkMediaTypeParameters(mediaType: string, parameters: string): void {
   const isForm = mediaType.trim().toLowerCase().startsWith('multipart/');
-  const isWellFormed = (isForm ? FORM_PARAMETERS_PATTERN : PARAMETERS_PATTERN).test(parameters);
-  if (isWellFormed && parameters.split(';').every(isUtf8)) return;
+  const isWellFormed = (isForm ? FORM_PARAMETERS_PATTERN : MEDIA_TYPE_PARAMETERS_PATTERN).test(parameters);
+  if (isWellFormed && parameters.split(';').every(isUtf8CharsetParameter)) return;
   const message = isWellFormed
     ? 'Send the body in UTF-8. Other values of charset are not supported.'
     : 'The Content-Type has a parameter that is not name=value.';
@@ -108,22 +108,24 @@ function checkMediaTypeParameters(mediaType: string, parameters: string): void {
 const HTTP_TOKEN_PATTERN = "[\\w!#$%&'*+.^`|~-]+";
 const QUOTED_STRING = String.raw`"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"`;
 /** Matches the parameters of a media type (RFC 9110, 5.6.6). Blanks before a parameter match in one way only. */
-const PARAMETERS_PATTERN = createParametersPattern(HTTP_TOKEN_PATTERN);
+const MEDIA_TYPE_PARAMETERS_PATTERN = createMediaTypeParametersPattern(HTTP_TOKEN_PATTERN);
 /** The same for forms. Common clients do not quote boundaries that contain separators, such as `=`. */
-const FORM_PARAMETERS_PATTERN = createParametersPattern(String.raw`[^\s;"]+`);
+const FORM_PARAMETERS_PATTERN = createMediaTypeParametersPattern(String.raw`[^\s;"]+`);
 
-function createParametersPattern(unquoted: string): RegExp {
+function createMediaTypeParametersPattern(unquoted: string): RegExp {
   return new RegExp(`^(?:[ \\t]*;(?:[ \\t]*${HTTP_TOKEN_PATTERN}=(?:${unquoted}|${QUOTED_STRING}))?)*[ \\t]*$`);
 }
 
 /** Returns false for a `charset` other than UTF-8. */
-function isUtf8(parameter: string): boolean {
+function isUtf8CharsetParameter(parameter: string): boolean {
   const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
 /** Returns the error for a compressed body; undefined if the body is not compressed. */
-export function findEncodingError({ 'content-encoding': encoding }: IncomingHttpHeaders): RequestError | undefined {
+export function findContentEncodingError({
+  'content-encoding': encoding,
+}: IncomingHttpHeaders): RequestError | undefined {
   if (encoding === undefined || encoding === 'identity') return undefined;
   return new RequestError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.');
 }

@@ -19,8 +19,8 @@ describe('routes', () => {
   it('must exist for every operation', () => {
     const { routes, server } = watched();
     server.get('/v1/events', { config: { operation: 'listEvents' } }, nothing);
-    expect(() => routes.requireAllOperations(['listEvents'])).not.toThrow();
-    expect(() => routes.requireAllOperations(['listEvents', 'getEvent'])).toThrow(
+    expect(() => routes.requireRouteForEachOperation(['listEvents'])).not.toThrow();
+    expect(() => routes.requireRouteForEachOperation(['listEvents', 'getEvent'])).toThrow(
       'These operations have no route: getEvent',
     );
   });

@@ -38,7 +38,7 @@ export class RouteRegistry {
    * Checks that every operation has a route. Call this method after all routes are added. @throws Error naming an
    * operation without a route
    */
-  requireAllOperations(operations: readonly string[]): void {
+  requireRouteForEachOperation(operations: readonly string[]): void {
     const missing = operations.filter((operation) => !this.operations.has(operation));
     if (missing.length > 0) throw new Error(`These operations have no route: ${missing.join(', ')}.`);
   }

@@ -1,23 +1,23 @@
-import { TokenSealer } from './seal.ts';
+import { TokenSigner } from './seal.ts';
 import type { SealBinding } from './seal.ts';
 
 const SEAL: SealBinding = { purpose: 'cursor', binding: 'shipments' };
-const sealer = new TokenSealer(Buffer.alloc(32, 1));
+const sealer = new TokenSigner(Buffer.alloc(32, 1));
 
 describe('TokenSealer', () => {
   it('opens its own tokens', () => {
-    expect(sealer.openSealedToken(sealer.sealText('2026 é', SEAL), SEAL)).toBe('2026 é');
+    expect(sealer.openSealedToken(sealer.sealTextWithMac('2026 é', SEAL), SEAL)).toBe('2026 é');
   });
 
   it('refuses a token with another purpose, binding or secret', () => {
-    const token = sealer.sealText('text', SEAL);
+    const token = sealer.sealTextWithMac('text', SEAL);
     expect(sealer.openSealedToken(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
     expect(sealer.openSealedToken(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
-    expect(new TokenSealer(Buffer.alloc(32, 2)).openSealedToken(token, SEAL)).toBeUndefined();
+    expect(new TokenSigner(Buffer.alloc(32, 2)).openSealedToken(token, SEAL)).toBeUndefined();
   });
 
   it('refuses a token that differs in a single character, or in length', () => {
-    const token = sealer.sealText('some text', SEAL);
+    const token = sealer.sealTextWithMac('some text', SEAL);
     for (let place = 0; place < token.length; place++) {
       for (const other of ['A', 'B', 'Q', '_', '=', '+', ' ']) {
         const changed = token.slice(0, place) + other + token.slice(place + 1);
@@ -30,6 +30,6 @@ describe('TokenSealer', () => {
   });
 
   it('refuses a text longer than any token without decoding it', () => {
-    expect(sealer.openSealedToken(sealer.sealText('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
+    expect(sealer.openSealedToken(sealer.sealTextWithMac('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
   });
 });

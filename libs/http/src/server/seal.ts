@@ -13,7 +13,7 @@ export interface SealBinding {
 }
 
 /** Creates tokens that clients cannot forge or change: base64url of a truncated HMAC-SHA256 and the text. */
-export class TokenSealer {
+export class TokenSigner {
   /** Signing key. A key object, because an HMAC from key bytes takes six times as long. */
   private readonly key: KeyObject;
 
@@ -21,11 +21,11 @@ export class TokenSealer {
     this.key = createSecretKey(secret);
   }
 
-  sealText(text: string, seal: SealBinding): string {
+  sealTextWithMac(text: string, seal: SealBinding): string {
     return Buffer.concat([this.computeMac(text, seal), Buffer.from(text)]).toString('base64url');
   }
 
-  /** Returns the text of a token; undefined unless `sealText` created exactly this token with the same seal. */
+  /** Returns the text of a token; undefined unless `sealTextWithMac` created exactly this token with the same seal. */
   openSealedToken(token: string, seal: SealBinding): string | undefined {
     if (token.length > MAX_TOKEN_CHARS) return undefined;
     const bytes = Buffer.from(token, 'base64url');

@@ -6,17 +6,17 @@ import {
   decodeBase64,
   decodeBase64Text,
   isBase64Encoded,
-  malformedFormError,
+  createMalformedFormError,
   observeFormPartHeaders,
   type PartHeaders,
   parseExtendedFileName,
 } from './form-parts.ts';
-import { ANY_MEDIA_TYPE, type BodyKind, type BodyTimeLimits, findEncodingError } from './route-bodies.ts';
+import { ANY_MEDIA_TYPE, type BodyKind, type BodyTimeLimits, findContentEncodingError } from './route-bodies.ts';
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
 
 /** Maximum number of bytes of a form field. No valid field is longer. */
-const MAX_FIELD_BYTES = 8_192;
+const MAX_FORM_FIELD_BYTES = 8_192;
 const MAX_FORM_PARTS = 50;
 /**
  * Maximum number of bytes of a form part's headers. A file name that is truncated here exceeds the file name limit
@@ -36,7 +36,7 @@ export interface FormFile {
   readonly mediaType: string | undefined;
 }
 
-interface FormOptions {
+interface UploadFormOptions {
   /** Name of the form field with the file. */
   readonly fileField: string;
   readonly time: BodyTimeLimits;
@@ -52,7 +52,7 @@ interface FormOptions {
  */
 export async function readForm(
   request: FastifyRequest,
-  options: FormOptions,
+  options: UploadFormOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === undefined || request.body === null) return {};
   return new FormReader(createFormParser(request), options).readForm(readBodyChunks(request, options.time));
@@ -61,7 +61,7 @@ export async function readForm(
 function createFormParser({ headers }: FastifyRequest): BusboyInstance {
   const limits = {
     parts: MAX_FORM_PARTS,
-    fieldSize: MAX_FIELD_BYTES,
+    fieldSize: MAX_FORM_FIELD_BYTES,
     headerSize: MAX_PART_HEADER_BYTES,
     headerPairs: 100,
   };
@@ -74,7 +74,7 @@ function createFormParser({ headers }: FastifyRequest): BusboyInstance {
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     });
   } catch {
-    throw malformedFormError('the Content-Type has no boundary');
+    throw createMalformedFormError('the Content-Type has no boundary');
   }
 }
 
@@ -87,14 +87,14 @@ class FormReader {
 
   constructor(
     private readonly parser: BusboyInstance,
-    private readonly options: FormOptions,
+    private readonly options: UploadFormOptions,
   ) {
     // Avoid an unhandled rejection: `readForm` awaits the promise later.
     this.failure.promise.catch(() => undefined);
     observeFormPartHeaders(parser, (headers) => (this.partHeaders = headers));
     parser.on('field', (...[name, value, , isCut, encoding]) =>
       this.rejectFormOnThrow(() =>
-        this.handleField(unescapeFormPartName(name), decodeFormField(value, encoding), isCut),
+        this.handleFormField(unescapeFormPartName(name), decodeFormField(value, encoding), isCut),
       ),
     );
     parser.on('file', (...[name, bytes, fileName, encoding, mediaType]) => {
@@ -114,7 +114,7 @@ class FormReader {
       );
     });
     parser.on('error', () =>
-      this.failure.reject(malformedFormError('the form is incomplete, or does not match the boundary')),
+      this.failure.reject(createMalformedFormError('the form is incomplete, or does not match the boundary')),
     );
     parser.on('partsLimit', () => {
       this.failure.reject(new RequestError('limit_exceeded', `A form may have at most ${MAX_FORM_PARTS} parts.`));
@@ -125,8 +125,8 @@ class FormReader {
     try {
       const finished = once(this.parser, 'finish');
       finished.catch(() => undefined);
-      await this.rejectFormOnFailure(this.writeBodyToParser(body));
-      await this.rejectFormOnFailure(rejectAfterTimeout(finished, this.options.time.idleMs));
+      await this.rejectIfFormReadingFails(this.writeBodyToParser(body));
+      await this.rejectIfFormReadingFails(rejectAfterTimeout(finished, this.options.time.idleMs));
       await this.taking;
       return Object.fromEntries([...this.parts].sort(([a], [b]) => (a < b ? -1 : 1)));
     } catch (error) {
@@ -138,16 +138,16 @@ class FormReader {
 
   private async writeBodyToParser(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
-      if (!this.parser.write(piece)) await this.rejectFormOnFailure(once(this.parser, 'drain'));
+      if (!this.parser.write(piece)) await this.rejectIfFormReadingFails(once(this.parser, 'drain'));
     }
     this.parser.end();
   }
 
-  private rejectFormOnFailure<T>(step: Promise<T>): Promise<T> {
+  private rejectIfFormReadingFails<T>(step: Promise<T>): Promise<T> {
     return Promise.race([step, this.failure.promise]);
   }
 
-  private handleField(name: string | undefined, value: string, isCut: boolean): void {
+  private handleFormField(name: string | undefined, value: string, isCut: boolean): void {
     if (isCut) this.refuseFormPart(name, 'too_long', 'Is too long.');
     else this.storeFormField(name, value);
   }
@@ -218,9 +218,9 @@ function createStreamedBodyKind(mediaType: string): BodyKind {
   return {
     mediaType,
     streams: true,
-    addParser(fastify: FastifyInstance): void {
+    addBodyParser(fastify: FastifyInstance): void {
       fastify.addContentTypeParser(mediaType, ({ headers }, payload, done) => {
-        const refused = findEncodingError(headers);
+        const refused = findContentEncodingError(headers);
         if (refused) done(refused);
         else done(null, payload);
       });

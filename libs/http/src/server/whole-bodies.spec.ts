@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { BYTES_PER_MIB } from './route-bodies.ts';
-import { countUnfinishedBodyBytes, readWholeBody, UnfinishedBodies } from './whole-bodies.ts';
+import { addUnfinishedBodyBytes, readWholeBody, UnfinishedBodies } from './whole-bodies.ts';
 
 /** A body of this owner, with the error that it was refused with. */
 function bodyOf(owner: string) {
@@ -22,7 +22,7 @@ describe('incomplete bodies', () => {
     bodies.addReceivedBytes(first, 50);
     expect(first.refused).toBeUndefined();
     bodies.addReceivedBytes(second, 1);
-    expect([first.refused, second.refused]).toEqual([undefined, expect.any(Busy)]);
+    expect([first.refused, second.refused]).toEqual([undefined, expect.any(BusyError)]);
   });
 
   it('are refused at the owner that holds the most, the latest first', () => {
@@ -45,7 +45,7 @@ describe('incomplete bodies', () => {
     for (let n = 0; n < 10; n += 1) {
       const body = bodyOf('a');
       bodies.addReceivedBytes(body, 50);
-      bodies.removeBody(body);
+      bodies.removeUnfinishedBody(body);
       expect(body.refused).toBeUndefined();
     }
   });
@@ -58,10 +58,8 @@ describe('the owner of an incomplete body', () => {
   function sharesBytes(first: object, second: object): boolean {
     let isRefused = false;
     const ends = [
-      countUnfinishedBodyBytes(first as FastifyRequest, 24 * BYTES_PER_MIB, () =>
-        expect('the first body').toBe('held'),
-      ),
-      countUnfinishedBodyBytes(second as FastifyRequest, 1, () => (isRefused = true)),
+      addUnfinishedBodyBytes(first as FastifyRequest, 24 * BYTES_PER_MIB, () => expect('the first body').toBe('held')),
+      addUnfinishedBodyBytes(second as FastifyRequest, 1, () => (isRefused = true)),
     ];
     for (const end of ends) end();
     return isRefused;

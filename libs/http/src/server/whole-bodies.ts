@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { toClientNetworkPrefix } from './quota.ts';
 import { BYTES_PER_MIB, formatSize } from './route-bodies.ts';
 
 /** Maximum number of bytes in memory for all incomplete bodies of this process. */
-const MAX_UNFINISHED_BYTES = 48 * BYTES_PER_MIB;
+const MAX_UNFINISHED_BODY_BYTES = 48 * BYTES_PER_MIB;
 /** Share of these bytes that one owner may use: a workspace, or a network if the client has no credentials. */
-const MAX_OWNER_SHARE = 1 / 2;
+const MAX_OWNER_SHARE_OF_BODY_BYTES = 1 / 2;
 
-interface UnfinishedBody {
+interface UnfinishedRequestBody {
   /** The workspace of the client, or its network if it has no credentials. */
   readonly owner: string;
   bytes: number;
@@ -23,37 +23,37 @@ interface UnfinishedBody {
  * bytes loses its latest body, so that no client can block the others.
  */
 export class UnfinishedBodies {
-  private readonly bodies = new Set<UnfinishedBody>();
+  private readonly bodies = new Set<UnfinishedRequestBody>();
   private readonly bytesByOwner = new Map<string, number>();
   private total = 0;
 
-  constructor(private readonly maxBytes = MAX_UNFINISHED_BYTES) {}
+  constructor(private readonly maxBytes = MAX_UNFINISHED_BODY_BYTES) {}
 
   /** Adds received bytes of this body. If a limit is exceeded, refuses this body or another one. */
-  addReceivedBytes(body: UnfinishedBody, bytes: number): void {
+  addReceivedBytes(body: UnfinishedRequestBody, bytes: number): void {
     this.bodies.add(body);
     body.bytes += bytes;
-    this.countBytesOfOwner(body.owner, bytes);
-    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE) this.refuseBody(body);
-    while (this.total > this.maxBytes) this.refuseBody(this.findBodyToRefuse());
+    this.addBytesToOwnerTotal(body.owner, bytes);
+    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE_OF_BODY_BYTES) this.refuseBody(body);
+    while (this.total > this.maxBytes) this.refuseBody(this.findUnfinishedBodyToRefuse());
   }
 
   /** Removes a body that is complete, refused or aborted. */
-  removeBody(body: UnfinishedBody): void {
-    if (this.bodies.delete(body)) this.countBytesOfOwner(body.owner, -body.bytes);
+  removeUnfinishedBody(body: UnfinishedRequestBody): void {
+    if (this.bodies.delete(body)) this.addBytesToOwnerTotal(body.owner, -body.bytes);
   }
 
-  private refuseBody(body: UnfinishedBody): void {
-    this.removeBody(body);
-    body.refuse(new Busy('gateway', 'too many request bodies are incomplete'));
+  private refuseBody(body: UnfinishedRequestBody): void {
+    this.removeUnfinishedBody(body);
+    body.refuse(new BusyError('gateway', 'too many request bodies are incomplete'));
   }
 
-  private findBodyToRefuse(): UnfinishedBody {
+  private findUnfinishedBodyToRefuse(): UnfinishedRequestBody {
     const [owner] = [...this.bytesByOwner].reduce((a, b) => (b[1] > a[1] ? b : a));
-    return [...this.bodies].findLast((body) => body.owner === owner) as UnfinishedBody;
+    return [...this.bodies].findLast((body) => body.owner === owner) as UnfinishedRequestBody;
   }
 
-  private countBytesOfOwner(owner: string, bytes: number): void {
+  private addBytesToOwnerTotal(owner: string, bytes: number): void {
     this.total += bytes;
     const left = (this.bytesByOwner.get(owner) ?? 0) + bytes;
     if (left === 0) this.bytesByOwner.delete(owner);
@@ -64,7 +64,7 @@ export class UnfinishedBodies {
 /** The incomplete bodies of all servers of this process. */
 const unfinishedBodies = new UnfinishedBodies();
 
-function getOwnerOfBodyBytes({ principal, ip }: FastifyRequest): string {
+function getQuotaOwnerOfBody({ principal, ip }: FastifyRequest): string {
   return principal?.workspace_id ?? toClientNetworkPrefix(ip);
 }
 
@@ -72,15 +72,15 @@ function getOwnerOfBodyBytes({ principal, ip }: FastifyRequest): string {
  * Counts bytes that an incomplete body occupies although it is not stored. Returns a function that ends this.
  * @param refuse called if the limits of incomplete bodies are exceeded
  */
-export function countUnfinishedBodyBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
-  const body: UnfinishedBody = { owner: getOwnerOfBodyBytes(request), bytes: 0, refuse };
+export function addUnfinishedBodyBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
+  const body: UnfinishedRequestBody = { owner: getQuotaOwnerOfBody(request), bytes: 0, refuse };
   unfinishedBodies.addReceivedBytes(body, bytes);
-  return () => unfinishedBodies.removeBody(body);
+  return () => unfinishedBodies.removeUnfinishedBody(body);
 }
 
 /**
  * Reads a body as a whole, up to the limit of its route.
- * @param done called once, with the bytes or with a RequestError `body_too_large`, a Busy, or the connection's error
+ * @param done called once, with the bytes or with a RequestError `body_too_large`, a BusyError, or the connection's error
  */
 export function readWholeBody(
   request: FastifyRequest,
@@ -95,7 +95,7 @@ export function readWholeBody(
   }
   const pieces: Buffer[] = [];
   const end = (error: Error | null) => {
-    unfinishedBodies.removeBody(body);
+    unfinishedBodies.removeUnfinishedBody(body);
     payload.off('data', add).off('end', complete).off('error', end);
     if (error === null) {
       done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
@@ -105,8 +105,8 @@ export function readWholeBody(
       done(error);
     }
   };
-  const body: UnfinishedBody = {
-    owner: getOwnerOfBodyBytes(request),
+  const body: UnfinishedRequestBody = {
+    owner: getQuotaOwnerOfBody(request),
     bytes: 0,
     refuse: end,
   };

@@ -1,6 +1,6 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
 import { describeDateFault, describeTimeFault, describeTimestampFault } from './timestamp.ts';
-import type { TimeForms } from './timestamp.ts';
+import type { AcceptedTimeForms } from './timestamp.ts';
 
 /** Function that returns every fault of a value with its path; an empty list for a valid value. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
@@ -26,7 +26,7 @@ export const checkPassword: FieldCheck = (value, param) =>
   value === '' ? createFieldError(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
 
 /** Checks a text of at most `max` characters. */
-export function checkTextUpToLength(max: number): FieldCheck {
+export function createTextLengthCheck(max: number): FieldCheck {
   return (value, param) => {
     const faults = checkText(value, param);
     return faults.length > 0 || !isLongerThanCharacters(String(value), max) ? faults : createTooLongErrors(param, max);
@@ -60,10 +60,13 @@ function isStorableString(value: string): boolean {
 export type Aliases = Readonly<Record<string, string>>;
 
 /**
- * Returns a function that converts the name of an enumeration value, in any case, to the value. It returns anything else
- * unchanged.
+ * Returns a function that converts the name of an enumeration value, in any case, to the value. It returns anything
+ * else unchanged.
  */
-export function createEnumConversion(names: readonly string[], aliases: Aliases = {}): (value: unknown) => unknown {
+export function createCaseInsensitiveEnumParser(
+  names: readonly string[],
+  aliases: Aliases = {},
+): (value: unknown) => unknown {
   const canonical = new Map(names.map((name) => [name.toLowerCase(), aliases[name] ?? name]));
   return (value) => (typeof value === 'string' ? (canonical.get(value.toLowerCase()) ?? value) : value);
 }
@@ -79,7 +82,7 @@ export function checkEnumValue(values: readonly string[]): FieldCheck {
 }
 
 /** Checks comma-separated values. Only the first fault is reported. */
-export function checkCommaSeparated(one: FieldCheck, max = Infinity): FieldCheck {
+export function checkCommaSeparatedValues(one: FieldCheck, max = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
       return createFieldError(param, 'invalid_type', 'Must be given only once, as comma-separated values.');
@@ -93,12 +96,12 @@ export function checkCommaSeparated(one: FieldCheck, max = Infinity): FieldCheck
  * Returns the values in a comma-separated list, in the order of `all`, so that a cursor stays valid if the client
  * changes their order. Undefined without a list.
  */
-export function selectValuesInList<T extends string>(all: readonly T[], list: string): readonly T[];
-export function selectValuesInList<T extends string>(
+export function parseCommaSeparatedValues<T extends string>(all: readonly T[], list: string): readonly T[];
+export function parseCommaSeparatedValues<T extends string>(
   all: readonly T[],
   list: string | undefined,
 ): readonly T[] | undefined;
-export function selectValuesInList<T extends string>(
+export function parseCommaSeparatedValues<T extends string>(
   all: readonly T[],
   list: string | undefined,
 ): readonly T[] | undefined {
@@ -114,7 +117,7 @@ export const checkTimestamp: FieldCheck = (value, param) => {
 };
 
 /** Checks a time with an offset, or in one of the other forms. */
-export function checkTimeInAllowedForms(forms: TimeForms): FieldCheck {
+export function checkTimeInAllowedForms(forms: AcceptedTimeForms): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string') return checkTimestamp(value, param);
     const wrong = describeTimeFault(value, forms);
@@ -129,8 +132,8 @@ export const checkDate: FieldCheck = (value, param) => {
   return wrong === undefined ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_date', wrong);
 };
 
-/** Checks an IANA time zone, or one of the other values. */
-export function checkTimeZone(others: readonly string[]): FieldCheck {
+/** Returns a check that a value is an IANA time zone or one of the other values. */
+export function createTimeZoneCheck(others: readonly string[]): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
     return others.includes(value) || isTimeZone(value)
@@ -139,7 +142,7 @@ export function checkTimeZone(others: readonly string[]): FieldCheck {
   };
 }
 
-/** Checks a whole number in a query, within bounds. */
+/** Returns a check that a value in a query is a whole number within bounds. */
 export function checkQueryNumber(min: number, max: number): FieldCheck {
   return (value, param) => {
     const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
@@ -149,8 +152,8 @@ export function checkQueryNumber(min: number, max: number): FieldCheck {
   };
 }
 
-/** Checks a whole number in a body, within bounds. */
-export function checkWholeNumber(min: number, max: number): FieldCheck {
+/** Returns a check that a value in a body is a whole number within bounds. */
+export function createWholeNumberCheck(min: number, max: number): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'number') return createFieldError(param, 'invalid_type', 'Must be a number.');
     const valid = Number.isInteger(value) && value >= min && value <= max;
@@ -160,8 +163,8 @@ export function checkWholeNumber(min: number, max: number): FieldCheck {
   };
 }
 
-/** Checks a number in a body, within bounds. */
-export function checkNumber(min: number, max: number): FieldCheck {
+/** Returns a check that a value in a body is a number within bounds. */
+export function createNumberRangeCheck(min: number, max: number): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'number') return createFieldError(param, 'invalid_type', 'Must be a number.');
     return value >= min && value <= max
@@ -170,8 +173,8 @@ export function checkNumber(min: number, max: number): FieldCheck {
   };
 }
 
-/** Checks a list of at most `max` elements, each with `element`. */
-export function checkList(element: FieldCheck, max: number): FieldCheck {
+/** Returns a check that a value is a list of at most `max` elements, each of which passes the check `element`. */
+export function createListCheck(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {
     if (!Array.isArray(value)) return createFieldError(param, 'invalid_type', 'Must be an array.');
     // Do not check the elements of a list that is too long, because the check could take long.
@@ -186,7 +189,7 @@ export const MAX_SENT_ENUM_VALUES = 50;
 
 /** Checks a list of one or more enumeration values. */
 export function checkEnumList(values: readonly string[]): FieldCheck {
-  const each = checkList(checkEnumValue(values), MAX_SENT_ENUM_VALUES);
+  const each = createListCheck(checkEnumValue(values), MAX_SENT_ENUM_VALUES);
   return (value, param) =>
     Array.isArray(value) && value.length === 0
       ? createFieldError(param, 'invalid_value', 'Must not be empty.')
@@ -211,7 +214,7 @@ export function checkObjectOfStrings(max: number, clearable = false): FieldCheck
 }
 
 /** Checks that an id is valid and has the prefix of its resource. */
-export function checkId(prefix: string): FieldCheck {
+export function createIdCheck(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {
     if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
@@ -227,17 +230,17 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 }
 
 /** Results by time zone name. Creating a formatter takes 1,000 times as long as a look-up here. */
-const TIME_ZONE_CACHE = new Map<string, boolean>();
+const TIME_ZONE_VALIDITY_CACHE = new Map<string, boolean>();
 const MAX_CACHED_TIME_ZONES = 1_000;
 
 /** Returns true for the IANA name of a time zone, such as `Europe/Amsterdam`. */
 function isTimeZone(name: string): boolean {
   // Refuse bare offsets such as `+02:00`, which the platform accepts.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  const before = TIME_ZONE_CACHE.get(name);
+  const before = TIME_ZONE_VALIDITY_CACHE.get(name);
   if (before !== undefined) return before;
   const exists = isTimeZoneKnownToPlatform(name);
-  if (TIME_ZONE_CACHE.size < MAX_CACHED_TIME_ZONES) TIME_ZONE_CACHE.set(name, exists);
+  if (TIME_ZONE_VALIDITY_CACHE.size < MAX_CACHED_TIME_ZONES) TIME_ZONE_VALIDITY_CACHE.set(name, exists);
   return exists;
 }
 

@@ -9,40 +9,40 @@ import {
   checkQueryNumber,
   checkDate,
   createFieldError,
-  checkId,
-  createEnumConversion,
+  createIdCheck,
+  createCaseInsensitiveEnumParser,
   isJsonObject,
-  checkList,
+  createListCheck,
   checkEnumList,
   checkEnumValue,
   checkPassword,
-  checkCommaSeparated,
+  checkCommaSeparatedValues,
   checkText,
   checkObjectOfStrings,
-  checkTimeZone,
+  createTimeZoneCheck,
   checkTimeInAllowedForms,
   checkTimestamp,
-  checkNumber,
-  checkWholeNumber,
+  createNumberRangeCheck,
+  createWholeNumberCheck,
 } from './checks.ts';
 import type { Aliases, FieldCheck } from './checks.ts';
-import { checkNestedObject, copyDeclaredFields } from './read-dto.ts';
+import { createNestedObjectCheck, copyDeclaredFields } from './read-dto.ts';
 import type { DtoClass, FieldReadContext } from './read-dto.ts';
-import { parseTimeOfForms, parseTimestamp } from './timestamp.ts';
-import type { TimeForms } from './timestamp.ts';
+import { parseTimeInAcceptedForm, parseTimestamp } from './timestamp.ts';
+import type { AcceptedTimeForms } from './timestamp.ts';
 
 /**
  * Base of the classes that describe responses. The field decorators describe a field as responses have it, without the
- * limits for requests. `DeriveRequestClass` derives the request from the resource and adds the limits.
+ * limits for requests. `DeriveRequestClassFromResource` derives the request from the resource and adds the limits.
  */
-export abstract class Resource {}
+export abstract class ResponseSchemaBase {}
 
 /**
  * Options of the field decorators. Each decorator declares how a field is validated (one class-validator constraint,
  * which reports every fault under its element and path) and how OpenAPI describes it. In a request, a field is required
  * unless an option says otherwise.
  */
-export interface FieldOptions {
+export interface FieldDecoratorOptions {
   readonly description: string;
   readonly example?: unknown;
   /** True if the value can be null. A request may then omit the field. */
@@ -52,47 +52,47 @@ export interface FieldOptions {
 }
 
 /** Changes to the OpenAPI description that the field's check implies. */
-export interface FieldVariant extends Pick<FieldReadContext, 'nested' | 'normalise'> {
+export interface FieldDescriptionChanges extends Pick<FieldReadContext, 'nested' | 'normalise'> {
   /** Properties of the OpenAPI description that differ in responses. */
   readonly answer?: ApiPropertyOptions;
 }
 
-export const TextField = (options: FieldOptions): PropertyDecorator => CheckedField(checkText, options, TEXT_SCHEMA);
+export const TextProperty = (options: FieldDecoratorOptions) => CheckedProperty(checkText, options, TEXT_SCHEMA);
 
 const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** Field for a password. Blanks are allowed. */
-export const PasswordField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkPassword, options, TEXT_SCHEMA);
+export const PasswordProperty = (options: FieldDecoratorOptions) =>
+  CheckedProperty(checkPassword, options, TEXT_SCHEMA);
 
 /** An enumeration value in any case. `aliases` are alternative names that a request may use. */
-export const EnumField = (values: readonly string[], options: FieldOptions, aliases?: Aliases): PropertyDecorator => {
+export const EnumProperty = (values: readonly string[], options: FieldDecoratorOptions, aliases?: Aliases) => {
   const accepted = [...values, ...Object.keys(aliases ?? {})];
-  return CheckedField(
+  return CheckedProperty(
     checkEnumValue(accepted),
     options,
     { type: String, enum: accepted },
-    { normalise: createEnumConversion(accepted, aliases), answer: { enum: [...values] } },
+    { normalise: createCaseInsensitiveEnumParser(accepted, aliases), answer: { enum: [...values] } },
   );
 };
 
-export const IdField = (prefix: string, options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkId(prefix), options, { type: String });
+export const IdProperty = (prefix: string, options: FieldDecoratorOptions) =>
+  CheckedProperty(createIdCheck(prefix), options, { type: String });
 
-export const WholeNumberField = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkWholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
+export const WholeNumberProperty = (minimum: number, maximum: number, options: FieldDecoratorOptions) =>
+  CheckedProperty(createWholeNumberCheck(minimum, maximum), options, { type: 'integer', minimum, maximum });
 
 /** A number, which may have decimals. */
-export const DecimalField = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkNumber(minimum, maximum), options, { type: Number, minimum, maximum });
+export const DecimalProperty = (minimum: number, maximum: number, options: FieldDecoratorOptions) =>
+  CheckedProperty(createNumberRangeCheck(minimum, maximum), options, { type: Number, minimum, maximum });
 
 /** Field for a calendar date without a time zone, such as 2026-11-21. */
-export const CalendarDateField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkDate, options, { type: String, format: 'date' });
+export const CalendarDateProperty = (options: FieldDecoratorOptions) =>
+  CheckedProperty(checkDate, options, { type: String, format: 'date' });
 
 /** An RFC 3339 time with any offset, converted to UTC with milliseconds. */
-export const TimestampField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(
+export const TimestampProperty = (options: FieldDecoratorOptions) =>
+  CheckedProperty(
     checkTimestamp,
     options,
     { type: String, format: 'date-time' },
@@ -110,21 +110,21 @@ function convertToUtc(value: unknown): unknown {
 }
 
 /**
- * A time with an offset as {@link TimestampField}, or in one of the other forms. A date and a local time are not converted.
- * In requests, the schema has no format, because no format allows all forms: the description drops an empty format.
+ * A time with an offset as {@link TimestampProperty}, or in another form. A date and a local time are not converted. In
+ * requests, the schema has no format, because no format allows all forms: the description drops an empty format.
  * @param answered description in responses
  */
-export const FlexibleTimeField = (
-  forms: TimeForms,
-  options: FieldOptions,
+export const FlexibleTimeProperty = (
+  forms: AcceptedTimeForms,
+  options: FieldDecoratorOptions,
   answered = options.description,
-): PropertyDecorator =>
-  CheckedField(
+) =>
+  CheckedProperty(
     checkTimeInAllowedForms(forms),
     options,
     { type: String, format: '' },
     {
-      normalise: (value) => (typeof value === 'string' ? (parseTimeOfForms(value, forms) ?? value) : value),
+      normalise: (value) => (typeof value === 'string' ? (parseTimeInAcceptedForm(value, forms) ?? value) : value),
       answer: {
         format: 'date-time',
         description: `${answered} UTC with milliseconds.`,
@@ -134,12 +134,12 @@ export const FlexibleTimeField = (
   );
 
 /** An IANA time zone, or one of the other values. */
-export const TimeZoneField = (options: FieldOptions, others: readonly string[] = []): PropertyDecorator =>
-  CheckedField(checkTimeZone(others), options, { type: String });
+export const TimeZoneProperty = (options: FieldDecoratorOptions, others: readonly string[] = []) =>
+  CheckedProperty(createTimeZoneCheck(others), options, { type: String });
 
 /** An object whose values are strings. */
-export const TextMapField = (max: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(
+export const TextMapProperty = (max: number, options: FieldDecoratorOptions) =>
+  CheckedProperty(
     checkObjectOfStrings(max),
     options,
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: max },
@@ -147,20 +147,20 @@ export const TextMapField = (max: number, options: FieldOptions): PropertyDecora
   );
 
 /** A merge patch of an object whose values are strings: null removes a string. */
-export const TextMapPatchField = (max: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkObjectOfStrings(max, true), options, {
+export const TextMapPatchProperty = (max: number, options: FieldDecoratorOptions) =>
+  CheckedProperty(checkObjectOfStrings(max, true), options, {
     type: 'object',
     additionalProperties: { type: ['string', 'null'], maxLength: DEFAULT_MAX_CHARS },
     maxProperties: max,
   } as unknown as ApiPropertyOptions);
 
-export const TextListField = (max: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkList(checkText, max), options, { type: [String], maxItems: max });
+export const TextListProperty = (max: number, options: FieldDecoratorOptions) =>
+  CheckedProperty(createListCheck(checkText, max), options, { type: [String], maxItems: max });
 
 /** One or more enumeration values in any case. */
-export const EnumListField = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
-  const canonical = createEnumConversion(values);
-  return CheckedField(
+export const EnumListProperty = (values: readonly string[], options: FieldDecoratorOptions) => {
+  const canonical = createCaseInsensitiveEnumParser(values);
+  return CheckedProperty(
     checkEnumList(values),
     options,
     { type: [String], enum: [...values], minItems: 1, maxItems: MAX_SENT_ENUM_VALUES },
@@ -169,18 +169,18 @@ export const EnumListField = (values: readonly string[], options: FieldOptions):
 };
 
 /** Field for an object. `dto` is the object's class in requests, `resource` in responses. */
-export const ObjectField = (dto: DtoClass, options: FieldOptions, resource = dto): PropertyDecorator =>
-  CheckedField(
-    checkNestedObject(dto),
+export const ObjectProperty = (dto: DtoClass, options: FieldDecoratorOptions, resource = dto) =>
+  CheckedProperty(
+    createNestedObjectCheck(dto),
     options,
     { type: dto },
     { nested: dto, normalise: (value) => pickFieldsOfDto(dto, value), answer: { type: resource } },
   );
 
 /** Field for a list of objects. `dto` is the class of the objects in requests, `resource` in responses. */
-export const ObjectListField = (dto: DtoClass, max: number, options: FieldOptions, resource = dto): PropertyDecorator =>
-  CheckedField(
-    checkList(checkNestedObject(dto), max),
+export const ObjectListProperty = (dto: DtoClass, max: number, options: FieldDecoratorOptions, resource = dto) =>
+  CheckedProperty(
+    createListCheck(createNestedObjectCheck(dto), max),
     options,
     { type: [dto], maxItems: max },
     {
@@ -200,50 +200,49 @@ function pickFieldsOfDto(dto: DtoClass, value: unknown): unknown {
  * A field that the feature's own code checks, including for values that no engine can store, so that it reports all
  * faults of the request together.
  */
-export const UncheckedField = (
+export const UncheckedProperty = (
   schema: ApiPropertyOptions,
-  options: FieldOptions,
-  variant?: FieldVariant,
+  options: FieldDecoratorOptions,
+  variant?: FieldDescriptionChanges,
 ): PropertyDecorator => {
   return (target, property) => {
-    CheckedField(() => [], options, schema, variant)(target, property);
+    CheckedProperty(() => [], options, schema, variant)(target, property);
     IsOptional()(target, property);
   };
 };
 
 /** A text in a query. */
-export const TextQueryField = (options: FieldOptions): PropertyDecorator => TextField({ ...options, required: false });
+export const TextQueryProperty = (options: FieldDecoratorOptions) => TextProperty({ ...options, required: false });
 
 /** The id of a resource in a query. */
-export const IdQueryField = (prefix: string, options: FieldOptions): PropertyDecorator =>
-  IdField(prefix, { ...options, required: false });
+export const IdQueryProperty = (prefix: string, options: FieldDecoratorOptions) =>
+  IdProperty(prefix, { ...options, required: false });
 
 /** A time in a query. */
-export const TimeQueryField = (options: FieldOptions): PropertyDecorator =>
-  TimestampField({ ...options, required: false });
+export const TimeQueryProperty = (options: FieldDecoratorOptions) => TimestampProperty({ ...options, required: false });
 
 /** An enumeration value in a query. */
-export const EnumQueryField = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  EnumField(values, { ...options, required: false });
+export const EnumQueryProperty = (values: readonly string[], options: FieldDecoratorOptions) =>
+  EnumProperty(values, { ...options, required: false });
 
 /** Comma-separated values in a query. */
-export const ListQueryField = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(
-    checkCommaSeparated(one, max),
+export const ListQueryProperty = (one: FieldCheck, max: number, options: FieldDecoratorOptions) =>
+  CheckedProperty(
+    checkCommaSeparatedValues(one, max),
     { ...options, required: false },
     { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max },
   );
 
 /** Comma-separated enumeration values in any case in a query. `aliases` are alternative names of values. */
-export const EnumListQueryField = (
+export const EnumListQueryProperty = (
   values: readonly string[],
-  options: FieldOptions,
+  options: FieldDecoratorOptions,
   aliases: Aliases = {},
-): PropertyDecorator => {
+) => {
   const accepted = [...values, ...Object.keys(aliases)];
-  const canonical = createEnumConversion(accepted, aliases);
-  return CheckedField(
-    checkCommaSeparated(checkEnumValue(accepted)),
+  const canonical = createCaseInsensitiveEnumParser(accepted, aliases);
+  return CheckedProperty(
+    checkCommaSeparatedValues(checkEnumValue(accepted)),
     {
       ...options,
       example: options.example === undefined ? undefined : String(options.example).split(','),
@@ -255,16 +254,16 @@ export const EnumListQueryField = (
 };
 
 /** `true` or `false` in a query. */
-export const BooleanQueryField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(
+export const BooleanQueryProperty = (options: FieldDecoratorOptions) =>
+  CheckedProperty(
     checkEnumValue(['true', 'false']),
     { ...options, required: false },
     { type: Boolean },
-    { normalise: createEnumConversion(['true', 'false']) },
+    { normalise: createCaseInsensitiveEnumParser(['true', 'false']) },
   );
 
-export const PageLimitField = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
-  CheckedField(
+export const PageLimitProperty = (defaultSize = DEFAULT_PAGE_SIZE) =>
+  CheckedProperty(
     checkQueryNumber(1, MAX_PAGE_SIZE),
     { description: 'Maximum number of items per page.', required: false },
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: defaultSize },
@@ -274,19 +273,19 @@ export const PageLimitField = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorat
 const checkOpaqueValue: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be given only once.');
 
-export const PageCursorField = (): PropertyDecorator =>
-  CheckedField(
+export const PageCursorProperty = () =>
+  CheckedProperty(
     checkOpaqueValue,
     { description: '`next_cursor` of the previous page, sent with the same filters.', required: false },
     { type: String },
   );
 
 /** Field with the given check. `schema` describes the field in requests. */
-export function CheckedField(
+export function CheckedProperty(
   check: FieldCheck,
-  options: FieldOptions,
+  options: FieldDecoratorOptions,
   schema: ApiPropertyOptions,
-  { answer, nested, normalise }: FieldVariant = {},
+  { answer, nested, normalise }: FieldDescriptionChanges = {},
 ): PropertyDecorator {
   const { nullable = false, required = true, ...described } = options;
   const present: FieldCheck = (value, param) =>
@@ -296,8 +295,8 @@ export function CheckedField(
   return (target, property) => {
     ValidateBy({ name: 'field', constraints: [present], validator: FIELD_VALIDATOR }, { context })(target, property);
     if (nullable) IsOptional()(target, property);
-    else if (!required) ValidateIf(isPresent)(target, property);
-    const shown = target instanceof Resource;
+    else if (!required) ValidateIf(isNotUndefined)(target, property);
+    const shown = target instanceof ResponseSchemaBase;
     ApiProperty(
       shown
         ? ({ ...omitSchemaLimits(schema), ...described, ...answer, nullable } as ApiPropertyOptions)
@@ -319,7 +318,7 @@ function findFirstFieldError(value: unknown, { constraints, property }: Validati
   return (constraints as [FieldCheck])[0](value, property)[0];
 }
 
-export function isPresent(_: unknown, value: unknown): boolean {
+export function isNotUndefined(_: unknown, value: unknown): boolean {
   return value !== undefined;
 }
 

@@ -1,20 +1,23 @@
 import 'reflect-metadata';
 import { validateSync } from 'class-validator';
-import { EnumField, Resource, TextField } from './fields.ts';
-import { DeriveRequestClass } from './mapped-types.ts';
+import { EnumProperty, ResponseSchemaBase, TextProperty } from './fields.ts';
+import { DeriveRequestClassFromResource } from './mapped-types.ts';
 import { getDeclaredFields, readAndValidateObject } from './read-dto.ts';
 
-class ParcelResource extends Resource {
+class ParcelResource extends ResponseSchemaBase {
   readonly id!: string;
-  @TextField({ description: 'Name.', example: 'Books' })
+  @TextProperty({ description: 'Name.', example: 'Books' })
   readonly name!: string;
-  @TextField({ description: 'A remark.', nullable: true })
+  @TextProperty({ description: 'A remark.', nullable: true })
   readonly note!: string | null;
-  @EnumField(['small', 'large'], { description: 'Size.' }, { big: 'large' })
+  @EnumProperty(['small', 'large'], { description: 'Size.' }, { big: 'large' })
   readonly size!: 'small' | 'large';
 }
-class CreateParcelDto extends DeriveRequestClass(ParcelResource, { required: ['name'], optional: ['note', 'size'] }) {}
-class ChangeParcelDto extends DeriveRequestClass(ParcelResource, { optional: ['note'], kept: ['name'] }) {}
+class CreateParcelDto extends DeriveRequestClassFromResource(ParcelResource, {
+  required: ['name'],
+  optional: ['note', 'size'],
+}) {}
+class ChangeParcelDto extends DeriveRequestClassFromResource(ParcelResource, { optional: ['note'], kept: ['name'] }) {}
 
 const faults = (dto: new () => object, input: unknown) =>
   readAndValidateObject(dto, input).faults.map(({ param, code }) => `${param} ${code}`);

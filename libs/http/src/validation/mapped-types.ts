@@ -3,7 +3,7 @@ import { ApiProperty, ApiSchema, PickType } from '@nestjs/swagger';
 import { WARNING_CODES } from '@tracking/contracts';
 import type { Page, Warning } from '@tracking/contracts';
 import { IsOptional, ValidateIf } from 'class-validator';
-import { isPresent } from './fields.ts';
+import { isNotUndefined } from './fields.ts';
 import { readDeclaredFields } from './read-dto.ts';
 
 /** Type of a field in a request. Members of an object that can be null may be omitted. */
@@ -31,7 +31,7 @@ interface InputFields<R, O, K> {
 }
 
 /** Derives the class of a request from a resource: some of its fields, with the limits for requests. */
-export function DeriveRequestClass<
+export function DeriveRequestClassFromResource<
   T extends object,
   R extends keyof T & string = never,
   O extends keyof T & string = never,
@@ -47,7 +47,7 @@ export function DeriveRequestClass<
         ...(isOptional.has(name) && { nullable: true }),
       } as object),
       ...(isOptional.has(name) ? [IsOptional()] : []),
-      ...(isRequired.has(name) || isOptional.has(name) ? [] : [ValidateIf(isPresent)]),
+      ...(isRequired.has(name) || isOptional.has(name) ? [] : [ValidateIf(isNotUndefined)]),
     ];
     for (const decorate of decorators) decorate(InputClass.prototype as object, name);
   }
@@ -55,12 +55,12 @@ export function DeriveRequestClass<
 }
 
 /** Derives the class of a list page from its resource. */
-export function DerivePageClass<T extends object>(
+export function createPageResourceClass<T extends object>(
   resource: Type<T>,
   data: string,
   next_cursor = 'Cursor of the next page: send it as `cursor` with the same filters.',
 ): Type<Page<T>> {
-  class PageClass implements Page<T> {
+  class ListPageResource implements Page<T> {
     @ApiProperty({ type: [resource], description: data })
     readonly data!: T[];
     @ApiProperty({ type: String, nullable: true, description: next_cursor })
@@ -68,7 +68,7 @@ export function DerivePageClass<T extends object>(
     @ApiProperty({ description: 'True if there is a next page.' })
     readonly has_more!: boolean;
   }
-  return PageClass;
+  return ListPageResource;
 }
 
 /** OpenAPI type of a change from one value to another; a value that does not exist is absent. */

@@ -22,7 +22,7 @@ export class NoParameters {}
  * misspelled filter would return everything.
  * @throws RequestError naming every parameter that is unknown or faulty
  */
-export function readParameters(request: FastifyRequest): void {
+export function readQueryParameters(request: FastifyRequest): void {
   const { parameters } = request.routeOptions.config;
   if (request.is404 || parameters === undefined) return;
   const { value, faults } = readAndValidateObject(parameters, request.query);

@@ -1,21 +1,21 @@
 import type { PipeTransform } from '@nestjs/common';
 import type { FieldError, JsonObject, Timestamp, Warning } from '@tracking/contracts';
 import { createInvalidRequestError } from '../errors/request-error.ts';
-import type { SentRequest } from '../server/request.ts';
+import type { UncheckedRequestBody } from '../server/request.ts';
 import { isJsonObject } from './checks.ts';
-import { createIgnoredWarnings, readAndValidateObject, findUnknownFields } from './read-dto.ts';
+import { createIgnoredFieldWarnings, readAndValidateObject, findUnknownFields } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
-type Request = Pick<SentRequest, 'body' | 'strict'>;
+type Request = Pick<UncheckedRequestBody, 'body' | 'strict'>;
 
 /** The fields set by a body, and a warning for each field that was ignored. */
-export interface ReadBody<T> {
+export interface BodyWithWarnings<T> {
   readonly value: T;
   readonly warnings: readonly Warning[];
 }
 
 /** A parsed body whose faults are not reported yet. */
-interface DraftBody<T> {
+interface ParsedBodyWithFaults<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
   /** Paths of the invalid fields. Their values may have any type. */
@@ -26,7 +26,7 @@ interface DraftBody<T> {
    * @returns warnings about fields that are ignored
    * @throws RequestError naming every invalid field; with strict handling also the fields that would be ignored
    */
-  readonly accept: (found?: readonly FieldError[]) => readonly Warning[];
+  readonly throwFaultsOrListWarnings: (found?: readonly FieldError[]) => readonly Warning[];
 }
 
 /**
@@ -34,7 +34,11 @@ interface DraftBody<T> {
  * @param answer class of the operation's response: its fields are reported as read-only if a body has them
  * @throws RequestError if the body is not an object
  */
-export function parseDraftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: Request): DraftBody<T> {
+export function parseBodyAndCollectFaults<T extends object>(
+  dto: DtoClass<T>,
+  answer: DtoClass,
+  request: Request,
+): ParsedBodyWithFaults<T> {
   const { value, faults } = readAndValidateObject(dto, request.body);
   const unknown = findUnknownFields(dto, answer, request.body);
   const faulty = new Set(faults.map(({ param }) => param));
@@ -42,11 +46,11 @@ export function parseDraftBody<T extends object>(dto: DtoClass<T>, answer: DtoCl
     value,
     faults,
     faulty,
-    accept(found = []) {
+    throwFaultsOrListWarnings(found = []) {
       const others = found.filter(({ param }) => !faulty.has(param));
       const errors = [...faults, ...others, ...(request.strict ? unknown : [])];
       if (errors.length > 0) throw createInvalidRequestError(errors);
-      return createIgnoredWarnings(unknown);
+      return createIgnoredFieldWarnings(unknown);
     },
   };
 }
@@ -54,7 +58,10 @@ export function parseDraftBody<T extends object>(dto: DtoClass<T>, answer: DtoCl
 /**
  * Validation pipe like Nest's ValidationPipe, but it reports every fault with its path, and unknown fields as warnings.
  */
-export class BodyPipe<T extends object> implements PipeTransform<SentRequest, ReadBody<T>> {
+export class RequestBodyValidationPipe<T extends object> implements PipeTransform<
+  UncheckedRequestBody,
+  BodyWithWarnings<T>
+> {
   /**
    * @param answer class of the operation's response
    * @param check returns faults beyond single fields, such as a time in the past; called without the invalid fields
@@ -66,33 +73,37 @@ export class BodyPipe<T extends object> implements PipeTransform<SentRequest, Re
   ) {}
 
   /** @throws RequestError */
-  transform(request: SentRequest): ReadBody<T> {
-    const { value, faulty, accept } = parseDraftBody(this.dto, this.answer, request);
+  transform(request: UncheckedRequestBody): BodyWithWarnings<T> {
+    const {
+      value,
+      faulty,
+      throwFaultsOrListWarnings: accept,
+    } = parseBodyAndCollectFaults(this.dto, this.answer, request);
     const valid = Object.entries(value).filter(([name]) => !faulty.has(name));
     return { value, warnings: accept(this.check?.(Object.fromEntries(valid) as Partial<T>, request.at)) };
   }
 }
 
 /** Pipe for a feature that checks the fields itself: returns the declared fields of a body as plain JSON. */
-export class PlainBodyPipe implements PipeTransform<SentRequest, ReadBody<JsonObject>> {
-  private readonly body: BodyPipe<object>;
+export class PlainJsonBodyPipe implements PipeTransform<UncheckedRequestBody, BodyWithWarnings<JsonObject>> {
+  private readonly body: RequestBodyValidationPipe<object>;
 
   /** @param answer class of the operation's response */
   constructor(dto: DtoClass, answer: DtoClass) {
-    this.body = new BodyPipe(dto, answer);
+    this.body = new RequestBodyValidationPipe(dto, answer);
   }
 
   /** @throws RequestError */
-  transform(request: SentRequest): ReadBody<JsonObject> {
+  transform(request: UncheckedRequestBody): BodyWithWarnings<JsonObject> {
     const { value, warnings } = this.body.transform(request);
     return { value: { ...value } as JsonObject, warnings };
   }
 }
 
-class NoFields {}
-const FIELD_IGNORING_PIPE = new BodyPipe(NoFields, NoFields);
+class DtoWithoutFields {}
+const FIELD_IGNORING_PIPE = new RequestBodyValidationPipe(DtoWithoutFields, DtoWithoutFields);
 
 /** Pipe for an operation without a body: every field is ignored, with a warning. */
-export const NO_BODY_PIPE: PipeTransform<SentRequest, readonly Warning[]> = {
+export const NO_BODY_PIPE: PipeTransform<UncheckedRequestBody, readonly Warning[]> = {
   transform: (sent) => (isJsonObject(sent.body) ? FIELD_IGNORING_PIPE.transform(sent).warnings : []),
 };

@@ -58,7 +58,7 @@ export function readDeclaredFields(dto: object): ReadonlyMap<string, DtoField> {
 }
 
 /** The result of reading a request. A field listed in `faults` has the value that was sent, of any type. */
-interface ReadDto<T> {
+interface DtoReadResult<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
 }
@@ -68,14 +68,14 @@ interface ReadDto<T> {
  * does not depend on other content of the input.
  * @throws RequestError if the input is not an object
  */
-export function readAndValidateObject<T extends object>(dto: DtoClass<T>, input: unknown): ReadDto<T> {
+export function readAndValidateObject<T extends object>(dto: DtoClass<T>, input: unknown): DtoReadResult<T> {
   if (!isJsonObject(input)) throw new RequestError('validation_failed', 'The body must be a JSON object.');
   const value = copyDeclaredFields(dto, input);
   return { value, faults: findFieldErrors(value, '') };
 }
 
 /** Returns the check of a field that holds an object of the class. */
-export function checkNestedObject(dto: DtoClass): FieldCheck {
+export function createNestedObjectCheck(dto: DtoClass): FieldCheck {
   return (value, param) =>
     isJsonObject(value)
       ? findFieldErrors(copyDeclaredFields(dto, value), param)
@@ -130,7 +130,7 @@ export function findUnknownFields(
 }
 
 /** Returns one warning for each unknown field that was ignored. */
-export function createIgnoredWarnings(unknown: readonly UnknownField[]): readonly Warning[] {
+export function createIgnoredFieldWarnings(unknown: readonly UnknownField[]): readonly Warning[] {
   return unknown.map(({ param, code, message }) => ({ param, code, message: `${message} It was ignored.` }));
 }
 
@@ -175,18 +175,20 @@ function createUnknownFieldReport(param: string, isReadOnly: boolean): UnknownFi
 }
 
 /** The metadata keys of `@ApiProperty`; the package does not export them. */
-const API_PROPERTIES = 'swagger/apiModelPropertiesArray';
-const API_PROPERTY = 'swagger/apiModelProperties';
+const API_PROPERTIES_METADATA_KEY = 'swagger/apiModelPropertiesArray';
+const API_PROPERTY_METADATA_KEY = 'swagger/apiModelProperties';
 
 /** Returns the names of the fields that OpenAPI describes, in order. */
 export function listOpenApiFieldNames(owner: DtoClass): readonly string[] {
-  const names = (Reflect.getMetadata(API_PROPERTIES, owner.prototype as object) ?? []) as readonly string[];
+  const names = (Reflect.getMetadata(API_PROPERTIES_METADATA_KEY, owner.prototype as object) ??
+    []) as readonly string[];
   return names.map((name) => name.slice(1));
 }
 
 /** Returns the type with which OpenAPI describes a field of a class; undefined if there is no such field. */
 function getOpenApiTypeOfField(owner: DtoClass, name: string): unknown {
-  const property = Reflect.getMetadata(API_PROPERTY, owner.prototype as object, name) as ApiPropertyOptions | undefined;
+  const property = Reflect.getMetadata(API_PROPERTY_METADATA_KEY, owner.prototype as object, name) as
+    ApiPropertyOptions | undefined;
   return property?.type;
 }
 

@@ -21,7 +21,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 }
 
 /** Forms of a time that a field accepts in addition to a time with an offset. */
-export interface TimeForms {
+export interface AcceptedTimeForms {
   /** A date such as `2026-11-21`. */
   readonly day?: true;
   /** A time without an offset such as `2026-11-21T09:30`, whose zone another field states. */
@@ -32,7 +32,7 @@ export interface TimeForms {
  * Returns the time in UTC as `parseTimestamp`, or in its own form: a date as it is, a local time with milliseconds and
  * without `Z`. Undefined if it is malformed, or has a form that is not accepted.
  */
-export function parseTimeOfForms(text: string, forms: TimeForms): string | undefined {
+export function parseTimeInAcceptedForm(text: string, forms: AcceptedTimeForms): string | undefined {
   if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text))
     return describeDateFault(text) === undefined ? text : undefined;
   if (!forms.local || !LOCAL_TIME_PATTERN.test(text)) return parseTimestamp(text);
@@ -40,7 +40,7 @@ export function parseTimeOfForms(text: string, forms: TimeForms): string | undef
 }
 
 /** Returns the fault of a time in words; undefined if it has one of the forms and is valid. */
-export function describeTimeFault(text: string, forms: TimeForms): string | undefined {
+export function describeTimeFault(text: string, forms: AcceptedTimeForms): string | undefined {
   if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text)) return describeDateFault(text);
   return describeTimestampFault(forms.local && LOCAL_TIME_PATTERN.test(text) ? addSecondsAndOffset(text) : text);
 }
@@ -67,9 +67,9 @@ type ParsedTime =
   { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
 
 function parseTime(text: string): ParsedTime {
-  if (text.length > MAX_TIMESTAMP_CHARS || !RFC_3339.test(text)) return { fault: describeFormatFault(text) };
+  if (text.length > MAX_TIMESTAMP_CHARS || !RFC_3339.test(text)) return { fault: describeTimestampFormatFault(text) };
   const parts = splitTimestampIntoParts(text);
-  const fault = describeTimestampPartFault(text, parts);
+  const fault = describeNonexistentTimestampPart(text, parts);
   if (fault !== undefined) return { fault };
 
   const { year, month, day, hour, minute, second, offset } = parts;
@@ -112,7 +112,7 @@ function splitTimestampIntoParts(text: string): TimestampParts {
 }
 
 /** Returns the fault of a date, time or offset that does not exist; undefined if all exist. */
-function describeTimestampPartFault(
+function describeNonexistentTimestampPart(
   text: string,
   { year, month, day, hour, minute, second, offset }: TimestampParts,
 ): string | undefined {
@@ -133,7 +133,7 @@ const MISSING_OFFSET_PATTERN = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?
 const BLANK_FOR_PLUS_PATTERN = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
 
 /** Describes why a text is not an RFC 3339 time. Recognizes common mistakes. */
-function describeFormatFault(text: string): string {
+function describeTimestampFormatFault(text: string): string {
   if (text.length > MAX_TIMESTAMP_CHARS) return NOT_RFC_3339_MESSAGE;
   if (MISSING_OFFSET_PATTERN.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
   if (BLANK_FOR_PLUS_PATTERN.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';

@@ -1,15 +1,15 @@
 import type { User } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { openIdentityReplicas, captureRefusal } from '../test/replicas.ts';
-import { createRandomDelays, createSteppingStore } from '../test/stepping-store.ts';
-import type { ChangeResult, Identity, IdentityCommand } from './index.ts';
+import { createRandomDelays, createStoreWithStepHook } from '../test/stepping-store.ts';
+import type { ChangeResult, IdentityServices, IdentityCommand } from './index.ts';
 
 const PASSWORD = 'a horse in the rain';
 
 describe('the last admin', () => {
   let world: Awaited<ReturnType<typeof openIdentityReplicas>>;
-  let identity: Identity;
+  let identity: IdentityServices;
   let made: number;
 
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('the last admin', () => {
     const users = await identity.users.listWorkspaceUsers(workspace_id);
     return users.filter(({ role, status }) => role === 'admin' && status === 'active').map(({ id }) => id);
   }
-  const demote = (by: Identity, command: IdentityCommand, id: string): Promise<ChangeResult<User>> =>
+  const demote = (by: IdentityServices, command: IdentityCommand, id: string): Promise<ChangeResult<User>> =>
     by.users.changeUser(command, id, { role: 'viewer' });
 
   it('can be neither demoted nor deactivated', async () => {
@@ -76,7 +76,9 @@ describe('the last admin', () => {
 
   it('stays if two admins demote each other at once on two replicas, in any order of steps', async () => {
     const interleaved = (seed: number) =>
-      world.openIdentityReplica({ documentStore: createSteppingStore(world.documentStore, createRandomDelays(seed)) });
+      world.openIdentityReplica({
+        documentStore: createStoreWithStepHook(world.documentStore, createRandomDelays(seed)),
+      });
     let took = new Set<string>();
     for (let seed = 1; seed <= choosePropertyTestRounds(60); seed += 1) {
       const workspace = `round ${seed}`;
@@ -108,18 +110,18 @@ describe('the last admin', () => {
       const replicas = await Promise.all(
         [1, 2, 3].map((each) =>
           world.openIdentityReplica({
-            documentStore: createSteppingStore(world.documentStore, createRandomDelays(seed * 10 + each)),
+            documentStore: createStoreWithStepHook(world.documentStore, createRandomDelays(seed * 10 + each)),
           }),
         ),
       );
       const changes = admins.flatMap(({ id }, index) => [
-        async (by: Identity) => demote(by, await world.createTestCommand({ workspace }), id),
-        async (by: Identity) => by.users.deactivateUser(await world.createTestCommand({ workspace }), id),
+        async (by: IdentityServices) => demote(by, await world.createTestCommand({ workspace }), id),
+        async (by: IdentityServices) => by.users.deactivateUser(await world.createTestCommand({ workspace }), id),
         ...(index === 0
           ? [
-              async (by: Identity) =>
+              async (by: IdentityServices) =>
                 by.users.changeUser(await world.createTestCommand({ workspace }), id, { role: 'admin' }),
-              async (by: Identity) => by.users.reactivateUser(await world.createTestCommand({ workspace }), id),
+              async (by: IdentityServices) => by.users.reactivateUser(await world.createTestCommand({ workspace }), id),
             ]
           : []),
       ]);
@@ -142,9 +144,9 @@ describe('the last admin', () => {
       const command = await world.createTestCommand({ workspace });
       let left = Infinity;
       const dying = await world.openIdentityReplica({
-        documentStore: createSteppingStore(world.documentStore, async () => {
+        documentStore: createStoreWithStepHook(world.documentStore, async () => {
           left -= 1;
-          if (left < 0) throw new Unavailable('document store', 'gone');
+          if (left < 0) throw new UnavailableError('document store', 'gone');
         }),
       });
       left = alive;
@@ -175,10 +177,10 @@ describe('the last admin', () => {
     const command = await world.createTestCommand();
     let writes = Infinity;
     const failing = await world.openIdentityReplica({
-      documentStore: createSteppingStore(world.documentStore, async (operation) => {
+      documentStore: createStoreWithStepHook(world.documentStore, async (operation) => {
         if (!['insert', 'replace', 'claim'].includes(operation)) return;
         writes -= 1;
-        if (writes < 0) throw new Unavailable('document store', 'gone');
+        if (writes < 0) throw new UnavailableError('document store', 'gone');
       }),
     });
     writes = 1;
@@ -192,7 +194,7 @@ describe('the last admin', () => {
 
 describe('the first admin', () => {
   let world: Awaited<ReturnType<typeof openIdentityReplicas>>;
-  let identity: Identity;
+  let identity: IdentityServices;
 
   beforeEach(async () => {
     world = await openIdentityReplicas();
@@ -205,11 +207,11 @@ describe('the first admin', () => {
 
   it('is the user of the one-time link, which every replica shows alike', async () => {
     const links = await Promise.all([
-      identity.firstAdmin.getLink(),
-      (await world.openIdentityReplica()).firstAdmin.getLink(),
+      identity.firstAdmin.getFirstAdminLink(),
+      (await world.openIdentityReplica()).firstAdmin.getFirstAdminLink(),
     ]);
     world.time.now += 86_400_000;
-    const later = await (await world.openIdentityReplica()).firstAdmin.getLink();
+    const later = await (await world.openIdentityReplica()).firstAdmin.getFirstAdminLink();
     expect(links).toEqual([later, later]);
     const token = later?.token ?? '';
     expect(await identity.links.getLinkDetails(token)).toEqual({
@@ -231,14 +233,14 @@ describe('the first admin', () => {
     expect((await captureRefusal(identity.links.useOneTimeLink({ id: 'second', at: at() }, token, use))).code).toBe(
       'not_found',
     );
-    expect(await identity.firstAdmin.getLink()).toBeUndefined();
+    expect(await identity.firstAdmin.getFirstAdminLink()).toBeUndefined();
     expect(await world.content()).not.toContain(token);
   });
 
   it('gets a new link if the former one is valid for less than a day', async () => {
-    const first = await identity.firstAdmin.getLink();
+    const first = await identity.firstAdmin.getFirstAdminLink();
     world.time.now += 6 * 86_400_000 + 1;
-    const second = await identity.firstAdmin.getLink();
+    const second = await identity.firstAdmin.getFirstAdminLink();
     expect(second?.token).not.toBe(first?.token);
     expect((await captureRefusal(identity.links.getLinkDetails(first?.token ?? ''))).code).toBe('not_found');
     expect(await identity.links.getLinkDetails(second?.token ?? '')).toMatchObject({ purpose: 'first_admin' });
@@ -246,7 +248,7 @@ describe('the first admin', () => {
 
   it('is created once, however many clients use the link at once', async () => {
     const replicas = [identity, await world.openIdentityReplica()];
-    const link = await identity.firstAdmin.getLink();
+    const link = await identity.firstAdmin.getFirstAdminLink();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, async (_each, index) =>
         (replicas[index % 2] ?? identity).links.useOneTimeLink({ id: `use ${index}`, at: at() }, link?.token ?? '', {
@@ -262,18 +264,23 @@ describe('the first admin', () => {
   it('is created from an e-mail address and a password once, by any replica, and never beside another admin', async () => {
     const other = await world.openIdentityReplica();
     const given = { email: 'ops@example.com', password: PASSWORD };
-    await Promise.all([identity.firstAdmin.createIfMissing(given), other.firstAdmin.createIfMissing(given)]);
-    expect(await identity.firstAdmin.createIfMissing({ ...given, email: 'else@example.com' })).toBeUndefined();
-    expect(await identity.firstAdmin.getLink()).toBeUndefined();
+    await Promise.all([
+      identity.firstAdmin.createFirstAdminIfMissing(given),
+      other.firstAdmin.createFirstAdminIfMissing(given),
+    ]);
+    expect(
+      await identity.firstAdmin.createFirstAdminIfMissing({ ...given, email: 'else@example.com' }),
+    ).toBeUndefined();
+    expect(await identity.firstAdmin.getFirstAdminLink()).toBeUndefined();
     const users = await identity.users.listWorkspaceUsers((await world.createTestCommand()).workspace_id);
     expect(users).toMatchObject([{ email: 'ops@example.com', role: 'admin', status: 'active' }]);
   });
 
   it('has a valid password, and an e-mail address that no other user has', async () => {
-    const weak = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: 'password123' });
+    const weak = identity.firstAdmin.createFirstAdminIfMissing({ email: 'ops@example.com', password: 'password123' });
     expect((await captureRefusal(weak)).details).toMatchObject([{ param: 'password' }]);
     await identity.users.inviteUser(await world.createTestCommand(), { email: 'ops@example.com', role: 'viewer' });
-    const taken = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: PASSWORD });
+    const taken = identity.firstAdmin.createFirstAdminIfMissing({ email: 'ops@example.com', password: PASSWORD });
     expect((await captureRefusal(taken)).code).toBe('user_exists');
   });
 });

@@ -1,16 +1,16 @@
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { captureRefusal } from '../test/replicas.ts';
 import { IdentityTestHarness } from '../test/identity-test-harness.ts';
 import { delayStoreResults } from '../test/storage.ts';
 import { ACCESS_TO_ALL_KEYS } from './index.ts';
-import type { KeyAccess, Identity } from './index.ts';
+import type { KeyAccess, IdentityServices } from './index.ts';
 
 describe('API keys', () => {
   let harness: IdentityTestHarness;
-  let identity: Identity;
+  let identity: IdentityServices;
   beforeAll(async () => {
     harness = await IdentityTestHarness.openIdentityHarness();
-    identity = await harness.startReplica();
+    identity = await harness.openIdentityReplica();
   });
   afterAll(() => harness.closeIdentityHarness());
   beforeEach(() => harness.startWorkspace(identity));
@@ -35,17 +35,21 @@ describe('API keys', () => {
       const { id } = await harness.createUser(identity);
       const { id: workspace_id } = await identity.workspaces.createWorkspace(`other of ${harness.workspace_id}`);
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
-      const creating = identity.keys.createKey(harness.createCommand({ workspace_id }), ACCESS_TO_ALL_KEYS, request);
+      const creating = identity.keys.createKey(
+        harness.createSampleIdentityCommand({ workspace_id }),
+        ACCESS_TO_ALL_KEYS,
+        request,
+      );
       expect((await captureRefusal(creating)).code).toBe('not_found');
     });
   });
 
   describe('creation', () => {
     it('creates one key however often the command is repeated, on any replica, and returns it again', async () => {
-      const { id } = await harness.createAccount(identity);
-      const command = harness.createCommand();
+      const { id } = await harness.createServiceAccount(identity);
+      const command = harness.createSampleIdentityCommand();
       const request = { name: 'x', environment: 'test', owner: { type: 'service_account', id } } as const;
-      const replicas = [identity, await harness.startReplica(), await harness.startReplica()];
+      const replicas = [identity, await harness.openIdentityReplica(), await harness.openIdentityReplica()];
       const made = await Promise.all(replicas.map((each) => each.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)));
       expect(made[1]).toEqual(made[0]);
       expect(made[2]).toEqual(made[0]);
@@ -53,7 +57,7 @@ describe('API keys', () => {
     });
 
     it('refuses expiry times in the past, and invalid names', async () => {
-      const owner = { type: 'service_account', id: (await harness.createAccount(identity)).id } as const;
+      const owner = { type: 'service_account', id: (await harness.createServiceAccount(identity)).id } as const;
       const over = await captureRefusal(harness.createKey(identity, owner, { expires_at: at(0) }));
       expect(over).toMatchObject({ code: 'validation_failed', details: [{ param: 'expires_at' }] });
       expect((await captureRefusal(harness.createKey(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
@@ -64,8 +68,8 @@ describe('API keys', () => {
     });
 
     it('refuses a deactivated owner', async () => {
-      const { id } = await harness.createAccount(identity);
-      await identity.serviceAccounts.deactivateAccount(harness.createCommand(), id);
+      const { id } = await harness.createServiceAccount(identity);
+      await identity.serviceAccounts.deactivateServiceAccount(harness.createSampleIdentityCommand(), id);
       expect((await captureRefusal(harness.createKey(identity, { type: 'service_account', id }))).code).toBe(
         'user_not_active',
       );
@@ -96,13 +100,13 @@ describe('API keys', () => {
       expect((await captureRefusal(harness.createKey(identity, owner))).code).toBe('too_many_keys');
       harness.now += 10_000;
       await harness.createKey(identity, owner);
-      await harness.accountKey(identity);
+      await harness.createAccountWithKey(identity);
       expect(await valid()).toHaveLength(MAX + 1);
     });
 
     it('is never exceeded by concurrent requests on several replicas', async () => {
-      const replicas = [identity, await harness.startReplica()];
-      const owner = { type: 'service_account', id: (await harness.createAccount(identity)).id } as const;
+      const replicas = [identity, await harness.openIdentityReplica()];
+      const owner = { type: 'service_account', id: (await harness.createServiceAccount(identity)).id } as const;
       for (let count = 0; count < MAX - 1; count += 1) await harness.createKey(identity, owner);
       const creating = Array.from({ length: 40 }, (_, index) =>
         harness.createKey(replicas[index % 2] ?? identity, owner),
@@ -115,20 +119,23 @@ describe('API keys', () => {
     it('includes rotated keys during their grace period', async () => {
       const { owner, first } = await fill();
       const reach = { ...ACCESS_TO_ALL_KEYS, user_id: owner.id };
-      expect((await captureRefusal(identity.keys.rotateKey(harness.createCommand(), reach, first, 1))).message).toBe(
-        'The user has 25 valid keys, the maximum. Revoke one first, or rotate without a grace period.',
-      );
-      const { made } = await identity.keys.rotateKey(harness.createCommand(), reach, first, 0);
+      expect(
+        (await captureRefusal(identity.keys.rotateKey(harness.createSampleIdentityCommand(), reach, first, 1))).message,
+      ).toBe('The user has 25 valid keys, the maximum. Revoke one first, or rotate without a grace period.');
+      const { made } = await identity.keys.rotateKey(harness.createSampleIdentityCommand(), reach, first, 0);
       expect(await valid()).toHaveLength(MAX);
       await harness.revokeKey(identity, made);
       const second = (await valid())[0]?.id ?? '';
-      await identity.keys.rotateKey(harness.createCommand(), reach, second, 60);
+      await identity.keys.rotateKey(harness.createSampleIdentityCommand(), reach, second, 60);
       expect((await captureRefusal(harness.createKey(identity, owner))).code).toBe('too_many_keys');
     });
 
     it('does not refuse the repeat of a command that created a key', async () => {
       const owner = { type: 'user', id: (await harness.createUser(identity)).id } as const;
-      const [command, request] = [harness.createCommand(), { name: 'x', environment: 'live' as const, owner }];
+      const [command, request] = [
+        harness.createSampleIdentityCommand(),
+        { name: 'x', environment: 'live' as const, owner },
+      ];
       const first = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request);
       for (let count = 1; count < MAX; count += 1) await harness.createKey(identity, owner);
       expect(await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).toEqual(first);
@@ -137,11 +144,16 @@ describe('API keys', () => {
 
   describe('rotation', () => {
     it('creates a key with the same owner and environment, and ends the old one after the grace period', async () => {
-      const old = await harness.accountKey(identity, 'feed', { environment: 'test' });
-      const { made } = await identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
+      const old = await harness.createAccountWithKey(identity, 'feed', { environment: 'test' });
+      const { made } = await identity.keys.rotateKey(
+        harness.createSampleIdentityCommand(),
+        ACCESS_TO_ALL_KEYS,
+        old.id,
+        60,
+      );
       expect(made).toMatchObject({ owner: old.owner, environment: 'test', name: old.name, role: 'feed', version: 1 });
       expect(made.key).not.toBe(old.key);
-      expect(await identity.keys.getKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).toMatchObject({
+      expect(await identity.keys.getApiKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).toMatchObject({
         rotated_to: made.id,
         expires_at: at(60_000),
         version: 2,
@@ -155,62 +167,77 @@ describe('API keys', () => {
     });
 
     it('ends the old key immediately without a grace period', async () => {
-      const old = await harness.accountKey(identity);
+      const old = await harness.createAccountWithKey(identity);
       expect(await identity.authenticateKey(old.key)).toBeDefined();
-      await identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0);
+      await identity.keys.rotateKey(harness.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, old.id, 0);
       expect(await identity.authenticateKey(old.key)).toBeUndefined();
     });
 
     it('does not prolong a key: the new key has the same expiry', async () => {
-      const old = await harness.accountKey(identity, 'feed', { expires_at: at(30_000) });
-      const { made } = await identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
+      const old = await harness.createAccountWithKey(identity, 'feed', { expires_at: at(30_000) });
+      const { made } = await identity.keys.rotateKey(
+        harness.createSampleIdentityCommand(),
+        ACCESS_TO_ALL_KEYS,
+        old.id,
+        60,
+      );
       expect(made.expires_at).toBe(old.expires_at);
-      expect((await identity.keys.getKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).expires_at).toBe(
+      expect((await identity.keys.getApiKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).expires_at).toBe(
         old.expires_at,
       );
     });
 
     it.each<[string, (id: string) => Promise<unknown>]>([
-      ['rotated', (id) => identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, id, 60)],
+      ['rotated', (id) => identity.keys.rotateKey(harness.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, id, 60)],
       ['revoked', (id) => harness.revokeKey(identity, { id })],
       ['expired', async () => (harness.now += 10_000)],
     ])('refuses a key that is %s', async (_how, end) => {
-      const { id } = await harness.accountKey(identity, 'feed', { expires_at: at(10_000) });
+      const { id } = await harness.createAccountWithKey(identity, 'feed', { expires_at: at(10_000) });
       await end(id);
       const before = await all();
       expect(
-        (await captureRefusal(identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, id, 0))).code,
+        (
+          await captureRefusal(
+            identity.keys.rotateKey(harness.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, id, 0),
+          )
+        ).code,
       ).toBe('key_not_active');
       expect(await all()).toEqual(before);
     });
 
     it('succeeds for one of two concurrent requests, and leaves nothing of the other', async () => {
-      const old = await harness.accountKey(identity);
-      const other = await harness.startReplica();
+      const old = await harness.createAccountWithKey(identity);
+      const other = await harness.openIdentityReplica();
       const outcomes = await Promise.allSettled(
-        [identity, other].map((each) => each.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0)),
+        [identity, other].map((each) =>
+          each.keys.rotateKey(harness.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, old.id, 0),
+        ),
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const keys = await all();
       expect(keys).toHaveLength(2);
-      const now = await identity.keys.getKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id);
+      const now = await identity.keys.getApiKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id);
       expect(keys.map(({ id }) => id)).toContain(now.rotated_to);
     });
 
     it.each(['insert', 'claim'] as const)(
       'is completed by a repeat if the process ended after its %s',
       async (last) => {
-        const old = await harness.accountKey(identity);
+        const old = await harness.createAccountWithKey(identity);
         let isDown = false;
         const down = async () => {
-          if (isDown) throw new Unavailable('document store', 'is gone');
+          if (isDown) throw new UnavailableError('document store', 'is gone');
         };
-        const ending = await harness.startReplica(delayStoreResults(down, harness.storage.documentStore, [last]));
+        const ending = await harness.openIdentityReplica(
+          delayStoreResults(down, harness.storage.documentStore, [last]),
+        );
         isDown = true;
-        const command = harness.createCommand();
-        await expect(ending.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0)).rejects.toThrow(Unavailable);
+        const command = harness.createSampleIdentityCommand();
+        await expect(ending.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0)).rejects.toThrow(UnavailableError);
         const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
-        const again = await (await harness.startReplica()).keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
+        const again = await (
+          await harness.openIdentityReplica()
+        ).keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
         expect(again.made).toEqual(first.made);
         expect(await identity.authenticateKey(again.made.key)).toBeDefined();
         expect(await identity.authenticateKey(old.key)).toBeUndefined();
@@ -220,8 +247,8 @@ describe('API keys', () => {
     );
 
     it('returns the same result again, whatever happened to the old key since', async () => {
-      const old = await harness.accountKey(identity);
-      const command = harness.createCommand({ if_match: [1] });
+      const old = await harness.createAccountWithKey(identity);
+      const command = harness.createSampleIdentityCommand({ if_match: [1] });
       const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 600);
       await harness.revokeKey(identity, old);
       const again = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 600);
@@ -230,9 +257,9 @@ describe('API keys', () => {
     });
 
     it('refuses another version than the expected one, and creates nothing', async () => {
-      const old = await harness.accountKey(identity);
+      const old = await harness.createAccountWithKey(identity);
       const rotating = identity.keys.rotateKey(
-        harness.createCommand({ if_match: [2, 3] }),
+        harness.createSampleIdentityCommand({ if_match: [2, 3] }),
         ACCESS_TO_ALL_KEYS,
         old.id,
         0,
@@ -273,7 +300,7 @@ describe('API keys', () => {
     }
 
     it('never contain anything that reveals a key', async () => {
-      const { key } = await harness.accountKey(identity);
+      const { key } = await harness.createAccountWithKey(identity);
       const text = JSON.stringify(await all());
       expect(text).not.toContain(key.slice(12, -4));
       expect(text).not.toMatch(/hash|changed_|[0-9a-f]{64}/);

@@ -11,7 +11,7 @@ import {
 } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { API_KEYS_COLLECTION } from './collections.ts';
+import { API_KEYS_COLLECTION_SPEC } from './collections.ts';
 import {
   changeStoredDocument,
   type ChangeResult,
@@ -28,8 +28,8 @@ import {
   requireRotationAllowed,
   requireKeyAccess,
 } from './principal.ts';
-import { normalizeName, findAllDocuments, readWantedPageNewestFirst } from './records.ts';
-import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeKey } from './secrets.ts';
+import { normalizeName, findAllDocuments, readFilteredPageNewestFirst } from './records.ts';
+import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeApiKey } from './secrets.ts';
 import type { KeyOwners } from './service-accounts.ts';
 
 export interface NewKeyRequest {
@@ -50,7 +50,7 @@ interface ApiKeysOptions {
 }
 
 /** The result of a rotation: the old key before and after, and the new key. */
-export interface RotatedKey {
+export interface KeyRotationResult {
   readonly old: ChangeResult<ApiKey>;
   readonly made: NewApiKey;
 }
@@ -65,7 +65,7 @@ export class ApiKeys {
   ) {}
 
   static async openApiKeys(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
-    const documents = await documentStore.collection<ApiKeyDocument>(API_KEYS_COLLECTION);
+    const documents = await documentStore.collection<ApiKeyDocument>(API_KEYS_COLLECTION_SPEC);
     return new ApiKeys(documents, options);
   }
 
@@ -92,21 +92,21 @@ export class ApiKeys {
   async listKeys(workspace_id: string, reach: KeyAccess, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
-    return readWantedPageNewestFirst(this.documents, filter, request, async (documents) =>
-      (await this.toKeysWithRoles(documents)).filter((key) => isKeyAccessible(reach, key)),
+    return readFilteredPageNewestFirst(this.documents, filter, request, async (documents) =>
+      (await this.toApiKeysWithRoles(documents)).filter((key) => isKeyAccessible(reach, key)),
     );
   }
 
   /** Returns all keys of the workspace, oldest first, including expired and revoked keys. */
   async listWorkspaceKeys(workspace_id: string): Promise<readonly ApiKey[]> {
-    return this.toKeysWithRoles(await findAllDocuments(this.documents, { workspace_id }, ['created_at', 'id']));
+    return this.toApiKeysWithRoles(await findAllDocuments(this.documents, { workspace_id }, ['created_at', 'id']));
   }
 
   /** @throws DomainError `not_found`, also for a key out of reach */
-  async getKey(workspace_id: string, reach: KeyAccess, id: string): Promise<ApiKey> {
+  async getApiKey(workspace_id: string, reach: KeyAccess, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
     if (document?.workspace_id !== workspace_id) throw createNotFoundError(API_KEY_NOUN);
-    const [key] = await this.toKeysWithRoles([document]);
+    const [key] = await this.toApiKeysWithRoles([document]);
     if (!key || !isKeyAccessible(reach, key)) throw createNotFoundError(API_KEY_NOUN);
     return key;
   }
@@ -117,14 +117,14 @@ export class ApiKeys {
    * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
   async revokeKey(command: IdentityCommand, reach: KeyAccess, id: string): Promise<ChangeResult<ApiKey>> {
-    const { role } = await this.getKey(command.workspace_id, reach, id);
-    return this.changeKey(command, id, role, ({ revoked_at }) =>
+    const { role } = await this.getApiKey(command.workspace_id, reach, id);
+    return this.changeApiKey(command, id, role, ({ revoked_at }) =>
       revoked_at === null ? { revoked_at: command.at } : {},
     );
   }
 
   /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
-  async listRevocableIds({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
+  async listRevocableKeyIds({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
     const keys = await findAllDocuments(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
     const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !isExpiredAt(expires_at, at);
     return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
@@ -140,9 +140,14 @@ export class ApiKeys {
    *   expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user;
    *   `too_many_keys` if both keys would be valid during the grace period
    */
-  async rotateKey(command: IdentityCommand, reach: KeyAccess, id: string, grace_seconds: number): Promise<RotatedKey> {
+  async rotateKey(
+    command: IdentityCommand,
+    reach: KeyAccess,
+    id: string,
+    grace_seconds: number,
+  ): Promise<KeyRotationResult> {
     const { if_match: _, ...unconditional } = command;
-    const old = await this.getKey(command.workspace_id, reach, id);
+    const old = await this.getApiKey(command.workspace_id, reach, id);
     requireRotationAllowed(reach, old);
     const rotated_to = derivePrefixedId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
@@ -159,7 +164,7 @@ export class ApiKeys {
     const made = await this.insertKey(command, { ...old, max_role }, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
-      const changed = await this.changeKey(unconditional, id, old.role, (document) => {
+      const changed = await this.changeApiKey(unconditional, id, old.role, (document) => {
         const present = toApiKey(document, old.role);
         if (isDone(present)) return {};
         requireRotatable(present);
@@ -184,7 +189,7 @@ export class ApiKeys {
     role: Role,
     remedy: string | undefined,
   ): Promise<NewApiKey> {
-    const key = encodeKey(environment, deriveCredentialBytes(this.options.secret, 'api key', command.id));
+    const key = encodeApiKey(environment, deriveCredentialBytes(this.options.secret, 'api key', command.id));
     const content = {
       id: derivePrefixedId('key', command.id),
       workspace_id: command.workspace_id,
@@ -239,7 +244,7 @@ export class ApiKeys {
     throw new DomainError('too_many_keys', `The ${name} has ${maxPerOwner} valid keys, the maximum. ${remedy}`);
   }
 
-  private async changeKey(
+  private async changeApiKey(
     command: IdentityCommand,
     id: string,
     role: Role,
@@ -255,8 +260,8 @@ export class ApiKeys {
     return { before: before && toApiKey(before, role), after: toApiKey(after, role) };
   }
 
-  private async toKeysWithRoles(documents: readonly ApiKeyDocument[]): Promise<readonly ApiKey[]> {
-    const owners = await this.options.owners.getMany(documents.map(({ owner }) => owner));
+  private async toApiKeysWithRoles(documents: readonly ApiKeyDocument[]): Promise<readonly ApiKey[]> {
+    const owners = await this.options.owners.getKeyOwnersByIds(documents.map(({ owner }) => owner));
     return documents.map((document) => {
       const owner = owners.get(document.owner.id);
       if (!owner) throw new Error(`key ${document.id}: its owner ${document.owner.id} is missing`);

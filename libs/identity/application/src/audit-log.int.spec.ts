@@ -1,19 +1,19 @@
 import { type Actor, AUDIT_TYPES } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
-import { DutyCycle } from '@tracking/resilience';
+import { BackgroundWorkThrottle } from '@tracking/resilience';
 import { openTestStorage } from '../test/storage.ts';
-import type { Storage } from '../test/storage.ts';
+import type { TestStorage } from '../test/storage.ts';
 import { AuditLog } from './audit-log.ts';
 import type { AuditedCommand } from './audit-log.ts';
 
-const UNPACED = new DutyCycle({ share: 1 });
+const UNPACED = new BackgroundWorkThrottle({ share: 1 });
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const START = Date.parse('2026-03-01T12:00:00.000Z');
 const JO: Actor = { type: 'user', id: 'usr_jo' };
 const SYSTEM: Actor = { type: 'system', id: 'administration' };
 
 describe('the audit log', () => {
-  let storage: Storage;
+  let storage: TestStorage;
   let log: AuditLog;
   let names: Map<string, string>;
   let serial = 0;
@@ -41,8 +41,8 @@ describe('the audit log', () => {
   const done = async (fields: Partial<AuditedCommand> = {}) => {
     await log.completeAuditEntry(await log.beginAuditEntry(command(fields)), null, {});
   };
-  const list = async (filter: Parameters<AuditLog['listEntries']>[1]['filter'] = {}, workspace = 'wsp_1') =>
-    (await log.listEntries(workspace, { filter, limit: 50 })).items;
+  const list = async (filter: Parameters<AuditLog['listAuditEntries']>[1]['filter'] = {}, workspace = 'wsp_1') =>
+    (await log.listAuditEntries(workspace, { filter, limit: 50 })).items;
 
   it("lists changes with their actors, under the actors' present names", async () => {
     const given = command({ type: 'api_key.created', target_id: null });
@@ -77,11 +77,11 @@ describe('the audit log', () => {
 
   it('has no entry for a refusal, unless an earlier attempt may have changed something', async () => {
     const refused = command();
-    await log.withdrawEntry(await log.beginAuditEntry(refused));
+    await log.withdrawAuditEntry(await log.beginAuditEntry(refused));
     expect(await list()).toEqual([]);
 
     await log.beginAuditEntry(refused);
-    await log.withdrawEntry(await log.beginAuditEntry(refused));
+    await log.withdrawAuditEntry(await log.beginAuditEntry(refused));
     expect(await list()).toEqual([expect.objectContaining({ outcome: 'unknown' })]);
   });
 
@@ -121,7 +121,7 @@ describe('the audit log', () => {
     const paged: string[] = [];
     let after: readonly string[] | undefined;
     do {
-      const page = await log.listEntries('wsp_1', { filter: {}, limit: 3, ...(after && { after }) });
+      const page = await log.listAuditEntries('wsp_1', { filter: {}, limit: 3, ...(after && { after }) });
       paged.push(...page.items.map(({ actor, type }) => `${actor.id} ${type}`));
       after = page.next ?? undefined;
     } while (after);
@@ -146,7 +146,7 @@ describe('the audit log', () => {
       },
     };
     const counted = await AuditLog.openAuditLog(counting, () => Promise.resolve(new Map()));
-    const { items } = await counted.listEntries('wsp_1', { filter: { types }, limit: 10 });
+    const { items } = await counted.listAuditEntries('wsp_1', { filter: { types }, limit: 10 });
     expect(items.map(({ type }) => type)).toEqual(oldestFirst.toReversed().slice(0, 10));
     expect(read).toBeLessThanOrEqual(2 * 11);
   });
@@ -155,9 +155,9 @@ describe('the audit log', () => {
     for (let entry = 0; entry < 3; entry += 1) await done({ at: new Date(START).toISOString() });
     await done({ at: new Date(START + 1).toISOString(), type: 'user.invited' });
     const { signal } = new AbortController();
-    await log.deleteExpiredEntries(new Date(START + 400 * DAY_MS), signal, UNPACED);
+    await log.deleteExpiredAuditEntries(new Date(START + 400 * DAY_MS), signal, UNPACED);
     expect(await list()).toHaveLength(4);
-    await log.deleteExpiredEntries(new Date(START + 400 * DAY_MS + 1), signal, UNPACED);
+    await log.deleteExpiredAuditEntries(new Date(START + 400 * DAY_MS + 1), signal, UNPACED);
     expect(await list()).toEqual([expect.objectContaining({ type: 'user.invited' })]);
   });
 });

@@ -8,13 +8,13 @@ import {
   type Metrics,
   createRetryCounter,
 } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
-import { AUDIT_LOG_COLLECTION } from './collections.ts';
+import { BackgroundWorkThrottle, LeaderElectedJob } from '@tracking/resilience';
+import { AUDIT_LOG_COLLECTION_SPEC } from './collections.ts';
 import { derivePrefixedId } from './secrets.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Milliseconds for which audit log entries are kept. */
-const RETENTION_MS = 400 * 24 * 60 * 60 * 1_000;
+const AUDIT_LOG_RETENTION_MS = 400 * 24 * 60 * 60 * 1_000;
 /** Number of entries deleted at once. */
 const DELETION_BATCH_SIZE = 500;
 
@@ -33,7 +33,7 @@ export interface AuditedCommand {
 }
 
 /** An entry whose outcome is not known yet. */
-export interface OpenAuditEntry {
+export interface PendingAuditEntry {
   readonly id: string;
   readonly workspace_id: string;
   /** True if an earlier attempt of the same command began this entry. That attempt may have made the change. */
@@ -50,7 +50,7 @@ export interface AuditFilter {
   readonly to?: Timestamp;
 }
 
-interface AuditPage {
+interface PagedAuditEntries {
   /** Newest first. */
   readonly items: readonly AuditEntry[];
   /** Position of the next page; null after the last page. */
@@ -81,12 +81,12 @@ export class AuditLog {
   ) {}
 
   static async openAuditLog(documentStore: DocumentStore, namesOf: NamesOf): Promise<AuditLog> {
-    const documents = await documentStore.collection<AuditDocument>(AUDIT_LOG_COLLECTION);
+    const documents = await documentStore.collection<AuditDocument>(AUDIT_LOG_COLLECTION_SPEC);
     return new AuditLog(documents, namesOf);
   }
 
-  /** Stores the entry before the change begins. @throws Unavailable */
-  async beginAuditEntry({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
+  /** Stores the entry before the change begins. @throws UnavailableError */
+  async beginAuditEntry({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<PendingAuditEntry> {
     const id = derivePrefixedId('aud', command_id);
     const target = { type: type.split('.', 1)[0] ?? type, id: target_id };
     const [workspace, by] = [known.workspace_id, actor.id];
@@ -97,16 +97,16 @@ export class AuditLog {
       type,
       target,
       actor: { type: actor.type, id: actor.id },
-      lists: filters.map((filter) => createAuditListName(workspace, filter)),
+      lists: filters.map((filter) => createAuditListKey(workspace, filter)),
       changes: {},
       outcome: 'unknown',
     });
     return { id, workspace_id: workspace, isRepeated: !isNew };
   }
 
-  /** Completes the entry after the change. An entry that is already complete stays unchanged. @throws Unavailable */
+  /** Completes the entry after the change. An entry that is already complete stays unchanged. @throws UnavailableError */
   async completeAuditEntry(
-    { id, workspace_id }: OpenAuditEntry,
+    { id, workspace_id }: PendingAuditEntry,
     target_id: string | null,
     changes: AuditedChanges,
   ): Promise<void> {
@@ -118,26 +118,26 @@ export class AuditLog {
 
   /**
    * Deletes the entry if the change certainly did not happen. Keeps the entry of an earlier attempt, because that
-   * attempt may have made the change. @throws Unavailable
+   * attempt may have made the change. @throws UnavailableError
    */
-  async withdrawEntry({ id, workspace_id, isRepeated }: OpenAuditEntry): Promise<void> {
+  async withdrawAuditEntry({ id, workspace_id, isRepeated }: PendingAuditEntry): Promise<void> {
     if (!isRepeated) await this.documents.delete(id, { workspace_id, outcome: 'unknown' });
   }
 
   /** @param after `next` of the previous page, which must have the same filter */
-  async listEntries(
+  async listAuditEntries(
     workspace_id: string,
     {
       filter,
       limit,
       after,
     }: { readonly filter: AuditFilter; readonly limit: number; readonly after?: readonly string[] },
-  ): Promise<AuditPage> {
+  ): Promise<PagedAuditEntries> {
     const { actor, types, from, to } = filter;
     const find = (type: AuditType | undefined, earliest: Timestamp | undefined) =>
       this.documents.find({
         filter: {
-          lists: createAuditListName(workspace_id, { actor, type }),
+          lists: createAuditListKey(workspace_id, { actor, type }),
           ...((earliest !== undefined || to !== undefined) && {
             at: { ...(earliest && { gte: earliest }), ...(to && { lte: to }) },
           }),
@@ -166,13 +166,13 @@ export class AuditLog {
    * Deletes entries after the retention period. @param ending stops the deletion early; the next run continues
    * @param pace runs the deletion of each page
    */
-  async deleteExpiredEntries(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
-    const before = new Date(now.getTime() - RETENTION_MS).toISOString();
-    while (!ending.aborted && (await pace.runWorkThenRest(() => this.#deletePageBefore(before), ending)));
+  async deleteExpiredAuditEntries(now: Date, ending: AbortSignal, pace: BackgroundWorkThrottle): Promise<void> {
+    const before = new Date(now.getTime() - AUDIT_LOG_RETENTION_MS).toISOString();
+    while (!ending.aborted && (await pace.runWorkThenRest(() => this.#deletePageOfAuditEntries(before), ending)));
   }
 
   /** Returns true if another page may follow. */
-  async #deletePageBefore(before: Timestamp): Promise<boolean> {
+  async #deletePageOfAuditEntries(before: Timestamp): Promise<boolean> {
     const old = await this.documents.find({
       filter: { at: { lt: before } },
       sort: { fields: ['at', 'id'] },
@@ -195,7 +195,7 @@ function compareNewestFirst(one: AuditDocument, other: AuditDocument): number {
   return `${one.at} ${one.id}` < `${other.at} ${other.id}` ? 1 : -1;
 }
 
-function createAuditListName(workspaceId: string, { actor, type }: AuditListFilter): string {
+function createAuditListKey(workspaceId: string, { actor, type }: AuditListFilter): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 
@@ -220,7 +220,7 @@ export interface IdentitySweeperDependencies {
 /** Deletes ended sessions, and audit log entries after their retention period. */
 export function createIdentitySweeper(parts: IdentitySweeperDependencies): LeaderElectedJob {
   const { identity, leases, clock, logger, metrics, everyMs = SWEEP_INTERVAL_MS } = parts;
-  const pace = new DutyCycle({ share: MAX_SWEEP_SHARE });
+  const pace = new BackgroundWorkThrottle({ share: MAX_SWEEP_SHARE });
   return new LeaderElectedJob({
     leases,
     lease: 'identity-sweeper',
@@ -228,9 +228,9 @@ export function createIdentitySweeper(parts: IdentitySweeperDependencies): Leade
     countRetry: createRetryCounter(metrics),
     description: 'deleting ended sessions and old audit entries',
     intervalMs: everyMs,
-    async runRound(ending) {
+    async runJobRound(ending) {
       await identity.sessions.deleteEndedSessions(clock(), ending, pace);
-      await identity.auditLog.deleteExpiredEntries(clock(), ending, pace);
+      await identity.auditLog.deleteExpiredAuditEntries(clock(), ending, pace);
     },
   });
 }

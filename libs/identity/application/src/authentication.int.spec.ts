@@ -1,17 +1,17 @@
 import type { KeyOwner, NewApiKey, Principal } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { IdentityTestHarness } from '../test/identity-test-harness.ts';
 import { delayStoreResults } from '../test/storage.ts';
-import { ACCESS_TO_ALL_KEYS, getPermissions } from './index.ts';
-import type { Identity } from './index.ts';
+import { ACCESS_TO_ALL_KEYS, getPermissionsOfRole } from './index.ts';
+import type { IdentityServices } from './index.ts';
 
 /** State before a change: the permissions of an operator. */
-const BEFORE = getPermissions('operator', 'live');
+const BEFORE = getPermissionsOfRole('operator', 'live');
 const WITHIN_MS = 5_000;
 
 interface Subject {
-  readonly here: Identity;
+  readonly here: IdentityServices;
   readonly harness: IdentityTestHarness;
   readonly key: NewApiKey;
 }
@@ -22,50 +22,53 @@ const CHANGES: readonly Change[] = [
   [
     'a key that is rotated without a grace',
     'service_account',
-    ({ here, harness, key }) => here.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, key.id, 0),
+    ({ here, harness, key }) =>
+      here.keys.rotateKey(harness.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, key.id, 0),
   ],
   [
     'a user whose role is changed',
     'user',
-    ({ here, harness, key }) => here.users.changeUser(harness.createCommand(), key.owner.id, { role: 'viewer' }),
+    ({ here, harness, key }) =>
+      here.users.changeUser(harness.createSampleIdentityCommand(), key.owner.id, { role: 'viewer' }),
   ],
   [
     'a user who is deactivated',
     'user',
-    ({ here, harness, key }) => here.users.deactivateUser(harness.createCommand(), key.owner.id),
+    ({ here, harness, key }) => here.users.deactivateUser(harness.createSampleIdentityCommand(), key.owner.id),
   ],
   [
     'a service account whose role is changed',
     'service_account',
     ({ here, harness, key }) =>
-      here.serviceAccounts.changeAccount(harness.createCommand(), key.owner.id, { role: 'viewer' }),
+      here.serviceAccounts.changeAccount(harness.createSampleIdentityCommand(), key.owner.id, { role: 'viewer' }),
   ],
   [
     'a service account that is deactivated',
     'service_account',
-    ({ here, harness, key }) => here.serviceAccounts.deactivateAccount(harness.createCommand(), key.owner.id),
+    ({ here, harness, key }) =>
+      here.serviceAccounts.deactivateServiceAccount(harness.createSampleIdentityCommand(), key.owner.id),
   ],
 ];
 
 describe('authentication', () => {
   let harness: IdentityTestHarness;
-  let here: Identity;
+  let here: IdentityServices;
   beforeAll(async () => {
     harness = await IdentityTestHarness.openIdentityHarness();
-    here = await harness.startReplica();
+    here = await harness.openIdentityReplica();
   });
   afterAll(() => harness.closeIdentityHarness());
 
   /** A replica that runs this before each read returns. */
-  const there = (onRead: () => Promise<void>): Promise<Identity> => {
+  const there = (onRead: () => Promise<void>): Promise<IdentityServices> => {
     const store: DocumentStore = delayStoreResults(onRead, harness.storage.documentStore, ['find', 'get', 'getMany']);
-    return harness.startReplica(store);
+    return harness.openIdentityReplica(store);
   };
   const isAsBefore = (principal: Principal | undefined) => principal?.permissions === BEFORE;
 
   describe.each(CHANGES)('of %s', (_what, type, change) => {
     const operatorsKey = async () => {
-      if (type === 'service_account') return harness.accountKey(here, 'operator');
+      if (type === 'service_account') return harness.createAccountWithKey(here, 'operator');
       return harness.createKey(here, { type, id: (await harness.createUser(here, 'operator')).id });
     };
 
@@ -105,23 +108,23 @@ describe('authentication', () => {
   });
 
   it('refuses the keys of an invited user', async () => {
-    const command = harness.createCommand();
+    const command = harness.createSampleIdentityCommand();
     const { after } = await here.users.inviteUser(command, { email: 'ann@example.com', role: 'viewer' });
     const owner = { type: 'user', id: after.id } as const;
     await expect(harness.createKey(here, owner)).rejects.toMatchObject({ code: 'user_not_active' });
   });
 
   it('refuses a request whose look-up took too long', async () => {
-    const { key } = await harness.accountKey(here);
+    const { key } = await harness.createAccountWithKey(here);
     const slow = await there(async () => void (harness.now += 2_001));
-    await expect(slow.authenticateKey(key)).rejects.toThrow(Unavailable);
+    await expect(slow.authenticateKey(key)).rejects.toThrow(UnavailableError);
   });
 
   it('uses cached credentials for three seconds while the document store is down, then refuses all', async () => {
-    const { key } = await harness.accountKey(here);
+    const { key } = await harness.createAccountWithKey(here);
     let isDown = false;
     const remote = await there(async () => {
-      if (isDown) throw new Unavailable('document store', 'is down');
+      if (isDown) throw new UnavailableError('document store', 'is down');
     });
     await remote.authenticateKey(key);
     isDown = true;
@@ -129,7 +132,7 @@ describe('authentication', () => {
     expect(await remote.authenticateKey(key)).toBeDefined();
     for (const wait of [1, 1_000, 3_600_000]) {
       harness.now += wait;
-      await expect(remote.authenticateKey(key)).rejects.toThrow(Unavailable);
+      await expect(remote.authenticateKey(key)).rejects.toThrow(UnavailableError);
     }
     isDown = false;
     expect(await remote.authenticateKey(key)).toBeDefined();
@@ -137,7 +140,7 @@ describe('authentication', () => {
 
   it('refuses a key from the moment of its expiry', async () => {
     const expires_at = new Date(harness.now + 10_000).toISOString();
-    const { key } = await harness.accountKey(here, 'operator', { expires_at });
+    const { key } = await harness.createAccountWithKey(here, 'operator', { expires_at });
     harness.now += 9_999;
     expect(await here.authenticateKey(key)).toBeDefined();
     harness.now += 1;

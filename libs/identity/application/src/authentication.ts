@@ -8,9 +8,9 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Clock, Collection, Logger } from '@tracking/ports';
-import { RecentLookUps, type RecentLookUpsOptions } from '@tracking/resilience';
+import { RecentLookUpCache, type RecentLookUpsOptions } from '@tracking/resilience';
 import { toApiKey, type ApiKeyDocument, isExpiredAt } from './api-keys.ts';
-import { getKeyPermissions, getPermissions } from './principal.ts';
+import { getKeyPermissions, getPermissionsOfRole } from './principal.ts';
 import { hashKey, hasApiKeyForm, hasSecretTokenForm } from './secrets.ts';
 import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { isSessionValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
@@ -20,7 +20,7 @@ import type { Workspaces } from './workspaces.ts';
 interface CredentialsHolderDependencies {
   readonly workspaces: Workspaces;
   readonly users: Collection<UserDocument>;
-  readonly accounts: Pick<ServiceAccounts, 'getMany'>;
+  readonly accounts: Pick<ServiceAccounts, 'getServiceAccountsByIds'>;
   readonly keys: Collection<ApiKeyDocument>;
   readonly sessions: Sessions;
 }
@@ -54,7 +54,7 @@ async function findOwnerOfCredentials(
 ): Promise<Owner | undefined> {
   const { id } = principal.actor;
   if (principal.type === 'service_account_key') {
-    const [account] = await accounts.getMany([id]);
+    const [account] = await accounts.getServiceAccountsByIds([id]);
     return account && { user: null, service_account: { id, name: account.name }, role: account.role };
   }
   const user = await users.get(id);
@@ -72,7 +72,7 @@ async function findKeyOrSession(
 
 const LAST_USE_RECORD_INTERVAL_MS = 60_000;
 
-interface KnownKey extends KnownCredential {
+interface CachedApiKey extends KnownCredential {
   readonly principal: Principal;
 }
 
@@ -84,7 +84,7 @@ interface KeyAuthenticationOptions extends CredentialCacheOptions {
 
 /** Authenticates API keys: finds the owner of a key, and the owner's present permissions. */
 export class KeyAuthentication {
-  readonly #cache: CredentialCache<KnownKey>;
+  readonly #cache: CredentialCache<CachedApiKey>;
   readonly #writes: BackgroundWrites;
 
   constructor(private readonly options: KeyAuthenticationOptions) {
@@ -94,11 +94,11 @@ export class KeyAuthentication {
 
   /**
    * Returns the principal of a key that exists, is neither revoked nor expired, and whose owner is active.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async authenticateKey(key: string): Promise<Principal | undefined> {
     if (!hasApiKeyForm(key)) return undefined;
-    const known = await this.#cache.findCredential(hashKey(key), (hash) => this.#findKey(hash));
+    const known = await this.#cache.findCredential(hashKey(key), (hash) => this.#findActiveApiKey(hash));
     return known?.principal;
   }
 
@@ -107,8 +107,8 @@ export class KeyAuthentication {
   }
 
   /** Removes the keys of an owner from the cache. Call this method when the owner changed. */
-  forgetOwner(ownerId: string): void {
-    this.#cache.forgetOwner(ownerId);
+  forgetKeysOfOwner(ownerId: string): void {
+    this.#cache.forgetCredentialsOfOwner(ownerId);
   }
 
   /** Resolves when all pending times of use are written. */
@@ -116,21 +116,21 @@ export class KeyAuthentication {
     return this.#writes.waitForWrites();
   }
 
-  async #findKey(hash: string): Promise<KnownKey | undefined> {
+  async #findActiveApiKey(hash: string): Promise<CachedApiKey | undefined> {
     const [key] = await this.options.keys.find({ filter: { hash }, limit: 1 });
     if (!key || key.revoked_at !== null) return undefined;
-    const owner = await this.options.owners.getOwner(key.owner);
+    const owner = await this.options.owners.getKeyOwnerState(key.owner);
     if (owner?.status !== 'active') return undefined;
     const { expires_at: ends_at } = toApiKey(key, owner.role);
-    if (!isExpiredAt(ends_at, this.options.clock().toISOString())) this.#recordUse(key);
-    return { principal: createPrincipal(key, owner.role), owner_id: key.owner.id, ends_at };
+    if (!isExpiredAt(ends_at, this.options.clock().toISOString())) this.#recordKeyUse(key);
+    return { principal: createPrincipalOfKey(key, owner.role), owner_id: key.owner.id, ends_at };
   }
 
   /**
    * Sets `last_used_at` in the background, at most once a minute. Only look-ups record a use, because a key in use is
    * looked up every few seconds. If several replicas record the same use, one of them writes.
    */
-  #recordUse({ id, last_used_at }: ApiKeyDocument): void {
+  #recordKeyUse({ id, last_used_at }: ApiKeyDocument): void {
     const now = this.options.clock();
     if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < LAST_USE_RECORD_INTERVAL_MS) return;
     const filter = { id, last_used_at, revoked_at: null };
@@ -140,7 +140,7 @@ export class KeyAuthentication {
   }
 }
 
-function createPrincipal(key: ApiKeyDocument, role: Role): Principal {
+function createPrincipalOfKey(key: ApiKeyDocument, role: Role): Principal {
   const { id, workspace_id, environment, owner, max_role = null } = key;
   const permissions = getKeyPermissions(role, { environment, max_role });
   const access = { credential_id: id, workspace_id, environment, permissions };
@@ -174,25 +174,25 @@ export class SessionAuthentication {
   /**
    * Returns the principal of a session that has not ended.
    * @param environment environment of the request. A session has access to both environments
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
     if (!hasSecretTokenForm(token)) return undefined;
     const known = await this.#cache.findCredential(hashKey(token), (hash) => this.#findSession(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;
-    const permissions = getPermissions(role, environment);
+    const permissions = getPermissionsOfRole(role, environment);
     const actor = { type: 'user', id: owner_id } as const;
     return { type: 'session', credential_id: id, workspace_id, environment, actor, permissions };
   }
 
-  forgetSession({ hash }: Pick<SessionDocument, 'hash'>): void {
+  forgetCachedSession({ hash }: Pick<SessionDocument, 'hash'>): void {
     this.#cache.forgetCredential(hash);
   }
 
   /** Removes the sessions of a user from the cache. Call this method when the user changed. */
-  forgetOwner(userId: string): void {
-    this.#cache.forgetOwner(userId);
+  forgetSessionsOfUser(userId: string): void {
+    this.#cache.forgetCredentialsOfOwner(userId);
   }
 
   /** Resolves when all pending times of use are written. */
@@ -206,20 +206,20 @@ export class SessionAuthentication {
     if (!session || session.ends_at <= now) return undefined;
     const user = await this.options.users.get(session.user_id);
     if (user?.status !== 'active' || !isSessionValidInEpoch(session, user)) return undefined;
-    this.#recordUse(session, user, now);
+    this.#recordSessionUse(session, user, now);
     const { id, workspace_id, ends_at } = session;
     return { id, workspace_id, owner_id: user.id, role: user.role, ends_at };
   }
 
   /** Sets `last_seen_at` in the background, at most once a minute: a session in use is looked up every few seconds. */
-  #recordUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
+  #recordSessionUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
     const isDue = (seen: Timestamp | null) =>
       seen === null || Date.parse(now) - Date.parse(seen) >= LAST_USE_RECORD_INTERVAL_MS;
     const write = (writing: Promise<unknown>) => this.#writes.addBackgroundWrite(writing, { session_id: session.id });
     // Complete the work of an earlier version, which may have ended before storing the new epoch on the session.
     if (session.epoch !== user.sessions_epoch)
       write(this.options.sessions.moveSessionToEpoch(session, user.sessions_epoch));
-    if (isDue(session.last_seen_at)) write(this.options.sessions.storeUseTime(session, now));
+    if (isDue(session.last_seen_at)) write(this.options.sessions.storeSessionUseTime(session, now));
     if (!isDue(user.last_seen_at)) return;
     const { id, last_seen_at } = user;
     write(this.options.users.claim({ filter: { id, last_seen_at } }, { last_seen_at: now }));
@@ -265,18 +265,18 @@ interface CredentialCacheOptions extends RecentLookUpsOptions {
 
 /** Cache of recently looked up credentials, for both keys and sessions. */
 export class CredentialCache<T extends KnownCredential> {
-  readonly #recent: RecentLookUps<T>;
+  readonly #recent: RecentLookUpCache<T>;
 
   constructor(private readonly options: CredentialCacheOptions) {
-    this.#recent = new RecentLookUps(options);
+    this.#recent = new RecentLookUpCache(options);
   }
 
   /**
    * Returns the credential with this hash; undefined if there is none, or if it has ended.
-   * @throws Unavailable, also if the look-up takes too long; and what `lookUp` throws
+   * @throws UnavailableError, also if the look-up takes too long; and what `getOrLookUpValue` throws
    */
   async findCredential(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
-    const found = await this.#recent.lookUp(hash, lookUp);
+    const found = await this.#recent.getOrLookUpValue(hash, lookUp);
     // Check the expiry again, because a credential can expire while it is cached.
     return found && this.#hasExpired(found) ? undefined : found;
   }
@@ -286,7 +286,7 @@ export class CredentialCache<T extends KnownCredential> {
   }
 
   /** Removes all credentials of a user or service account from the cache, and all hashes that were not found. */
-  forgetOwner(ownerId: string): void {
+  forgetCredentialsOfOwner(ownerId: string): void {
     this.#recent.removeMatchingValues(({ owner_id }) => owner_id === ownerId);
   }
 

@@ -1,6 +1,6 @@
 import type { CollectionSpec } from '@tracking/ports';
 
-export const WORKSPACES_COLLECTION: CollectionSpec = {
+export const WORKSPACES_COLLECTION_SPEC: CollectionSpec = {
   name: 'workspaces',
   indexes: [
     { name: 'name', fields: ['name_key'], unique: true },
@@ -8,7 +8,7 @@ export const WORKSPACES_COLLECTION: CollectionSpec = {
   ],
 };
 
-export const USERS_COLLECTION: CollectionSpec = {
+export const USERS_COLLECTION_SPEC: CollectionSpec = {
   name: 'users',
   indexes: [
     { name: 'email', fields: ['workspace_id', 'email_key'], unique: true },
@@ -19,22 +19,22 @@ export const USERS_COLLECTION: CollectionSpec = {
   ],
 };
 
-export const ADMIN_CHANGES_COLLECTION: CollectionSpec = {
+export const ADMIN_CHANGES_COLLECTION_SPEC: CollectionSpec = {
   name: 'admin_changes',
   indexes: [{ name: 'pending', fields: ['is_pending'] }],
 };
 
-export const FIRST_ADMIN_LINKS_COLLECTION: CollectionSpec = {
+export const FIRST_ADMIN_LINKS_COLLECTION_SPEC: CollectionSpec = {
   name: 'first_admin_links',
   indexes: [{ name: 'link', fields: ['link_hash'], unique: true }],
 };
 
-export const SERVICE_ACCOUNTS_COLLECTION: CollectionSpec = {
+export const SERVICE_ACCOUNTS_COLLECTION_SPEC: CollectionSpec = {
   name: 'service_accounts',
   indexes: [{ name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] }],
 };
 
-export const API_KEYS_COLLECTION: CollectionSpec = {
+export const API_KEYS_COLLECTION_SPEC: CollectionSpec = {
   name: 'api_keys',
   indexes: [
     { name: 'hash', fields: ['hash'], unique: true },
@@ -44,7 +44,7 @@ export const API_KEYS_COLLECTION: CollectionSpec = {
   ],
 };
 
-export const SESSIONS_COLLECTION: CollectionSpec = {
+export const SESSIONS_COLLECTION_SPEC: CollectionSpec = {
   name: 'sessions',
   indexes: [
     { name: 'hash', fields: ['hash'], unique: true },
@@ -53,7 +53,7 @@ export const SESSIONS_COLLECTION: CollectionSpec = {
   ],
 };
 
-export const AUDIT_LOG_COLLECTION: CollectionSpec = {
+export const AUDIT_LOG_COLLECTION_SPEC: CollectionSpec = {
   name: 'audit_log',
   indexes: [
     { name: 'list', fields: ['lists', 'at', 'id'], arrayField: 'lists' },
@@ -64,12 +64,12 @@ export const AUDIT_LOG_COLLECTION: CollectionSpec = {
 
 /** All collections of identity. */
 export const IDENTITY_COLLECTIONS: readonly CollectionSpec[] = [
-  WORKSPACES_COLLECTION,
-  USERS_COLLECTION,
-  ADMIN_CHANGES_COLLECTION,
-  FIRST_ADMIN_LINKS_COLLECTION,
-  SERVICE_ACCOUNTS_COLLECTION,
-  API_KEYS_COLLECTION,
-  SESSIONS_COLLECTION,
-  AUDIT_LOG_COLLECTION,
+  WORKSPACES_COLLECTION_SPEC,
+  USERS_COLLECTION_SPEC,
+  ADMIN_CHANGES_COLLECTION_SPEC,
+  FIRST_ADMIN_LINKS_COLLECTION_SPEC,
+  SERVICE_ACCOUNTS_COLLECTION_SPEC,
+  API_KEYS_COLLECTION_SPEC,
+  SESSIONS_COLLECTION_SPEC,
+  AUDIT_LOG_COLLECTION_SPEC,
 ];

@@ -32,13 +32,13 @@ describe('a cached credential', () => {
     await find(KEY, 0, 'a');
     await find(KEY, 0, 'b');
     await find({ ...KEY, owner_id: 'usr_2' }, 0, 'c');
-    cache.forgetOwner('usr_1');
+    cache.forgetCredentialsOfOwner('usr_1');
     expect([await find(null, 0, 'a'), await find(null, 0, 'b')]).toEqual([undefined, undefined]);
     expect(await find(null, 0, 'c')).toBeDefined();
     cache.forgetCredential('c');
     expect(await find(null, 0, 'c')).toBeUndefined();
     // The owner of a refused credential is unknown, and the credential may become valid again.
-    cache.forgetOwner('usr_3');
+    cache.forgetCredentialsOfOwner('usr_3');
     expect(await find(KEY, 0, 'c')).toBeDefined();
   });
 });

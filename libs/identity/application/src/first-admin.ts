@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { DomainError } from '@tracking/contracts';
 import type { Actor, Timestamp, User } from '@tracking/contracts';
 import type { Clock, Collection, Document, DocumentStore } from '@tracking/ports';
-import { FIRST_ADMIN_LINKS_COLLECTION } from './collections.ts';
+import { FIRST_ADMIN_LINKS_COLLECTION_SPEC } from './collections.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import {
   hashKey,
   derivePrefixedId,
-  type LinkCommand,
-  type LinkDetails,
-  type LinkHolder,
+  type OneTimeLinkCommand,
+  type OneTimeLinkDetails,
+  type OneTimeLinkHolder,
   createOneTimeLink,
-  type LinkUse,
+  type OneTimeLinkInput,
   createMissingFieldError,
   type OneTimeLink,
   createUnknownLinkError,
@@ -32,12 +32,12 @@ interface FirstAdminLinkDocument extends Document {
 }
 
 /** Minimum validity of a link when it is shown. */
-const MIN_VALIDITY_MS = 86_400_000;
+const MIN_LINK_VALIDITY_MS = 86_400_000;
 const FIRST_ADMIN_ACTOR: Actor = { type: 'system', id: 'first_admin' };
 
 interface FirstAdminOptions {
   readonly passwords: Passwords;
-  readonly auditLog: Pick<AuditLog, 'beginAuditEntry' | 'completeAuditEntry' | 'withdrawEntry'>;
+  readonly auditLog: Pick<AuditLog, 'beginAuditEntry' | 'completeAuditEntry' | 'withdrawAuditEntry'>;
   readonly clock: Clock;
   /** Secret from which the token of the link derives. */
   readonly secret: Uint8Array;
@@ -49,19 +49,19 @@ interface FirstAdminOptions {
  * Creates the first admin of the workspace `default`. Does nothing if the workspace has an admin. The user's id derives
  * from the workspace, so that only one admin is created, however many replicas and links there are.
  */
-export class FirstAdmin {
+export class FirstAdminCreator {
   private constructor(
     private readonly store: UserStore,
     private readonly links: Collection<FirstAdminLinkDocument>,
     private readonly options: FirstAdminOptions,
   ) {}
 
-  static async openFirstAdmin(
+  static async openFirstAdminLinkStore(
     documentStore: DocumentStore,
     store: UserStore,
     options: FirstAdminOptions,
-  ): Promise<FirstAdmin> {
-    return new FirstAdmin(store, await documentStore.collection(FIRST_ADMIN_LINKS_COLLECTION), options);
+  ): Promise<FirstAdminCreator> {
+    return new FirstAdminCreator(store, await documentStore.collection(FIRST_ADMIN_LINKS_COLLECTION_SPEC), options);
   }
 
   /** Returns true if the workspace has no admin yet. */
@@ -74,16 +74,16 @@ export class FirstAdmin {
    * link while it is valid for at least a day, then a new one that replaces it. Undefined if the workspace has an
    * admin.
    */
-  async getLink(): Promise<OneTimeLink | undefined> {
+  async getFirstAdminLink(): Promise<OneTimeLink | undefined> {
     const { workspace_id, secret, clock } = this.options;
     for (;;) {
       if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
       const present = await this.links.get(workspace_id);
-      const link = present && createOneTimeLink(secret, 'first_admin', restoreLinkCommand(present));
+      const link = present && createOneTimeLink(secret, 'first_admin', restoreFirstAdminLinkCommand(present));
       const now = clock();
-      const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_VALIDITY_MS;
+      const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_LINK_VALIDITY_MS;
       if (isGood && hashKey(link.token) === present.link_hash) return link;
-      await this.#replaceLink(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
+      await this.#replaceFirstAdminLink(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
     }
   }
 
@@ -92,7 +92,7 @@ export class FirstAdmin {
    * the workspace has an admin.
    * @throws DomainError `validation_failed`, `user_exists` if another user has the e-mail address
    */
-  async createIfMissing({
+  async createFirstAdminIfMissing({
     email,
     password,
   }: {
@@ -113,41 +113,41 @@ export class FirstAdmin {
       address: null,
     });
     try {
-      const { after } = await this.#createAdmin(command, { email, password, name: null });
+      const { after } = await this.#createFirstAdminUser(command, { email, password, name: null });
       const changes = { email: after.email, role: after.role, status: after.status };
       const fields = Object.entries(changes).map(([field, to]) => [field, { from: null, to }]);
       await auditLog.completeAuditEntry(entry, after.id, Object.fromEntries(fields));
       return after;
     } catch (error) {
-      if (error instanceof DomainError) await auditLog.withdrawEntry(entry);
+      if (error instanceof DomainError) await auditLog.withdrawAuditEntry(entry);
       throw error;
     }
   }
 
   /** @throws DomainError `not_found` */
-  async getLinkDetails(link_hash: string, at: Timestamp): Promise<LinkDetails> {
+  async getLinkDetails(link_hash: string, at: Timestamp): Promise<OneTimeLinkDetails> {
     const { expires_at } = await this.#findUsableLink(link_hash, at);
     return { purpose: 'first_admin', workspace_id: this.options.workspace_id, email: null, role: 'admin', expires_at };
   }
 
   /** Returns the holder of a link: the future admin; undefined for an unknown link. */
-  async findLinkHolder(link_hash: string): Promise<LinkHolder | undefined> {
+  async findHolderOfFirstAdminLink(link_hash: string): Promise<OneTimeLinkHolder | undefined> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
     return found && { user_id: this.#userId, workspace_id: found.id, purpose: 'first_admin' };
   }
 
-  /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; Busy */
-  async useFirstAdminLink(
-    command: LinkCommand,
+  /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; BusyError */
+  async createAdminFromLink(
+    command: OneTimeLinkCommand,
     link_hash: string,
-    { name, email, password }: LinkUse,
+    { name, email, password }: OneTimeLinkInput,
   ): Promise<ChangeResult<User>> {
     const made = await this.store.documents.get(this.#userId);
     if (made?.changed_by === command.id) return { before: null, after: toUser(made) };
     await this.#findUsableLink(link_hash, command.at);
     if (name === undefined) throw createMissingFieldError('name');
     if (email === undefined) throw createMissingFieldError('email');
-    const user = await this.#createAdmin(command, { name: normalizeName(name), email, password });
+    const user = await this.#createFirstAdminUser(command, { name: normalizeName(name), email, password });
     // Return the same error as for a used link: another request used the link first.
     if (user.made_by !== command.id) throw createUnknownLinkError();
     return user;
@@ -157,8 +157,8 @@ export class FirstAdmin {
     return derivePrefixedId('usr', `first admin of ${this.options.workspace_id}`);
   }
 
-  async #createAdmin(
-    command: LinkCommand,
+  async #createFirstAdminUser(
+    command: OneTimeLinkCommand,
     { name, email, password }: { readonly name: string | null; readonly email: string; readonly password: string },
   ): Promise<ChangeResult<User> & { readonly made_by: string }> {
     checkPassword(password, email);
@@ -173,14 +173,14 @@ export class FirstAdmin {
   async #findUsableLink(link_hash: string, at: Timestamp): Promise<OneTimeLink> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
     if (!found) throw createUnknownLinkError();
-    const link = createOneTimeLink(this.options.secret, 'first_admin', restoreLinkCommand(found));
+    const link = createOneTimeLink(this.options.secret, 'first_admin', restoreFirstAdminLinkCommand(found));
     if (link.expires_at <= at || (await this.store.admins.hasActiveAdmin(found.id))) throw createUnknownLinkError();
     return link;
   }
 
-  async #replaceLink(
+  async #replaceFirstAdminLink(
     present: FirstAdminLinkDocument | undefined,
-    { id: made_by, at: made_at }: LinkCommand,
+    { id: made_by, at: made_at }: OneTimeLinkCommand,
   ): Promise<void> {
     const { workspace_id: id, secret } = this.options;
     const { token } = createOneTimeLink(secret, 'first_admin', { id: made_by, at: made_at });
@@ -193,6 +193,6 @@ export class FirstAdmin {
 /** Id of the command that creates the admin at an unattended first start: the same on every replica. */
 const FIRST_START_COMMAND_ID = 'first start';
 
-function restoreLinkCommand({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
+function restoreFirstAdminLinkCommand({ made_by, made_at }: FirstAdminLinkDocument): OneTimeLinkCommand {
   return { id: made_by, at: made_at };
 }

@@ -1,4 +1,4 @@
-import { DomainError, PreconditionFailed } from '@tracking/contracts';
+import { DomainError, PreconditionFailedError } from '@tracking/contracts';
 import type { Actor, Timestamp } from '@tracking/contracts';
 import type { Collection, Document } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
@@ -57,7 +57,7 @@ export type Versionless<T> = Omit<T, 'version' | 'changed_by' | 'changed_from'>;
 
 /**
  * Stores a new document, whose id derives from the command. Returns the stored document if it exists already.
- * @throws DuplicateKey
+ * @throws DuplicateKeyError
  */
 export async function createDocumentOfCommand<T extends VersionedDocument>(
   documents: Collection<T>,
@@ -67,7 +67,10 @@ export async function createDocumentOfCommand<T extends VersionedDocument>(
   return (await insertDocumentOfCommand(documents, command, content)).document;
 }
 
-/** Does the same as {@link createDocumentOfCommand}, and also returns true if this call stored the document. @throws DuplicateKey */
+/**
+ * Does the same as {@link createDocumentOfCommand}, and also returns true if this call stored the document.
+ * @throws DuplicateKeyError
+ */
 export async function insertDocumentOfCommand<T extends VersionedDocument>(
   documents: Collection<T>,
   command: Pick<IdentityCommand, 'id'>,
@@ -82,7 +85,7 @@ export async function insertDocumentOfCommand<T extends VersionedDocument>(
  * Changes one document of the command's workspace. `decide` returns the new values of fields, none if nothing changes;
  * `decide` may run again on a later version. Fields that `decide` does not return keep their value, even if another
  * write changes them concurrently.
- * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; errors of `decide`
+ * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; BusyError; errors of `decide`
  */
 export function changeStoredDocument<T extends VersionedDocument>(
   { documents, name, forgotten = [], write }: VersionedCollection<T>,
@@ -93,7 +96,7 @@ export function changeStoredDocument<T extends VersionedDocument>(
   return retryConflicts(documents, `${name} ${id}`, async () => {
     const present = await documents.get(id);
     if (present?.workspace_id !== command.workspace_id) throw createNotFoundError(name);
-    if (present.changed_by === command.id) return { before: createDocumentBeforeCommand(present), after: present };
+    if (present.changed_by === command.id) return { before: restoreDocumentBeforeCommand(present), after: present };
     requireExpectedIdentityVersion(present, command);
     const fields = selectChangedFields(present, decide(present));
     if (Object.keys(fields).length === 0) return { before: present, after: present };
@@ -116,20 +119,20 @@ export function createNotFoundError(name: string): DomainError {
   return new DomainError('not_found', `No such ${name} in this workspace.`);
 }
 
-/** @throws PreconditionFailed */
+/** @throws PreconditionFailedError */
 export function requireExpectedIdentityVersion(
   { version }: { readonly version: number },
   { if_match }: IdentityCommand,
 ): void {
   if (if_match === undefined || if_match.includes(version)) return;
-  throw new PreconditionFailed(version);
+  throw new PreconditionFailedError(version);
 }
 
 function createUnchangedVersionGuard<T extends VersionedDocument>({ id, version }: T) {
   return { id, version };
 }
 
-function createDocumentBeforeCommand<T extends VersionedDocument>(present: T): T | null {
+function restoreDocumentBeforeCommand<T extends VersionedDocument>(present: T): T | null {
   const { changed_from, version } = present;
   return changed_from === null ? null : { ...present, ...changed_from, version: version - 1 };
 }

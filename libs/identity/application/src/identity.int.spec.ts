@@ -3,8 +3,8 @@ import { DomainError, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { delayStoreResults, openTestStorage } from '../test/storage.ts';
-import type { Storage } from '../test/storage.ts';
-import { ACCESS_TO_ALL_KEYS, Identity, getPermissions } from './index.ts';
+import type { TestStorage } from '../test/storage.ts';
+import { ACCESS_TO_ALL_KEYS, IdentityServices, getPermissionsOfRole } from './index.ts';
 import type { IdentityCommand } from './index.ts';
 
 const START = Date.parse('2026-03-01T12:00:00.000Z');
@@ -12,9 +12,9 @@ const SECRET = Buffer.alloc(32, 5);
 const CLI = { type: 'system', id: 'administration' } as const;
 
 describe('identity', () => {
-  let storage: Storage;
+  let storage: TestStorage;
   let now: number;
-  let replicas: Identity[];
+  let replicas: IdentityServices[];
   const logged: string[] = [];
   const note = (fields: object, message: string) => void logged.push(JSON.stringify({ fields, message }));
 
@@ -29,8 +29,8 @@ describe('identity', () => {
     await storage.close();
   });
 
-  async function replica(documentStore: DocumentStore = storage.documentStore): Promise<Identity> {
-    const identity = await Identity.openIdentity({
+  async function replica(documentStore: DocumentStore = storage.documentStore): Promise<IdentityServices> {
+    const identity = await IdentityServices.openIdentity({
       documentStore,
       clock: () => new Date(now),
       elapsed: () => now,
@@ -40,10 +40,10 @@ describe('identity', () => {
     replicas.push(identity);
     return identity;
   }
-  async function workspaceId(identity: Identity, name = 'default'): Promise<string> {
+  async function workspaceId(identity: IdentityServices, name = 'default'): Promise<string> {
     return (await identity.workspaces.findWorkspaceByName(name))?.id ?? '';
   }
-  async function newKey(identity: Identity, role: Role = 'operator') {
+  async function newKey(identity: IdentityServices, role: Role = 'operator') {
     const workspace_id = await workspaceId(identity);
     return keyIn(identity, workspace_id, { role });
   }
@@ -52,16 +52,16 @@ describe('identity', () => {
   }
   /** A service account and its key. */
   async function keyIn(
-    identity: Identity,
+    identity: IdentityServices,
     workspace_id: string,
     { name = 'TMS', role = 'viewer', environment = 'live' }: { name?: string; role?: Role; environment?: Environment },
   ): Promise<NewApiKey> {
     const asked = command(workspace_id);
-    const account = await identity.serviceAccounts.createAccount(asked, { name, role });
+    const account = await identity.serviceAccounts.createServiceAccount(asked, { name, role });
     const owner = { type: 'service_account', id: account.after.id } as const;
     return (await identity.keys.createKey(asked, ACCESS_TO_ALL_KEYS, { name, environment, owner })).after;
   }
-  async function revoke(identity: Identity, workspace_id: string, id: string): Promise<ApiKey> {
+  async function revoke(identity: IdentityServices, workspace_id: string, id: string): Promise<ApiKey> {
     return (await identity.keys.revokeKey(command(workspace_id), ACCESS_TO_ALL_KEYS, id)).after;
   }
   async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
@@ -150,7 +150,7 @@ describe('identity', () => {
         workspace_id: created.workspace_id,
         environment: 'live',
         actor: { type: 'service_account', id: created.owner.id },
-        permissions: getPermissions('feed', 'live'),
+        permissions: getPermissionsOfRole('feed', 'live'),
       });
     });
 
@@ -163,7 +163,7 @@ describe('identity', () => {
           expect(key.startsWith(`sk_${environment}_`)).toBe(true);
           expect(await identity.authenticateKey(key)).toMatchObject({
             environment,
-            permissions: getPermissions(role, environment),
+            permissions: getPermissionsOfRole(role, environment),
           });
         }
       }

@@ -5,7 +5,7 @@ import { type ApiKeyDocument, ApiKeys } from './api-keys.ts';
 import { AuditLog } from './audit-log.ts';
 import type { NamesOf } from './audit-log.ts';
 import { findCredentialsHolder, KeyAuthentication, SessionAuthentication } from './authentication.ts';
-import { FirstAdmin } from './first-admin.ts';
+import { FirstAdminCreator } from './first-admin.ts';
 import { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { OneTimeLinks } from './one-time-links.ts';
 import { Passwords } from './passwords.ts';
@@ -14,7 +14,7 @@ import { derivePrefixedId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 import { Sessions } from './sessions.ts';
 import type { StartedSession, SessionDocument } from './sessions.ts';
-import { SignIn, type SignInCommand, type SignInRequest, UserPasswords } from './sign-in.ts';
+import { SignInService, type SignInCommand, type SignInRequest, UserPasswords } from './sign-in.ts';
 import { UserStore } from './user-store.ts';
 import { Users } from './users.ts';
 import { DEFAULT_WORKSPACE, Workspaces } from './workspaces.ts';
@@ -36,27 +36,27 @@ export interface IdentityOptions {
   readonly elapsed?: () => number;
 }
 
-type IdentityParts = Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'userPasswords'> &
-  Pick<Identity, 'links' | 'firstAdmin' | 'sessions' | 'auditLog'> & {
+type IdentityParts = Pick<IdentityServices, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'userPasswords'> &
+  Pick<IdentityServices, 'links' | 'firstAdmin' | 'sessions' | 'auditLog'> & {
     readonly userStore: UserStore;
     readonly namesOf: NamesOf;
     readonly keyAuthentication: KeyAuthentication;
     readonly sessionAuthentication: SessionAuthentication;
-    readonly signIn: SignIn;
+    readonly signIn: SignInService;
   };
 
 /**
  * Workspaces, their users, service accounts, and the API keys of both. The document store is the only place of these
  * records, so back it up. They are not derived from events.
  */
-export class Identity {
+export class IdentityServices {
   readonly workspaces: Workspaces;
   readonly serviceAccounts: ServiceAccounts;
   readonly keys: ApiKeys;
   readonly users: Users;
   readonly userPasswords: UserPasswords;
   readonly links: OneTimeLinks;
-  readonly firstAdmin: FirstAdmin;
+  readonly firstAdmin: FirstAdminCreator;
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;
   readonly #parts: IdentityParts;
@@ -75,13 +75,13 @@ export class Identity {
   }
 
   /** Creates the workspace `default` at the first start. */
-  static async openIdentity(options: IdentityOptions): Promise<Identity> {
+  static async openIdentity(options: IdentityOptions): Promise<IdentityServices> {
     const { documentStore, clock, logger, secret } = options;
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
     const { maxKeysPerOwner: maxPerOwner = DEFAULT_MAX_KEYS_PER_OWNER } = options;
     const forgetOwner = (ownerId: string) => {
-      keyAuthentication.forgetOwner(ownerId);
-      sessionAuthentication.forgetOwner(ownerId);
+      keyAuthentication.forgetKeysOfOwner(ownerId);
+      sessionAuthentication.forgetSessionsOfUser(ownerId);
     };
     const passwords = new Passwords(options.passwords);
     const workspaces = await Workspaces.openWorkspaces(documentStore, clock, randomBytes);
@@ -89,12 +89,12 @@ export class Identity {
     const userStore = await UserStore.openUserStore(documentStore, ({ id }) => forgetOwner(id));
     const namesOf: NamesOf = async (actors) => {
       const ids = [...new Set(actors.map(({ id }) => id))];
-      const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getMany(ids)]);
+      const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getServiceAccountsByIds(ids)]);
       return new Map(known.flat().map(({ id, name }) => [id, name]));
     };
     const auditLog = await AuditLog.openAuditLog(documentStore, namesOf);
     const workspace_id = derivePrefixedId('wsp', DEFAULT_WORKSPACE);
-    const firstAdmin = await FirstAdmin.openFirstAdmin(documentStore, userStore, {
+    const firstAdmin = await FirstAdminCreator.openFirstAdminLinkStore(documentStore, userStore, {
       passwords,
       auditLog,
       clock,
@@ -105,7 +105,7 @@ export class Identity {
     const onChanged = (key: ApiKeyDocument) => keyAuthentication.forgetKey(key);
     const keys = await ApiKeys.openApiKeys(documentStore, { owners, secret, maxPerOwner, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
-    const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forgetSession(session);
+    const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forgetCachedSession(session);
     const sessions = await Sessions.openSessions(documentStore, { users: userStore.documents, clock, secret, onEnded });
     const sessionAuthentication = new SessionAuthentication({
       sessions,
@@ -116,7 +116,7 @@ export class Identity {
     });
     const users = new Users(userStore, passwords, secret);
     const userPasswords = new UserPasswords(userStore, passwords);
-    return new Identity({
+    return new IdentityServices({
       workspaces,
       serviceAccounts,
       keys,
@@ -130,14 +130,14 @@ export class Identity {
       userStore,
       keyAuthentication,
       sessionAuthentication,
-      signIn: new SignIn({ workspaces, users, userPasswords, passwords, sessions, auditLog, logger }),
+      signIn: new SignInService({ workspaces, users, userPasswords, passwords, sessions, auditLog, logger }),
     });
   }
 
   /**
    * Returns the principal of a key; undefined if the key is malformed, unknown, revoked or expired, or if its owner is
    * not active.
-   * @throws Unavailable if the document store does not respond
+   * @throws UnavailableError if the document store does not respond
    */
   authenticateKey(key: string): Promise<Principal | undefined> {
     return this.#parts.keyAuthentication.authenticateKey(key);
@@ -146,13 +146,13 @@ export class Identity {
   /**
    * Returns the principal of a session; undefined if it is unknown or has ended.
    * @param environment in which the request works
-   * @throws Unavailable if the document store does not respond
+   * @throws UnavailableError if the document store does not respond
    */
   authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
     return this.#parts.sessionAuthentication.authenticateSession(token, environment);
   }
 
-  /** Begins a session: see {@link SignIn}. @throws DomainError `invalid_credentials`; Busy, Unavailable */
+  /** Begins a session: see {@link SignInService}. @throws DomainError `invalid_credentials`; BusyError, UnavailableError */
   signIn(command: SignInCommand, request: SignInRequest): Promise<StartedSession> {
     return this.#parts.signIn.signIn(command, request);
   }
@@ -164,7 +164,7 @@ export class Identity {
     return findCredentialsHolder(parts, principal);
   }
 
-  /** Returns the present names of users and service accounts, including deactivated ones. @throws Unavailable */
+  /** Returns the present names of users and service accounts, including deactivated ones. @throws UnavailableError */
   get namesOf(): NamesOf {
     return this.#parts.namesOf;
   }
@@ -172,6 +172,6 @@ export class Identity {
   /** Waits for writes in progress. Call this method before closing the document store. */
   async closeIdentity(): Promise<void> {
     const { keyAuthentication, sessionAuthentication, signIn } = this.#parts;
-    await Promise.all([keyAuthentication.close(), sessionAuthentication.close(), signIn.closeSignIn()]);
+    await Promise.all([keyAuthentication.close(), sessionAuthentication.close(), signIn.waitForPendingAuditEntries()]);
   }
 }

@@ -1,8 +1,8 @@
 import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { Environment, Principal, Role } from '@tracking/contracts';
 import {
-  getKeysWithinReach,
-  getPermissions,
+  getKeyAccessOfPrincipal,
+  getPermissionsOfRole,
   isKeyAccessible,
   requireRotationAllowed,
   requireKeyAccess,
@@ -13,7 +13,7 @@ function principal(type: Principal['type'], role: Role, environment: Environment
     credential_id: 'x',
     workspace_id: 'wsp_1',
     environment,
-    permissions: getPermissions(role, environment),
+    permissions: getPermissionsOfRole(role, environment),
   };
   return type === 'service_account_key'
     ? { type, actor: { type: 'service_account', id: 'sva_me' }, ...access }
@@ -28,13 +28,13 @@ const key = (owner: string, role: Role = 'viewer', environment: Environment = 'l
 describe('keys', () => {
   it.each(USER_ROLES)('of their own are within reach of a user who is %s, with a session or a key', (role) => {
     for (const type of ['session', 'user_key'] as const) {
-      expect(isKeyAccessible(getKeysWithinReach(principal(type, role)), key('usr_me', role))).toBe(true);
+      expect(isKeyAccessible(getKeyAccessOfPrincipal(principal(type, role)), key('usr_me', role))).toBe(true);
     }
   });
 
   it.each(USER_ROLES)('of other users are within reach of admins only, not of %s', (role) => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
-      expect(isKeyAccessible(getKeysWithinReach(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
+      expect(isKeyAccessible(getKeyAccessOfPrincipal(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
     }
   });
 
@@ -42,7 +42,7 @@ describe('keys', () => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
       for (const role of USER_ROLES) {
         const reached = USER_ROLES.filter((owner) =>
-          isKeyAccessible(getKeysWithinReach(principal(type, role)), key('sva_1', owner)),
+          isKeyAccessible(getKeyAccessOfPrincipal(principal(type, role)), key('sva_1', owner)),
         );
         const expected =
           role === 'admin' ? USER_ROLES : USER_ROLES.filter((owner) => role === 'developer' && owner !== 'admin');
@@ -54,7 +54,7 @@ describe('keys', () => {
   it('with live data are beyond the reach of a test key, but not of a session in the test environment', () => {
     const seen = (type: Principal['type'], environment: Environment) =>
       ENVIRONMENTS.filter((one) =>
-        isKeyAccessible(getKeysWithinReach(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
+        isKeyAccessible(getKeyAccessOfPrincipal(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
       );
     expect(seen('user_key', 'test')).toEqual(['test']);
     expect(seen('service_account_key', 'test')).toEqual(['test']);
@@ -63,7 +63,7 @@ describe('keys', () => {
   });
 
   it('of other users are never rotated, not even by an admin', () => {
-    const reach = getKeysWithinReach(principal('session', 'admin'));
+    const reach = getKeyAccessOfPrincipal(principal('session', 'admin'));
     expect(() => requireRotationAllowed(reach, key('usr_me'))).not.toThrow();
     expect(() => requireRotationAllowed(reach, key('sva_1'))).not.toThrow();
     expect(() => requireRotationAllowed(reach, key('usr_other'))).toThrow(/Only the user who owns/);
@@ -74,7 +74,7 @@ describe('keys', () => {
     ['workspace:admin', principal('session', 'developer'), key('sva_1', 'admin')],
     ['test keys', principal('user_key', 'admin', 'test'), key('usr_me')],
   ])('are refused with the missing permission: %s', (lacking, who, refused) => {
-    expect(() => requireKeyAccess(getKeysWithinReach(who), refused)).toThrow(lacking);
+    expect(() => requireKeyAccess(getKeyAccessOfPrincipal(who), refused)).toThrow(lacking);
   });
 
   it.each<[Environment, readonly Role[]]>([
@@ -83,7 +83,7 @@ describe('keys', () => {
   ])(
     'of service accounts are created and rotated by a developer up to the own permissions: %s',
     (environment, roles) => {
-      const reach = getKeysWithinReach(principal('session', 'developer'));
+      const reach = getKeyAccessOfPrincipal(principal('session', 'developer'));
       const permitted = (check: typeof requireRotationAllowed) =>
         USER_ROLES.filter((role) => {
           try {

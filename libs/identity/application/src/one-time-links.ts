@@ -1,34 +1,34 @@
 import type { Actor, User } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
-import type { FirstAdmin } from './first-admin.ts';
+import type { FirstAdminCreator } from './first-admin.ts';
 import type { ChangeResult } from './identity-command.ts';
 import {
   hasSecretTokenForm,
-  type LinkCommand,
-  type LinkDetails,
+  type OneTimeLinkCommand,
+  type OneTimeLinkDetails,
   hashLinkToken,
-  type LinkHolder,
-  type LinkUse,
+  type OneTimeLinkHolder,
+  type OneTimeLinkInput,
   createMissingFieldError,
   createUnknownLinkError,
 } from './secrets.ts';
 import { normalizeName } from './records.ts';
 import type { PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
-import { toPasswordClient } from './sign-in.ts';
+import { toPasswordQueueClient } from './sign-in.ts';
 import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
 
 /** Finds and uses one-time links. All invalid links get the same error. */
 export class OneTimeLinks {
   constructor(
     private readonly store: UserStore,
-    private readonly firstAdmin: FirstAdmin,
+    private readonly firstAdmin: FirstAdminCreator,
     private readonly passwords: Passwords,
     private readonly clock: Clock,
   ) {}
 
   /** @throws DomainError `not_found` */
-  async getLinkDetails(token: string): Promise<LinkDetails> {
+  async getLinkDetails(token: string): Promise<OneTimeLinkDetails> {
     const at = this.clock().toISOString();
     const link_hash = hashLinkToken(token);
     const user = await this.#findUserOfLink(link_hash);
@@ -40,14 +40,14 @@ export class OneTimeLinks {
 
   /**
    * Sets the password and activates the user, who signs in afterwards. A refused request leaves the link valid.
-   * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; Busy
+   * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; BusyError
    */
-  async useOneTimeLink(command: LinkCommand, token: string, use: LinkUse): Promise<ChangeResult<User>> {
+  async useOneTimeLink(command: OneTimeLinkCommand, token: string, use: OneTimeLinkInput): Promise<ChangeResult<User>> {
     const link_hash = hashLinkToken(token);
     const user = await this.#findUserOfLink(link_hash);
-    if (!user) return this.firstAdmin.useFirstAdminLink(command, link_hash, use);
+    if (!user) return this.firstAdmin.createAdminFromLink(command, link_hash, use);
     requireUsableLink(user, command);
-    const set = await this.#readLinkUse(user, command, use);
+    const set = await this.#createUserFieldsFromLink(user, command, use);
     const actor: Actor = { type: 'user', id: user.id };
     const { workspace_id, id } = user;
     const changed = await this.store.changeUser({ ...command, actor, workspace_id }, id, (present) => {
@@ -65,11 +65,11 @@ export class OneTimeLinks {
    * Returns the holder and purpose of a link; undefined for an unknown link. Also returns the holder of a used or
    * replaced link.
    */
-  async findLinkHolder(token: string): Promise<LinkHolder | undefined> {
+  async findHolderOfOneTimeLink(token: string): Promise<OneTimeLinkHolder | undefined> {
     if (!hasSecretTokenForm(token)) return undefined;
     const link_hash = hashLinkToken(token);
     const user = await this.#findUserOfLink(link_hash);
-    if (!user) return this.firstAdmin.findLinkHolder(link_hash);
+    if (!user) return this.firstAdmin.findHolderOfFirstAdminLink(link_hash);
     const { id: user_id, workspace_id, link } = user;
     return { user_id, workspace_id, purpose: link?.purpose ?? 'invitation' };
   }
@@ -79,18 +79,22 @@ export class OneTimeLinks {
     return user;
   }
 
-  async #readLinkUse(user: UserDocument, command: LinkCommand, { name, password }: LinkUse) {
+  async #createUserFieldsFromLink(
+    user: UserDocument,
+    command: OneTimeLinkCommand,
+    { name, password }: OneTimeLinkInput,
+  ) {
     if (user.link?.used_by === command.id) return {};
     const named = name === undefined ? user.name : normalizeName(name);
     if (named === null && user.link?.purpose === 'invitation') throw createMissingFieldError('name');
     checkPassword(password, user.email);
     const hash = (place: PasswordQueuePlace) => this.passwords.hashPassword(password, place);
-    return { name: named, password_hash: await this.passwords.runInQueue(toPasswordClient(user), hash) };
+    return { name: named, password_hash: await this.passwords.runInPasswordQueue(toPasswordQueueClient(user), hash) };
   }
 }
 
 /** Returns the link of the user if the command may use it or has used it. @throws DomainError `not_found` */
-function requireUsableLink({ link, status }: UserDocument, { id, at }: LinkCommand) {
+function requireUsableLink({ link, status }: UserDocument, { id, at }: OneTimeLinkCommand) {
   if (link === null) throw createUnknownLinkError();
   if (link.used_by === id) return link;
   const isFor = link.purpose === 'invitation' ? 'invited' : 'active';

@@ -1,8 +1,8 @@
-import { Busy } from '@tracking/ports';
-import { type PasswordClient, PasswordQueue } from './password-queue.ts';
+import { BusyError } from '@tracking/ports';
+import { type PasswordHashRequester, PasswordQueue } from './password-queue.ts';
 
-const stranger = (...shares: string[]): PasswordClient => ({ shares, isKnown: false });
-const user = (id: string): PasswordClient => ({ shares: [id], isKnown: true });
+const stranger = (...shares: string[]): PasswordHashRequester => ({ shares, isKnown: false });
+const user = (id: string): PasswordHashRequester => ({ shares: [id], isKnown: true });
 
 describe('the places of a queue of 100', () => {
   let queue: PasswordQueue;
@@ -10,12 +10,12 @@ describe('the places of a queue of 100', () => {
     queue = new PasswordQueue(100);
   });
   /** Takes places until one is refused, and returns their number. */
-  const fill = (client: (n: number) => PasswordClient): number => {
+  const fill = (client: (n: number) => PasswordHashRequester): number => {
     for (let n = 0; ; n += 1) {
       try {
-        queue.takeQueuePlace(client(n));
+        queue.takePasswordQueuePlace(client(n));
       } catch (error) {
-        expect(error).toBeInstanceOf(Busy);
+        expect(error).toBeInstanceOf(BusyError);
         return n;
       }
     }
@@ -38,8 +38,10 @@ describe('the places of a queue of 100', () => {
   });
 
   it('are free again for others after they were left', () => {
-    const places = Array.from({ length: 10 }, () => queue.takeQueuePlace(stranger('2001:db8:1', '2001:db8:1:0')));
-    expect(() => queue.takeQueuePlace(stranger('2001:db8:1', '2001:db8:1:0'))).toThrow(Busy);
+    const places = Array.from({ length: 10 }, () =>
+      queue.takePasswordQueuePlace(stranger('2001:db8:1', '2001:db8:1:0')),
+    );
+    expect(() => queue.takePasswordQueuePlace(stranger('2001:db8:1', '2001:db8:1:0'))).toThrow(BusyError);
     for (const place of places) queue.leavePasswordQueue(place);
     expect(fill(() => stranger('2001:db8:1', '2001:db8:1:0'))).toBe(10);
     expect(fill((n) => stranger(`203.0.${n}`))).toBe(70);
@@ -51,7 +53,7 @@ describe('the turns', () => {
     const queue = new PasswordQueue(100);
     const done: string[] = [];
     let underWay = 0;
-    const compute = (name: string, place: ReturnType<PasswordQueue['takeQueuePlace']>) =>
+    const compute = (name: string, place: ReturnType<PasswordQueue['takePasswordQueuePlace']>) =>
       queue.computeHashInTurn(place, async () => {
         expect((underWay += 1)).toBe(1);
         await new Promise(setImmediate);
@@ -59,9 +61,9 @@ describe('the turns', () => {
         done.push(name);
       });
     const all = ['a', 'a', 'a', 'b', 'b', 'c'].map((network) =>
-      compute(network, queue.takeQueuePlace(stranger(network))),
+      compute(network, queue.takePasswordQueuePlace(stranger(network))),
     );
-    const jo = queue.takeQueuePlace(user('jo'));
+    const jo = queue.takePasswordQueuePlace(user('jo'));
     all.push(compute('jo', jo), compute('jo', jo));
     await Promise.all(all);
     expect(done).toEqual(['a', 'jo', 'jo', 'a', 'b', 'c', 'a', 'b']);
@@ -76,7 +78,7 @@ describe('the turns', () => {
     let isDone = false;
     const signInRepeatedly = async (network: string) => {
       while (!isDone && hashesOfOthers < 100) {
-        const place = queue.takeQueuePlace(stranger(network));
+        const place = queue.takePasswordQueuePlace(stranger(network));
         await queue.computeHashInTurn(place, async () => {
           hashesOfOthers += 1;
           await new Promise(setImmediate);
@@ -85,7 +87,7 @@ describe('the turns', () => {
       }
     };
     const others = ['a', 'b', 'c'].map(signInRepeatedly);
-    const place = queue.takeQueuePlace(client);
+    const place = queue.takePasswordQueuePlace(client);
     for (let n = 0; n < 3; n += 1) await queue.computeHashInTurn(place, () => Promise.resolve());
     isDone = true;
     await Promise.all(others);
@@ -94,7 +96,7 @@ describe('the turns', () => {
 
   it('continue after a hash that failed', async () => {
     const queue = new PasswordQueue(10);
-    const place = queue.takeQueuePlace(user('jo'));
+    const place = queue.takePasswordQueuePlace(user('jo'));
     const failed = queue.computeHashInTurn(place, () => {
       throw new Error('no memory');
     });

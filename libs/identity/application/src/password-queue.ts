@@ -1,9 +1,9 @@
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 
-export const PASSWORDS_ENGINE = 'passwords';
+export const PASSWORD_QUEUE_ENGINE_NAME = 'passwords';
 
 /** The client that a password is hashed for, which has a share of the queue. */
-export interface PasswordClient {
+export interface PasswordHashRequester {
   /** Names of the networks, or of the user, whose share the client takes, widest first. None for operators. */
   readonly shares: readonly string[];
   /** True if the client signed in before or has other credentials. Only such clients get reserved places. */
@@ -12,13 +12,13 @@ export interface PasswordClient {
 
 /** A place in the queue, in which a client has its hashes computed one after another. */
 export interface PasswordQueuePlace {
-  readonly client: PasswordClient;
+  readonly client: PasswordHashRequester;
   /** The clients that take turns with others as one: those with the same first share. */
-  readonly group: PlaceGroup;
+  readonly group: PasswordQueuePlaceGroup;
 }
 
 /** The places of clients with a share in common. */
-interface PlaceGroup {
+interface PasswordQueuePlaceGroup {
   places: number;
   /** Round in which the latest hash of the group is computed. */
   round: number;
@@ -40,7 +40,7 @@ export class PasswordQueue {
   readonly #maxStrangers: number;
   /** Maximum number of places of one share, by its position among the shares of a client. */
   readonly #maxOfShare: readonly number[];
-  readonly #groups = new Map<string, PlaceGroup>();
+  readonly #groups = new Map<string, PasswordQueuePlaceGroup>();
   #places = 0;
   #strangers = 0;
   #jobs: readonly HashJob[] = [];
@@ -53,13 +53,14 @@ export class PasswordQueue {
     this.#maxOfShare = [Math.ceil(maxPlaces / 5), Math.ceil(maxPlaces / 10)];
   }
 
-  /** Takes a place until {@link leavePasswordQueue}. Costs nothing if it is refused. @throws Busy */
-  takeQueuePlace(client: PasswordClient): PasswordQueuePlace {
+  /** Takes a place until {@link leavePasswordQueue}. Costs nothing if it is refused. @throws BusyError */
+  takePasswordQueuePlace(client: PasswordHashRequester): PasswordQueuePlace {
     const { shares, isKnown } = client;
     const isFull = this.#places >= this.#maxPlaces || (!isKnown && this.#strangers >= this.#maxStrangers);
     const isShareFull = shares.some((share, n) => (this.#groups.get(share)?.places ?? 0) >= (this.#maxOfShare[n] ?? 0));
-    if (isFull || isShareFull) throw new Busy(PASSWORDS_ENGINE, `${this.#places} passwords are waiting to be hashed`);
-    this.#countQueuedPasswordClients(isKnown, 1);
+    if (isFull || isShareFull)
+      throw new BusyError(PASSWORD_QUEUE_ENGINE_NAME, `${this.#places} passwords are waiting to be hashed`);
+    this.#changeQueuedClientCounts(isKnown, 1);
     const groups = shares.map((share) => {
       const group = this.#groups.get(share) ?? { places: 0, round: -1 };
       group.places += 1;
@@ -71,7 +72,7 @@ export class PasswordQueue {
 
   /** Gives up a place. Call it once. */
   leavePasswordQueue({ client: { shares, isKnown } }: PasswordQueuePlace): void {
-    this.#countQueuedPasswordClients(isKnown, -1);
+    this.#changeQueuedClientCounts(isKnown, -1);
     for (const share of shares) {
       const group = this.#groups.get(share);
       if (group && (group.places -= 1) === 0) this.#groups.delete(share);
@@ -86,24 +87,24 @@ export class PasswordQueue {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const run = () => Promise.resolve().then(work).then(resolve, reject);
     this.#jobs = [...this.#jobs, { round: group.round, isKnown, run }];
-    void this.#computeAll();
+    void this.#computeQueuedHashes();
     return promise;
   }
 
-  #countQueuedPasswordClients(isKnown: boolean, places: 1 | -1): void {
+  #changeQueuedClientCounts(isKnown: boolean, places: 1 | -1): void {
     this.#places += places;
     if (!isKnown) this.#strangers += places;
   }
 
-  async #computeAll(): Promise<void> {
+  async #computeQueuedHashes(): Promise<void> {
     if (this.#isComputing) return;
     this.#isComputing = true;
-    for (let next = this.#takeNextJob(); next; next = this.#takeNextJob()) await next.run();
+    for (let next = this.#takeNextHashJob(); next; next = this.#takeNextHashJob()) await next.run();
     this.#isComputing = false;
   }
 
   /** Takes the next job: of the earliest round, known clients first. */
-  #takeNextJob(): HashJob | undefined {
+  #takeNextHashJob(): HashJob | undefined {
     const [first, ...others] = this.#jobs;
     if (!first) return undefined;
     const isBefore = (one: HashJob, other: HashJob) =>

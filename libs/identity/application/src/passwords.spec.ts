@@ -1,5 +1,5 @@
 import { DomainError } from '@tracking/contracts';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import { computeArgon2idHash, checkPassword, DEFAULT_HASH_COST, Passwords } from './passwords.ts';
 
 /** The lowest cost that argon2 accepts: the tests do not depend on the cost. */
@@ -82,7 +82,7 @@ describe('the time to check a wrong password', () => {
     );
     const refused = outcomes.filter((each) => each.status === 'rejected');
     expect(refused).toHaveLength(980);
-    expect(refused.every(({ reason }) => reason instanceof Busy)).toBe(true);
+    expect(refused.every(({ reason }) => reason instanceof BusyError)).toBe(true);
     expect(computed).toBe(21);
     expect(mostAtOnce).toBe(1);
     expect(await passwords.verifyPassword(PASSWORD, stored)).toBe(true);

@@ -2,8 +2,13 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { DomainError } from '@tracking/contracts';
-import { Busy } from '@tracking/ports';
-import { type PasswordClient, type PasswordQueuePlace, PASSWORDS_ENGINE, PasswordQueue } from './password-queue.ts';
+import { BusyError } from '@tracking/ports';
+import {
+  type PasswordHashRequester,
+  type PasswordQueuePlace,
+  PASSWORD_QUEUE_ENGINE_NAME,
+  PasswordQueue,
+} from './password-queue.ts';
 import type { Fault } from './records.ts';
 
 export interface PasswordsOptions {
@@ -19,12 +24,12 @@ export interface PasswordsOptions {
  * Returns true if an error means that too many password hashes were waiting. Such a request has written nothing,
  * because hashes are computed before writes.
  */
-export function isPasswordQueueFull(error: unknown): boolean {
-  return error instanceof Busy && error.engine === PASSWORDS_ENGINE;
+export function isPasswordQueueFullError(error: unknown): boolean {
+  return error instanceof BusyError && error.engine === PASSWORD_QUEUE_ENGINE_NAME;
 }
 
 /** The client of a hash that no place is taken for: an operator, or the service itself. */
-const OPERATOR_CLIENT: PasswordClient = { shares: [], isKnown: true };
+const UNLIMITED_PASSWORD_CLIENT: PasswordHashRequester = { shares: [], isKnown: true };
 
 /** Hashes passwords, one after another: clients that send thousands keep at most one core busy. */
 export class Passwords {
@@ -40,10 +45,13 @@ export class Passwords {
 
   /**
    * Takes a place in the queue for the client while `use` runs. Call it before anything else that costs time or memory.
-   * @throws Busy if the queue, or the client's share of it, is full; `use` is not called then
+   * @throws BusyError if the queue, or the client's share of it, is full; `use` is not called then
    */
-  async runInQueue<T>(client: PasswordClient, use: (place: PasswordQueuePlace) => Promise<T>): Promise<T> {
-    const place = this.#queue.takeQueuePlace(client);
+  async runInPasswordQueue<T>(
+    client: PasswordHashRequester,
+    use: (place: PasswordQueuePlace) => Promise<T>,
+  ): Promise<T> {
+    const place = this.#queue.takePasswordQueuePlace(client);
     try {
       return await use(place);
     } finally {
@@ -54,11 +62,11 @@ export class Passwords {
   /**
    * Returns the text to store for a password: a PHC string.
    * @param place the place of the client; without one, that of an operator
-   * @throws Busy if no place is given and too many wait
+   * @throws BusyError if no place is given and too many wait
    */
   async hashPassword(password: string, place?: PasswordQueuePlace): Promise<string> {
     const salt = createSalt();
-    const digest = await this.#computeHash({ password, cost: this.#cost, salt }, place);
+    const digest = await this.#computePasswordHash({ password, cost: this.#cost, salt }, place);
     return formatPhc({ cost: this.#cost, salt, digest });
   }
 
@@ -66,7 +74,7 @@ export class Passwords {
    * Returns true if the password matches the stored hash. Without a stored hash, does the same work and returns false,
    * so that the duration reveals nothing.
    * @param place the place of the client; without one, that of an operator
-   * @throws Busy if no place is given and too many wait
+   * @throws BusyError if no place is given and too many wait
    */
   async verifyPassword(
     password: string,
@@ -74,11 +82,11 @@ export class Passwords {
     place?: PasswordQueuePlace,
   ): Promise<boolean> {
     if (!stored) {
-      await this.#computeHash({ password, cost: this.#cost, salt: createSalt() }, place);
+      await this.#computePasswordHash({ password, cost: this.#cost, salt: createSalt() }, place);
       return false;
     }
-    const { cost, salt, digest } = parsePhc(stored);
-    const computed = await this.#computeHash({ password, cost, salt }, place);
+    const { cost, salt, digest } = parsePasswordHash(stored);
+    const computed = await this.#computePasswordHash({ password, cost, salt }, place);
     return (
       computed.length === digest.length && timingSafeEqual(computed, digest) && !exceedsMaxPasswordLength(password)
     );
@@ -86,12 +94,13 @@ export class Passwords {
 
   /** Returns true if the hash has another cost than new hashes. Such a password is hashed again at the next sign-in. */
   isOutdatedHash(stored: string): boolean {
-    const { cost } = parsePhc(stored);
+    const { cost } = parsePasswordHash(stored);
     return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
   }
 
-  async #computeHash(input: HashInput, place: PasswordQueuePlace | undefined): Promise<Uint8Array> {
-    if (!place) return this.runInQueue(OPERATOR_CLIENT, (own) => this.#computeHash(input, own));
+  async #computePasswordHash(input: PasswordHashInput, place: PasswordQueuePlace | undefined): Promise<Uint8Array> {
+    if (!place)
+      return this.runInPasswordQueue(UNLIMITED_PASSWORD_CLIENT, (own) => this.#computePasswordHash(input, own));
     const { password, cost, salt } = input;
     // Text that is too long for a password is not normalised: it may be a megabyte.
     const text = exceedsMaxPasswordLength(password) ? '' : normalizePassword(password);
@@ -99,7 +108,7 @@ export class Passwords {
   }
 }
 
-interface HashInput {
+interface PasswordHashInput {
   readonly password: string;
   readonly cost: HashCost;
   readonly salt: Uint8Array;
@@ -116,7 +125,7 @@ function exceedsMaxPasswordLength(password: string): boolean {
 const MIN_PASSWORD_LENGTH = 10;
 const MAX_PASSWORD_LENGTH = 200;
 
-/** Loads the list of common passwords. Called when the first password is set, because the list has half a megabyte. */
+/** Loads a package: the list of common passwords (0.5 MB), which is needed only when a password is set. */
 const requireFromModule = createRequire(import.meta.url);
 /** The most common passwords in lower case, except those that are too short. */
 let cachedCommonPasswords: ReadonlySet<string> | undefined;
@@ -139,7 +148,7 @@ export function checkPassword(password: string, email: string, param = 'password
   if (fault) throw new DomainError('validation_failed', 'The password is not valid.', [{ param, ...fault }]);
 }
 
-/** Returns the fault of a new password; undefined if every user may have it whose e-mail address it is not. */
+/** Returns the fault of a new password; undefined if it has none. Does not compare it with the e-mail address. */
 export function describePasswordFault(password: string): Fault | undefined {
   const refused = (message: string) => ({ code: 'invalid_value', message }) as const;
   if (!password.isWellFormed()) return refused('Must not contain unpaired surrogates.');
@@ -207,11 +216,11 @@ function createSalt(): Uint8Array {
 /** PHC string of an argon2id hash: `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`, the common format of all libraries. */
 function formatPhc({ cost, salt, digest }: PasswordHash): string {
   const { memory, passes, parallelism } = cost;
-  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encodeUnpadded(salt)}$${encodeUnpadded(digest)}`;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encodeBase64WithoutPadding(salt)}$${encodeBase64WithoutPadding(digest)}`;
 }
 
 /** @throws Error if the text is not an argon2id hash, which means that the stored document is damaged */
-function parsePhc(stored: string): PasswordHash {
+function parsePasswordHash(stored: string): PasswordHash {
   const [, memory, passes, parallelism, salt, digest] = PHC_PATTERN.exec(stored) ?? [];
   if (salt === undefined || digest === undefined)
     throw new Error('A stored password hash is damaged: it is not an argon2id hash.');
@@ -222,6 +231,6 @@ function parsePhc(stored: string): PasswordHash {
   };
 }
 
-function encodeUnpadded(bytes: Uint8Array): string {
+function encodeBase64WithoutPadding(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64').replaceAll('=', '');
 }

@@ -1,5 +1,5 @@
 import { API_KEY_PERMISSIONS, USER_ROLES } from '@tracking/contracts';
-import { getPermissions } from './principal.ts';
+import { getPermissionsOfRole } from './principal.ts';
 
 describe('permissionsOf', () => {
   it.each([
@@ -12,20 +12,20 @@ describe('permissionsOf', () => {
     ['developer', 'shipments:read documents:read webhooks:manage keys:manage'],
     ['admin', API_KEY_PERMISSIONS.join(' ')],
   ] as const)('gives a live %s exactly the permissions of the role', (role, expected) => {
-    expect([...getPermissions(role, 'live')].sort()).toEqual(expected.split(' ').sort());
+    expect([...getPermissionsOfRole(role, 'live')].sort()).toEqual(expected.split(' ').sort());
   });
 
   it('gives developers the permissions of operators and feeds, but only in the test environment', () => {
-    const developer = getPermissions('developer', 'test');
+    const developer = getPermissionsOfRole('developer', 'test');
     for (const role of ['developer', 'operator', 'feed'] as const) {
-      expect([...getPermissions(role, 'live')].filter((permission) => !developer.has(permission))).toEqual([]);
+      expect([...getPermissionsOfRole(role, 'live')].filter((permission) => !developer.has(permission))).toEqual([]);
     }
     expect(developer.has('workspace:admin')).toBe(false);
   });
 
   it('grants nothing else in the test environment', () => {
     for (const role of USER_ROLES.filter((name) => name !== 'developer')) {
-      expect(getPermissions(role, 'test')).toEqual(getPermissions(role, 'live'));
+      expect(getPermissionsOfRole(role, 'test')).toEqual(getPermissionsOfRole(role, 'live'));
     }
   });
 });

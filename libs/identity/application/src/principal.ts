@@ -41,7 +41,7 @@ const PERMISSIONS_BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
 };
 
 /** Returns the permissions of a role in an environment. */
-export function getPermissions(role: Role, environment: Environment): ReadonlySet<Permission> {
+export function getPermissionsOfRole(role: Role, environment: Environment): ReadonlySet<Permission> {
   return PERMISSIONS_BY_ENVIRONMENT[environment][role];
 }
 
@@ -50,9 +50,9 @@ export function getKeyPermissions(
   role: Role,
   { environment, max_role }: Pick<ApiKey, 'environment' | 'max_role'>,
 ): ReadonlySet<Permission> {
-  const allowed = getPermissions(role, environment);
+  const allowed = getPermissionsOfRole(role, environment);
   if (max_role === null) return allowed;
-  const most = getPermissions(max_role, environment);
+  const most = getPermissionsOfRole(max_role, environment);
   return new Set([...allowed].filter((permission) => most.has(permission)));
 }
 
@@ -79,7 +79,7 @@ export const ACCESS_TO_ALL_KEYS: KeyAccess = {
  * request. A test key can manage only test keys: test keys are stored in more places and must not give access to real
  * data.
  */
-export function getKeysWithinReach(principal: Principal): KeyAccess {
+export function getKeyAccessOfPrincipal(principal: Principal): KeyAccess {
   const { permissions, actor, type, environment } = principal;
   const isAdmin = permissions.has('workspace:admin');
   const managesAccounts = permissions.has('keys:manage');
@@ -120,7 +120,7 @@ export function requireRotationAllowed(reach: KeyAccess, key: ReachedKey): void 
   if (key.owner.type === 'user' && key.owner.id !== reach.user_id) {
     throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
   }
-  requireReachableRole(reach, key);
+  requireRoleWithinOwnPermissions(reach, key);
 }
 
 /** @throws DomainError `permission_denied` */
@@ -128,13 +128,13 @@ export function requireKeyAccess(reach: KeyAccess, key: ReachedKey): void {
   if (!isKeyAccessible(reach, key)) {
     throw new DomainError('permission_denied', describeMissingKeyAccess(reach, key.owner, key.environment));
   }
-  requireReachableRole(reach, key);
+  requireRoleWithinOwnPermissions(reach, key);
 }
 
 /** @throws DomainError `permission_denied` if a service account with the role may do more than the caller */
-function requireReachableRole(reach: KeyAccess, { owner, role, environment }: ReachedKey): void {
+function requireRoleWithinOwnPermissions(reach: KeyAccess, { owner, role, environment }: ReachedKey): void {
   const limited = getKeyPermissions(role, { environment, max_role: getMaxRoleOfKey(reach, owner) });
-  if (limited.size === getPermissions(role, environment).size) return;
+  if (limited.size === getPermissionsOfRole(role, environment).size) return;
   const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: a new key of the account needs the permission workspace:admin.`;
   throw new DomainError('permission_denied', message);
 }

@@ -39,7 +39,7 @@ export function describeNameFault(text: string): Fault | undefined {
 /** The fault of a field. */
 export type Fault = Pick<FieldError, 'code' | 'message'>;
 
-interface CreatedRecord extends Document {
+interface RecordWithCreationTime extends Document {
   readonly created_at: string;
 }
 
@@ -47,7 +47,7 @@ interface CreatedRecord extends Document {
  * Returns a page of the matching documents, newest first. The index has the fields that the filter compares for
  * equality, then `created_at` and `id`.
  */
-export async function readPageNewestFirst<T extends CreatedRecord>(
+export async function readPageNewestFirst<T extends RecordWithCreationTime>(
   collection: Collection<T>,
   filter: Filter,
   { limit, after }: PageRequest,
@@ -58,14 +58,14 @@ export async function readPageNewestFirst<T extends CreatedRecord>(
   return { items, next: found.length > limit ? createPageCursor(items.at(-1)) : null };
 }
 
-/** Number of documents read at once by `readWantedPageNewestFirst`. */
+/** Number of documents read at once by `readFilteredPageNewestFirst`. */
 const ITEMS_PER_SCAN = 200;
 
 /**
  * Like `readPageNewestFirst`, but for conditions that no filter can express: lists the results of `wanted` that are not
  * undefined. Only for small collections that people fill by hand.
  */
-export async function readWantedPageNewestFirst<T extends CreatedRecord, R extends CreatedRecord>(
+export async function readFilteredPageNewestFirst<T extends RecordWithCreationTime, R extends RecordWithCreationTime>(
   collection: Collection<T>,
   filter: Filter,
   { limit, after }: PageRequest,
@@ -85,7 +85,7 @@ export async function readWantedPageNewestFirst<T extends CreatedRecord, R exten
   }
 }
 
-function createPageCursor(last: CreatedRecord | undefined): readonly string[] | null {
+function createPageCursor(last: RecordWithCreationTime | undefined): readonly string[] | null {
   return last ? [last.created_at, last.id] : null;
 }
 

@@ -4,17 +4,17 @@ import {
   hashKey,
   hasApiKeyForm,
   derivePrefixedId,
-  encodeKey,
+  encodeApiKey,
   createPrefixedId,
 } from './secrets.ts';
 
 describe('keys', () => {
   it('contain their environment and 256 bits as letters and digits', () => {
-    expect(encodeKey('live', randomBytes(32))).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
-    expect(encodeKey('test', randomBytes(32))).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
-    const all = encodeKey('live', Buffer.alloc(32, 0xff));
-    const none = encodeKey('live', Buffer.alloc(32, 0));
-    const one = encodeKey('live', Buffer.from(`${'00'.repeat(31)}01`, 'hex'));
+    expect(encodeApiKey('live', randomBytes(32))).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
+    expect(encodeApiKey('test', randomBytes(32))).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
+    const all = encodeApiKey('live', Buffer.alloc(32, 0xff));
+    const none = encodeApiKey('live', Buffer.alloc(32, 0));
+    const one = encodeApiKey('live', Buffer.from(`${'00'.repeat(31)}01`, 'hex'));
     expect(new Set([all, none, one]).size).toBe(3);
     expect(none).toBe(`sk_live_${'0'.repeat(43)}`);
     expect(one).toBe(`sk_live_${'0'.repeat(42)}1`);
@@ -22,7 +22,7 @@ describe('keys', () => {
   });
 
   it('are unique', () => {
-    expect(new Set(Array.from({ length: 1_000 }, () => encodeKey('live', randomBytes(32)))).size).toBe(1_000);
+    expect(new Set(Array.from({ length: 1_000 }, () => encodeApiKey('live', randomBytes(32)))).size).toBe(1_000);
   });
 
   it.each([

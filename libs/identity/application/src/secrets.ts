@@ -7,9 +7,9 @@ export type RandomBytes = (size: number) => Uint8Array;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Length of 256 bits in base 62. Letters and digits only, so that a double click selects a whole key. */
-const KEY_LENGTH = 43;
+const BASE62_KEY_LENGTH = 43;
 const TOKEN_PATTERN = /^[0-9A-Za-z]{43}$/;
-const KEY_PATTERN = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
+const API_KEY_PATTERN = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
 
 /**
  * Derives 256 bits for a credential that is shown once and not stored. Without the `secret`, the bytes cannot be
@@ -22,17 +22,17 @@ export function deriveCredentialBytes(secret: Uint8Array, purpose: string, comma
 
 /** Encodes 256 bits as letters and digits. */
 export function encodeSecretToken(bytes: Uint8Array): string {
-  return encodeBytes(bytes, BASE62, KEY_LENGTH);
+  return encodeBytesInAlphabet(bytes, BASE62, BASE62_KEY_LENGTH);
 }
 
 /** Encodes 256 bits as a key, `sk_live_…` or `sk_test_…`. */
-export function encodeKey(environment: Environment, bytes: Uint8Array): string {
+export function encodeApiKey(environment: Environment, bytes: Uint8Array): string {
   return `sk_${environment}_${encodeSecretToken(bytes)}`;
 }
 
 /** Returns true if the text has the form of a key. Other texts are refused without a look-up. */
 export function hasApiKeyForm(text: string): boolean {
-  return KEY_PATTERN.test(text);
+  return API_KEY_PATTERN.test(text);
 }
 
 /** Returns true if the text has the form of a token of {@link encodeSecretToken}. */
@@ -51,15 +51,15 @@ export function hashKey(key: string): string {
 
 /** Creates an id such as `key_…`, `sva_…` or `wsp_…` with 128 random bits. */
 export function createPrefixedId(prefix: string, randomBytes: RandomBytes): string {
-  return `${prefix}_${encodeBytes(randomBytes(16), BASE32, 26)}`;
+  return `${prefix}_${encodeBytesInAlphabet(randomBytes(16), BASE32, 26)}`;
 }
 
 /** Derives an id from a fixed name or from the id of a command: every replica derives the same one. */
 export function derivePrefixedId(prefix: string, name: string): string {
-  return `${prefix}_${encodeBytes(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
+  return `${prefix}_${encodeBytesInAlphabet(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
 }
 
-function encodeBytes(bytes: Uint8Array, alphabet: string, length: number): string {
+function encodeBytesInAlphabet(bytes: Uint8Array, alphabet: string, length: number): string {
   const base = BigInt(alphabet.length);
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';
@@ -76,7 +76,7 @@ const LINK_VALIDITY_MS = 7 * 86_400_000;
  * A one-time link as stored in the document of its user. One guarded write uses the link, sets the password and
  * activates the user. If several clients use the link concurrently, one of them succeeds.
  */
-export interface StoredLink {
+export interface StoredOneTimeLink {
   readonly purpose: Exclude<LinkPurpose, 'first_admin'>;
   readonly expires_at: Timestamp;
   /** Id of the command that used the link. */
@@ -84,7 +84,7 @@ export interface StoredLink {
 }
 
 /** A link as its holder sees it. */
-export interface LinkDetails {
+export interface OneTimeLinkDetails {
   readonly purpose: LinkPurpose;
   readonly workspace_id: string;
   /** E-mail address of the holder. Null for the first admin, who enters an address. */
@@ -94,14 +94,14 @@ export interface LinkDetails {
 }
 
 /** The user that a link is for. */
-export interface LinkHolder {
+export interface OneTimeLinkHolder {
   readonly user_id: string;
   readonly workspace_id: string;
   readonly purpose: LinkPurpose;
 }
 
 /** The fields that the holder of a link sends. */
-export interface LinkUse {
+export interface OneTimeLinkInput {
   /** Required for invitations of users without a name, and for the first admin. */
   readonly name?: string | undefined;
   readonly password: string;
@@ -110,7 +110,7 @@ export interface LinkUse {
 }
 
 /** A command of a client that has no credentials except the link. */
-export interface LinkCommand {
+export interface OneTimeLinkCommand {
   readonly id: string;
   readonly at: Timestamp;
 }
@@ -124,7 +124,7 @@ export interface OneTimeLink {
 }
 
 /** Returns the link that a command creates; repeats of the command return the same one. */
-export function createOneTimeLink(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
+export function createOneTimeLink(secret: Uint8Array, purpose: LinkPurpose, command: OneTimeLinkCommand): OneTimeLink {
   const expires_at = new Date(Date.parse(command.at) + LINK_VALIDITY_MS).toISOString();
   return { purpose, token: encodeSecretToken(deriveCredentialBytes(secret, 'one-time link', command.id)), expires_at };
 }

@@ -7,7 +7,7 @@ import {
   type ServiceAccount,
 } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { SERVICE_ACCOUNTS_COLLECTION } from './collections.ts';
+import { SERVICE_ACCOUNTS_COLLECTION_SPEC } from './collections.ts';
 import {
   changeStoredDocument,
   type ChangeResult,
@@ -22,7 +22,7 @@ import { derivePrefixedId } from './secrets.ts';
 /** A stored service account. */
 type ServiceAccountDocument = ServiceAccount & VersionedDocument;
 
-const RESOURCE_KIND = 'service account';
+const SERVICE_ACCOUNT_RESOURCE_NAME = 'service account';
 
 /** The service accounts of workspaces, for other systems. Each has one role, which applies to all its keys. */
 export class ServiceAccounts {
@@ -38,12 +38,12 @@ export class ServiceAccounts {
     documentStore: DocumentStore,
     onChanged: (accountId: string) => void,
   ): Promise<ServiceAccounts> {
-    const documents = await documentStore.collection<ServiceAccountDocument>(SERVICE_ACCOUNTS_COLLECTION);
+    const documents = await documentStore.collection<ServiceAccountDocument>(SERVICE_ACCOUNTS_COLLECTION_SPEC);
     return new ServiceAccounts(documents, onChanged);
   }
 
   /** @throws DomainError `validation_failed` */
-  async createAccount(
+  async createServiceAccount(
     command: IdentityCommand,
     fields: { name: string; role: Role },
   ): Promise<ChangeResult<ServiceAccount>> {
@@ -60,20 +60,20 @@ export class ServiceAccounts {
   }
 
   /** Returns the service accounts of the workspace, newest first. */
-  async listAccounts(workspaceId: string, request: PageRequest): Promise<ItemPage<ServiceAccount>> {
+  async listServiceAccounts(workspaceId: string, request: PageRequest): Promise<ItemPage<ServiceAccount>> {
     const { items, next } = await readPageNewestFirst(this.documents, { workspace_id: workspaceId }, request);
     return { items: items.map(toServiceAccount), next };
   }
 
   /** @throws DomainError `not_found`, also in another workspace */
-  async getAccount(workspaceId: string, id: string): Promise<ServiceAccount> {
+  async getServiceAccount(workspaceId: string, id: string): Promise<ServiceAccount> {
     const document = await this.documents.get(id);
-    if (document?.workspace_id !== workspaceId) throw createNotFoundError(RESOURCE_KIND);
+    if (document?.workspace_id !== workspaceId) throw createNotFoundError(SERVICE_ACCOUNT_RESOURCE_NAME);
     return toServiceAccount(document);
   }
 
   /** Returns the service accounts with these ids, in any workspace; unknown ids are omitted. */
-  async getMany(ids: readonly string[]): Promise<readonly ServiceAccount[]> {
+  async getServiceAccountsByIds(ids: readonly string[]): Promise<readonly ServiceAccount[]> {
     return (await this.documents.getMany(ids)).map(toServiceAccount);
   }
 
@@ -87,29 +87,29 @@ export class ServiceAccounts {
     { name, role }: { readonly name?: string; readonly role?: Role },
   ): Promise<ChangeResult<ServiceAccount>> {
     const fields = { ...(name !== undefined && { name: normalizeName(name) }), ...(role !== undefined && { role }) };
-    return this.writeAccountChange(command, id, fields);
+    return this.writeServiceAccountChange(command, id, fields);
   }
 
   /**
    * Deactivates an account: its keys are refused until it is reactivated. Revoked and expired keys stay invalid.
    * @throws DomainError `not_found`, `precondition_failed`
    */
-  async deactivateAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
-    return this.writeAccountChange(command, id, { status: 'deactivated' });
+  async deactivateServiceAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
+    return this.writeServiceAccountChange(command, id, { status: 'deactivated' });
   }
 
   /** @throws DomainError `not_found`, `precondition_failed` */
-  async reactivateAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
-    return this.writeAccountChange(command, id, { status: 'active' });
+  async reactivateServiceAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
+    return this.writeServiceAccountChange(command, id, { status: 'active' });
   }
 
-  private async writeAccountChange(
+  private async writeServiceAccountChange(
     command: IdentityCommand,
     id: string,
     fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,
   ): Promise<ChangeResult<ServiceAccount>> {
     const { before, after } = await changeStoredDocument(
-      { documents: this.documents, name: RESOURCE_KIND },
+      { documents: this.documents, name: SERVICE_ACCOUNT_RESOURCE_NAME },
       id,
       command,
       (present) => (fields.status === toServiceAccount(present).status ? {} : fields),
@@ -135,7 +135,7 @@ interface KeyOwnerState {
 }
 
 /** Looks up users. */
-interface KeyUsers {
+interface KeyOwnerLookUp {
   /** Returns the users with these ids, in any order; unknown ids are omitted. */
   getMany(ids: readonly string[]): Promise<readonly KeyOwnerState[]>;
 }
@@ -143,22 +143,22 @@ interface KeyUsers {
 /** Users and service accounts as owners of keys: a key has the present permissions of its owner. */
 export class KeyOwners {
   constructor(
-    private readonly accounts: Pick<ServiceAccounts, 'getMany'>,
-    private readonly users: KeyUsers,
+    private readonly accounts: Pick<ServiceAccounts, 'getServiceAccountsByIds'>,
+    private readonly users: KeyOwnerLookUp,
   ) {}
 
-  async getOwner(owner: KeyOwner): Promise<KeyOwnerState | undefined> {
-    return (await this.getMany([owner])).get(owner.id);
+  async getKeyOwnerState(owner: KeyOwner): Promise<KeyOwnerState | undefined> {
+    return (await this.getKeyOwnersByIds([owner])).get(owner.id);
   }
 
   /** Returns the owners by their ids. */
-  async getMany(owners: readonly KeyOwner[]): Promise<ReadonlyMap<string, KeyOwnerState>> {
+  async getKeyOwnersByIds(owners: readonly KeyOwner[]): Promise<ReadonlyMap<string, KeyOwnerState>> {
     const idsOf = (type: KeyOwner['type']) => [
       ...new Set(owners.filter((one) => one.type === type).map(({ id }) => id)),
     ];
     const [accounts, users] = [idsOf('service_account'), idsOf('user')];
     const found = await Promise.all([
-      accounts.length > 0 ? this.accounts.getMany(accounts) : [],
+      accounts.length > 0 ? this.accounts.getServiceAccountsByIds(accounts) : [],
       users.length > 0 ? this.users.getMany(users) : [],
     ]);
     return new Map(found.flat().map((owner) => [owner.id, owner]));
@@ -166,7 +166,7 @@ export class KeyOwners {
 
   /** Returns an owner who may get keys. @throws DomainError `not_found`, also in another workspace; `user_not_active` */
   async requireActiveOwner(workspaceId: string, owner: KeyOwner): Promise<KeyOwnerState> {
-    const found = await this.getOwner(owner);
+    const found = await this.getKeyOwnerState(owner);
     const name = owner.type === 'user' ? 'user' : 'service account';
     if (found?.workspace_id !== workspaceId) throw createNotFoundError(name);
     if (found.status === 'active') return found;

@@ -1,8 +1,8 @@
 import { DomainError, type ItemPage, type PageRequest, type Session, type Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
-import type { DutyCycle } from '@tracking/resilience';
-import { SESSIONS_COLLECTION } from './collections.ts';
-import { readWantedPageNewestFirst } from './records.ts';
+import type { BackgroundWorkThrottle } from '@tracking/resilience';
+import { SESSIONS_COLLECTION_SPEC } from './collections.ts';
+import { readFilteredPageNewestFirst } from './records.ts';
 import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeSecretToken } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
 
@@ -18,7 +18,7 @@ const EPOCH_OF_ENDED_SESSION = 0;
  * Milliseconds after its start for which an ended session stays stored. A sign-in can be repeated for 24 hours, and a
  * repeat must not begin an ended session again.
  */
-const ENDED_RETENTION_MS = 24 * HOUR_MS;
+const ENDED_SESSION_RETENTION_MS = 24 * HOUR_MS;
 
 /** The fields of a user on which the validity of the user's sessions depends. */
 type SessionOwner = Pick<UserDocument, 'id' | 'workspace_id' | 'sessions_epoch' | 'kept_session'>;
@@ -64,7 +64,7 @@ export class Sessions {
   ) {}
 
   static async openSessions(documentStore: DocumentStore, options: SessionsOptions): Promise<Sessions> {
-    const documents = await documentStore.collection<SessionDocument>(SESSIONS_COLLECTION);
+    const documents = await documentStore.collection<SessionDocument>(SESSIONS_COLLECTION_SPEC);
     return new Sessions(documents, options);
   }
 
@@ -74,7 +74,7 @@ export class Sessions {
     owner: SessionOwner,
     { address, user_agent }: SignInOrigin,
   ): Promise<StartedSession> {
-    const token = this.#createToken(command);
+    const token = this.#createSessionToken(command);
     const expires_at = addMsToTime(command.at, MAX_SESSION_AGE_MS);
     const session: SessionDocument = {
       id: derivePrefixedId('ses', command.id),
@@ -100,7 +100,7 @@ export class Sessions {
     const epoch = user.sessions_epoch;
     const now = this.options.clock().toISOString();
     // Ended sessions are stored until they are deleted.
-    const { items, next } = await readWantedPageNewestFirst(
+    const { items, next } = await readFilteredPageNewestFirst(
       this.documents,
       { user_id, epoch },
       request,
@@ -118,7 +118,7 @@ export class Sessions {
       (await this.documents.claim(createFilterForUnchangedSession(present), {
         hash: `ended ${id}`,
         epoch: EPOCH_OF_ENDED_SESSION,
-        ends_at: addMsToTime(present.created_at, ENDED_RETENTION_MS),
+        ends_at: addMsToTime(present.created_at, ENDED_SESSION_RETENTION_MS),
       }));
     if (!ended) throw new DomainError('not_found', 'You have no such session.');
     this.options.onEnded(present);
@@ -136,7 +136,7 @@ export class Sessions {
   ): Promise<StartedSession | undefined> {
     const present = await this.documents.get(id);
     if (!present || present.epoch === EPOCH_OF_ENDED_SESSION) return undefined;
-    const token = this.#createToken(command);
+    const token = this.#createSessionToken(command);
     const renewed = await this.documents.claim(createFilterForUnchangedSession(present), {
       hash: hashKey(token),
       epoch,
@@ -145,7 +145,7 @@ export class Sessions {
   }
 
   /** Stores the time of a use. If several replicas record the same use, one of them writes. */
-  async storeUseTime({ id, last_seen_at, expires_at }: SessionDocument, at: Timestamp): Promise<void> {
+  async storeSessionUseTime({ id, last_seen_at, expires_at }: SessionDocument, at: Timestamp): Promise<void> {
     await this.documents.claim(
       { filter: { id, last_seen_at } },
       { last_seen_at: at, ends_at: computeSessionEnd(at, expires_at) },
@@ -161,12 +161,12 @@ export class Sessions {
    * Deletes ended sessions. @param ending stops the deletion early; the next run continues
    * @param pace runs the deletion of each page
    */
-  async deleteEndedSessions(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
-    while (!ending.aborted && (await pace.runWorkThenRest(() => this.#deleteEndedPage(now), ending)));
+  async deleteEndedSessions(now: Date, ending: AbortSignal, pace: BackgroundWorkThrottle): Promise<void> {
+    while (!ending.aborted && (await pace.runWorkThenRest(() => this.#deletePageOfEndedSessions(now), ending)));
   }
 
   /** Returns true if another page may follow. */
-  async #deleteEndedPage(now: Date): Promise<boolean> {
+  async #deletePageOfEndedSessions(now: Date): Promise<boolean> {
     const ended = await this.documents.find({
       filter: { ends_at: { lt: now.toISOString() } },
       sort: { fields: ['ends_at', 'id'] },
@@ -176,7 +176,7 @@ export class Sessions {
     return ended.length === DELETION_BATCH_SIZE;
   }
 
-  #createToken({ id }: { readonly id: string }): string {
+  #createSessionToken({ id }: { readonly id: string }): string {
     return encodeSecretToken(deriveCredentialBytes(this.options.secret, 'session', id));
   }
 }
@@ -217,7 +217,7 @@ const BROWSER_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
   [/\bSafari\//, 'Safari'],
 ];
-const SYSTEM_PATTERNS: readonly (readonly [RegExp, string])[] = [
+const OPERATING_SYSTEM_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
   [/\bAndroid\b/, 'Android'],
   [/\bWindows\b/, 'Windows'],
@@ -233,7 +233,7 @@ const MAX_DEVICE_CHARS = 50;
  */
 export function describeDevice(userAgent: string | undefined): string {
   if (!userAgent) return 'unknown';
-  const [browser, system] = [BROWSER_PATTERNS, SYSTEM_PATTERNS].map(
+  const [browser, system] = [BROWSER_PATTERNS, OPERATING_SYSTEM_PATTERNS].map(
     (known) => known.find(([form]) => form.test(userAgent))?.[1],
   );
   if (browser && system) return `${browser} on ${system}`;

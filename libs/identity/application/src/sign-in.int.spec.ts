@@ -1,15 +1,15 @@
 import type { Role } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
-import { Busy, Unavailable } from '@tracking/ports';
-import { DutyCycle } from '@tracking/resilience';
+import { BusyError, UnavailableError } from '@tracking/ports';
+import { BackgroundWorkThrottle } from '@tracking/resilience';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { openIdentityReplicas, captureRefusal } from '../test/replicas.ts';
-import { createSteppingStore } from '../test/stepping-store.ts';
-import { Identity, createIdentitySweeper } from './index.ts';
+import { createStoreWithStepHook } from '../test/stepping-store.ts';
+import { IdentityServices, createIdentitySweeper } from './index.ts';
 import type { StartedSession } from './index.ts';
 import type { UserDocument } from './user-store.ts';
 
-const UNPACED = new DutyCycle({ share: 1 });
+const UNPACED = new BackgroundWorkThrottle({ share: 1 });
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -17,7 +17,7 @@ const PASSWORD = 'violet harbour crane';
 const FROM = { address: '203.0.113.7', user_agent: 'curl/8.5', request_id: 'req_1' };
 
 let replicas: Awaited<ReturnType<typeof openIdentityReplicas>>;
-let identity: Identity;
+let identity: IdentityServices;
 let signIns: number;
 
 beforeEach(async () => {
@@ -118,7 +118,7 @@ describe('signing in', () => {
     expect([await lets(first), await lets(fourth)]).toEqual([false, false]);
     expect((await identity.sessions.listSessions(first.session.user_id, { limit: 10 })).items).toEqual([]);
     // Others may know the id of the command, but only the user knows the token.
-    const stranger = await Identity.openIdentity({
+    const stranger = await IdentityServices.openIdentity({
       documentStore: replicas.documentStore,
       secret: Buffer.alloc(32, 1),
       clock: () => new Date(replicas.time.now),
@@ -214,7 +214,7 @@ describe('a session', () => {
     const begun = await signIn();
     expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
     await identity.users.changeUser(await replicas.createTestCommand(), user.id, { role: 'viewer' });
-    const mayAdminister = async (by: Identity) =>
+    const mayAdminister = async (by: IdentityServices) =>
       (await by.authenticateSession(begun.token, 'live'))?.permissions.has('workspace:admin');
     expect(await mayAdminister(identity)).toBe(false);
     lookedUpAgain();
@@ -271,13 +271,13 @@ describe('a session', () => {
           name === 'collection'
             ? async (spec: Parameters<typeof documentStore.collection>[0]) => {
                 const collection = await target.collection(spec);
-                const find = () => Promise.reject(new Unavailable('document store', 'gone'));
+                const find = () => Promise.reject(new UnavailableError('document store', 'gone'));
                 return spec.name === 'sessions' ? Object.assign(Object.create(collection), { find }) : collection;
               }
             : Reflect.get(target, name),
       }),
     });
-    await expect(lets(begun, down)).rejects.toBeInstanceOf(Unavailable);
+    await expect(lets(begun, down)).rejects.toBeInstanceOf(UnavailableError);
   });
 });
 
@@ -357,7 +357,7 @@ describe('a password reset', () => {
 describe('the audit log of sign-ins', () => {
   const entries = async (workspace_id: string) => {
     await identity.closeIdentity();
-    return (await identity.auditLog.listEntries(workspace_id, { filter: {}, limit: 50 })).items;
+    return (await identity.auditLog.listAuditEntries(workspace_id, { filter: {}, limit: 50 })).items;
   };
   const wrong = { password: 'not the password' };
   const tryWrong = async (fields: object = {}) =>
@@ -388,14 +388,18 @@ describe('the audit log of sign-ins', () => {
   });
 
   it.each([
-    ['has no entry if the store refused', new Busy('document store', 'queue'), []],
-    ['has an unknown outcome if the store may have written', new Unavailable('document store', 'gone'), ['unknown']],
+    ['has no entry if the store refused', new BusyError('document store', 'queue'), []],
+    [
+      'has an unknown outcome if the store may have written',
+      new UnavailableError('document store', 'gone'),
+      ['unknown'],
+    ],
   ])('%s the session', async (_, failure, outcomes) => {
     const { workspace_id } = await newUser();
     const step = (operation: string, collection: string) =>
       operation === 'insert' && collection === 'sessions' ? Promise.reject(failure) : Promise.resolve();
     const failing = await replicas.openIdentityReplica({
-      documentStore: createSteppingStore(replicas.documentStore, step),
+      documentStore: createStoreWithStepHook(replicas.documentStore, step),
     });
     await expect(signIn({}, failing)).rejects.toBe(failure);
     expect((await entries(workspace_id)).map(({ outcome }) => outcome)).toEqual(outcomes);
@@ -444,10 +448,10 @@ describe('the audit log of sign-ins', () => {
   it('does not delay or fail a refusal if it cannot be written', async () => {
     const { workspace_id } = await newUser();
     let isDown = false;
-    const gone = new Unavailable('document store', 'gone');
+    const gone = new UnavailableError('document store', 'gone');
     const step = (operation: string) => (isDown && operation === 'insert' ? Promise.reject(gone) : Promise.resolve());
     const down = await replicas.openIdentityReplica({
-      documentStore: createSteppingStore(replicas.documentStore, step),
+      documentStore: createStoreWithStepHook(replicas.documentStore, step),
     });
     isDown = true;
     expect((await captureRefusal(signIn(wrong, down))).code).toBe('invalid_credentials');
@@ -495,7 +499,7 @@ describe('the sweeper', () => {
     replicas.time.now += 31 * DAY_MS;
     const left: number[] = [];
     const rest = async () => void left.push(await documents.count({}));
-    const pace = new DutyCycle({ share: 0.2, rest });
+    const pace = new BackgroundWorkThrottle({ share: 0.2, rest });
     await identity.sessions.deleteEndedSessions(new Date(replicas.time.now), new AbortController().signal, pace);
     expect(left).toEqual([251, 51, 0]);
   });
@@ -507,7 +511,7 @@ describe('the sweeper', () => {
     const who = { workspace_id, actor: { type: 'user', id: session.user_id }, address: null } as const;
     const change = { command_id: 'x', at: at(), type: 'user.changed', target_id: null, request_id: 'req_1' } as const;
     await identity.auditLog.beginAuditEntry({ ...who, ...change });
-    const page = () => identity.auditLog.listEntries(workspace_id, { filter: {}, limit: 10 });
+    const page = () => identity.auditLog.listAuditEntries(workspace_id, { filter: {}, limit: 10 });
     expect((await page()).items).toHaveLength(2);
     const leases = new InProcessLeases(1);
     const clock = () => new Date(replicas.time.now);

@@ -3,14 +3,14 @@ import { isErrorWithoutEffect, type Logger } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
 import { BackgroundWrites } from './authentication.ts';
 import { type ChangeResult, type IdentityCommand, createNotFoundError } from './identity-command.ts';
-import type { PasswordClient, PasswordQueuePlace } from './password-queue.ts';
+import type { PasswordHashRequester, PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { type StartedSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
 import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** Id of the command. A repeat with the same id begins the same session. */
+/** Command to sign in: its id and its time. A repeat with the same id begins the same session. */
 export interface SignInCommand {
   readonly id: string;
   readonly at: Timestamp;
@@ -24,7 +24,7 @@ export interface SignInRequest extends SignInOrigin {
   /** Id of the request, for the audit log. */
   readonly request_id: string;
   /** The client's share of the queue of password hashes; by default that of a stranger at the address. */
-  readonly client?: PasswordClient | undefined;
+  readonly client?: PasswordHashRequester | undefined;
 }
 
 interface SignInDependencies {
@@ -33,7 +33,7 @@ interface SignInDependencies {
   readonly userPasswords: Pick<UserPasswords, 'rehashPassword'>;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
-  readonly auditLog: Pick<AuditLog, 'beginAuditEntry' | 'completeAuditEntry' | 'withdrawEntry'>;
+  readonly auditLog: Pick<AuditLog, 'beginAuditEntry' | 'completeAuditEntry' | 'withdrawAuditEntry'>;
   readonly logger: Logger;
 }
 
@@ -50,7 +50,7 @@ const TIMESTAMP_HOUR_PREFIX_LENGTH = '2026-11-21T09'.length;
  * Signs users in by e-mail and password. The audit log has an entry for each session, and for the first refused sign-in
  * of a user in each hour, so that an attacker cannot fill it. Unknown e-mail addresses have none.
  */
-export class SignIn {
+export class SignInService {
   readonly #refusals: BackgroundWrites;
 
   constructor(private readonly parts: SignInDependencies) {
@@ -58,26 +58,26 @@ export class SignIn {
   }
 
   /** Resolves when all pending audit entries are written. */
-  closeSignIn(): Promise<void> {
+  waitForPendingAuditEntries(): Promise<void> {
     return this.#refusals.waitForWrites();
   }
 
   /**
    * Begins a session. A repeated command returns the same session. A refusal takes the same work and has the same
    * message whether or not a user has the e-mail address, in any number of workspaces.
-   * @throws DomainError `invalid_credentials`; Busy, Unavailable
+   * @throws DomainError `invalid_credentials`; BusyError, UnavailableError
    */
   async signIn(command: SignInCommand, { client, ...request }: SignInRequest): Promise<StartedSession> {
     const { email, password, workspace } = request;
     const stranger = { shares: [request.address], isKnown: false };
-    const user = await this.parts.passwords.runInQueue(client ?? stranger, async (place) => {
-      const candidates = await this.#findCandidates(email, workspace);
+    const user = await this.parts.passwords.runInPasswordQueue(client ?? stranger, async (place) => {
+      const candidates = await this.#findUsersToSignIn(email, workspace);
       const hashes = workspace === undefined ? MAX_USERS_TRIED : 1;
       const found = await this.#findUserWithPassword({ password, place }, candidates, hashes);
       // In the background, because the response must take the same time for an unknown e-mail address.
       if (!found)
         for (const each of candidates)
-          this.#refusals.addBackgroundWrite(this.#recordRefusal(command, each, request), {});
+          this.#refusals.addBackgroundWrite(this.#recordSignInRefusal(command, each, request), {});
       return found;
     });
     if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
@@ -90,7 +90,7 @@ export class SignIn {
   async #beginSession(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<StartedSession> {
     const { sessions, auditLog, logger } = this.parts;
     const entry = await auditLog.beginAuditEntry({
-      ...describeAuditedSignIn(command, user, request),
+      ...createSignInAuditFields(command, user, request),
       type: 'session.started',
     });
     const end = (ending: Promise<void>) =>
@@ -111,21 +111,25 @@ export class SignIn {
       );
       return begun;
     } catch (error) {
-      if (isErrorWithoutEffect(error)) await end(auditLog.withdrawEntry(entry));
+      if (isErrorWithoutEffect(error)) await end(auditLog.withdrawAuditEntry(entry));
       throw error;
     }
   }
 
-  async #recordRefusal(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<void> {
+  async #recordSignInRefusal(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<void> {
     const { auditLog } = this.parts;
     const command_id = `refused sign-in of ${user.id} in ${command.at.slice(0, TIMESTAMP_HOUR_PREFIX_LENGTH)}`;
-    const refused = { ...describeAuditedSignIn(command, user, request), command_id, type: 'session.refused' } as const;
+    const refused = {
+      ...createSignInAuditFields(command, user, request),
+      command_id,
+      type: 'session.refused',
+    } as const;
     const entry = await auditLog.beginAuditEntry(refused);
     if (entry.isRepeated) return;
     await auditLog.completeAuditEntry(entry, null, { device: { from: null, to: describeDevice(request.user_agent) } });
   }
 
-  async #findCandidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
+  async #findUsersToSignIn(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
     if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MAX_USERS_TRIED);
     const named = await this.parts.workspaces.findWorkspaceByName(workspace);
     return this.parts.users.findByEmail(email, named?.id ?? workspace);
@@ -149,7 +153,11 @@ export class SignIn {
   }
 }
 
-function describeAuditedSignIn({ id, at }: SignInCommand, user: UserDocument, { request_id, address }: SignInRequest) {
+function createSignInAuditFields(
+  { id, at }: SignInCommand,
+  user: UserDocument,
+  { request_id, address }: SignInRequest,
+) {
   const { id: user_id, workspace_id } = user;
   const actor = { type: 'user', id: user_id } as const;
   return { command_id: id, at, workspace_id, actor, target_id: null, request_id, address };
@@ -168,9 +176,9 @@ export class UserPasswords {
   ) {}
 
   /**
-   * Sets a new password, which ends all sessions and the link. The session of the request can be renewed for the returned
-   * epoch: see {@link Sessions.renewSession}.
-   * @throws DomainError `invalid_credentials` if the current password is wrong, `validation_failed`; Busy
+   * Sets a new password, which ends all sessions and the link. The session of the request can be renewed for the
+   * returned epoch: see {@link Sessions.renewSession}.
+   * @throws DomainError `invalid_credentials` if the current password is wrong, `validation_failed`; BusyError
    */
   async changePassword(
     command: IdentityCommand,
@@ -200,7 +208,7 @@ export class UserPasswords {
   }
 
   async #verifyAndHashPassword(user: UserDocument, current: string, next: string): Promise<string> {
-    return this.passwords.runInQueue(toPasswordClient(user), async (place) => {
+    return this.passwords.runInPasswordQueue(toPasswordQueueClient(user), async (place) => {
       if (!(await this.passwords.verifyPassword(current, user.password_hash, place))) throw createWrongPasswordError();
       checkPassword(next, user.email, 'new_password');
       return this.passwords.hashPassword(next, place);
@@ -209,7 +217,7 @@ export class UserPasswords {
 }
 
 /** Returns the share of a user who has a session, a key or a one-time link. */
-export function toPasswordClient({ id }: Pick<UserDocument, 'id'>): PasswordClient {
+export function toPasswordQueueClient({ id }: Pick<UserDocument, 'id'>): PasswordHashRequester {
   return { shares: [id], isKnown: true };
 }
 

@@ -1,8 +1,8 @@
 import { DomainError, type FieldErrorCode, type User } from '@tracking/contracts';
-import { type Collection, type Document, type DocumentStore, DuplicateKey } from '@tracking/ports';
+import { type Collection, type Document, type DocumentStore, DuplicateKeyError } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { isEmail } from 'class-validator';
-import { ADMIN_CHANGES_COLLECTION, USERS_COLLECTION } from './collections.ts';
+import { ADMIN_CHANGES_COLLECTION_SPEC, USERS_COLLECTION_SPEC } from './collections.ts';
 import {
   changeStoredDocument,
   type ChangeResult,
@@ -13,7 +13,7 @@ import {
   type Versionless,
 } from './identity-command.ts';
 import { HIDDEN_CHARACTERS_MESSAGE, hasHiddenCharacters } from './records.ts';
-import { derivePrefixedId, type StoredLink } from './secrets.ts';
+import { derivePrefixedId, type StoredOneTimeLink } from './secrets.ts';
 
 /** A stored user. */
 export interface UserDocument extends User, VersionedDocument {
@@ -32,7 +32,7 @@ export interface UserDocument extends User, VersionedDocument {
    */
   readonly kept_session?: { readonly id: string; readonly epoch: number } | null;
   /** The latest link of this user; no earlier one is valid. */
-  readonly link: StoredLink | null;
+  readonly link: StoredOneTimeLink | null;
   /** SHA-256 of the link's token, in hex. */
   readonly link_hash: string | null;
 }
@@ -63,7 +63,7 @@ export class UserStore {
 
   private constructor(
     readonly documents: Collection<UserDocument>,
-    readonly admins: Admins,
+    readonly admins: LastAdminGuard,
     private readonly onChanged: (user: UserDocument) => void,
   ) {
     const write: VersionedCollection<UserDocument>['write'] = async (present, set) => admins.writeUser(present, set);
@@ -75,8 +75,8 @@ export class UserStore {
     documentStore: DocumentStore,
     onChanged: (user: UserDocument) => void,
   ): Promise<UserStore> {
-    const documents = await documentStore.collection<UserDocument>(USERS_COLLECTION);
-    return new UserStore(documents, await Admins.openAdmins(documentStore, documents), onChanged);
+    const documents = await documentStore.collection<UserDocument>(USERS_COLLECTION_SPEC);
+    return new UserStore(documents, await LastAdminGuard.openLastAdminGuard(documentStore, documents), onChanged);
   }
 
   /**
@@ -103,7 +103,7 @@ export class UserStore {
         email_key: normalizeEmailForComparison(email),
       });
     } catch (error) {
-      if (!(error instanceof DuplicateKey)) throw error;
+      if (!(error instanceof DuplicateKeyError)) throw error;
       throw new DomainError('user_exists', 'A user with this e-mail address exists already in the workspace.');
     }
   }
@@ -115,7 +115,7 @@ export class UserStore {
     decide: (user: UserDocument) => Partial<Versionless<UserDocument>>,
   ): Promise<ChangeResult<UserDocument>> {
     // Complete a demotion that was interrupted before reading the user.
-    await this.admins.completeChange(command.workspace_id);
+    await this.admins.completePendingAdminChange(command.workspace_id);
     const changed = await changeStoredDocument(this.#kind, id, command, decide);
     if (changed.before !== changed.after) this.onChanged(changed.after);
     return changed;
@@ -156,16 +156,19 @@ interface AdminChangeDocument extends Document {
  * further change can follow before this one is completed. Completing is guarded by the user's version, so it takes
  * effect once. After a crash, the next command or the next start completes the change. Adding an admin needs no record.
  */
-class Admins {
+class LastAdminGuard {
   private constructor(
     private readonly changes: Collection<AdminChangeDocument>,
     private readonly users: Collection<UserDocument>,
   ) {}
 
-  static async openAdmins(documentStore: DocumentStore, users: Collection<UserDocument>): Promise<Admins> {
-    const changes = await documentStore.collection<AdminChangeDocument>(ADMIN_CHANGES_COLLECTION);
-    const admins = new Admins(changes, users);
-    await admins.#completeAll();
+  static async openLastAdminGuard(
+    documentStore: DocumentStore,
+    users: Collection<UserDocument>,
+  ): Promise<LastAdminGuard> {
+    const changes = await documentStore.collection<AdminChangeDocument>(ADMIN_CHANGES_COLLECTION_SPEC);
+    const admins = new LastAdminGuard(changes, users);
+    await admins.#completePendingChanges();
     return admins;
   }
 
@@ -178,7 +181,7 @@ class Admins {
 
   /**
    * Writes a change of a user; returns undefined if the user was changed since it was read.
-   * @throws DomainError `last_admin` if the workspace would have no active admin left; Busy
+   * @throws DomainError `last_admin` if the workspace would have no active admin left; BusyError
    */
   async writeUser(user: UserDocument, set: Partial<UserDocument>): Promise<UserDocument | undefined> {
     const { id, workspace_id, version } = user;
@@ -186,7 +189,7 @@ class Admins {
       return this.users.claim({ filter: { id, version } }, set);
     }
     const change = await retryConflicts(this.changes, `the admins of ${workspace_id}`, async () => {
-      const record = await this.#completeOnce(workspace_id);
+      const record = await this.#completePendingAdminChange(workspace_id);
       if (!record) return undefined;
       if (!(await this.hasActiveAdmin(workspace_id, id))) {
         throw new DomainError(
@@ -202,27 +205,29 @@ class Admins {
           : await this.changes.replace(next, { version: record.version });
       return isWritten ? next : undefined;
     });
-    return this.#carryOutChange(change);
+    return this.#executePendingAdminChange(change);
   }
 
   /**
    * Completes the pending change of a workspace. Call this method before each change of a user, because a demotion may
    * have been interrupted.
    */
-  completeChange(workspace_id: string): Promise<AdminChangeDocument> {
-    return retryConflicts(this.changes, `the admins of ${workspace_id}`, () => this.#completeOnce(workspace_id));
+  completePendingAdminChange(workspace_id: string): Promise<AdminChangeDocument> {
+    return retryConflicts(this.changes, `the admins of ${workspace_id}`, () =>
+      this.#completePendingAdminChange(workspace_id),
+    );
   }
 
   /** Returns the record if it has no change in progress. Otherwise completes the change and returns undefined. */
-  async #completeOnce(workspace_id: string): Promise<AdminChangeDocument | undefined> {
+  async #completePendingAdminChange(workspace_id: string): Promise<AdminChangeDocument | undefined> {
     const record = await this.changes.get(workspace_id);
     if (!record) return { id: workspace_id, version: 0, is_pending: false, pending: null };
     if (!record.pending) return record;
-    await this.#carryOutChange(record);
+    await this.#executePendingAdminChange(record);
     return undefined;
   }
 
-  async #carryOutChange({ id, version, pending }: AdminChangeDocument): Promise<UserDocument | undefined> {
+  async #executePendingAdminChange({ id, version, pending }: AdminChangeDocument): Promise<UserDocument | undefined> {
     if (!pending) return undefined;
     const { user_id, user_version, set } = pending;
     const written = await this.users.claim({ filter: { id: user_id, version: user_version } }, set);
@@ -233,11 +238,11 @@ class Admins {
     return user?.changed_by === set.changed_by ? user : undefined;
   }
 
-  async #completeAll(): Promise<void> {
+  async #completePendingChanges(): Promise<void> {
     for (;;) {
       const left = await this.changes.find({ filter: { is_pending: true }, limit: 100 });
       if (left.length === 0) return;
-      for (const record of left) await this.#carryOutChange(record);
+      for (const record of left) await this.#executePendingAdminChange(record);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { User } from '@tracking/contracts';
 import { CHEAP_HASH_COST, openIdentityReplicas, captureRefusal } from '../test/replicas.ts';
-import type { Identity, IdentityCommand } from './index.ts';
+import type { IdentityServices, IdentityCommand } from './index.ts';
 
 const PASSWORD = 'a horse in the rain';
 const OTHER = 'two horses in the sun';
@@ -8,7 +8,7 @@ const DAY = 86_400_000;
 
 describe('users', () => {
   let world: Awaited<ReturnType<typeof openIdentityReplicas>>;
-  let identity: Identity;
+  let identity: IdentityServices;
 
   beforeEach(async () => {
     world = await openIdentityReplicas();
@@ -306,7 +306,7 @@ describe('users', () => {
         identity.users.deactivateUser(foreign, id),
         identity.users.reactivateUser(foreign, id),
         identity.users.resetPassword(foreign, id),
-        identity.users.findByAddress(foreign.workspace_id, 'jo@example.com'),
+        identity.users.findUserByEmail(foreign.workspace_id, 'jo@example.com'),
       ]) {
         expect((await captureRefusal(change)).code).toBe('not_found');
       }

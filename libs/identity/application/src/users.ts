@@ -23,7 +23,7 @@ export interface UserChanges {
   readonly role?: Role | undefined;
 }
 /** A change that created a one-time link. */
-export interface ChangedWithLink extends ChangeResult<User> {
+export interface ChangedUserWithLink extends ChangeResult<User> {
   readonly link: OneTimeLink;
 }
 
@@ -45,7 +45,7 @@ export class Users {
    * Invites a user, who sets a name and a password with the returned link.
    * @throws DomainError `validation_failed`, `user_exists`
    */
-  async inviteUser(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedWithLink> {
+  async inviteUser(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedUserWithLink> {
     const made = createOneTimeLink(this.secret, 'invitation', command);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
     const after = await this.store.createUser(command, { email, role, link, link_hash: hashKey(made.token) });
@@ -54,7 +54,7 @@ export class Users {
 
   /**
    * Creates a user who is active immediately.
-   * @throws DomainError `validation_failed`, `user_exists`; Busy
+   * @throws DomainError `validation_failed`, `user_exists`; BusyError
    */
   async createUser(
     command: IdentityCommand,
@@ -90,7 +90,7 @@ export class Users {
    * Returns the user of a workspace with this e-mail address, in any status. @throws DomainError `not_found` naming the
    * address
    */
-  async findByAddress(workspace_id: string, email: string): Promise<User> {
+  async findUserByEmail(workspace_id: string, email: string): Promise<User> {
     const user = await this.store.findByEmail(workspace_id, email);
     if (!user) throw new DomainError('not_found', `This workspace has no user ${email}.`);
     return toUser(user);
@@ -148,7 +148,7 @@ export class Users {
    * creates a new invitation. Earlier links become invalid; the present password stays valid until the new link is used.
    * @throws DomainError `not_found`, `precondition_failed`, `user_not_active`
    */
-  async resetPassword(command: IdentityCommand, id: string): Promise<ChangedWithLink> {
+  async resetPassword(command: IdentityCommand, id: string): Promise<ChangedUserWithLink> {
     const { token, expires_at } = createOneTimeLink(this.secret, 'password_reset', command);
     const changed = await this.store.changeUser(command, id, ({ status, sessions_epoch }) => {
       if (status === 'deactivated') {

@@ -1,8 +1,8 @@
 import { DomainError } from '@tracking/contracts';
 import type { Workspace } from '@tracking/contracts';
-import { DuplicateKey } from '@tracking/ports';
+import { DuplicateKeyError } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
-import { WORKSPACES_COLLECTION } from './collections.ts';
+import { WORKSPACES_COLLECTION_SPEC } from './collections.ts';
 import { normalizeName, findAllDocuments } from './records.ts';
 import { derivePrefixedId, createPrefixedId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
@@ -30,7 +30,7 @@ export class Workspaces {
     clock: Clock,
     randomBytes: RandomBytes,
   ): Promise<Workspaces> {
-    const documents = await documentStore.collection<WorkspaceDocument>(WORKSPACES_COLLECTION);
+    const documents = await documentStore.collection<WorkspaceDocument>(WORKSPACES_COLLECTION_SPEC);
     const workspaces = new Workspaces(documents, clock, randomBytes);
     await workspaces.insertWorkspace(derivePrefixedId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
     return workspaces;
@@ -82,7 +82,7 @@ export class Workspaces {
     try {
       return await this.insertWorkspace(id, checked);
     } catch (error) {
-      if (error instanceof DuplicateKey)
+      if (error instanceof DuplicateKeyError)
         throw new DomainError('workspace_exists', `A workspace with the name ${checked} exists already.`);
       throw error;
     }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Actor, ApiKey, KeyOwner, NewApiKey, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
-import { ACCESS_TO_ALL_KEYS, Identity } from '../src/index.ts';
+import { ACCESS_TO_ALL_KEYS, IdentityServices } from '../src/index.ts';
 import type { IdentityCommand, NewKeyRequest } from '../src/index.ts';
 import { CHEAP_HASH_COST } from './replicas.ts';
 import { openTestStorage } from './storage.ts';
-import type { Storage } from './storage.ts';
+import type { TestStorage } from './storage.ts';
 
 const SAMPLE_OPERATOR: Actor = { type: 'system', id: 'administration' };
 const SAMPLE_SECRET = Buffer.alloc(32, 5);
@@ -14,21 +14,21 @@ const SAMPLE_SECRET = Buffer.alloc(32, 5);
 /** Replicas over one document store, with a clock that only tests advance. */
 export class IdentityTestHarness {
   now = Date.parse('2026-03-01T12:00:00.000Z');
-  private readonly replicas: Identity[] = [];
+  private readonly replicas: IdentityServices[] = [];
 
   workspace_id = '';
 
-  private constructor(readonly storage: Storage) {}
+  private constructor(readonly storage: TestStorage) {}
 
   static async openIdentityHarness(): Promise<IdentityTestHarness> {
     const storage = await openTestStorage();
     const harness = new IdentityTestHarness(storage);
-    await harness.startWorkspace(await harness.startReplica());
+    await harness.startWorkspace(await harness.openIdentityReplica());
     return harness;
   }
 
   /** Starts a new workspace for the following steps. */
-  async startWorkspace(identity: Identity): Promise<void> {
+  async startWorkspace(identity: IdentityServices): Promise<void> {
     this.workspace_id = (await identity.workspaces.createWorkspace(randomUUID())).id;
   }
 
@@ -37,12 +37,12 @@ export class IdentityTestHarness {
     await this.storage.close();
   }
 
-  async startReplica(documentStore: DocumentStore = this.storage.documentStore): Promise<Identity> {
+  async openIdentityReplica(documentStore: DocumentStore = this.storage.documentStore): Promise<IdentityServices> {
     const clock = () => new Date(this.now);
     const elapsed = () => this.now;
     const passwords = { cost: CHEAP_HASH_COST };
     const logger = silentLogger;
-    const replica = await Identity.openIdentity({
+    const replica = await IdentityServices.openIdentity({
       documentStore,
       clock,
       elapsed,
@@ -54,39 +54,43 @@ export class IdentityTestHarness {
     return replica;
   }
 
-  createCommand(more: Partial<IdentityCommand> = {}): IdentityCommand {
+  createSampleIdentityCommand(more: Partial<IdentityCommand> = {}): IdentityCommand {
     const { workspace_id } = this;
     return { id: randomUUID(), at: new Date(this.now).toISOString(), actor: SAMPLE_OPERATOR, workspace_id, ...more };
   }
 
-  async createAccount(
-    identity: Identity,
+  async createServiceAccount(
+    identity: IdentityServices,
     role: Role = 'operator',
     workspace_id = this.workspace_id,
   ): Promise<ServiceAccount> {
-    const command = this.createCommand({ workspace_id });
-    return (await identity.serviceAccounts.createAccount(command, { name: `the ${role}`, role })).after;
+    const command = this.createSampleIdentityCommand({ workspace_id });
+    return (await identity.serviceAccounts.createServiceAccount(command, { name: `the ${role}`, role })).after;
   }
 
-  async createUser(identity: Identity, role: Role = 'operator'): Promise<User> {
-    const command = this.createCommand();
+  async createUser(identity: IdentityServices, role: Role = 'operator'): Promise<User> {
+    const command = this.createSampleIdentityCommand();
     const email = `${command.id}@example.com`;
     return (await identity.users.createUser(command, { email, role, password: 'some long password' })).after;
   }
 
-  async createKey(identity: Identity, owner: KeyOwner, more: Partial<NewKeyRequest> = {}): Promise<NewApiKey> {
-    const command = this.createCommand();
+  async createKey(identity: IdentityServices, owner: KeyOwner, more: Partial<NewKeyRequest> = {}): Promise<NewApiKey> {
+    const command = this.createSampleIdentityCommand();
     const request = { name: 'TMS', environment: 'live' as const, owner, ...more };
     return (await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).after;
   }
 
   /** A service account with one key. */
-  async accountKey(identity: Identity, role?: Role, more?: Partial<NewKeyRequest>): Promise<NewApiKey> {
-    const { id } = await this.createAccount(identity, role);
+  async createAccountWithKey(
+    identity: IdentityServices,
+    role?: Role,
+    more?: Partial<NewKeyRequest>,
+  ): Promise<NewApiKey> {
+    const { id } = await this.createServiceAccount(identity, role);
     return this.createKey(identity, { type: 'service_account', id }, more);
   }
 
-  async revokeKey(identity: Identity, { id }: Pick<ApiKey, 'id'>): Promise<ApiKey> {
-    return (await identity.keys.revokeKey(this.createCommand(), ACCESS_TO_ALL_KEYS, id)).after;
+  async revokeKey(identity: IdentityServices, { id }: Pick<ApiKey, 'id'>): Promise<ApiKey> {
+    return (await identity.keys.revokeKey(this.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, id)).after;
   }
 }

@@ -3,7 +3,7 @@ import { DomainError } from '@tracking/contracts';
 import type { Actor } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
-import { Identity } from '../src/index.ts';
+import { IdentityServices } from '../src/index.ts';
 import type { IdentityCommand } from '../src/index.ts';
 import { computeArgon2idHash } from '../src/passwords.ts';
 import { openTestStorage } from './storage.ts';
@@ -21,7 +21,7 @@ interface ReplicaOptions {
 /** Any number of processes over one store, with a clock that tests set. */
 export async function openIdentityReplicas() {
   const storage = await openTestStorage();
-  const opened: Identity[] = [];
+  const opened: IdentityServices[] = [];
   const secret = randomBytes(32);
   const time = { now: Date.parse('2026-03-01T12:00:00.000Z') };
   const work = { hashes: 0 };
@@ -35,8 +35,8 @@ export async function openIdentityReplicas() {
   async function openIdentityReplica({
     documentStore = storage.documentStore,
     cost = CHEAP_HASH_COST,
-  }: ReplicaOptions = {}): Promise<Identity> {
-    const identity = await Identity.openIdentity({
+  }: ReplicaOptions = {}): Promise<IdentityServices> {
+    const identity = await IdentityServices.openIdentity({
       documentStore,
       secret,
       clock: () => new Date(time.now),

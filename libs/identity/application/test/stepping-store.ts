@@ -1,7 +1,7 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
 /** Wraps the store so that `step` runs before each operation. `step` may wait, or throw so that nothing is done. */
-export function createSteppingStore(
+export function createStoreWithStepHook(
   store: DocumentStore,
   step: (operation: string, collection: string) => Promise<void>,
 ): DocumentStore {
@@ -20,7 +20,7 @@ export function createSteppingStore(
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
       stepping(await store.collection<T>(spec), spec.name),
-    collectionNames: (prefix) => store.collectionNames(prefix),
+    listCollectionNames: (prefix) => store.listCollectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => store.close(),
   };

@@ -5,14 +5,14 @@ import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { createTempFolder } from '@tracking/testing';
 
 /** The embedded engine in its own folder. */
-export interface Storage {
+export interface TestStorage {
   readonly documentStore: DocumentStore;
   /** Returns every byte stored on disk. */
   readStoredBytes(): Promise<string>;
   close(): Promise<void>;
 }
 
-export async function openTestStorage(): Promise<Storage> {
+export async function openTestStorage(): Promise<TestStorage> {
   const folder = await createTempFolder();
   const engine = await openTestEngine(folder.path);
   return {
@@ -52,7 +52,7 @@ export function delayStoreResults(
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
       late(await store.collection<T>(spec)),
-    collectionNames: (prefix) => store.collectionNames(prefix),
+    listCollectionNames: (prefix) => store.listCollectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => store.close(),
   };

@@ -3,19 +3,19 @@ import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, NewApiKey, Role } from '@tracking/contracts';
 import {
   ActorResource,
-  IdField,
-  DeriveRequestClass,
-  EnumField,
-  DerivePageClass,
-  Resource,
+  IdProperty,
+  DeriveRequestClassFromResource,
+  EnumProperty,
+  createPageResourceClass,
+  ResponseSchemaBase,
   RESPONSE_TIME_SCHEMA,
-  TimestampField,
-  WholeNumberField,
+  TimestampProperty,
+  WholeNumberProperty,
   WithWarnings,
 } from '@tracking/http';
-import { NameField } from './user.resource.ts';
+import { NameProperty } from './user.resource.ts';
 
-const MAX_GRACE_SECONDS = 7 * 86_400;
+const MAX_KEY_ROTATION_GRACE_SECONDS = 7 * 86_400;
 
 @ApiSchema({ name: 'ApiKeyOwner' })
 class KeyOwnerResource implements KeyOwner {
@@ -26,14 +26,14 @@ class KeyOwnerResource implements KeyOwner {
 }
 
 @ApiSchema({ name: 'ApiKey' })
-export class ApiKeyResource extends Resource implements ApiKey {
+export class ApiKeyResource extends ResponseSchemaBase implements ApiKey {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'key_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @NameField({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
+  @NameProperty({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
   readonly name!: string;
-  @EnumField(ENVIRONMENTS, { description: 'Environment whose data the key can access.' })
+  @EnumProperty(ENVIRONMENTS, { description: 'Environment whose data the key can access.' })
   readonly environment!: Environment;
   @ApiProperty({ description: 'First characters of the key.', example: 'sk_live_0aB1' })
   readonly prefix!: string;
@@ -54,7 +54,7 @@ export class ApiKeyResource extends Resource implements ApiKey {
   readonly created_by!: ActorResource;
   @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
-  @TimestampField({ description: 'Time at which the key expires; null if it never expires.', nullable: true })
+  @TimestampProperty({ description: 'Time at which the key expires; null if it never expires.', nullable: true })
   readonly expires_at!: string | null;
   @ApiProperty({
     ...RESPONSE_TIME_SCHEMA,
@@ -75,17 +75,20 @@ export class ApiKeyResource extends Resource implements ApiKey {
 }
 
 @ApiSchema({ name: 'ApiKeyFields' })
-export class ApiKeyDto extends DeriveRequestClass(ApiKeyResource, {
+export class ApiKeyDto extends DeriveRequestClassFromResource(ApiKeyResource, {
   required: ['name', 'environment'],
   optional: ['expires_at'],
 }) {
-  @IdField('sva', { description: 'Service account that owns the key. By default the key is your own.', nullable: true })
+  @IdProperty('sva', {
+    description: 'Service account that owns the key. By default the key is your own.',
+    nullable: true,
+  })
   readonly service_account_id?: string | null;
 }
 
 @ApiSchema({ name: 'ApiKeyRotation' })
 export class RotateApiKeyDto {
-  @WholeNumberField(0, MAX_GRACE_SECONDS, {
+  @WholeNumberProperty(0, MAX_KEY_ROTATION_GRACE_SECONDS, {
     description: 'Seconds for which the old key stays valid next to the new one; 0 by default.',
     example: 86_400,
     nullable: true,
@@ -106,7 +109,7 @@ export class ApiKeyCreatedResource extends ApiKeyWrittenResource implements NewA
 }
 
 @ApiSchema({ name: 'ApiKeyPage' })
-export class ApiKeyPageResource extends DerivePageClass(
+export class ApiKeyPageResource extends createPageResourceClass(
   ApiKeyResource,
   'The keys of this page.',
   'Cursor of the next page: send it as `cursor`.',

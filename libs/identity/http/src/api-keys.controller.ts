@@ -3,24 +3,24 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { ApiKey, KeyOwner, NewApiKey, Page, Principal, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  BodyPipe,
-  Cursors,
+  RequestBodyValidationPipe,
+  PageCursorCodec,
   NO_BODY_PIPE,
-  PublicRoute,
+  PublicApiOperation,
   PageDto,
-  RequestBody,
+  InjectRequestBody,
   WriteResponder,
   formatEtag,
   createFieldError,
   createInvalidRequestError,
   requirePrincipal,
   readListPageByTextPosition,
-  ErrorResponse,
+  DeclareErrorResponse,
   getRequestScope,
-  auditChange,
+  reportChangeForAudit,
 } from '@tracking/http';
-import type { ReadBody, WriteResponse } from '@tracking/http';
-import { getKeysWithinReach } from '@tracking/identity';
+import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
+import { getKeyAccessOfPrincipal } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -32,29 +32,30 @@ import {
   RotateApiKeyDto,
 } from './api-key.resource.ts';
 import type { IdentityHttpDependencies } from './dependencies.ts';
-import { IdentityCommandOf } from './identity-command-of.ts';
-import { IDENTITY_TOKEN } from './dependencies.ts';
+import { InjectIdentityCommand } from './identity-command-of.ts';
+import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 
-const KeyNotFoundResponse = () => ErrorResponse(404, 'The workspace has no such key, or you have no access to it.');
-const API_KEY_BODY_PIPE = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource, ({ expires_at }, at) =>
+const DeclareKeyNotFoundResponse = () =>
+  DeclareErrorResponse(404, 'The workspace has no such key, or you have no access to it.');
+const API_KEY_BODY_PIPE = new RequestBodyValidationPipe(ApiKeyDto, ApiKeyCreatedResource, ({ expires_at }, at) =>
   expires_at != null && expires_at <= at
     ? createFieldError('expires_at', 'invalid_value', 'Must be in the future.')
     : [],
 );
-const KEY_ROTATION_BODY_PIPE = new BodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
+const KEY_ROTATION_BODY_PIPE = new RequestBodyValidationPipe(RotateApiKeyDto, ApiKeyCreatedResource);
 
 @ApiTags('API keys')
 @Controller('v1/api_keys')
 export class ApiKeysController {
   constructor(
-    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(PageCursorCodec) private readonly cursors: PageCursorCodec,
   ) {}
 
   @Post()
   @RecordInAuditLog('api_key.created')
-  @PublicRoute('createApiKey', {
+  @PublicApiOperation('createApiKey', {
     summary: 'Create an API key for yourself or a service account',
     description:
       'Keys of service accounts need `keys:manage`, and `workspace:admin` if the role of the account exceeds yours in the environment of the key. A test key can create only test keys.',
@@ -65,11 +66,11 @@ export class ApiKeysController {
     description: 'The created key. The response is the only one that contains the key itself.',
     type: ApiKeyCreatedResource,
   })
-  @ErrorResponse(404, 'No such service account in this workspace.')
-  @ErrorResponse(409, 'The service account is deactivated, or the owner has too many keys.')
+  @DeclareErrorResponse(404, 'No such service account in this workspace.')
+  @DeclareErrorResponse(409, 'The service account is deactivated, or the owner has too many keys.')
   async createKey(
-    @RequestBody(API_KEY_BODY_PIPE) { value, warnings }: ReadBody<ApiKeyDto>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(API_KEY_BODY_PIPE) { value, warnings }: BodyWithWarnings<ApiKeyDto>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
     const principal = requirePrincipal(reply.request);
@@ -77,15 +78,15 @@ export class ApiKeysController {
     const request = {
       name,
       environment,
-      owner: getKeyOwner(principal, service_account_id),
+      owner: getOwnerOfNewKey(principal, service_account_id),
       expires_at: expires_at ?? null,
     };
-    const change = await this.identity.keys.createKey(command, getKeysWithinReach(principal), request);
-    return this.responder.respondToChange(reply, warnings, change, `/v1/api_keys/${change.after.id}`);
+    const change = await this.identity.keys.createKey(command, getKeyAccessOfPrincipal(principal), request);
+    return this.responder.auditChangeAndRespond(reply, warnings, change, `/v1/api_keys/${change.after.id}`);
   }
 
   @Get()
-  @PublicRoute('listApiKeys', {
+  @PublicApiOperation('listApiKeys', {
     summary: 'List the API keys that you can access, newest first',
     description:
       'Lists your own keys. With `keys:manage`, the list also contains keys of service accounts whose role is not admin. With `workspace:admin`, the list contains all keys. The list never contains the keys themselves.',
@@ -94,7 +95,7 @@ export class ApiKeysController {
   @ApiResponse({ status: 200, description: 'A page of keys.', type: ApiKeyPageResource })
   async listKeys(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<ApiKey>> {
     const scope = getRequestScope(request);
-    const reach = getKeysWithinReach(requirePrincipal(request));
+    const reach = getKeyAccessOfPrincipal(requirePrincipal(request));
     const listing = { list: 'api keys', scope, filter: { ...reach }, sort: '-created_at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.keys.listKeys(scope.workspace_id, reach, asked),
@@ -102,12 +103,12 @@ export class ApiKeysController {
   }
 
   @Get(':id')
-  @PublicRoute('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
+  @PublicApiOperation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
-  @KeyNotFoundResponse()
-  async getKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
+  @DeclareKeyNotFoundResponse()
+  async getApiKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
     const principal = requirePrincipal(reply.request);
-    const key = await this.identity.keys.getKey(principal.workspace_id, getKeysWithinReach(principal), id);
+    const key = await this.identity.keys.getApiKey(principal.workspace_id, getKeyAccessOfPrincipal(principal), id);
     reply.header('ETag', formatEtag(key.version));
     return key;
   }
@@ -115,7 +116,7 @@ export class ApiKeysController {
   @Post(':id/rotate')
   @HttpCode(201)
   @RecordInAuditLog('api_key.rotated')
-  @PublicRoute('rotateApiKey', {
+  @PublicApiOperation('rotateApiKey', {
     summary: 'Rotate an API key',
     description:
       'Creates a key with the same owner, environment and expiry. The old key expires at the end of the grace period.',
@@ -128,49 +129,50 @@ export class ApiKeysController {
     description: 'The new key. The response is the only one that contains the key itself.',
     type: ApiKeyCreatedResource,
   })
-  @KeyNotFoundResponse()
-  @ErrorResponse(
+  @DeclareKeyNotFoundResponse()
+  @DeclareErrorResponse(
     409,
     'The key was rotated or revoked or has expired, or its owner is deactivated or has too many keys for a grace period.',
   )
   async rotateKey(
     @Param('id') id: string,
-    @RequestBody(KEY_ROTATION_BODY_PIPE) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(KEY_ROTATION_BODY_PIPE)
+    { value: { grace_seconds }, warnings }: BodyWithWarnings<RotateApiKeyDto>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
-    const reach = getKeysWithinReach(requirePrincipal(reply.request));
+    const reach = getKeyAccessOfPrincipal(requirePrincipal(reply.request));
     const { made, old } = await this.identity.keys.rotateKey(command, reach, id, grace_seconds ?? 0);
-    auditChange(reply.request, old);
+    reportChangeForAudit(reply.request, old);
     const location = `/v1/api_keys/${made.id}`;
-    return this.responder.respond(reply, warnings, { body: made, version: made.version, location });
+    return this.responder.respondToWrite(reply, warnings, { body: made, version: made.version, location });
   }
 
   @Post(':id/revoke')
   @HttpCode(200)
   @RecordInAuditLog('api_key.revoked')
-  @PublicRoute('revokeApiKey', {
+  @PublicApiOperation('revokeApiKey', {
     summary: 'Revoke an API key',
     description:
       'The key stops working within 5 seconds, permanently. Admins can also revoke keys of other users. Revoking a revoked key changes nothing.',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyWrittenResource })
-  @KeyNotFoundResponse()
+  @DeclareKeyNotFoundResponse()
   async revokeKey(
     @Param('id') id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ApiKey>> {
-    const reach = getKeysWithinReach(requirePrincipal(reply.request));
+    const reach = getKeyAccessOfPrincipal(requirePrincipal(reply.request));
     const change = await this.identity.keys.revokeKey(command, reach, id);
-    return this.responder.respondToChange(reply, ignored, change);
+    return this.responder.auditChangeAndRespond(reply, ignored, change);
   }
 }
 
 /** @throws RequestError if no owner is named */
-function getKeyOwner(principal: Principal, serviceAccountId: string | null | undefined): KeyOwner {
+function getOwnerOfNewKey(principal: Principal, serviceAccountId: string | null | undefined): KeyOwner {
   if (serviceAccountId) return { type: 'service_account', id: serviceAccountId };
   if (principal.type !== 'service_account_key') return principal.actor;
   const message = 'Is required if the request uses a key of a service account, which cannot have keys of its own.';

@@ -10,40 +10,40 @@ import {
 } from '@tracking/contracts';
 import {
   type AuditedByRequest,
-  ScopeOfRequest,
-  Cursors,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   CHANGE_SCHEMA,
-  PublicRoute,
+  PublicApiOperation,
   PageDto,
-  DerivePageClass,
-  EnumListQueryField,
-  TextQueryField,
-  TimeQueryField,
+  createPageResourceClass,
+  EnumListQueryProperty,
+  TextQueryProperty,
+  TimeQueryProperty,
   readListPageByTextPosition,
-  selectValuesInList,
+  parseCommaSeparatedValues,
   RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
-import type { AuditFilter, Identity } from '@tracking/identity';
-import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
+import type { AuditFilter, IdentityServices } from '@tracking/identity';
+import { IDENTITY_INJECTION_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
 
 class ListAuditLogDto extends PageDto {
-  @TextQueryField({
+  @TextQueryProperty({
     description:
       'Only changes by the user or service account with this id; `administration` stands for the command line.',
     example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd',
   })
   actor?: string;
 
-  @EnumListQueryField(AUDIT_TYPES, {
+  @EnumListQueryProperty(AUDIT_TYPES, {
     description: 'Only changes of these types, separated by commas.',
     example: 'api_key.revoked',
   })
   type?: string;
 
-  @TimeQueryField({ description: 'Only changes at this time or later.' })
+  @TimeQueryProperty({ description: 'Only changes at this time or later.' })
   from?: string;
 
-  @TimeQueryField({ description: 'Only changes at this time or earlier.' })
+  @TimeQueryProperty({ description: 'Only changes at this time or earlier.' })
   to?: string;
 }
 
@@ -107,30 +107,30 @@ class AuditEntryResource implements AuditEntry {
 }
 
 @ApiSchema({ name: 'AuditLogPage' })
-class AuditLogPageResource extends DerivePageClass(AuditEntryResource, 'The entries of this page.') {}
+class AuditLogPageResource extends createPageResourceClass(AuditEntryResource, 'The entries of this page.') {}
 
 @ApiTags('Audit log')
 @Controller('v1/audit_log')
 export class AuditLogController {
   constructor(
-    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
-    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(PageCursorCodec) private readonly cursors: PageCursorCodec,
   ) {}
 
   @Get()
-  @PublicRoute('listAuditLog', {
+  @PublicApiOperation('listAuditLog', {
     summary: 'List audit log entries, newest first',
     query: ListAuditLogDto,
   })
   @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })
   async listAuditEntries(
     @Query() query: ListAuditLogDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
   ): Promise<Page<AuditEntry>> {
     const filter = createAuditFilter(query);
     const listing = { list: 'audit log', scope, filter: { ...filter }, sort: '-at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
-      this.identity.auditLog.listEntries(scope.workspace_id, { filter, ...asked }),
+      this.identity.auditLog.listAuditEntries(scope.workspace_id, { filter, ...asked }),
     );
   }
 }
@@ -138,19 +138,22 @@ export class AuditLogController {
 function createAuditFilter({ actor, type, from, to }: ListAuditLogDto): AuditFilter {
   return {
     ...(actor && { actor }),
-    ...(type && { types: selectValuesInList(AUDIT_TYPES, type) }),
+    ...(type && { types: parseCommaSeparatedValues(AUDIT_TYPES, type) }),
     ...(from && { from }),
     ...(to && { to }),
   };
 }
 
-/** Finds the actor of a request of the public API: its principal, or the user of the one-time link in its path. */
-export function createClientAuditActor({ links }: Pick<Identity, 'links'>): AuditedByRequest {
+/**
+ * Returns a function that finds the actor of a request of the public API: its principal, or the user of the one-time
+ * link in its path.
+ */
+export function createClientAuditActorFinder({ links }: Pick<IdentityServices, 'links'>): AuditedByRequest {
   return async (request) => {
     const { principal, ip: address } = request;
     if (principal) return { workspace_id: principal.workspace_id, actor: principal.actor, address };
     const { token } = request.params as { readonly token?: string };
-    const holder = token === undefined ? undefined : await links.findLinkHolder(token);
+    const holder = token === undefined ? undefined : await links.findHolderOfOneTimeLink(token);
     if (!holder) return undefined;
     const { workspace_id, user_id, purpose } = holder;
     const type = purpose === 'password_reset' ? 'user.password_changed' : 'user.joined';

@@ -2,7 +2,7 @@ import { DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
 import { createErrorCodeDocs, type FeatureDocs } from '@tracking/http';
 
 /** Error codes of users, keys and sessions. */
-const IDENTITY_ERRORS = {
+const IDENTITY_ERROR_DOCS = {
   invalid_credentials: createErrorCodeDocs(
     'No active user has this e-mail address and password.',
     'POST /v1/session {"email": "ann@example.com", "password": "…"}',
@@ -48,7 +48,7 @@ const IDENTITY_ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Error codes of rules that the declaration of an operation does not show. */
-const OPERATION_ERRORS = {
+const ERROR_CODES_BY_OPERATION = {
   signIn: ['invalid_credentials', 'csrf', 'rate_limited'],
   createApiKey: ['user_not_active', 'too_many_keys'],
   rotateApiKey: ['key_not_active', 'user_not_active', 'too_many_keys'],
@@ -82,23 +82,23 @@ const EXAMPLE_VALUES_BY_FIELD = {
 };
 
 /** Noun and example id of a single resource, by the collection in its path. */
-const RESOURCE_NOUNS = {
+const RESOURCE_NOUNS_AND_EXAMPLE_IDS = {
   service_accounts: ['service account', 'sva_5f3c2k7qv3n5xw6yz2aabbccdd'],
   api_keys: ['API key', 'key_5f3c2k7qv3n5xw6yz2aabbccdd'],
   users: ['user', 'usr_5f3c2k7qv3n5xw6yz2aabbccdd'],
   sessions: ['session', 'ses_5f3c2k7qv3n5xw6yz2aabbccdd'],
 } as const satisfies FeatureDocs['resources'];
 
-const PATH_PARAMETERS = {
+const PATH_PARAMETER_DOCS = {
   token: ['Token of the one-time link: the part of its URL after `#`.', 'inv_5f3c2k7qv3n5xw6yz2aabbccdd'],
 } as const satisfies FeatureDocs['pathParameters'];
 
 /** Documentation of users, keys, sessions and settings. */
 export const IDENTITY_DOCS: FeatureDocs = {
-  errors: IDENTITY_ERRORS,
-  refusals: OPERATION_ERRORS,
-  resources: RESOURCE_NOUNS,
-  pathParameters: PATH_PARAMETERS,
+  errors: IDENTITY_ERROR_DOCS,
+  refusals: ERROR_CODES_BY_OPERATION,
+  resources: RESOURCE_NOUNS_AND_EXAMPLE_IDS,
+  pathParameters: PATH_PARAMETER_DOCS,
   samples: EXAMPLE_RESOURCES,
   values: EXAMPLE_VALUES_BY_FIELD,
 };

@@ -1,15 +1,19 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AUDITED_BY_TOKEN, AuditTrail, HttpOnlyCookie, TokenSealer } from '@tracking/http';
-import { isPasswordQueueFull } from '@tracking/identity';
+import { AUDITED_BY_INJECTION_TOKEN, AuditTrail, HttpOnlyCookie, TokenSigner } from '@tracking/http';
+import { isPasswordQueueFullError } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
-import { createClientAuditActor, AuditLogController } from './audit-log.controller.ts';
-import { IDENTITY_TOKEN, type IdentityHttpDependencies, WORKSPACE_SETTINGS_TOKEN } from './dependencies.ts';
+import { createClientAuditActorFinder, AuditLogController } from './audit-log.controller.ts';
+import {
+  IDENTITY_INJECTION_TOKEN,
+  type IdentityHttpDependencies,
+  WORKSPACE_SETTINGS_INJECTION_TOKEN,
+} from './dependencies.ts';
 import { IDENTITY_DOCS } from './identity-docs.ts';
 import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
 import { SessionController } from './session.controller.ts';
 import { SettingsController } from './settings.controller.ts';
-import { KnownSignInOrigins, SignInThrottle } from './sign-in-throttle.ts';
+import { KnownSignInDevices, SignInThrottle } from './sign-in-throttle.ts';
 import { UsersController } from './users.controller.ts';
 
 /**
@@ -20,7 +24,7 @@ import { UsersController } from './users.controller.ts';
 export class IdentityHttpModule {
   static readonly docs = IDENTITY_DOCS;
 
-  static withDependencies({
+  static createModuleWithDependencies({
     identity,
     workspaceSettings,
     logger,
@@ -41,19 +45,19 @@ export class IdentityHttpModule {
         SettingsController,
       ],
       providers: [
-        { provide: IDENTITY_TOKEN, useValue: identity },
-        { provide: WORKSPACE_SETTINGS_TOKEN, useValue: workspaceSettings },
-        { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordQueueFull) },
-        { provide: AUDITED_BY_TOKEN, useFactory: () => createClientAuditActor(identity) },
+        { provide: IDENTITY_INJECTION_TOKEN, useValue: identity },
+        { provide: WORKSPACE_SETTINGS_INJECTION_TOKEN, useValue: workspaceSettings },
+        { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordQueueFullError) },
+        { provide: AUDITED_BY_INJECTION_TOKEN, useFactory: () => createClientAuditActorFinder(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
         {
-          provide: KnownSignInOrigins,
-          inject: [TokenSealer],
-          useFactory: (sealer: TokenSealer) =>
-            new KnownSignInOrigins(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
+          provide: KnownSignInDevices,
+          inject: [TokenSigner],
+          useFactory: (sealer: TokenSigner) =>
+            new KnownSignInDevices(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
         },
       ],
-      exports: [AuditTrail, AUDITED_BY_TOKEN],
+      exports: [AuditTrail, AUDITED_BY_INJECTION_TOKEN],
     };
   }
 }

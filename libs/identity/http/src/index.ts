@@ -1,3 +1,3 @@
 export { IdentityHttpModule } from './identity-http.module.ts';
-export { createLinkUrl } from './invitations.controller.ts';
-export { resetPassword, RevokeApiKeysField } from './password-reset.ts';
+export { createOneTimeLinkUrl } from './invitations.controller.ts';
+export { resetPassword, RevokeApiKeysProperty } from './password-reset.ts';

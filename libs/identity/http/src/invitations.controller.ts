@@ -12,23 +12,23 @@ import {
 import {
   RecordInAuditLog,
   type CommandIdentity,
-  CurrentCommandIdentity,
-  parseDraftBody,
+  InjectCommandIdentity,
+  parseBodyAndCollectFaults,
   createFieldError,
   createJsonBodyRule,
-  MayBeUnavailable,
-  PublicRoute,
-  ErrorResponse,
-  RequestBody,
-  type SentRequest,
+  DeclareUnavailableResponse,
+  PublicApiOperation,
+  DeclareErrorResponse,
+  InjectRequestBody,
+  type UncheckedRequestBody,
   ANONYMOUS_JSON_BODY_BYTES,
   RESPONSE_TIME_SCHEMA,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
-import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
-import { EmailField, NameField, NewPasswordField, UserWrittenResource } from './user.resource.ts';
+import { IDENTITY_INJECTION_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
+import { EmailProperty, NameProperty, NewPasswordProperty, UserWrittenResource } from './user.resource.ts';
 
 @ApiSchema({ name: 'InvitingWorkspace' })
 class InvitingWorkspaceResource {
@@ -58,20 +58,20 @@ class InvitationResource {
 
 @ApiSchema({ name: 'LinkUse' })
 class LinkUseDto {
-  @NameField({
+  @NameProperty({
     description: 'The name of the user. Required, except for a password reset.',
     example: 'Jo Doe',
     nullable: true,
   })
   name?: string | null;
 
-  @NewPasswordField({
+  @NewPasswordProperty({
     description:
       'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })
   password!: string;
 
-  @EmailField({
+  @EmailProperty({
     description: 'E-mail address of the first admin, used to sign in. Ignored for other users.',
     example: 'jo@example.com',
     nullable: true,
@@ -79,23 +79,23 @@ class LinkUseDto {
   email?: string | null;
 }
 
-const InvalidLinkResponse = () =>
-  ErrorResponse(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
+const DeclareInvalidLinkResponse = () =>
+  DeclareErrorResponse(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 
 /** One-time links of invitations, of the first admin and of password resets. The routes need no credentials. */
 @ApiTags('One-time links')
 @Controller('v1/invitations')
 export class InvitationsController {
   constructor(
-    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get(':token')
-  @PublicRoute('getInvitation', { summary: 'Get the purpose of a one-time link' })
+  @PublicApiOperation('getInvitation', { summary: 'Get the purpose of a one-time link' })
   @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
-  @InvalidLinkResponse()
-  @MayBeUnavailable()
+  @DeclareInvalidLinkResponse()
+  @DeclareUnavailableResponse()
   async getInvitation(@Param('token') token: string): Promise<InvitationResource> {
     const { workspace_id, ...link } = await this.identity.links.getLinkDetails(token);
     const { id, name } = await this.identity.workspaces.getWorkspace(workspace_id);
@@ -105,7 +105,7 @@ export class InvitationsController {
   @Post(':token')
   @HttpCode(200)
   @RecordInAuditLog('user.joined')
-  @PublicRoute('useInvitation', {
+  @PublicApiOperation('useInvitation', {
     summary: 'Use a one-time link: set the password and accept the invitation',
     description: 'The link can be used once. A refused request leaves it valid. Sign in afterwards.',
     body: LinkUseDto,
@@ -113,22 +113,26 @@ export class InvitationsController {
     hasEtag: true,
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @InvalidLinkResponse()
-  @MayBeUnavailable()
-  @ErrorResponse(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
-  @ErrorResponse(409, 'For the first admin: a user with this e-mail address exists already.')
+  @DeclareInvalidLinkResponse()
+  @DeclareUnavailableResponse()
+  @DeclareErrorResponse(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
+  @DeclareErrorResponse(409, 'For the first admin: a user with this e-mail address exists already.')
   async useInvitation(
     @Param('token') token: string,
-    @RequestBody() sent: SentRequest,
-    @CurrentCommandIdentity() identified: CommandIdentity,
+    @InjectRequestBody() sent: UncheckedRequestBody,
+    @InjectCommandIdentity() identified: CommandIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const { value, accept } = parseDraftBody(LinkUseDto, UserWrittenResource, sent);
+    const { value, throwFaultsOrListWarnings: accept } = parseBodyAndCollectFaults(
+      LinkUseDto,
+      UserWrittenResource,
+      sent,
+    );
     const { name, password, email } = value;
     const use = { name: name ?? undefined, password, email: email ?? undefined };
     const warnings = accept(await this.listMissingLinkFields(token, value));
     const used = await this.identity.links.useOneTimeLink(identified, token, use);
-    return this.responder.respondToChange(reply, warnings, used);
+    return this.responder.auditChangeAndRespond(reply, warnings, used);
   }
 
   /** Returns a fault for each field that the purpose of the link requires. Reports no invalid link. */
@@ -146,6 +150,6 @@ export class InvitationsController {
 }
 
 /** Returns the URL of a one-time link. Browsers do not send its fragment to servers, so no log contains the token. */
-export function createLinkUrl(appUrl: string, token: string): string {
+export function createOneTimeLinkUrl(appUrl: string, token: string): string {
   return `${appUrl}/invitation#${token}`;
 }

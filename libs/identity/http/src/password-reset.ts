@@ -2,19 +2,19 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { DomainError } from '@tracking/contracts';
 import {
   type AuditTrail,
-  CheckedField,
+  CheckedProperty,
   createFieldError,
-  auditChange,
+  reportChangeForAudit,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
-import { ACCESS_TO_ALL_KEYS, type Identity, type IdentityCommand } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, type IdentityServices, type IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
-import { createLinkUrl } from './invitations.controller.ts';
+import { createOneTimeLinkUrl } from './invitations.controller.ts';
 
 /** The optional field of a password reset that also revokes the user's API keys. */
-export const RevokeApiKeysField = (): PropertyDecorator =>
-  CheckedField(
+export const RevokeApiKeysProperty = (): PropertyDecorator =>
+  CheckedProperty(
     (value, param) =>
       typeof value === 'boolean' ? [] : createFieldError(param, 'invalid_type', 'Must be true or false.'),
     {
@@ -27,7 +27,7 @@ export const RevokeApiKeysField = (): PropertyDecorator =>
 
 @ApiSchema({ name: 'PasswordResetFields' })
 export class PasswordResetDto {
-  @RevokeApiKeysField()
+  @RevokeApiKeysProperty()
   readonly revoke_api_keys?: boolean | null;
 }
 
@@ -45,7 +45,7 @@ export class PasswordResetResource extends WithWarnings {
 }
 
 interface PasswordResetDependencies {
-  readonly identity: Pick<Identity, 'users' | 'keys'>;
+  readonly identity: Pick<IdentityServices, 'users' | 'keys'>;
   readonly trail: AuditTrail;
   /** URL of the web application, for the link. */
   readonly appUrl: string;
@@ -73,10 +73,10 @@ export async function resetPassword(
   const { workspace_id, actor } = command;
   const by = { workspace_id, actor, address };
   let revoked_api_keys_count = 0;
-  for (const id of revoke_api_keys === true ? await identity.keys.listRevocableIds(command, user_id) : []) {
+  for (const id of revoke_api_keys === true ? await identity.keys.listRevocableKeyIds(command, user_id) : []) {
     try {
       await trail.runAudited(request, { type: 'api_key.revoked', by, target: id, part: id }, async () =>
-        auditChange(request, await identity.keys.revokeKey(unconditional, ACCESS_TO_ALL_KEYS, id)),
+        reportChangeForAudit(request, await identity.keys.revokeKey(unconditional, ACCESS_TO_ALL_KEYS, id)),
       );
       revoked_api_keys_count += 1;
     } catch (error) {
@@ -84,9 +84,9 @@ export async function resetPassword(
       if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
     }
   }
-  auditChange(request, reset);
+  reportChangeForAudit(request, reset);
   const body = {
-    reset_url: createLinkUrl(appUrl, link.token),
+    reset_url: createOneTimeLinkUrl(appUrl, link.token),
     expires_at: link.expires_at,
     revoked_api_keys_count,
   };

@@ -3,24 +3,24 @@ import { USER_ROLES } from '@tracking/contracts';
 import type { Role, ServiceAccount } from '@tracking/contracts';
 import {
   ActorResource,
-  DeriveRequestClass,
-  EnumField,
-  DerivePageClass,
-  Resource,
+  DeriveRequestClassFromResource,
+  EnumProperty,
+  createPageResourceClass,
+  ResponseSchemaBase,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
-import { NameField } from './user.resource.ts';
+import { NameProperty } from './user.resource.ts';
 
 @ApiSchema({ name: 'ServiceAccount' })
-export class ServiceAccountResource extends Resource implements ServiceAccount {
+export class ServiceAccountResource extends ResponseSchemaBase implements ServiceAccount {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @NameField({ description: 'Name of the system that uses the account.', example: 'TMS' })
+  @NameProperty({ description: 'Name of the system that uses the account.', example: 'TMS' })
   readonly name!: string;
-  @EnumField(USER_ROLES, { description: 'Role of the account, which applies to all its keys.' })
+  @EnumProperty(USER_ROLES, { description: 'Role of the account, which applies to all its keys.' })
   readonly role!: Role;
   @ApiProperty({
     description: 'Status of the account. Its keys are valid only while it is `active`.',
@@ -36,17 +36,21 @@ export class ServiceAccountResource extends Resource implements ServiceAccount {
 }
 
 @ApiSchema({ name: 'ServiceAccountFields' })
-export class ServiceAccountDto extends DeriveRequestClass(ServiceAccountResource, { required: ['name', 'role'] }) {}
+export class ServiceAccountDto extends DeriveRequestClassFromResource(ServiceAccountResource, {
+  required: ['name', 'role'],
+}) {}
 
 /** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'ServiceAccountChanges' })
-export class ServiceAccountChangesDto extends DeriveRequestClass(ServiceAccountResource, { kept: ['name', 'role'] }) {}
+export class ServiceAccountChangesDto extends DeriveRequestClassFromResource(ServiceAccountResource, {
+  kept: ['name', 'role'],
+}) {}
 
 @ApiSchema({ name: 'ServiceAccountWritten' })
 export class ServiceAccountWrittenResource extends IntersectionType(ServiceAccountResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ServiceAccountPage' })
-export class ServiceAccountPageResource extends DerivePageClass(
+export class ServiceAccountPageResource extends createPageResourceClass(
   ServiceAccountResource,
   'The service accounts of this page.',
   'Cursor of the next page: send it as `cursor`.',

@@ -10,35 +10,35 @@ import {
 } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  BodyPipe,
+  RequestBodyValidationPipe,
   getCommandIdentity,
-  Cursors,
-  readEnvironmentHeader,
+  PageCursorCodec,
+  readEnvironmentOfRequest,
   computeContentEtag,
   createInvalidRequestError,
   createJsonBodyRule,
-  MayBeUnavailable,
+  DeclareUnavailableResponse,
   NO_BODY_PIPE,
   createNotFoundError,
-  PublicRoute,
+  PublicApiOperation,
   PageDto,
   requirePrincipal,
-  type ReadBody,
+  type BodyWithWarnings,
   readListPageByTextPosition,
-  ErrorResponse,
+  DeclareErrorResponse,
   getRequestScope,
-  RequestBody,
+  InjectRequestBody,
   SessionCookie,
   ANONYMOUS_JSON_BODY_BYTES,
-  auditChange,
+  reportChangeForAudit,
   createUnauthenticatedError,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { StartedSession, IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
-import { IdentityCommandOf } from './identity-command-of.ts';
+import { IDENTITY_INJECTION_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
+import { InjectIdentityCommand } from './identity-command-of.ts';
 import {
   CredentialsHolderResource,
   OwnNameDto,
@@ -50,27 +50,29 @@ import {
   SignedInResource,
   SignInDto,
 } from './session.resource.ts';
-import { KnownSignInOrigins, SignInThrottle } from './sign-in-throttle.ts';
+import { KnownSignInDevices, SignInThrottle } from './sign-in-throttle.ts';
 
 type SessionEnded = WriteResponse<{ readonly id: string; readonly deleted: true }>;
 
 const SESSION_ENDED_MESSAGE =
   'The session that this request started has ended. To start another one, sign in with another Idempotency-Key.';
-const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' as const } } };
+const SET_COOKIE_HEADER_DOCS = {
+  'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' as const } },
+};
 
 @ApiTags('Session')
 @Controller('v1')
 export class SessionController {
-  @Inject(IDENTITY_TOKEN) private readonly identity!: IdentityHttpDependencies['identity'];
+  @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity!: IdentityHttpDependencies['identity'];
   @Inject(SignInThrottle) private readonly throttle!: SignInThrottle;
-  @Inject(KnownSignInOrigins) private readonly origins!: KnownSignInOrigins;
+  @Inject(KnownSignInDevices) private readonly origins!: KnownSignInDevices;
   @Inject(SessionCookie) private readonly cookie!: SessionCookie;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
-  @Inject(Cursors) private readonly cursors!: Cursors;
+  @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
 
   @Post('session')
   @HttpCode(200)
-  @PublicRoute('signIn', {
+  @PublicApiOperation('signIn', {
     summary: 'Sign in',
     description:
       'Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.',
@@ -84,21 +86,22 @@ export class SessionController {
     description:
       'The user is signed in. One `Set-Cookie` header contains the session cookie, another one the cookie of the known device.',
     type: SignedInResource,
-    headers: SET_COOKIE,
+    headers: SET_COOKIE_HEADER_DOCS,
   })
-  @ErrorResponse(401, 'No active user has this e-mail address and password.')
-  @ErrorResponse(403, 'The request comes from another site, or lacks `X-Requested-With`.')
-  @ErrorResponse(429, 'Too many attempts with this e-mail address or from this IP address; see Retry-After.')
-  @MayBeUnavailable()
+  @DeclareErrorResponse(401, 'No active user has this e-mail address and password.')
+  @DeclareErrorResponse(403, 'The request comes from another site, or lacks `X-Requested-With`.')
+  @DeclareErrorResponse(429, 'Too many attempts with this e-mail address or from this IP address; see Retry-After.')
+  @DeclareUnavailableResponse()
   async signIn(
-    @RequestBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
+    @InjectRequestBody(new RequestBodyValidationPipe(SignInDto, SignedInResource))
+    { value, warnings }: BodyWithWarnings<SignInDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
-    const environment = readEnvironmentHeader(request);
+    const environment = readEnvironmentOfRequest(request);
     const { email, password, workspace } = value;
-    const { device, client } = this.origins.recognizeOrigin(request, email);
-    await this.throttle.signIn(email, { address: request.ip, device });
+    const { device, client } = this.origins.recognizeSignInOrigin(request, email);
+    await this.throttle.countSignInAttempt(email, { address: request.ip, device });
     const command = getCommandIdentity(request);
     const begun = await this.identity.signIn(command, {
       email,
@@ -115,12 +118,12 @@ export class SessionController {
     request.principal = principal;
     const holder = await this.readCredentialsOwner(principal, reply);
     this.setCookie(reply, begun);
-    reply.header('Set-Cookie', this.origins.rememberOrigin(request, email, command));
-    return this.responder.respond(reply, warnings, { body: holder });
+    reply.header('Set-Cookie', this.origins.rememberSignInOrigin(request, email, command));
+    return this.responder.respondToWrite(reply, warnings, { body: holder });
   }
 
   @Get('session')
-  @PublicRoute('getSession', {
+  @PublicApiOperation('getSession', {
     summary: 'Get the signed-in user or service account',
     conditional: 'read',
   })
@@ -134,33 +137,34 @@ export class SessionController {
   }
 
   @Patch('session')
-  @PublicRoute('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
+  @PublicApiOperation('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
   @ApiResponse({ status: 200, description: 'The holder of the session, with the new name.', type: SignedInResource })
   @RecordInAuditLog('user.changed')
   async changeName(
-    @RequestBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(new RequestBodyValidationPipe(OwnNameDto, SignedInResource))
+    { value: { name }, warnings }: BodyWithWarnings<OwnNameDto>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
-    auditChange(request, await this.identity.users.changeUser(command, command.actor.id, { name }));
-    return this.responder.respond(reply, warnings, {
+    reportChangeForAudit(request, await this.identity.users.changeUser(command, command.actor.id, { name }));
+    return this.responder.respondToWrite(reply, warnings, {
       body: await this.readCredentialsOwner(requirePrincipal(request), reply),
     });
   }
 
   @Delete('session')
-  @PublicRoute('signOut', { summary: 'Sign out' })
+  @PublicApiOperation('signOut', { summary: 'Sign out' })
   @ApiResponse({
     status: 200,
     description: 'The session has ended and its cookie is removed.',
     type: SessionEndedResource,
-    headers: SET_COOKIE,
+    headers: SET_COOKIE_HEADER_DOCS,
   })
-  @ErrorResponse(404, 'The request was made with an API key, not with a session.')
+  @DeclareErrorResponse(404, 'The request was made with an API key, not with a session.')
   @RecordInAuditLog('session.ended')
   async signOut(
-    @RequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
+    @InjectRequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     const { type, credential_id } = requirePrincipal(reply.request);
@@ -172,7 +176,7 @@ export class SessionController {
 
   @Post('session/password')
   @HttpCode(200)
-  @PublicRoute('changePassword', {
+  @PublicApiOperation('changePassword', {
     summary: 'Change your password',
     description:
       'Ends all sessions of the user. A request with a session gets a new cookie for its session. If the response is lost, sign in with the new password.',
@@ -182,18 +186,18 @@ export class SessionController {
     status: 200,
     description: 'The password is changed. For a request with a session, `Set-Cookie` contains the new session cookie.',
     type: PasswordChangedResource,
-    headers: SET_COOKIE,
+    headers: SET_COOKIE_HEADER_DOCS,
   })
   @RecordInAuditLog('user.password_changed')
   async changePassword(
-    @RequestBody(new BodyPipe(PasswordChangeDto, PasswordChangedResource))
-    { value, warnings }: ReadBody<PasswordChangeDto>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(new RequestBodyValidationPipe(PasswordChangeDto, PasswordChangedResource))
+    { value, warnings }: BodyWithWarnings<PasswordChangeDto>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly changed_at: Timestamp }>> {
     const { request } = reply;
     const { actor, type, credential_id } = requirePrincipal(request);
-    await this.throttle.changePassword(actor.id);
+    await this.throttle.countPasswordChangeAttempt(actor.id);
     const { current_password, new_password } = value;
     const { sessions_epoch: epoch } = await this.identity.userPasswords
       .changePassword(command, actor.id, { current_password, new_password })
@@ -202,12 +206,12 @@ export class SessionController {
       const renewed = await this.identity.sessions.renewSession(command, { id: credential_id, epoch });
       if (renewed) this.setCookie(reply, renewed);
     }
-    auditChange(request, { before: null, after: {} }, actor.id);
-    return this.responder.respond(reply, warnings, { body: { changed_at: command.at } });
+    reportChangeForAudit(request, { before: null, after: {} }, actor.id);
+    return this.responder.respondToWrite(reply, warnings, { body: { changed_at: command.at } });
   }
 
   @Get('sessions')
-  @PublicRoute('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
+  @PublicApiOperation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
   async listSessions(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
     const { actor, credential_id } = requirePrincipal(request);
@@ -224,13 +228,13 @@ export class SessionController {
   }
 
   @Delete('sessions/:id')
-  @PublicRoute('endSession', { summary: 'End one of your sessions' })
+  @PublicApiOperation('endSession', { summary: 'End one of your sessions' })
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
-  @ErrorResponse(404, 'You have no such session.')
+  @DeclareErrorResponse(404, 'You have no such session.')
   @RecordInAuditLog('session.ended')
   endSession(
     @Param('id') id: string,
-    @RequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
+    @InjectRequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     return this.endSessionById(id, warnings, reply);
@@ -239,15 +243,18 @@ export class SessionController {
   private async endSessionById(id: string, ignored: readonly Warning[], reply: FastifyReply): Promise<SessionEnded> {
     const { actor } = requirePrincipal(reply.request);
     const { device, address } = await this.identity.sessions.endSession(actor.id, id);
-    auditChange(reply.request, { before: { device, address }, after: null }, id);
-    return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
+    reportChangeForAudit(reply.request, { before: { device, address }, after: null }, id);
+    return this.responder.respondToWrite(reply, ignored, { body: { id, deleted: true } });
   }
 
   private setCookie(reply: FastifyReply, { token, session }: StartedSession): void {
     reply.header('Set-Cookie', this.cookie.formatSetCookie(token, new Date(session.expires_at)));
   }
 
-  /** Compute the ETag from the content, because the response combines several resources. */
+  /**
+   * Returns the holder of the credentials and sets the ETag. The ETag is computed from the content, because the
+   * response combines several resources.
+   */
   private async readCredentialsOwner(principal: Principal, reply: FastifyReply): Promise<CredentialsOwner> {
     const holder = await this.identity.findCredentialsHolder(principal);
     if (!holder) throw createUnauthenticatedError('invalid_session', 'The session or key has ended.');

@@ -1,8 +1,14 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { ENVIRONMENTS, API_KEY_PERMISSIONS, USER_ROLES } from '@tracking/contracts';
 import type { CredentialsOwner, Environment, Permission, Role, Session } from '@tracking/contracts';
-import { DerivePageClass, PasswordField, RESPONSE_TIME_SCHEMA, TextField, WithWarnings } from '@tracking/http';
-import { NameField, NewPasswordField } from './user.resource.ts';
+import {
+  createPageResourceClass,
+  PasswordProperty,
+  RESPONSE_TIME_SCHEMA,
+  TextProperty,
+  WithWarnings,
+} from '@tracking/http';
+import { NameProperty, NewPasswordProperty } from './user.resource.ts';
 
 @ApiSchema({ name: 'HoldingUser' })
 class HoldingUserResource {
@@ -89,7 +95,7 @@ export class SessionResource implements Session {
 }
 
 @ApiSchema({ name: 'SessionPage' })
-export class SessionPageResource extends DerivePageClass(
+export class SessionPageResource extends createPageResourceClass(
   SessionResource,
   'The sessions of this page.',
   'Cursor of the next page: send it as `cursor`.',
@@ -114,13 +120,13 @@ export class PasswordChangedResource extends WithWarnings {
 
 @ApiSchema({ name: 'SignIn' })
 export class SignInDto {
-  @TextField({ description: 'E-mail address of the user, in any case.', example: 'jo@example.com' })
+  @TextProperty({ description: 'E-mail address of the user, in any case.', example: 'jo@example.com' })
   email!: string;
 
-  @PasswordField({ description: 'Password of the user.' })
+  @PasswordProperty({ description: 'Password of the user.' })
   password!: string;
 
-  @TextField({
+  @TextProperty({
     description:
       'Name or id of the workspace, for users of several workspaces. By default, the oldest user with this e-mail address and password is signed in.',
     nullable: true,
@@ -130,16 +136,16 @@ export class SignInDto {
 
 @ApiSchema({ name: 'OwnName' })
 export class OwnNameDto {
-  @NameField({ description: 'Your name.', example: 'Jo Doe' })
+  @NameProperty({ description: 'Your name.', example: 'Jo Doe' })
   name!: string;
 }
 
 @ApiSchema({ name: 'PasswordChange' })
 export class PasswordChangeDto {
-  @PasswordField({ description: 'The current password.' })
+  @PasswordProperty({ description: 'The current password.' })
   current_password!: string;
 
-  @NewPasswordField({
+  @NewPasswordProperty({
     description:
       'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })

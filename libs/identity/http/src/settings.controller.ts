@@ -9,24 +9,24 @@ import {
 } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  ScopeOfRequest,
+  InjectWorkspaceScope,
   formatEtag,
   isJsonObject,
-  mergePatchBody,
-  PublicRoute,
-  type ReadBody,
-  RequestBody,
-  auditChange,
+  createMergePatchBodyRule,
+  PublicApiOperation,
+  type BodyWithWarnings,
+  InjectRequestBody,
+  reportChangeForAudit,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
-import { type IdentityHttpDependencies, WORKSPACE_SETTINGS_TOKEN } from './dependencies.ts';
-import { IdentityCommandOf } from './identity-command-of.ts';
+import { type IdentityHttpDependencies, WORKSPACE_SETTINGS_INJECTION_TOKEN } from './dependencies.ts';
+import { InjectIdentityCommand } from './identity-command-of.ts';
 import {
   RequiredDocumentsResource,
-  SETTINGS_PATCH,
+  SETTINGS_PATCH_PIPE,
   type SettingsWithDefaults,
   WorkspaceSettingsChangesDto,
   WorkspaceSettingsResource,
@@ -36,21 +36,22 @@ import {
 @Controller('v1')
 export class SettingsController {
   constructor(
-    @Inject(WORKSPACE_SETTINGS_TOKEN) private readonly settings: IdentityHttpDependencies['workspaceSettings'],
+    @Inject(WORKSPACE_SETTINGS_INJECTION_TOKEN)
+    private readonly settings: IdentityHttpDependencies['workspaceSettings'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get('settings')
   @ApiTags('Settings')
   // Never respond with 304, because `recheck` can change without a new version.
-  @PublicRoute('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
+  @PublicApiOperation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
   @ApiResponse({
     status: 200,
     description: 'The settings, with their defaults. They apply to both environments.',
     type: WorkspaceSettingsResource,
   })
   async getSettings(
-    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
+    @InjectWorkspaceScope() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettingsWithDefaults> {
     const settings = await this.settings.getSettings(workspace_id);
@@ -60,34 +61,34 @@ export class SettingsController {
 
   @Patch('settings')
   @ApiTags('Settings')
-  @PublicRoute('changeSettings', {
+  @PublicApiOperation('changeSettings', {
     summary: 'Change the settings of the workspace',
     description: 'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.',
     body: WorkspaceSettingsChangesDto,
-    acceptedBody: mergePatchBody(),
+    acceptedBody: createMergePatchBodyRule(),
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
   @RecordInAuditLog('settings.changed')
   async changeSettings(
-    @RequestBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(SETTINGS_PATCH_PIPE) { value: patch, warnings }: BodyWithWarnings<JsonObject>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<SettingsWithDefaults>> {
     const { before, after } = await this.settings.changeSettings({ ...command, patch });
-    auditChange(
+    reportChangeForAudit(
       reply.request,
       { before: flattenSettings(before), after: flattenSettings(after) },
       command.workspace_id,
     );
     const body = { ...after, defaults: DEFAULT_RULE_SETTINGS };
-    return this.responder.respond(reply, warnings, { body, version: after.version });
+    return this.responder.respondToWrite(reply, warnings, { body, version: after.version });
   }
 
   /** Open to callers who may not read the other settings. */
   @Get('required_documents')
   @ApiTags('Documents')
-  @PublicRoute('getRequiredDocuments', {
+  @PublicApiOperation('getRequiredDocuments', {
     summary: 'Get the required documents by transport mode',
     description: 'The required documents according to the settings of the workspace.',
     conditional: 'read',
@@ -98,7 +99,7 @@ export class SettingsController {
     type: RequiredDocumentsResource,
   })
   async getRequiredDocuments(
-    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
+    @InjectWorkspaceScope() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pick<WorkspaceSettings, 'required_documents' | 'version'>> {
     const { required_documents, version } = await this.settings.getSettings(workspace_id);

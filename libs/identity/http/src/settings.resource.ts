@@ -14,12 +14,12 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
-  CheckedField,
-  type FieldOptions,
-  type FieldVariant,
-  DeriveRequestClass,
-  PlainBodyPipe,
-  Resource,
+  CheckedProperty,
+  type FieldDecoratorOptions,
+  type FieldDescriptionChanges,
+  DeriveRequestClassFromResource,
+  PlainJsonBodyPipe,
+  ResponseSchemaBase,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
@@ -31,20 +31,23 @@ const HOURS_SCHEMA: ApiPropertyOptions = { type: 'number', minimum: 0, maximum: 
  * Declares a field that the settings library checks, so that all faults are reported together. Null restores the
  * default.
  */
-const SettingField = (schema: ApiPropertyOptions, options: FieldOptions, variant?: FieldVariant): PropertyDecorator =>
-  CheckedField(() => [], options, schema, variant);
+const SettingProperty = (
+  schema: ApiPropertyOptions,
+  options: FieldDecoratorOptions,
+  variant?: FieldDescriptionChanges,
+): PropertyDecorator => CheckedProperty(() => [], options, schema, variant);
 
 @ApiSchema({ name: 'ExceptionSettings' })
-class ExceptionSettingsResource extends Resource implements ExceptionSettings {
-  @SettingField({ type: Boolean }, { description: 'True if exceptions of this type open automatically.' })
+class ExceptionSettingsResource extends ResponseSchemaBase implements ExceptionSettings {
+  @SettingProperty({ type: Boolean }, { description: 'True if exceptions of this type open automatically.' })
   readonly enabled!: boolean;
-  @SettingField(HOURS_SCHEMA, {
+  @SettingProperty(HOURS_SCHEMA, {
     description: 'Hours after which the exception opens; null if the type has no such time.',
     example: 24,
     nullable: true,
   })
   readonly after_hours!: number | null;
-  @SettingField(
+  @SettingProperty(
     {
       type: 'object',
       additionalProperties: { ...HOURS_SCHEMA, type: ['number', 'null'] },
@@ -56,17 +59,17 @@ class ExceptionSettingsResource extends Resource implements ExceptionSettings {
     { answer: { additionalProperties: { type: 'number' } } as ApiPropertyOptions },
   )
   readonly by_mode!: ExceptionSettings['by_mode'];
-  @SettingField(HOURS_SCHEMA, {
+  @SettingProperty(HOURS_SCHEMA, {
     description: 'Hours before a given day or time at which the exception opens; null if the type has no such time.',
     nullable: true,
   })
   readonly before_hours!: number | null;
-  @SettingField({ type: String, enum: [...SEVERITIES] }, { description: 'Severity of the opened exception.' })
+  @SettingProperty({ type: String, enum: [...SEVERITIES] }, { description: 'Severity of the opened exception.' })
   readonly severity!: Severity;
 }
 
 @ApiSchema({ name: 'ExceptionSettingsChanges' })
-class ExceptionSettingsDto extends DeriveRequestClass(ExceptionSettingsResource, {
+class ExceptionSettingsDto extends DeriveRequestClassFromResource(ExceptionSettingsResource, {
   optional: ['enabled', 'after_hours', 'by_mode', 'before_hours', 'severity'],
 }) {}
 
@@ -74,18 +77,18 @@ class ExceptionSettingsDto extends DeriveRequestClass(ExceptionSettingsResource,
 class ExceptionSettingsByTypeResource {}
 @ApiSchema({ name: 'ExceptionSettingsChangesByType' })
 class ExceptionSettingsByTypeDto {}
-for (const checkDocumentTypeValue of AUTOMATIC_EXCEPTION_TYPES) {
-  const description = `Settings for exceptions of type \`${checkDocumentTypeValue}\`.`;
+for (const exceptionType of AUTOMATIC_EXCEPTION_TYPES) {
+  const description = `Settings for exceptions of type \`${exceptionType}\`.`;
   ApiProperty({ type: ExceptionSettingsResource, description })(
     ExceptionSettingsByTypeResource.prototype,
-    checkDocumentTypeValue,
+    exceptionType,
   );
-  const isChanged = SettingField(
+  const isChanged = SettingProperty(
     { type: ExceptionSettingsDto },
     { description, nullable: true },
     { nested: ExceptionSettingsDto },
   );
-  isChanged(ExceptionSettingsByTypeDto.prototype, checkDocumentTypeValue);
+  isChanged(ExceptionSettingsByTypeDto.prototype, exceptionType);
 }
 
 @ApiSchema({ name: 'SettingsRecheck' })
@@ -108,26 +111,26 @@ class SettingsRecheckResource implements SettingsRecheck {
 }
 
 /** Required documents by mode. In a change, null restores the default of a mode. */
-const RequiredDocuments = (): PropertyDecorator =>
-  SettingField(
+const RequiredDocumentsField = (): PropertyDecorator =>
+  SettingProperty(
     {
       type: 'object',
-      additionalProperties: { type: ['array', 'null'], items: DOCUMENT_TYPE },
+      additionalProperties: { type: ['array', 'null'], items: DOCUMENT_TYPE_SCHEMA },
     } as unknown as ApiPropertyOptions,
     {
       description: 'Required document types by transport mode. A change replaces the whole list of a mode.',
       example: { ocean: ['bill_of_lading', 'packing_list'], air: [] },
     },
-    { answer: { additionalProperties: { type: 'array', items: DOCUMENT_TYPE } } as ApiPropertyOptions },
+    { answer: { additionalProperties: { type: 'array', items: DOCUMENT_TYPE_SCHEMA } } as ApiPropertyOptions },
   );
-const DOCUMENT_TYPE = { type: 'string', enum: [...DOCUMENT_TYPES] };
+const DOCUMENT_TYPE_SCHEMA = { type: 'string', enum: [...DOCUMENT_TYPES] };
 
 @ApiSchema({ name: 'RequiredDocuments' })
 export class RequiredDocumentsResource
-  extends Resource
+  extends ResponseSchemaBase
   implements Pick<WorkspaceSettings, 'required_documents' | 'version'>
 {
-  @RequiredDocuments()
+  @RequiredDocumentsField()
   readonly required_documents!: WorkspaceSettings['required_documents'];
   @ApiProperty({
     type: 'integer',
@@ -137,13 +140,13 @@ export class RequiredDocumentsResource
 }
 
 @ApiSchema({ name: 'DefaultSettings' })
-class DefaultSettingsResource extends Resource implements RuleSettings {
+class DefaultSettingsResource extends ResponseSchemaBase implements RuleSettings {
   @ApiProperty({
     type: ExceptionSettingsByTypeResource,
     description: 'Rules for opening exceptions automatically, by exception type.',
   })
   readonly exceptions!: RuleSettings['exceptions'];
-  @RequiredDocuments()
+  @RequiredDocumentsField()
   readonly required_documents!: RuleSettings['required_documents'];
 }
 
@@ -153,14 +156,14 @@ export interface SettingsWithDefaults extends WorkspaceSettings {
 }
 
 @ApiSchema({ name: 'WorkspaceSettings' })
-export class WorkspaceSettingsResource extends Resource implements SettingsWithDefaults {
-  @SettingField(
+export class WorkspaceSettingsResource extends ResponseSchemaBase implements SettingsWithDefaults {
+  @SettingProperty(
     { type: ExceptionSettingsByTypeDto },
     { description: 'Rules for opening exceptions automatically, by exception type.' },
     { nested: ExceptionSettingsByTypeDto, answer: { type: ExceptionSettingsByTypeResource } },
   )
   readonly exceptions!: WorkspaceSettings['exceptions'];
-  @RequiredDocuments()
+  @RequiredDocumentsField()
   readonly required_documents!: WorkspaceSettings['required_documents'];
   @ApiProperty({
     type: 'integer',
@@ -191,11 +194,11 @@ export class WorkspaceSettingsResource extends Resource implements SettingsWithD
 
 /** Fields of a change. Omitted fields keep their value; null restores the default. */
 @ApiSchema({ name: 'WorkspaceSettingsChanges' })
-export class WorkspaceSettingsChangesDto extends DeriveRequestClass(WorkspaceSettingsResource, {
+export class WorkspaceSettingsChangesDto extends DeriveRequestClassFromResource(WorkspaceSettingsResource, {
   optional: ['exceptions', 'required_documents'],
 }) {}
 
 @ApiSchema({ name: 'WorkspaceSettingsWritten' })
 export class WorkspaceSettingsWrittenResource extends IntersectionType(WorkspaceSettingsResource, WithWarnings) {}
 
-export const SETTINGS_PATCH = new PlainBodyPipe(WorkspaceSettingsChangesDto, WorkspaceSettingsWrittenResource);
+export const SETTINGS_PATCH_PIPE = new PlainJsonBodyPipe(WorkspaceSettingsChangesDto, WorkspaceSettingsWrittenResource);

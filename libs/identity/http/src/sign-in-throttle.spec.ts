@@ -1,5 +1,5 @@
-import { HttpOnlyCookie, TokenSealer } from '@tracking/http';
-import { KnownSignInOrigins } from './sign-in-throttle.ts';
+import { HttpOnlyCookie, TokenSigner } from '@tracking/http';
+import { KnownSignInDevices } from './sign-in-throttle.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const SECRET = Buffer.alloc(32, 1);
@@ -12,8 +12,8 @@ beforeEach(() => {
   now = Date.parse(COMMAND.at);
 });
 const originsWith = (secret: Buffer) =>
-  new KnownSignInOrigins(
-    new TokenSealer(secret),
+  new KnownSignInDevices(
+    new TokenSigner(secret),
     new HttpOnlyCookie('https://api.example', 'device'),
     () => new Date(now),
   );
@@ -23,10 +23,10 @@ const requestWith = (setCookie: string, ip = ELSEWHERE) => ({
   ip,
 });
 const deviceOf = (request: ReturnType<typeof requestWith>, email: string, by = origins) =>
-  by.recognizeOrigin(request, email).device;
+  by.recognizeSignInOrigin(request, email).device;
 
 describe('the cookie of a known device', () => {
-  const sent = origins.rememberOrigin({ ip: HOME }, 'Jo@example.com', COMMAND);
+  const sent = origins.rememberSignInOrigin({ ip: HOME }, 'Jo@example.com', COMMAND);
 
   it('is readable by no script, and contains neither the e-mail address nor the id of the command', () => {
     expect(sent).toMatch(
@@ -37,8 +37,8 @@ describe('the cookie of a known device', () => {
   });
 
   it('is the same for a repeat of the sign-in, and another one for each sign-in', () => {
-    expect(origins.rememberOrigin({ ip: HOME }, 'jo@example.com', COMMAND)).toBe(sent);
-    const next = origins.rememberOrigin({ ip: HOME }, 'jo@example.com', { ...COMMAND, id: 'command 2' });
+    expect(origins.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', COMMAND)).toBe(sent);
+    const next = origins.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', { ...COMMAND, id: 'command 2' });
     expect(deviceOf(requestWith(next), 'jo@example.com')).not.toBe(deviceOf(requestWith(sent), 'jo@example.com'));
   });
 
@@ -57,20 +57,20 @@ describe('the cookie of a known device', () => {
     for (const forged of ['__Host-device=', '__Host-device=abc', `${cookie}A`, cookie.replace('device=', 'session=')]) {
       expect(deviceOf(requestWith(forged), 'jo@example.com')).toBeUndefined();
     }
-    expect(origins.recognizeOrigin({ headers: {}, ip: ELSEWHERE }, 'jo@example.com').device).toBeUndefined();
+    expect(origins.recognizeSignInOrigin({ headers: {}, ip: ELSEWHERE }, 'jo@example.com').device).toBeUndefined();
     expect(deviceOf(requestWith(sent), 'jo@example.com', originsWith(Buffer.alloc(32, 2)))).toBeUndefined();
   });
 });
 
 describe('the share of the queue of password hashes', () => {
-  const clientOf = (by: KnownSignInOrigins, email: string, request = requestWith('')) =>
-    by.recognizeOrigin(request, email).client;
+  const clientOf = (by: KnownSignInDevices, email: string, request = requestWith('')) =>
+    by.recognizeSignInOrigin(request, email).client;
 
   it('is that of the network for a stranger, and that of the user for a known device or address', () => {
     const fresh = originsWith(SECRET);
     const stranger = { shares: ['2001:db8:1', '2001:db8:1:35'], isKnown: false };
     expect(clientOf(fresh, 'jo@example.com')).toEqual(stranger);
-    const sent = fresh.rememberOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
+    const sent = fresh.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
     const known = { shares: [expect.any(String)], isKnown: true };
     expect(clientOf(fresh, 'JO@example.com', requestWith(sent))).toEqual(known);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME))).toEqual(known);
@@ -84,10 +84,10 @@ describe('the share of the queue of password hashes', () => {
 
   it('is that of the network again after 10,000 sign-ins from other addresses', () => {
     const fresh = originsWith(SECRET);
-    fresh.rememberOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
-    for (let n = 0; n < 9_999; n += 1) fresh.rememberOrigin({ ip: HOME }, `user-${n}@example.com`, COMMAND);
+    fresh.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
+    for (let n = 0; n < 9_999; n += 1) fresh.rememberSignInOrigin({ ip: HOME }, `user-${n}@example.com`, COMMAND);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME)).isKnown).toBe(true);
-    fresh.rememberOrigin({ ip: HOME }, 'last@example.com', COMMAND);
+    fresh.rememberSignInOrigin({ ip: HOME }, 'last@example.com', COMMAND);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME)).isKnown).toBe(false);
   });
 });

@@ -3,15 +3,15 @@ import {
   type HttpOnlyCookie,
   toClientNetworkPrefix,
   requireRequestQuota,
-  type TokenSealer,
+  type TokenSigner,
   listClientNetworkPrefixes,
 } from '@tracking/http';
-import { normalizeEmailForComparison, type PasswordClient } from '@tracking/identity';
-import type { Clock, Quota } from '@tracking/ports';
+import { normalizeEmailForComparison, type PasswordHashRequester } from '@tracking/identity';
+import type { Clock, RequestQuota } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
 /** Sign-in attempts per minute with one e-mail address, from all networks: 14,400 a day. */
-const MAX_PER_EMAIL_PER_MINUTE = 10;
+const MAX_SIGN_INS_PER_EMAIL_PER_MINUTE = 10;
 /** Sign-in attempts per minute from one network. All people in an office may share one IP address. */
 const MAX_SIGN_INS_PER_NETWORK = 30;
 /** Sign-in attempts per minute on one known device. */
@@ -22,9 +22,9 @@ const MAX_ON_KNOWN_DEVICES_PER_MINUTE = 30;
 const TOO_MANY_ATTEMPTS_MESSAGE = 'Too many attempts per minute. Wait before the next attempt.';
 
 /** The address and device of a sign-in attempt. */
-interface AttemptOrigin {
+interface SignInAttemptOrigin {
   readonly address: string;
-  /** Id of the known device; see {@link KnownSignInOrigins}. */
+  /** Id of the known device; see {@link KnownSignInDevices}. */
   readonly device: string | undefined;
 }
 
@@ -33,18 +33,18 @@ interface AttemptOrigin {
  * a refusal does not reveal whether the address exists. Existing sessions are not affected.
  */
 export class SignInThrottle {
-  constructor(private readonly quota: Quota) {}
+  constructor(private readonly quota: RequestQuota) {}
 
   /**
    * Counts an attempt against the allowance of its known device. An attempt without a known device, or above the
    * device's allowance, counts against the limits that all clients share.
    * @throws RequestError `rate_limited`
    */
-  async signIn(email: string, { address, device }: AttemptOrigin): Promise<void> {
-    const account = getAccountKey(email);
-    if (device !== undefined && (await this.mayAttemptFromDevice(account, device))) return;
+  async countSignInAttempt(email: string, { address, device }: SignInAttemptOrigin): Promise<void> {
+    const account = computeAccountDigest(email);
+    if (device !== undefined && (await this.admitSignInFromDevice(account, device))) return;
     await this.takeSignInAttempt(`sign-in:address:${toClientNetworkPrefix(address)}`, MAX_SIGN_INS_PER_NETWORK);
-    await this.takeSignInAttempt(`sign-in:account:${account}`, MAX_PER_EMAIL_PER_MINUTE);
+    await this.takeSignInAttempt(`sign-in:account:${account}`, MAX_SIGN_INS_PER_EMAIL_PER_MINUTE);
   }
 
   /**
@@ -52,11 +52,11 @@ export class SignInThrottle {
    * other clients cannot prevent a user from changing the password.
    * @throws RequestError `rate_limited`
    */
-  async changePassword(userId: string): Promise<void> {
-    await this.takeSignInAttempt(`password:${userId}`, MAX_PER_EMAIL_PER_MINUTE);
+  async countPasswordChangeAttempt(userId: string): Promise<void> {
+    await this.takeSignInAttempt(`password:${userId}`, MAX_SIGN_INS_PER_EMAIL_PER_MINUTE);
   }
 
-  private async mayAttemptFromDevice(account: string, device: string): Promise<boolean> {
+  private async admitSignInFromDevice(account: string, device: string): Promise<boolean> {
     const own = await this.quota.takeRequest(`sign-in:device:${device}`, MAX_SIGN_INS_PER_DEVICE);
     return (
       own.admitted &&
@@ -75,11 +75,11 @@ const KNOWN_DEVICE_MS = 180 * 24 * 60 * 60 * 1_000;
 const MAX_KNOWN_ADDRESSES = 10_000;
 
 /** A sign-in attempt, seen against earlier successful ones. */
-interface RecognizedOrigin {
+interface RecognizedSignInClient {
   /** Id of the device, if it is known for the e-mail address. */
   readonly device: string | undefined;
   /** The share of the queue of password hashes: that of the user if the device or address is known. */
-  readonly client: PasswordClient;
+  readonly client: PasswordHashRequester;
 }
 
 /**
@@ -87,20 +87,20 @@ interface RecognizedOrigin {
  * passwords do not lock the user out. Devices have a cookie: its sealed value holds the id and expiry of the device, and
  * is bound to the e-mail address. Each sign-in replaces the cookie. Addresses are known until this process ends.
  */
-export class KnownSignInOrigins {
+export class KnownSignInDevices {
   /** E-mail addresses with networks, the latest sign-in last. */
   private readonly addresses = new Set<string>();
 
   constructor(
-    private readonly sealer: TokenSealer,
+    private readonly sealer: TokenSigner,
     private readonly cookie: HttpOnlyCookie,
     private readonly clock: Clock,
   ) {}
 
-  recognizeOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedOrigin {
+  recognizeSignInOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedSignInClient {
     const device = this.getDeviceKey(request, email);
-    const isKnown = device !== undefined || this.addresses.has(getAddressKey(request, email));
-    const shares = isKnown ? [getAccountKey(email)] : listClientNetworkPrefixes(request.ip);
+    const isKnown = device !== undefined || this.addresses.has(getAccountNetworkKey(request, email));
+    const shares = isKnown ? [computeAccountDigest(email)] : listClientNetworkPrefixes(request.ip);
     return { device, client: { shares, isKnown } };
   }
 
@@ -108,19 +108,19 @@ export class KnownSignInOrigins {
    * Makes the device and address known after a successful sign-in. Returns the `Set-Cookie` header for the device, the
    * same for a repeat of the command.
    */
-  rememberOrigin(
+  rememberSignInOrigin(
     request: Pick<FastifyRequest, 'ip'>,
     email: string,
     { id, at }: { readonly id: string; readonly at: string },
   ): string {
-    const address = getAddressKey(request, email);
+    const address = getAccountNetworkKey(request, email);
     this.addresses.delete(address);
     this.addresses.add(address);
     const [oldest] = this.addresses;
     if (oldest !== undefined && this.addresses.size > MAX_KNOWN_ADDRESSES) this.addresses.delete(oldest);
     const expires = new Date(Date.parse(at) + KNOWN_DEVICE_MS);
     const text = `${computeDigest(id)} ${expires.toISOString()}`;
-    return this.cookie.formatSetCookie(this.sealer.sealText(text, createDeviceCookieBinding(email)), expires);
+    return this.cookie.formatSetCookie(this.sealer.sealTextWithMac(text, createDeviceCookieBinding(email)), expires);
   }
 
   private getDeviceKey(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
@@ -132,16 +132,16 @@ export class KnownSignInOrigins {
   }
 }
 
-function getAddressKey({ ip }: Pick<FastifyRequest, 'ip'>, email: string): string {
-  return `${getAccountKey(email)} ${toClientNetworkPrefix(ip)}`;
+function getAccountNetworkKey({ ip }: Pick<FastifyRequest, 'ip'>, email: string): string {
+  return `${computeAccountDigest(email)} ${toClientNetworkPrefix(ip)}`;
 }
 
 function createDeviceCookieBinding(email: string) {
-  return { purpose: 'known-device', binding: getAccountKey(email) } as const;
+  return { purpose: 'known-device', binding: computeAccountDigest(email) } as const;
 }
 
 /** Returns a digest of an e-mail address, so that neither the quota nor a cookie contains the address. */
-function getAccountKey(email: string): string {
+function computeAccountDigest(email: string): string {
   return computeDigest(normalizeEmailForComparison(email));
 }
 

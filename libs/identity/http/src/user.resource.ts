@@ -5,13 +5,13 @@ import {
   checkPassword,
   DEFAULT_MAX_CHARS,
   createFieldError,
-  CheckedField,
+  CheckedProperty,
   type FieldCheck,
-  type FieldOptions,
-  DeriveRequestClass,
-  EnumField,
-  DerivePageClass,
-  Resource,
+  type FieldDecoratorOptions,
+  DeriveRequestClassFromResource,
+  EnumProperty,
+  createPageResourceClass,
+  ResponseSchemaBase,
   checkText,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
@@ -39,16 +39,16 @@ const checkNewPassword = createIdentityFieldCheck(describePasswordFault, checkPa
 const IDENTITY_TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** The name of a user, service account or key. */
-export const NameField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkName, options, IDENTITY_TEXT_SCHEMA);
+export const NameProperty = (options: FieldDecoratorOptions): PropertyDecorator =>
+  CheckedProperty(checkName, options, IDENTITY_TEXT_SCHEMA);
 
 /** A password that a user sets. */
-export const NewPasswordField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkNewPassword, options, IDENTITY_TEXT_SCHEMA);
+export const NewPasswordProperty = (options: FieldDecoratorOptions): PropertyDecorator =>
+  CheckedProperty(checkNewPassword, options, IDENTITY_TEXT_SCHEMA);
 
 /** The e-mail address of a person. */
-export const EmailField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(
+export const EmailProperty = (options: FieldDecoratorOptions): PropertyDecorator =>
+  CheckedProperty(
     checkEmail,
     options,
     { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH },
@@ -56,7 +56,7 @@ export const EmailField = (options: FieldOptions): PropertyDecorator =>
   );
 
 @ApiSchema({ name: 'User' })
-export class UserResource extends Resource implements User {
+export class UserResource extends ResponseSchemaBase implements User {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
@@ -67,12 +67,12 @@ export class UserResource extends Resource implements User {
     description: 'Name of the user; null until the invitation is accepted.',
   })
   readonly name!: string | null;
-  @EmailField({
+  @EmailProperty({
     description: 'E-mail address used to sign in. Unique in the workspace, regardless of case.',
     example: 'jo@example.com',
   })
   readonly email!: string;
-  @EnumField(USER_ROLES, { description: 'Role of the user, which applies to all sessions and keys.' })
+  @EnumProperty(USER_ROLES, { description: 'Role of the user, which applies to all sessions and keys.' })
   readonly role!: Role;
   @ApiProperty({
     description: '`invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.',
@@ -94,12 +94,12 @@ export class UserResource extends Resource implements User {
 }
 
 @ApiSchema({ name: 'UserInvitation' })
-export class UserDto extends DeriveRequestClass(UserResource, { required: ['email', 'role'] }) {}
+export class UserDto extends DeriveRequestClassFromResource(UserResource, { required: ['email', 'role'] }) {}
 
 /** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'UserChanges' })
-export class UserChangesDto extends DeriveRequestClass(UserResource, { kept: ['role'] }) {
-  @NameField({ description: 'Name of the user.', example: 'Jo Doe', required: false })
+export class UserChangesDto extends DeriveRequestClassFromResource(UserResource, { kept: ['role'] }) {
+  @NameProperty({ description: 'Name of the user.', example: 'Jo Doe', required: false })
   readonly name?: string;
 }
 
@@ -136,7 +136,7 @@ export class UserReactivatedResource extends UserWrittenResource {
 }
 
 @ApiSchema({ name: 'UserPage' })
-export class UserPageResource extends DerivePageClass(
+export class UserPageResource extends createPageResourceClass(
   UserResource,
   'The users of this page.',
   'Cursor of the next page: send it as `cursor`.',

@@ -4,27 +4,27 @@ import type { Page, WorkspaceScope, User, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   AuditTrail,
-  BodyPipe,
-  ScopeOfRequest,
-  Cursors,
+  RequestBodyValidationPipe,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   formatEtag,
   NO_BODY_PIPE,
-  PublicRoute,
+  PublicApiOperation,
   PageDto,
-  type ReadBody,
+  type BodyWithWarnings,
   readListPageByTextPosition,
-  ErrorResponse,
-  RequestBody,
-  SETTINGS_TOKEN,
-  auditChange,
+  DeclareErrorResponse,
+  InjectRequestBody,
+  SETTINGS_INJECTION_TOKEN,
+  reportChangeForAudit,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
-import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
-import { IdentityCommandOf } from './identity-command-of.ts';
-import { createLinkUrl } from './invitations.controller.ts';
+import { IDENTITY_INJECTION_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
+import { InjectIdentityCommand } from './identity-command-of.ts';
+import { createOneTimeLinkUrl } from './invitations.controller.ts';
 import {
   UserChangesDto,
   UserDto,
@@ -36,11 +36,12 @@ import {
 } from './user.resource.ts';
 import { PasswordResetDto, PasswordResetResource, resetPassword } from './password-reset.ts';
 
-const UserNotFoundResponse = () => ErrorResponse(404, 'No such user in this workspace.');
-const LastAdminErrorResponse = () => ErrorResponse(409, 'The user is the only active admin of the workspace.');
-const USER_BODY_PIPE = new BodyPipe(UserDto, UserInvitedResource);
-const PASSWORD_RESET_BODY_PIPE = new BodyPipe(PasswordResetDto, PasswordResetResource);
-const USER_CHANGES_BODY_PIPE = new BodyPipe(UserChangesDto, UserWrittenResource);
+const DeclareUserNotFoundResponse = () => DeclareErrorResponse(404, 'No such user in this workspace.');
+const ApiLastAdminErrorResponse = () =>
+  DeclareErrorResponse(409, 'The user is the only active admin of the workspace.');
+const USER_BODY_PIPE = new RequestBodyValidationPipe(UserDto, UserInvitedResource);
+const PASSWORD_RESET_BODY_PIPE = new RequestBodyValidationPipe(PasswordResetDto, PasswordResetResource);
+const USER_CHANGES_BODY_PIPE = new RequestBodyValidationPipe(UserChangesDto, UserWrittenResource);
 
 @ApiTags('Users')
 @Controller('v1/users')
@@ -48,35 +49,35 @@ export class UsersController {
   @Inject(AuditTrail) private readonly trail!: AuditTrail;
 
   constructor(
-    @Inject(IDENTITY_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
+    @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(SETTINGS_TOKEN) private readonly settings: IdentityHttpDependencies['settings'],
+    @Inject(PageCursorCodec) private readonly cursors: PageCursorCodec,
+    @Inject(SETTINGS_INJECTION_TOKEN) private readonly settings: IdentityHttpDependencies['settings'],
   ) {}
 
   @Post()
   @RecordInAuditLog('user.invited')
-  @PublicRoute('inviteUser', { summary: 'Invite a user', body: UserDto })
+  @PublicApiOperation('inviteUser', { summary: 'Invite a user', body: UserDto })
   @ApiResponse({
     status: 201,
     description: 'The invited user. The response is the only one that contains the one-time link.',
     type: UserInvitedResource,
   })
-  @ErrorResponse(
+  @DeclareErrorResponse(
     409,
     'A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.',
   )
   async inviteUser(
-    @RequestBody(USER_BODY_PIPE) { value: { email, role }, warnings }: ReadBody<UserDto>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(USER_BODY_PIPE) { value: { email, role }, warnings }: BodyWithWarnings<UserDto>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserInvitedResource> {
     const { before, after, link } = await this.identity.users.inviteUser(command, { email, role });
-    const invitation_url = createLinkUrl(this.settings.appUrl, link.token);
+    const invitation_url = createOneTimeLinkUrl(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link.expires_at };
-    auditChange(reply.request, { before, after: body });
+    reportChangeForAudit(reply.request, { before, after: body });
     const location = `/v1/users/${after.id}`;
-    return (await this.responder.respond(reply, warnings, {
+    return (await this.responder.respondToWrite(reply, warnings, {
       body,
       version: after.version,
       location,
@@ -84,9 +85,9 @@ export class UsersController {
   }
 
   @Get()
-  @PublicRoute('listUsers', { summary: 'List users, newest first', query: PageDto })
+  @PublicApiOperation('listUsers', { summary: 'List users, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
-  async listUsers(@Query() query: PageDto, @ScopeOfRequest() scope: WorkspaceScope): Promise<Page<User>> {
+  async listUsers(@Query() query: PageDto, @InjectWorkspaceScope() scope: WorkspaceScope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.users.listUsers(scope.workspace_id, asked),
@@ -94,12 +95,12 @@ export class UsersController {
   }
 
   @Get(':id')
-  @PublicRoute('getUser', { summary: 'Get a user', conditional: 'read' })
+  @PublicApiOperation('getUser', { summary: 'Get a user', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserResource })
-  @UserNotFoundResponse()
+  @DeclareUserNotFoundResponse()
   async getUser(
     @Param('id') id: string,
-    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
+    @InjectWorkspaceScope() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<User> {
     const user = await this.identity.users.getUser(workspace_id, id);
@@ -109,74 +110,74 @@ export class UsersController {
 
   @Patch(':id')
   @RecordInAuditLog('user.changed')
-  @PublicRoute('changeUser', {
+  @PublicApiOperation('changeUser', {
     summary: 'Change the name or role of a user',
     description: 'A new role applies to all sessions and keys of the user within 5 seconds.',
     body: UserChangesDto,
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @UserNotFoundResponse()
-  @LastAdminErrorResponse()
+  @DeclareUserNotFoundResponse()
+  @ApiLastAdminErrorResponse()
   async changeUser(
     @Param('id') id: string,
-    @RequestBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<UserChangesDto>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: BodyWithWarnings<UserChangesDto>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
     const change = await this.identity.users.changeUser(command, id, changes);
-    return this.responder.respondToChange(reply, warnings, change);
+    return this.responder.auditChangeAndRespond(reply, warnings, change);
   }
 
   @Post(':id/deactivate')
   @HttpCode(200)
   @RecordInAuditLog('user.deactivated')
-  @PublicRoute('deactivateUser', {
+  @PublicApiOperation('deactivateUser', {
     summary: 'Deactivate a user: end all sessions, keys and links',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @UserNotFoundResponse()
-  @LastAdminErrorResponse()
+  @DeclareUserNotFoundResponse()
+  @ApiLastAdminErrorResponse()
   async deactivateUser(
     @Param('id') id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
     const change = await this.identity.users.deactivateUser(command, id);
-    return this.responder.respondToChange(reply, ignored, change);
+    return this.responder.auditChangeAndRespond(reply, ignored, change);
   }
 
   @Post(':id/reactivate')
   @HttpCode(200)
   @RecordInAuditLog('user.reactivated')
-  @PublicRoute('reactivateUser', {
+  @PublicApiOperation('reactivateUser', {
     summary: 'Reactivate a user',
     description:
       'The user can sign in again and use keys that are still valid; ended sessions stay ended. A user who never set a password gets a new invitation link.',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserReactivatedResource })
-  @UserNotFoundResponse()
+  @DeclareUserNotFoundResponse()
   async reactivateUser(
     @Param('id') id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
     const { before, after, link } = await this.identity.users.reactivateUser(command, id);
-    auditChange(reply.request, { before, after });
-    const invitation_url = link && createLinkUrl(this.settings.appUrl, link.token);
+    reportChangeForAudit(reply.request, { before, after });
+    const invitation_url = link && createOneTimeLinkUrl(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link?.expires_at ?? null };
     const version = after.version;
-    return (await this.responder.respond(reply, ignored, { body, version })) as UserReactivatedResource;
+    return (await this.responder.respondToWrite(reply, ignored, { body, version })) as UserReactivatedResource;
   }
 
   @Post(':id/reset_password')
   @HttpCode(200)
   @RecordInAuditLog('user.password_reset_requested')
-  @PublicRoute('resetUserPassword', {
+  @PublicApiOperation('resetUserPassword', {
     summary: 'Create a password reset link',
     description:
       'Ends all sessions of the user within 5 seconds. Earlier links become invalid. The present password stays valid until the new link is used. API keys stay valid unless `revoke_api_keys` is true. For an invited user, the link is a new invitation.',
@@ -189,12 +190,13 @@ export class UsersController {
     description: 'The link. The response is the only one that contains it.',
     type: PasswordResetResource,
   })
-  @UserNotFoundResponse()
-  @ErrorResponse(409, 'The user is deactivated.')
+  @DeclareUserNotFoundResponse()
+  @DeclareErrorResponse(409, 'The user is deactivated.')
   async resetPassword(
     @Param('id') id: string,
-    @RequestBody(PASSWORD_RESET_BODY_PIPE) { value: { revoke_api_keys }, warnings }: ReadBody<PasswordResetDto>,
-    @IdentityCommandOf() command: IdentityCommand,
+    @InjectRequestBody(PASSWORD_RESET_BODY_PIPE)
+    { value: { revoke_api_keys }, warnings }: BodyWithWarnings<PasswordResetDto>,
+    @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Omit<PasswordResetResource, 'warnings'>>> {
     const { identity, trail, settings } = this;
@@ -205,6 +207,6 @@ export class UsersController {
       revoke_api_keys,
       address: request.ip,
     });
-    return this.responder.respond(reply, warnings, reset);
+    return this.responder.respondToWrite(reply, warnings, reset);
   }
 }

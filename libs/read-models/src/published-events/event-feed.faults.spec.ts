@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { EventEnvelope, WorkspaceScope } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import type { MakeEvents } from '@tracking/shipments-domain';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
-import { ReadModelsTestBed, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
+import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp, rebuildReadModelAndWait } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
-import type { EventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts';
-import type { FollowedEvents } from './followed-events.ts';
-import { PublishedEvents } from './published-events.ts';
+import type { PublishedEventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts';
+import type { PublishedEventFollower } from './followed-events.ts';
+import { PublishedEventReader } from './published-events.ts';
 
 /** Builds the smallest body that these tests need, and records how often each is built. */
 class Bodies {
@@ -23,7 +23,7 @@ class Bodies {
   readonly make: MakeEvents = async (references) => {
     if (this.failures > 0) {
       this.failures -= 1;
-      throw new Unavailable('event store', 'away');
+      throw new UnavailableError('event store', 'away');
     }
     if (references.length > this.bearable) throw new Error('the answer is larger than it may be');
     const some = references.slice(0, this.most);
@@ -34,7 +34,7 @@ class Bodies {
       type,
       created_at: '',
       api_version: '2026-11-01' as const,
-      ...ACME_LIVE,
+      ...ACME_LIVE_SCOPE,
       data: {},
     }));
     return { events, covered: some.length };
@@ -56,7 +56,7 @@ describe('following the events', () => {
   let world: ReadModelsTestBed;
   let models: ReadModels;
   let bodies: Bodies;
-  let feeds: EventFeed[];
+  let feeds: PublishedEventFeed[];
   let failures: number;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
@@ -72,15 +72,24 @@ describe('following the events', () => {
   });
 
   /** Each process has its own feed. */
-  function feedOf(readModels = models, options: Partial<EventFeedOptions> = {}): EventFeed {
+  function feedOf(readModels = models, options: Partial<EventFeedOptions> = {}): PublishedEventFeed {
     const encode = ({ id }: EventEnvelope) => Buffer.from(id);
     const onFailure = () => void (failures += 1);
-    const feed = new PublishedEvents(readModels, bodies.make).createFeed({ encode, onFailure, ...options });
+    const feed = new PublishedEventReader(readModels, bodies.make).createPublishedEventFeed({
+      encode,
+      onFailure,
+      ...options,
+    });
     feeds.push(feed);
     return feed;
   }
 
-  async function follow(feed: EventFeed, after?: string, filter: FollowFilter = {}, scope: WorkspaceScope = ACME_LIVE) {
+  async function follow(
+    feed: PublishedEventFeed,
+    after?: string,
+    filter: FollowFilter = {},
+    scope: WorkspaceScope = ACME_LIVE_SCOPE,
+  ) {
     const followed = await feed.followEvents(
       scope,
       filter,
@@ -91,13 +100,13 @@ describe('following the events', () => {
   }
 
   /** Returns the next `count` events, in as many batches as needed. */
-  async function next(followed: FollowedEvents, count: number): Promise<string[]> {
+  async function next(followed: PublishedEventFollower, count: number): Promise<string[]> {
     const ids: string[] = [];
     while (ids.length < count) ids.push(...(await followed.readNextEvents()).map(({ bytes }) => idOf(bytes)));
     return ids;
   }
 
-  async function all(filter: FollowFilter = {}, scope: WorkspaceScope = ACME_LIVE): Promise<string[]> {
+  async function all(filter: FollowFilter = {}, scope: WorkspaceScope = ACME_LIVE_SCOPE): Promise<string[]> {
     await waitUntilCaughtUp(models);
     const page = await models.queries.published_events.listEvents(scope, { filter, limit: 100_000 });
     return page.items.map(({ id }) => id);
@@ -135,10 +144,10 @@ describe('following the events', () => {
     const feed = feedOf();
     const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
     const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${createShipmentToken(2)}` });
-    const ofTest = await follow(feed, undefined, {}, ACME_TEST);
+    const ofTest = await follow(feed, undefined, {}, ACME_TEST_SCOPE);
     expect([ofType.startedAfter, ofTest.startedAfter]).toEqual(['beginning', 'beginning']);
     await world.writer.createShipment(1);
-    await world.writer.createShipment(3, {}, ACME_TEST);
+    await world.writer.createShipment(3, {}, ACME_TEST_SCOPE);
     await world.writer.createShipment(4, {}, OTHER_WORKSPACE);
     await milestones(1, 1);
     await world.writer.createShipment(2);
@@ -146,7 +155,7 @@ describe('following the events', () => {
     await milestones(3, 1);
     expect(await next(ofType, 2)).toEqual(await all({ type: ['milestone.recorded'] }));
     expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${createShipmentToken(2)}` }));
-    expect(await next(ofTest, 2)).toEqual(await all({}, ACME_TEST));
+    expect(await next(ofTest, 2)).toEqual(await all({}, ACME_TEST_SCOPE));
     // Events of scopes without followers are not built.
     expect(bodies.made).toHaveLength(6);
   });
@@ -160,7 +169,8 @@ describe('following the events', () => {
     expect(await next(await follow(feed, 'beginning'), 103)).toEqual(ids);
     expect(await next(await follow(feed, ids[1]), 101)).toEqual(ids.slice(2));
     const [theirs = ''] = await all({}, OTHER_WORKSPACE);
-    for (const id of [theirs, 'evt_none', '']) expect(await feed.followEvents(ACME_LIVE, {}, { id })).toBeUndefined();
+    for (const id of [theirs, 'evt_none', ''])
+      expect(await feed.followEvents(ACME_LIVE_SCOPE, {}, { id })).toBeUndefined();
   });
 
   it('reports an event to resume after, even if few events match', async () => {
@@ -232,16 +242,16 @@ describe('following the events', () => {
     expect(await next(await follow(feedOf(), 'beginning'), 93)).toEqual(expected);
     expect(failures).toBe(0);
 
-    const events = new PublishedEvents(models, bodies.make);
+    const events = new PublishedEventReader(models, bodies.make);
     const listed: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await events.listEvents(ACME_LIVE, { filter: {}, limit: 40, after });
+      const page = await events.listEvents(ACME_LIVE_SCOPE, { filter: {}, limit: 40, after });
       listed.push(...page.items.map(({ id }) => id));
       if (page.next === undefined) break;
       after = page.next;
     }
     expect(listed).toEqual(expected);
-    const rows = (await models.queries.published_events.listEvents(ACME_LIVE, { filter: {}, limit: 100 })).items;
+    const rows = (await models.queries.published_events.listEvents(ACME_LIVE_SCOPE, { filter: {}, limit: 100 })).items;
     expect((await events.log.makeEvents(rows)).map(({ id }) => id)).toEqual(expected);
   });
 
@@ -266,7 +276,7 @@ describe('following the events', () => {
     const writing = (async () => {
       for (let times = 0; times < 50; times += 1) await milestones(1, 2);
     })();
-    await rebuildAndWait(models, 'published_events');
+    await rebuildReadModelAndWait(models, 'published_events');
     await writing;
     told.push(...(await next(followed, 100)));
     feed.endFollowers();

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { ACME_LIVE } from '../../test/shipment-events.ts';
-import { EventFeed, type EventLog } from './event-feed.ts';
+import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
+import { PublishedEventFeed, type EventLog } from './event-feed.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 const LATE = '0020.0000000000000001.0000000001';
@@ -9,7 +9,7 @@ const LARGE = Buffer.alloc(65_536);
 
 function row(id: string, position: string): PublishedEventRow {
   const type = 'shipment.updated';
-  return { id, ...ACME_LIVE, type, created_at: '', stream: 'shipment-1', revision: 1, position };
+  return { id, ...ACME_LIVE_SCOPE, type, created_at: '', stream: 'shipment-1', revision: 1, position };
 }
 
 describe('a feed of events', () => {
@@ -31,18 +31,18 @@ describe('a feed of events', () => {
           type,
           created_at,
           api_version: '2026-11-01' as const,
-          ...ACME_LIVE,
+          ...ACME_LIVE_SCOPE,
           data: {},
         }));
         return Promise.resolve({ events, covered: made.length });
       },
     };
-    const feed = new EventFeed(log, { encode: () => LARGE, onFailure: () => undefined });
-    const first = await feed.followEvents(ACME_LIVE, {}, 'beginning');
+    const feed = new PublishedEventFeed(log, { encode: () => LARGE, onFailure: () => undefined });
+    const first = await feed.followEvents(ACME_LIVE_SCOPE, {}, 'beginning');
     expect((await first?.readNextEvents())?.map(({ id }) => id)).toEqual(['evt_late']);
 
     rows = [row('evt_late', '0001'), row('evt_next', '0010')];
-    const second = await feed.followEvents(ACME_LIVE, {}, 'beginning');
+    const second = await feed.followEvents(ACME_LIVE_SCOPE, {}, 'beginning');
     const seen = (await second?.readNextEvents())?.map(({ id }) => id) ?? [];
     const more = second?.readNextEvents().then((events) => seen.push(...events.map(({ id }) => id)));
     for (let turns = 0; turns < 20; turns += 1) await setImmediate();

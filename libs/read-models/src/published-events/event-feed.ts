@@ -1,10 +1,10 @@
 import type { EventEnvelope, EventType, WorkspaceScope } from '@tracking/contracts';
 import { monotonicMs, retry } from '@tracking/resilience';
-import { type RecreatedEvents, toStreamName } from '@tracking/shipments-domain';
+import { type RecreatedEvents, toShipmentStreamName } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { LogRange } from './event-queries.ts';
-import { FollowedEvents, RecentEvents, type ScopeEvents, type FollowedEvent } from './followed-events.ts';
+import { PublishedEventFollower, RecentEventCache, type ScopeEvents, type FollowedEvent } from './followed-events.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 /** Filter for the events that a follower of the feed receives. */
@@ -14,7 +14,7 @@ export interface FollowFilter {
   readonly shipment_id?: string | undefined;
 }
 
-/** Log of public events that this process can read. All functions can throw Unavailable and Busy. */
+/** Log of public events that this process can read. All functions can throw UnavailableError and BusyError. */
 export interface EventLog {
   /** Returns the position up to which the log is readable; undefined before the first event. */
   handledPosition(): Promise<HandledPosition | undefined>;
@@ -62,8 +62,8 @@ const BYTES_PER_MIB = 1_048_576;
  * contain it. One reader serves all followers of the process that are up to date. A follower that is further behind
  * than the events in memory reads the log itself until it has caught up; only a few followers do so at the same time.
  */
-export class EventFeed {
-  private readonly recent: RecentEvents;
+export class PublishedEventFeed {
+  private readonly recent: RecentEventCache;
   private readonly encoded: LRUCache<string, FollowedEvent>;
   private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT_CATCH_UPS);
   private readonly closing = new AbortController();
@@ -81,25 +81,25 @@ export class EventFeed {
     private readonly options: EventFeedOptions,
   ) {
     const maxSize = options.maxBytes ?? 16 * BYTES_PER_MIB;
-    this.recent = new RecentEvents(maxSize);
+    this.recent = new RecentEventCache(maxSize);
     this.encoded = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes.length });
   }
 
   /**
    * Follows the log after the given event or from the beginning. By default, starts after the last visible event.
    * @returns undefined if the scope does not contain the event, or no longer contains it
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async followEvents(
     scope: WorkspaceScope,
     filter: FollowFilter,
     after?: { readonly id: string } | 'beginning',
-  ): Promise<FollowedEvents | undefined> {
+  ): Promise<PublishedEventFollower | undefined> {
     const place = typeof after === 'object' ? await this.log.positionOfEvent(scope, after.id) : '';
     if (place === undefined) return undefined;
-    const events = await this.openScope(scope);
+    const events = await this.addFollowerToScope(scope);
     const from = after === undefined ? chooseLaterPosition(events.start, this.deliveredUpTo) : place;
-    const followed = new FollowedEvents({
+    const followed = new PublishedEventFollower({
       events,
       from,
       matches: createEventMatcher(filter),
@@ -107,7 +107,7 @@ export class EventFeed {
         this.readMissedEvents(scope, filter, { after: position, upTo, limit: CATCH_UP_ROWS_PER_READ }),
       onLeave: () => this.removeFollower(events),
     });
-    return after === undefined ? this.recordStartingEvent(scope, followed, from) : followed;
+    return after === undefined ? this.recordEventBeforeStart(scope, followed, from) : followed;
   }
 
   /** Ends all followers. */
@@ -116,11 +116,11 @@ export class EventFeed {
     this.recent.wakeAllFollowers();
   }
 
-  private async recordStartingEvent(
+  private async recordEventBeforeStart(
     scope: WorkspaceScope,
-    followed: FollowedEvents,
+    followed: PublishedEventFollower,
     from: HandledPosition,
-  ): Promise<FollowedEvents> {
+  ): Promise<PublishedEventFollower> {
     try {
       followed.startedAfter = (await this.log.newestEvent(scope, from))?.id ?? 'beginning';
       return followed;
@@ -130,11 +130,11 @@ export class EventFeed {
     }
   }
 
-  private async openScope(scope: WorkspaceScope): Promise<ScopeEvents> {
+  private async addFollowerToScope(scope: WorkspaceScope): Promise<ScopeEvents> {
     this.joining += 1;
     try {
-      await this.startReader();
-      const events = this.recent.openScope(scope, this.readingUpTo);
+      await this.startSharedReader();
+      const events = this.recent.startKeepingEventsOfScope(scope, this.readingUpTo);
       events.followers += 1;
       return events;
     } finally {
@@ -144,27 +144,27 @@ export class EventFeed {
 
   private removeFollower(events: ScopeEvents): void {
     events.followers -= 1;
-    if (events.followers === 0) this.recent.closeScope(events);
+    if (events.followers === 0) this.recent.stopKeepingEventsOfScope(events);
   }
 
   /** Starts the shared reader unless it is running. */
-  private startReader(): Promise<void> {
-    this.started ??= this.startReading().catch((error: unknown) => {
+  private startSharedReader(): Promise<void> {
+    this.started ??= this.startReadingEvents().catch((error: unknown) => {
       this.started = undefined;
       throw error;
     });
     return this.started;
   }
 
-  private async startReading(): Promise<void> {
+  private async startReadingEvents(): Promise<void> {
     const position = (await this.log.handledPosition()) ?? '';
     this.deliveredUpTo = chooseLaterPosition(this.deliveredUpTo, position);
     this.readingUpTo = chooseLaterPosition(this.readingUpTo, position);
     // The promise rejects only when the feed is closed and has no followers.
-    this.readWhileFollowed().catch(() => undefined);
+    this.readEventsWhileFollowed().catch(() => undefined);
   }
 
-  private async readWhileFollowed(): Promise<void> {
+  private async readEventsWhileFollowed(): Promise<void> {
     const { signal } = this.closing;
     const { onFailure } = this.options;
     while (!signal.aborted && this.joining + this.recent.size > 0) {
@@ -178,7 +178,7 @@ export class EventFeed {
     if (!(await this.log.hasEventsAfter(this.deliveredUpTo, POLL_TIMEOUT_MS))) return;
     const upTo = await this.log.handledPosition();
     if (upTo === undefined || upTo <= this.deliveredUpTo) return;
-    await this.waitUntilReadModelsContain(upTo);
+    await this.waitUntilReadModelsContainEvents(upTo);
     // A follower that joins during this read starts at the end of the read range.
     this.readingUpTo = chooseLaterPosition(upTo, this.readingUpTo);
     const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: MAX_ROWS_PER_READ });
@@ -186,7 +186,7 @@ export class EventFeed {
       const events = this.recent.findScopeEvents(row);
       return events === undefined ? [] : [{ row, events }];
     });
-    const made = await this.toFollowedEvents(followed.map(({ row }) => row));
+    const made = await this.convertRowsToFollowedEvents(followed.map(({ row }) => row));
     for (const [index, event] of made.entries()) {
       const events = followed[index]?.events;
       if (event !== undefined && events !== undefined) this.recent.addEvent(events, event);
@@ -199,7 +199,7 @@ export class EventFeed {
    * Waits until every read model contains the events, so that followers can read the resources that the events name. If
    * a read model does not advance, the wait ends after a timeout.
    */
-  private async waitUntilReadModelsContain(position: HandledPosition): Promise<void> {
+  private async waitUntilReadModelsContainEvents(position: HandledPosition): Promise<void> {
     const { visibilityTimeoutMs = 30_000 } = this.options;
     const left = () => (this.visibilityDeadline ?? 0) - monotonicMs();
     this.visibilityDeadline ??= monotonicMs() + visibilityTimeoutMs;
@@ -211,16 +211,18 @@ export class EventFeed {
 
   /** Reads events that a follower missed. Also returns the position up to which these events are complete. */
   private readMissedEvents(scope: WorkspaceScope, filter: FollowFilter, stretch: LogRange) {
-    return this.turns.runLimited(async () => {
+    return this.turns.runWhenSlotIsFree(async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
-      const made = await this.toFollowedEvents(rows);
+      const made = await this.convertRowsToFollowedEvents(rows);
       const upTo = findLastCompletePosition(rows, rows[made.length], stretch);
       return { events: made.filter((event) => event !== undefined), upTo };
     });
   }
 
   /** Converts leading rows to events, in order. The result has undefined for an event that cannot be built. */
-  private async toFollowedEvents(rows: readonly PublishedEventRow[]): Promise<readonly (FollowedEvent | undefined)[]> {
+  private async convertRowsToFollowedEvents(
+    rows: readonly PublishedEventRow[],
+  ): Promise<readonly (FollowedEvent | undefined)[]> {
     const made = new Map<string, FollowedEvent>();
     const missing: PublishedEventRow[] = [];
     for (const row of rows) {
@@ -259,7 +261,7 @@ function findLastCompletePosition(
 }
 
 function createEventMatcher({ type, shipment_id }: FollowFilter): (event: FollowedEvent) => boolean {
-  const stream = shipment_id === undefined ? undefined : toStreamName(shipment_id);
+  const stream = shipment_id === undefined ? undefined : toShipmentStreamName(shipment_id);
   return (event) =>
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);
 }
@@ -274,7 +276,7 @@ class ConcurrencyLimiter {
 
   constructor(private free: number) {}
 
-  async runLimited<T>(work: () => Promise<T>): Promise<T> {
+  async runWhenSlotIsFree<T>(work: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((begin) => this.waiting.push(begin));
     try {

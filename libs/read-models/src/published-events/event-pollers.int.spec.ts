@@ -5,13 +5,13 @@ import type { Collection, CollectionSpec, Document, DocumentStore, EventStore, S
 import type { EventReference } from '@tracking/shipments-domain';
 import { findPublicEventOfStoredEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import { eventually, choosePropertyTestRounds } from '@tracking/testing';
-import { ACME_LIVE, createException, createShipmentToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createSampleException, createShipmentToken } from '../../test/shipment-events.ts';
 import { createSeededRandom } from '../../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { FollowFilter } from './event-feed.ts';
-import { PublishedEvents } from './published-events.ts';
+import { PublishedEventReader } from './published-events.ts';
 
 type Chance = () => number;
 
@@ -68,7 +68,7 @@ describe('readers of the event log', () => {
         type: 'shipment.updated' as const,
         created_at: '',
         api_version: '2026-11-01' as const,
-        ...ACME_LIVE,
+        ...ACME_LIVE_SCOPE,
         data: {},
       })),
     });
@@ -77,7 +77,7 @@ describe('readers of the event log', () => {
   async function logged({ type, shipment_id }: FollowFilter): Promise<string[]> {
     const events: StoredEvent[] = [];
     for (let n = 0; n < SHIPMENTS; n += 1)
-      events.push(...(await world.engine.eventStore.read(world.writer.streamName(n))));
+      events.push(...(await world.engine.eventStore.read(world.writer.getShipmentStreamName(n))));
     const isWanted = (event: StoredEvent) => {
       const announced: EventType | undefined = findPublicEventOfStoredEvent(toShipmentEvent(event))?.type;
       const isOfShipment = shipment_id === undefined || event.stream.endsWith(shipment_id.slice('shp_'.length));
@@ -109,7 +109,7 @@ describe('readers of the event log', () => {
           const isLast = isOver;
           const after = seen.at(-1);
           const narrowed = { ...filter, ...(after !== undefined && { after }) };
-          const page = await models.queries.published_events.listEvents(ACME_LIVE, { filter: narrowed, limit });
+          const page = await models.queries.published_events.listEvents(ACME_LIVE_SCOPE, { filter: narrowed, limit });
           seen.push(...page.items.map(({ id }) => id));
           if (isLast && page.next === undefined) return seen;
           await setImmediate();
@@ -120,7 +120,7 @@ describe('readers of the event log', () => {
         const seen = new Set<string>();
         for (let after: SortValues | undefined; ;) {
           const isLast = isOver;
-          const page = await models.queries.published_events.listEvents(ACME_LIVE, { filter, limit, after });
+          const page = await models.queries.published_events.listEvents(ACME_LIVE_SCOPE, { filter, limit, after });
           for (const { id } of page.items) seen.add(id);
           if (isLast && page.next === undefined) return [...seen];
           after = page.next ?? after;
@@ -129,11 +129,11 @@ describe('readers of the event log', () => {
       };
       const encode = ({ id }: EventEnvelope) => Buffer.from(id);
       const feeds = [projecting, querying].map((models) =>
-        new PublishedEvents(models, bodies).createFeed({ encode, onFailure: () => undefined }),
+        new PublishedEventReader(models, bodies).createPublishedEventFeed({ encode, onFailure: () => undefined }),
       );
       const followers = await Promise.all(
         FILTERS.map(async (filter, n) => {
-          const followed = await feeds[n % 2]!.followEvents(ACME_LIVE, filter, 'beginning');
+          const followed = await feeds[n % 2]!.followEvents(ACME_LIVE_SCOPE, filter, 'beginning');
           const seen: string[] = [];
           const ended = (async () => {
             for (
@@ -158,7 +158,7 @@ describe('readers of the event log', () => {
       const writer = async (n: number) => {
         while (isWriting) {
           const milestone = { id: randomUUID(), classifier: 'actual' };
-          const opened = createException(n, randomUUID());
+          const opened = createSampleException(n, randomUUID());
           const bodiesOf = [
             { type: 'milestone.recorded.v1', data: { milestone, supersedes: [], last: { containers: [] } } },
             change,
@@ -172,13 +172,13 @@ describe('readers of the event log', () => {
       /** An operator retries parked streams after the fault is fixed. */
       const heal = async () => {
         faults.from.clear();
-        await Promise.all((await projecting.listParkedShipments()).map(({ id }) => projecting.retryParked(id)));
+        await Promise.all((await projecting.listParkedShipments()).map(({ id }) => projecting.retryParkedStream(id)));
       };
       for (let n = 0; n < SHIPMENTS; n += 1) await world.writer.createShipment(n);
       await waitUntilCaughtUp(projecting);
       const writing = Promise.all(Array.from({ length: SHIPMENTS }, (_, n) => writer(n)));
       for (const n of [2, upTo(SHIPMENTS)]) {
-        faults.from.set(world.writer.streamName(n), 1);
+        faults.from.set(world.writer.getShipmentStreamName(n), 1);
         await isParked();
         await heal();
       }
@@ -187,7 +187,7 @@ describe('readers of the event log', () => {
       await heal();
       // Nothing is written afterwards. Events handled now are still received.
       await waitUntilCaughtUp(projecting);
-      faults.from.set(world.writer.streamName(2), 1);
+      faults.from.set(world.writer.getShipmentStreamName(2), 1);
       for (const n of [2, 3]) await world.writer.appendEventsWithBodies(n, change);
       await waitUntilCaughtUp(projecting);
       await heal();

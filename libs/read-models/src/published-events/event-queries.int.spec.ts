@@ -1,13 +1,13 @@
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { type Collection, Unavailable } from '@tracking/ports';
+import { type Collection, UnavailableError } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
-import { ACME_LIVE, createEvent, createShipmentToken } from '../../test/shipment-events.ts';
-import type { ActiveRows } from '../active-rows.ts';
+import { ACME_LIVE_SCOPE, createEvent, createShipmentToken } from '../../test/shipment-events.ts';
+import type { ActiveGenerationRows } from '../active-rows.ts';
 import { createRowsCollectionSpec } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
-import { type PublishedEventRow, publishedEventsModel } from './published-event-rows.ts';
+import { type PublishedEventRow, publishedEventsReadModel } from './published-event-rows.ts';
 
 const day = (n: number) => new Date(Date.UTC(2026, 2, n));
 /** Late position of an event of a parked stream, after its log position. */
@@ -20,7 +20,7 @@ describe('event queries with an event that was handled long after it was stored'
   beforeAll(async () => {
     folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
-    rows = await engine.documentStore.collection(createRowsCollectionSpec(publishedEventsModel, 1));
+    rows = await engine.documentStore.collection(createRowsCollectionSpec(publishedEventsReadModel, 1));
     await store('day 1, late', 1, '0001', lateAt('0020'));
     await store('day 10', 10, '0010');
     await store('day 20', 20, '0020');
@@ -39,20 +39,27 @@ describe('event queries with an event that was handled long after it was stored'
       revision: 1,
       position,
     };
-    const projected = { id: stored.id, stream, position, place, scope: ACME_LIVE, event: toShipmentEvent(stored) };
-    for (const row of publishedEventsModel.apply(projected, () => undefined)) {
+    const projected = {
+      id: stored.id,
+      stream,
+      position,
+      place,
+      scope: ACME_LIVE_SCOPE,
+      event: toShipmentEvent(stored),
+    };
+    for (const row of publishedEventsReadModel.applyEventToRows(projected, () => undefined)) {
       names.set(row.id, name);
       await rows.insert(row);
     }
   }
   /** A generation that has reached the late position. */
   const queries = (place: string) => {
-    const progress = { handledPosition: () => place, currentHandledPosition: () => Promise.resolve(place) };
+    const progress = { getHandledPosition: () => place, readCurrentHandledPosition: () => Promise.resolve(place) };
     const active = { openActiveRows: () => Promise.resolve(rows), getRetentionStart: () => undefined, progress };
-    return new EventQueries(active as unknown as ActiveRows<PublishedEventRow>);
+    return new EventQueries(active as unknown as ActiveGenerationRows<PublishedEventRow>);
   };
   const listed = async (filter: EventListQuery['filter']) => {
-    const { items } = await queries(lateAt('0020')).listEvents(ACME_LIVE, { filter, limit: 10 });
+    const { items } = await queries(lateAt('0020')).listEvents(ACME_LIVE_SCOPE, { filter, limit: 10 });
     return items.map(({ id }) => names.get(id));
   };
 
@@ -65,6 +72,6 @@ describe('event queries with an event that was handled long after it was stored'
   it('read a range up to the late position in the next generation, where the event has its log position', async () => {
     const stretch = { after: '', upTo: lateAt('0020'), limit: 10 };
     expect(await queries('0020').readRangeOfAllScopes(stretch)).toHaveLength(3);
-    await expect(queries('0019').readRangeOfAllScopes(stretch)).rejects.toThrow(Unavailable);
+    await expect(queries('0019').readRangeOfAllScopes(stretch)).rejects.toThrow(UnavailableError);
   });
 });

@@ -1,9 +1,9 @@
 import { type EventType, type WorkspaceScope, type Timestamp, isResourceInScope } from '@tracking/contracts';
-import { type Collection, type Filter, type Position, Unavailable } from '@tracking/ports';
-import { toStreamName } from '@tracking/shipments-domain';
+import { type Collection, type Filter, type Position, UnavailableError } from '@tracking/ports';
+import { toShipmentStreamName } from '@tracking/shipments-domain';
 import { type HandledPosition, toLastHandledPosition, toLogPosition } from '@tracking/subscriptions';
-import type { ActiveRows } from '../active-rows.ts';
-import { createScopeFilter, type QueryPage, type SortValues, toShardValues } from '../read-model.ts';
+import type { ActiveGenerationRows } from '../active-rows.ts';
+import { createScopeFilter, type QueryPage, type SortValues, toShardKeyValues } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 export interface EventListQuery {
@@ -34,7 +34,7 @@ type PositionRange = { readonly gt: HandledPosition; readonly lt?: HandledPositi
  * repeat a command for 24 h under its `Idempotency-Key`, and the command keeps its first time. Clocks of replicas also
  * differ slightly.
  */
-const MAX_STORE_DELAY_MS = 25 * 3_600_000;
+const MAX_EVENT_STORAGE_DELAY_MS = 25 * 3_600_000;
 
 /** A range of positions in the log, read from the oldest event on. */
 export interface LogRange {
@@ -48,22 +48,23 @@ export interface LogRange {
 
 /** Queries of public events and of the references from which they are built. They do not return expired events. */
 export class EventQueries {
-  constructor(private readonly active: ActiveRows<PublishedEventRow>) {}
+  constructor(private readonly active: ActiveGenerationRows<PublishedEventRow>) {}
 
   /**
    * Lists events in the order of publication, which is close to the order of `created_at`, or in reverse order. A page
    * ends at the position that the rows have reached when it is read, so a reader that continues after its last event
    * misses none.
-   * @throws Unavailable, also if `upTo` is not reached yet
-   * @throws Busy
+   * @throws UnavailableError, also if `upTo` is not reached yet
+   * @throws BusyError
    */
   listEvents(
     scope: WorkspaceScope,
     { filter, limit, after, newestFirst = false }: EventListQuery,
   ): Promise<QueryPage<PublishedEventRow>> {
     return this.readFromOneGeneration(async (rows) => {
-      const reached = await this.active.progress.currentHandledPosition();
-      if (filter.upTo !== undefined && !(reached !== undefined && reached >= filter.upTo)) throw notReachedError();
+      const reached = await this.active.progress.readCurrentHandledPosition();
+      if (filter.upTo !== undefined && !(reached !== undefined && reached >= filter.upTo))
+        throw createPositionNotReachedError();
       if (reached === undefined) return { items: [], next: undefined };
       const since = chooseLaterTimestamp(filter.since, this.active.getRetentionStart());
       const bounded = { ...filter, since, reached };
@@ -71,7 +72,13 @@ export class EventQueries {
       if (range === undefined) return { items: [], next: undefined };
       // Events older than the previous page are also below the ceiling.
       const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
-      const found = await readPage(rows, scope, { ...filter, since, position, limit: limit + 1, newestFirst });
+      const found = await readPublishedEventPage(rows, scope, {
+        ...filter,
+        since,
+        position,
+        limit: limit + 1,
+        newestFirst,
+      });
       const items = found.slice(0, limit);
       const last = items[items.length - 1];
       return {
@@ -81,43 +88,43 @@ export class EventQueries {
     });
   }
 
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   async getEvent(scope: WorkspaceScope, id: string): Promise<PublishedEventRow | undefined> {
     return this.findEvent(await this.active.openActiveRows(), scope, id);
   }
 
-  /** Returns those events of the given ids that belong to the scope. @throws Unavailable */
+  /** Returns those events of the given ids that belong to the scope. @throws UnavailableError */
   async getEvents(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
-    const found = await (await this.active.openActiveRows()).getMany(ids, toShardValues(scope));
-    return found.filter((row) => isResourceInScope(row, scope) && this.isRetained(row));
+    const found = await (await this.active.openActiveRows()).getMany(ids, toShardKeyValues(scope));
+    return found.filter((row) => isResourceInScope(row, scope) && this.isEventRetained(row));
   }
 
-  /** Returns the scope's last event at or before the position. @throws Unavailable, Busy */
+  /** Returns the scope's last event at or before the position. @throws UnavailableError, BusyError */
   async findNewestEvent(scope: WorkspaceScope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
     const rows = await this.active.openActiveRows();
     const filter = { ...createScopeFilter(scope), position: { lte: upTo } };
     const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
-    return last && this.isRetained(last) ? last : undefined;
+    return last && this.isEventRetained(last) ? last : undefined;
   }
 
   /**
    * Returns the scope's events that match the filter.
-   * @throws Unavailable, also if the rows have not reached `upTo`; Busy
+   * @throws UnavailableError, also if the rows have not reached `upTo`; BusyError
    */
-  readRange(
+  readMatchingEventsInRange(
     scope: WorkspaceScope,
     filter: Pick<EventListQuery['filter'], 'type' | 'shipment_id'>,
     { after, upTo, limit }: LogRange,
   ): Promise<readonly PublishedEventRow[]> {
-    return this.readUpTo(upTo, (rows) => {
+    return this.readRowsIncludingEvent(upTo, (rows) => {
       const since = this.active.getRetentionStart();
-      return readPage(rows, scope, { ...filter, since, position: { gt: after, lte: upTo }, limit });
+      return readPublishedEventPage(rows, scope, { ...filter, since, position: { gt: after, lte: upTo }, limit });
     });
   }
 
-  /** Returns events of all scopes. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
+  /** Returns events of all scopes. @throws UnavailableError, also if the rows have not reached `upTo`; BusyError */
   readRangeOfAllScopes({ after, upTo, limit }: LogRange): Promise<readonly PublishedEventRow[]> {
-    return this.readUpTo(upTo, (rows) => {
+    return this.readRowsIncludingEvent(upTo, (rows) => {
       const filter = {
         position: { gt: after, lte: upTo },
         ...createCreatedAtFilter(this.active.getRetentionStart(), undefined),
@@ -126,15 +133,15 @@ export class EventQueries {
     });
   }
 
-  private async readUpTo<T>(
+  private async readRowsIncludingEvent<T>(
     positionOfEvent: HandledPosition,
     read: (rows: Collection<PublishedEventRow>) => Promise<T>,
   ): Promise<T> {
     const found = await this.readFromOneGeneration(read);
     // With an outdated pointer, the rows may be of a generation that does not contain the event yet.
     // Events that were handled late have their original log positions in the next generation.
-    const reached = this.active.progress.handledPosition();
-    if (reached === undefined || reached < toLogPosition(positionOfEvent)) throw notReachedError();
+    const reached = this.active.progress.getHandledPosition();
+    if (reached === undefined || reached < toLogPosition(positionOfEvent)) throw createPositionNotReachedError();
     return found;
   }
 
@@ -151,11 +158,11 @@ export class EventQueries {
   }
 
   private async findEvent(rows: Collection<PublishedEventRow>, scope: WorkspaceScope, id: string) {
-    const row = await rows.get(id, toShardValues(scope));
-    return row && isResourceInScope(row, scope) && this.isRetained(row) ? row : undefined;
+    const row = await rows.get(id, toShardKeyValues(scope));
+    return row && isResourceInScope(row, scope) && this.isEventRetained(row) ? row : undefined;
   }
 
-  private isRetained({ created_at }: PublishedEventRow): boolean {
+  private isEventRetained({ created_at }: PublishedEventRow): boolean {
     return created_at >= (this.active.getRetentionStart() ?? '');
   }
 
@@ -182,12 +189,12 @@ export class EventQueries {
   }
 }
 
-function notReachedError(): Unavailable {
-  return new Unavailable('read models', 'events up to the requested position are not available yet; retry later');
+function createPositionNotReachedError(): UnavailableError {
+  return new UnavailableError('read models', 'events up to the requested position are not available yet; retry later');
 }
 
 /** Reads one page in the order of positions, or in reverse order. */
-async function readPage(
+async function readPublishedEventPage(
   rows: Collection<PublishedEventRow>,
   scope: WorkspaceScope,
   {
@@ -200,9 +207,9 @@ async function readPage(
   const within = { ...createCreatedAtFilter(filter.since, filter.until), position };
   const sort = { fields: ['position'], descending: newestFirst };
   // The index is named, because the engine could choose the index of the whole scope for one shipment by mistake.
-  const by = filter.shipment_id === undefined ? {} : { index: 'by_stream', shards: toShardValues(scope) };
+  const by = filter.shipment_id === undefined ? {} : { index: 'by_stream', shards: toShardKeyValues(scope) };
   const find = (narrower: Filter) => rows.find({ filter: { ...narrower, ...within }, sort, limit, ...by });
-  const pages = await Promise.all(createIndexFilters(scope, filter).map(find));
+  const pages = await Promise.all(createIndexRangeFilters(scope, filter).map(find));
   return pages
     .flat()
     .filter((row) => isResourceInScope(row, scope))
@@ -214,10 +221,13 @@ async function readPage(
  * Splits the filter into parts. Each part is one index range in list order, so that a page costs only the rows that it
  * contains.
  */
-function createIndexFilters(scope: WorkspaceScope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
+function createIndexRangeFilters(
+  scope: WorkspaceScope,
+  { type, shipment_id }: EventListQuery['filter'],
+): readonly Filter[] {
   const types = type && [...new Set(type)];
   if (shipment_id !== undefined) {
-    return [{ stream: toStreamName(shipment_id), ...(types && { type: { in: types } }) }];
+    return [{ stream: toShipmentStreamName(shipment_id), ...(types && { type: { in: types } }) }];
   }
   return types ? types.map((each) => ({ ...createScopeFilter(scope), type: each })) : [createScopeFilter(scope)];
 }
@@ -240,7 +250,7 @@ async function readLogPositionBounds(
 ): Promise<{ readonly floor: Position; readonly ceiling: Position | undefined }> {
   const [before, beyond, imported] = await Promise.all([
     since === undefined ? '' : findLastPositionBefore(rows, scope, since),
-    until === undefined ? undefined : findFirstPositionAfter(rows, scope, until),
+    until === undefined ? undefined : findPositionOfFirstEventBeyond(rows, scope, until),
     since === undefined && until === undefined ? '' : findLastImportedPosition(rows, scope),
   ]);
   const floor = before > imported ? before : '';
@@ -255,7 +265,7 @@ async function findLastPositionBefore(
   scope: WorkspaceScope,
   since: Timestamp,
 ): Promise<Position> {
-  const created_at = { lt: addMs(since, -MAX_STORE_DELAY_MS) };
+  const created_at = { lt: addMs(since, -MAX_EVENT_STORAGE_DELAY_MS) };
   const sort = { fields: ['created_at', 'position'], descending: true };
   const [last] = await rows.find({ filter: { ...createScopeFilter(scope), created_at }, sort, limit: 1 });
   return last?.position ?? '';
@@ -264,12 +274,12 @@ async function findLastPositionBefore(
 /**
  * Returns the position of the first event that was created so late that all events until `until` are stored before it.
  */
-async function findFirstPositionAfter(
+async function findPositionOfFirstEventBeyond(
   rows: Collection<PublishedEventRow>,
   scope: WorkspaceScope,
   until: Timestamp,
 ): Promise<Position | undefined> {
-  const beyond = addMs(until, MAX_STORE_DELAY_MS);
+  const beyond = addMs(until, MAX_EVENT_STORAGE_DELAY_MS);
   // Timestamps after the year 9999 do not sort as text.
   if (beyond < until) return undefined;
   const created_at = { gt: beyond };
@@ -279,7 +289,7 @@ async function findFirstPositionAfter(
 }
 
 /**
- * Returns the position of the last imported event. Every event after it was stored within {@link MAX_STORE_DELAY_MS} of
+ * Returns the position of the last imported event. Every event after it was stored within {@link MAX_EVENT_STORAGE_DELAY_MS} of
  * its creation.
  */
 async function findLastImportedPosition(rows: Collection<PublishedEventRow>, scope: WorkspaceScope): Promise<Position> {

@@ -1,9 +1,9 @@
 import type { EventReference } from '@tracking/shipments-domain';
 import { eventually, expectAssertionStaysTrue } from '@tracking/testing';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
-import { ReadModelsTestBed, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
+import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
+import { ReadModelsTestBed, waitUntilCaughtUp, rebuildReadModelAndWait } from '../../test/world.ts';
 import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
-import { PublishedEvents } from './published-events.ts';
+import { PublishedEventReader } from './published-events.ts';
 
 const DAY_MS = 86_400_000;
 const NEVER_MS = 2 ** 31 - 1;
@@ -28,7 +28,7 @@ describe('the retention of published events', () => {
 
   /** Ids of the stored rows of all scopes. */
   const stored = async () => (await models.digestRows('published_events')).rows;
-  const ids = async (filter = {}, scope = ACME_LIVE) =>
+  const ids = async (filter = {}, scope = ACME_LIVE_SCOPE) =>
     (await models.queries.published_events.listEvents(scope, { filter, limit: 100 })).items.map(({ id }) => id);
 
   it('returns no expired event, whether or not its row is deleted', async () => {
@@ -49,7 +49,7 @@ describe('the retention of published events', () => {
       expect(await ids(filter)).toEqual([]);
     }
     const { published_events: events } = models.queries;
-    expect([await events.getEvent(ACME_LIVE, last), await ids({ after: first })]).toEqual([undefined, []]);
+    expect([await events.getEvent(ACME_LIVE_SCOPE, last), await ids({ after: first })]).toEqual([undefined, []]);
     const bodies = async (references: readonly EventReference[]) => ({
       covered: references.length,
       events: references.map(({ id }) => ({
@@ -57,15 +57,18 @@ describe('the retention of published events', () => {
         type: 'shipment.created' as const,
         created_at: '',
         api_version: '2026-11-01' as const,
-        ...ACME_LIVE,
+        ...ACME_LIVE_SCOPE,
         data: {},
       })),
     });
     const encode = ({ id }: { readonly id: string }) => Buffer.from(id);
-    const feed = new PublishedEvents(models, bodies).createFeed({ encode, onFailure: () => undefined });
-    expect(await feed.followEvents(ACME_LIVE, {}, { id: first })).toBeUndefined();
-    const followed = await feed.followEvents(ACME_LIVE, {}, 'beginning');
-    const now = await feed.followEvents(ACME_LIVE, {});
+    const feed = new PublishedEventReader(models, bodies).createPublishedEventFeed({
+      encode,
+      onFailure: () => undefined,
+    });
+    expect(await feed.followEvents(ACME_LIVE_SCOPE, {}, { id: first })).toBeUndefined();
+    const followed = await feed.followEvents(ACME_LIVE_SCOPE, {}, 'beginning');
+    const now = await feed.followEvents(ACME_LIVE_SCOPE, {});
     expect(now?.startedAfter).toBe('beginning');
     const told = followed?.readNextEvents();
     followed?.stopFollowing();
@@ -77,7 +80,7 @@ describe('the retention of published events', () => {
   it('deletes expired events of every workspace and environment, and keeps younger ones', async () => {
     await start({ sweepEveryMs: 5 });
     await world.writer.createShipment(1);
-    await world.writer.createShipment(2, {}, ACME_TEST);
+    await world.writer.createShipment(2, {}, ACME_TEST_SCOPE);
     await world.writer.createShipment(3, {}, OTHER_WORKSPACE);
     for (let times = 0; times < 450; times += 50) {
       const change = { type: 'shipment.changed.v1', data: { changes: {} } };
@@ -100,10 +103,10 @@ describe('the retention of published events', () => {
     await waitUntilCaughtUp(models);
     offsetMs = 31 * DAY_MS;
     expect(await stored()).toBe(1);
-    await rebuildAndWait(models, 'published_events');
+    await rebuildReadModelAndWait(models, 'published_events');
     expect(await stored()).toBe(0);
     offsetMs = 0;
-    await rebuildAndWait(models, 'published_events');
+    await rebuildReadModelAndWait(models, 'published_events');
     expect(await stored()).toBe(1);
   });
 

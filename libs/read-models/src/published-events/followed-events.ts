@@ -8,7 +8,7 @@ interface FollowedEventsOptions {
   /**
    * Reads the first matching events between two positions. Also returns the position up to which these events are
    * complete.
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
   readonly readMissed: (
     after: HandledPosition,
@@ -21,7 +21,7 @@ interface FollowedEventsOptions {
 const BATCH_BYTES = 65_536;
 
 /** One follower of the log. It stores only its position, so a slow follower does not delay others. */
-export class FollowedEvents {
+export class PublishedEventFollower {
   /**
    * Id of the event after which this follower started, or `beginning`; undefined if the follower was created with an
    * event id.
@@ -38,7 +38,7 @@ export class FollowedEvents {
   /**
    * Waits for the next events and returns them, oldest first. Call the method again after processing the events.
    * @returns an empty list after `stopFollowing`
-   * @throws Unavailable, Busy; the next call returns the same events
+   * @throws UnavailableError, BusyError; the next call returns the same events
    */
   async readNextEvents(): Promise<readonly FollowedEvent[]> {
     const { events, matches, readMissed } = this.parts;
@@ -147,7 +147,7 @@ export class ScopeEvents {
 }
 
 /** The most recent events of all scopes that have followers. Their total size in bytes is limited. */
-export class RecentEvents {
+export class RecentEventCache {
   private readonly scopes = new Map<string, ScopeEvents>();
   /** Scope and size of every event in memory, oldest event first. */
   private readonly order: { readonly scope: ScopeEvents; readonly bytes: number }[] = [];
@@ -167,14 +167,14 @@ export class RecentEvents {
    * Starts to keep events of the scope.
    * @param start position after which events are kept
    */
-  openScope(scope: WorkspaceScope, start: HandledPosition): ScopeEvents {
+  startKeepingEventsOfScope(scope: WorkspaceScope, start: HandledPosition): ScopeEvents {
     const key = createScopeKey(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
     this.scopes.set(key, known);
     return known;
   }
 
-  closeScope(scope: ScopeEvents): void {
+  stopKeepingEventsOfScope(scope: ScopeEvents): void {
     if (this.scopes.get(scope.key) === scope) this.scopes.delete(scope.key);
   }
 
@@ -184,14 +184,14 @@ export class RecentEvents {
     scope.addEvent(event);
     this.order.push({ scope, bytes: event.bytes.length });
     this.bytes += event.bytes.length;
-    while (this.bytes > this.maxBytes) this.evictOldestEvents();
+    while (this.bytes > this.maxBytes) this.evictOldestEvent();
   }
 
   wakeAllFollowers(): void {
     for (const scope of this.scopes.values()) scope.wakeFollowers();
   }
 
-  private evictOldestEvents(): void {
+  private evictOldestEvent(): void {
     const oldest = this.order.shift();
     if (oldest === undefined) return;
     this.bytes -= oldest.bytes;

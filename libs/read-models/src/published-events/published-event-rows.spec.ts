@@ -1,6 +1,6 @@
 import { storedEventTypes, toShipmentEvent } from '@tracking/shipments-domain';
 import {
-  ACME_LIVE,
+  ACME_LIVE_SCOPE,
   createDocumentRecord,
   createMilestone,
   createEvent,
@@ -8,7 +8,7 @@ import {
   createShipmentToken,
 } from '../../test/shipment-events.ts';
 import type { ProjectedEvent } from '../read-model.ts';
-import { publishedEventsModel } from './published-event-rows.ts';
+import { publishedEventsReadModel } from './published-event-rows.ts';
 
 const stream = `shipment-${createShipmentToken(1)}`;
 const last = { containers: [] };
@@ -21,7 +21,7 @@ const changed = { stored, previous: document };
 
 /** Data of every stored event, with the type that it is announced as. */
 const ANNOUNCED: readonly (readonly [type: string, data: object, announced: string | undefined])[] = [
-  ['shipment.created.v1', { ...ACME_LIVE, shipment: createShipmentRecord(1), sent: {} }, 'shipment.created'],
+  ['shipment.created.v1', { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1), sent: {} }, 'shipment.created'],
   ['shipment.updated.v1', { fields: {}, sent: {}, last }, undefined],
   ['shipment.ports_given.v1', { origin_port: null, destination_port: null }, undefined],
   ['shipment.cancelled.v1', {}, undefined],
@@ -51,9 +51,15 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
 
 function event(type: string, data: object): ProjectedEvent {
   const written = { ...createEvent({ type, data }), stream, revision: 3, position: '0004' };
-  return { id: written.id, stream, position: written.position, scope: ACME_LIVE, event: toShipmentEvent(written) };
+  return {
+    id: written.id,
+    stream,
+    position: written.position,
+    scope: ACME_LIVE_SCOPE,
+    event: toShipmentEvent(written),
+  };
 }
-const rowsOf = (given: ProjectedEvent) => publishedEventsModel.apply(given, () => undefined);
+const rowsOf = (given: ProjectedEvent) => publishedEventsReadModel.applyEventToRows(given, () => undefined);
 
 describe('rows of published events', () => {
   it.each(ANNOUNCED)('%s produces the row of its announced event', (type, data, announced) => {
@@ -64,7 +70,7 @@ describe('rows of published events', () => {
         : [
             {
               id: `evt_${given.id}`,
-              ...ACME_LIVE,
+              ...ACME_LIVE_SCOPE,
               type: announced,
               created_at: given.event.metadata.recorded_at,
               stream,

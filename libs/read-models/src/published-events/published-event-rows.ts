@@ -10,7 +10,7 @@ import {
 import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import { findPublicEventOfStoredEvent, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
-import type { ActiveRows } from '../active-rows.ts';
+import type { ActiveGenerationRows } from '../active-rows.ts';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope, createScopeFilter } from '../read-model.ts';
 
 /** Row of one public event, with the fields for finding and building the event. Rows never change. */
@@ -26,7 +26,7 @@ export interface PublishedEventRow extends ReadModelRow, EventReference, Workspa
 }
 
 /** Read model of published events, one row per event. */
-export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_events'> = {
+export const publishedEventsReadModel: ReadModel<PublishedEventRow, 'published_events'> = {
   name: 'published_events',
   version: 2,
   indexes: [
@@ -42,7 +42,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
   scoped: true,
   retainedFrom: ({ created_at }) => created_at,
 
-  apply({ id, stream, position, place, event, scope }) {
+  applyEventToRows({ id, stream, position, place, event, scope }) {
     const announcement = findPublicEventOfStoredEvent(event);
     if (announcement === undefined) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
@@ -67,7 +67,7 @@ const PAUSE_MS_PER_DELETION_MS = 4;
 const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
 interface EventSweeperOptions {
-  readonly active: Pick<ActiveRows<ReadModelRow>, 'openActiveRows' | 'getRetentionStart'>;
+  readonly active: Pick<ActiveGenerationRows<ReadModelRow>, 'openActiveRows' | 'getRetentionStart'>;
   readonly sweepEveryMs?: number;
   readonly leases: LeaseSource;
   readonly logger: Logger;
@@ -81,7 +81,7 @@ export class EventSweeper {
 
   constructor(private readonly parts: EventSweeperOptions) {
     const { leases, logger, metrics, sweepEveryMs = DEFAULT_SWEEP_INTERVAL_MS } = parts;
-    this.deleted = metrics.counter(
+    this.deleted = metrics.createCounter(
       'published_events_deleted_total',
       'Published events deleted at the end of their retention',
     );
@@ -92,21 +92,21 @@ export class EventSweeper {
       countRetry: createRetryCounter(metrics),
       description: 'deleting old events',
       intervalMs: sweepEveryMs,
-      runRound: (ending) => this.deleteExpiredRows(ending),
+      runJobRound: (ending) => this.deleteExpiredRows(ending),
     });
   }
 
   private async deleteExpiredRows(ending: AbortSignal): Promise<void> {
     const rows = (await this.parts.active.openActiveRows()) as unknown as Collection<PublishedEventRow>;
     const before = this.parts.active.getRetentionStart() ?? '';
-    for await (const workspace_id of findWorkspaces(rows)) {
+    for await (const workspace_id of listWorkspacesWithEvents(rows)) {
       for (const environment of ENVIRONMENTS) {
-        await this.sweepScope(rows, { workspace_id, environment }, before, ending);
+        await this.deleteOldEventsOfScope(rows, { workspace_id, environment }, before, ending);
       }
     }
   }
 
-  private async sweepScope(
+  private async deleteOldEventsOfScope(
     rows: Collection<PublishedEventRow>,
     scope: WorkspaceScope,
     before: Timestamp,
@@ -126,7 +126,7 @@ export class EventSweeper {
 }
 
 /** Finds all workspaces with a search for each next workspace in the index. */
-async function* findWorkspaces(rows: Collection<PublishedEventRow>): AsyncIterable<string> {
+async function* listWorkspacesWithEvents(rows: Collection<PublishedEventRow>): AsyncIterable<string> {
   const sort = { fields: ['workspace_id', 'environment', 'created_at', 'position'] };
   for (let last = ''; ;) {
     const [next] = await rows.find({ filter: { workspace_id: { gt: last } }, sort, limit: 1 });

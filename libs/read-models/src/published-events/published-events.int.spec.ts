@@ -3,13 +3,13 @@ import type { EventType, PublishedEvent, WorkspaceScope, ShipmentRecord } from '
 import {
   type EventReference,
   type RecreatedEvents,
-  evolveRecord,
+  evolveShipmentRecord,
   toPublicEvent,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import {
-  ACME_LIVE,
-  ACME_TEST,
+  ACME_LIVE_SCOPE,
+  ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
   createMilestone,
   createEvent,
@@ -20,7 +20,7 @@ import { ReadModelsTestBed, expectEqualToRebuild } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { EventListQuery } from './event-queries.ts';
-import { PublishedEvents } from './published-events.ts';
+import { PublishedEventReader } from './published-events.ts';
 
 const ADDRESSES = { appUrl: 'https://app', baseUrl: 'https://api' };
 
@@ -30,12 +30,12 @@ const DAY = 24;
 describe('published events', () => {
   let world: ReadModelsTestBed;
   let models: ReadModels;
-  let events: PublishedEvents;
+  let events: PublishedEventReader;
   beforeAll(async () => {
     world = await ReadModelsTestBed.open();
     models = await world.startReadModels();
     await models.ready;
-    events = new PublishedEvents(models, bodies);
+    events = new PublishedEventReader(models, bodies);
     await given();
   });
   afterAll(() => world.close());
@@ -44,11 +44,11 @@ describe('published events', () => {
   async function bodies(references: readonly EventReference[]): Promise<RecreatedEvents> {
     const made: PublishedEvent[] = [];
     for (const { stream, revision } of references) {
-      const scope = scopes.get(stream) ?? ACME_LIVE;
+      const scope = scopes.get(stream) ?? ACME_LIVE_SCOPE;
       let record: ShipmentRecord | undefined;
       for (const stored of await world.engine.eventStore.read(stream, { to: revision })) {
         const event = toShipmentEvent(stored);
-        record = evolveRecord(record, event);
+        record = evolveShipmentRecord(record, event);
         const body = toPublicEvent(stored.id, event, { ...scope, record, exceptions: [] }, ADDRESSES);
         if (event.revision === revision && body) made.push(body);
       }
@@ -64,12 +64,12 @@ describe('published events', () => {
     const event = createEvent({ type, data });
     const stored = { ...event, id: randomUUID(), metadata: { ...event.metadata, recorded_at: at(hour) } };
     ids.set(`evt_${stored.id}`, name);
-    const stream = world.writer.streamName(n);
+    const stream = world.writer.getShipmentStreamName(n);
     return world.engine.eventStore.append(stream, revision === 0 ? 'no_stream' : revision - 1, [stored]);
   }
 
-  function create(name: string, n: number, hour: number, scope: WorkspaceScope = ACME_LIVE) {
-    scopes.set(world.writer.streamName(n), scope);
+  function create(name: string, n: number, hour: number, scope: WorkspaceScope = ACME_LIVE_SCOPE) {
+    scopes.set(world.writer.getShipmentStreamName(n), scope);
     const sent = { etd: null, eta: null, legs: [] };
     return append(name, n, 0, hour, 'shipment.created.v1', { ...scope, shipment: createShipmentRecord(n), sent });
   }
@@ -82,7 +82,7 @@ describe('published events', () => {
   /** Listed in store order. `late` was repeated one day after it was first sent. */
   async function given(): Promise<void> {
     await create('a1', 1, 0);
-    await create('test', 3, 0, ACME_TEST);
+    await create('test', 3, 0, ACME_TEST_SCOPE);
     await record('a2', 1, 1, 1);
     await create('b1', 2, 40);
     await create('other', 4, 40, OTHER_WORKSPACE);
@@ -98,7 +98,7 @@ describe('published events', () => {
   function list(
     filter: EventListQuery['filter'] = {},
     limit = 100,
-    scope: WorkspaceScope = ACME_LIVE,
+    scope: WorkspaceScope = ACME_LIVE_SCOPE,
   ): Promise<string[][]> {
     return read({ filter, limit }, scope);
   }
@@ -122,7 +122,7 @@ describe('published events', () => {
   });
 
   it('equal the envelopes that webhooks deliver', async () => {
-    const created = await events.getEvent(ACME_LIVE, idOf('a1'));
+    const created = await events.getEvent(ACME_LIVE_SCOPE, idOf('a1'));
     expect(Object.entries(created ?? {}).map(([name]) => name)).toEqual([
       ...['id', 'type', 'created_at', 'api_version', 'environment', 'workspace_id', 'data'],
     ]);
@@ -130,22 +130,22 @@ describe('published events', () => {
       type: 'shipment.created',
       created_at: at(0),
       api_version: '2026-11-01',
-      ...ACME_LIVE,
+      ...ACME_LIVE_SCOPE,
       data: { shipment_id: `shp_${createShipmentToken(1)}`, shipment_version: 1, shipment: { house_bill: null } },
     });
-    expect(await events.getEvent(ACME_LIVE, idOf('a4'))).toMatchObject({
+    expect(await events.getEvent(ACME_LIVE_SCOPE, idOf('a4'))).toMatchObject({
       type: 'shipment.updated',
       data: { shipment_version: 5, shipment: { house_bill: 'HB' }, changes: { house_bill: { to: 'HB' } } },
     });
   });
 
   it('return nothing of another scope', async () => {
-    expect(await list({}, 9, ACME_TEST)).toEqual([['test']]);
+    expect(await list({}, 9, ACME_TEST_SCOPE)).toEqual([['test']]);
     expect(await list({}, 9, OTHER_WORKSPACE)).toEqual([['other']]);
     expect(await list({ shipment_id: `shp_${createShipmentToken(4)}` })).toEqual([[]]);
     expect(await list({ after: idOf('test') })).toEqual([[]]);
     for (const id of [idOf('other'), idOf('test'), idOf('quiet'), 'evt_unknown']) {
-      expect(await events.getEvent(ACME_LIVE, id)).toBeUndefined();
+      expect(await events.getEvent(ACME_LIVE_SCOPE, id)).toBeUndefined();
     }
   });
 
@@ -172,7 +172,7 @@ describe('published events', () => {
     expect((await list(filter, 1)).flat()).toEqual(expected);
     expect((await list(filter, 2)).flat()).toEqual(expected);
     for (const limit of [1, 2, 9]) {
-      const newestFirst = await read({ filter, limit, newestFirst: true }, ACME_LIVE);
+      const newestFirst = await read({ filter, limit, newestFirst: true }, ACME_LIVE_SCOPE);
       expect(newestFirst.flat()).toEqual(expected.toReversed());
     }
   });
@@ -190,7 +190,7 @@ describe('published events', () => {
   it('that were imported are found by time at any position', async () => {
     const scope = { workspace_id: 'wsp_moved', environment: 'live' } as const;
     const put = async (n: number, revision: number, day: number, imported = true) => {
-      const stream = world.writer.streamName(n);
+      const stream = world.writer.getShipmentStreamName(n);
       const sent = { etd: null, eta: null, legs: [] };
       const body =
         revision === 0
@@ -238,9 +238,9 @@ describe('published events', () => {
   });
 
   it('omit events that cannot be built', async () => {
-    const none = new PublishedEvents(models, ({ length }) => Promise.resolve({ events: [], covered: length }));
-    expect(await none.getEvent(ACME_LIVE, idOf('a1'))).toBeUndefined();
-    expect((await none.listEvents(ACME_LIVE, { filter: {}, limit: 2 })).items).toEqual([]);
+    const none = new PublishedEventReader(models, ({ length }) => Promise.resolve({ events: [], covered: length }));
+    expect(await none.getEvent(ACME_LIVE_SCOPE, idOf('a1'))).toBeUndefined();
+    expect((await none.listEvents(ACME_LIVE_SCOPE, { filter: {}, limit: 2 })).items).toEqual([]);
   });
 
   it('are the same after a rebuild', async () => {

@@ -1,19 +1,19 @@
 import type { WorkspaceScope } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { createTermsFilter } from './possible-duplicates.ts';
-import type { ShipmentRow } from './shipment-rows.ts';
+import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
 /** Limits of one request. A read that exceeds them is sent alone. */
 const MAX_COMBINED_READS = 10;
 const MAX_COMBINED_TERMS = 100;
 /** Maximum milliseconds for which a read waits for an earlier request. */
-const MAX_WAIT_MS = 5;
+const MAX_READ_COMBINING_WAIT_MS = 5;
 
-type ShipmentRows = Pick<Collection<ShipmentRow>, 'find'>;
+type ShipmentRows = Pick<Collection<ShipmentReadModelRow>, 'find'>;
 
-interface TermRead {
+interface PendingTermRead {
   readonly terms: readonly string[];
-  resolve(rows: readonly ShipmentRow[]): void;
+  resolve(rows: readonly ShipmentReadModelRow[]): void;
   reject(error: unknown): void;
 }
 
@@ -21,7 +21,7 @@ interface TermRead {
 interface ReadGroup {
   readonly rows: ShipmentRows;
   readonly scope: WorkspaceScope;
-  waiting: TermRead[];
+  waiting: PendingTermRead[];
   running: number;
   cancelSending: (() => void) | undefined;
 }
@@ -30,14 +30,18 @@ interface ReadGroup {
  * Combines reads of rows by their terms into one request: those of one turn of the event loop, and those that arrive
  * within 5 ms while a request runs. Reads of different workspaces or environments are never combined.
  */
-export class CombinedTermReads {
+export class TermReadCombiner {
   private readonly groups = new Map<string, ReadGroup>();
 
   /** @param limit maximum number of rows of each read */
   constructor(private readonly limit: number) {}
 
-  /** Returns rows that have at least one of the terms, in no particular order. @throws Unavailable */
-  readRows(rows: ShipmentRows, scope: WorkspaceScope, terms: readonly string[]): Promise<readonly ShipmentRow[]> {
+  /** Returns rows that have at least one of the terms, in no particular order. @throws UnavailableError */
+  readRows(
+    rows: ShipmentRows,
+    scope: WorkspaceScope,
+    terms: readonly string[],
+  ): Promise<readonly ShipmentReadModelRow[]> {
     const key = `${scope.workspace_id}/${scope.environment}`;
     const group = this.groups.get(key) ?? { rows, scope, waiting: [], running: 0, cancelSending: undefined };
     // The group still reads the rows of another generation.
@@ -45,37 +49,37 @@ export class CombinedTermReads {
     this.groups.set(key, group);
     return new Promise((resolve, reject) => {
       group.waiting.push({ terms, resolve, reject });
-      this.scheduleSending(key, group);
+      this.scheduleWaitingReads(key, group);
     });
   }
 
-  private scheduleSending(key: string, group: ReadGroup): void {
+  private scheduleWaitingReads(key: string, group: ReadGroup): void {
     if (group.cancelSending !== undefined) return;
-    const send = () => this.sendWaiting(key, group);
+    const send = () => this.runWaitingReads(key, group);
     if (group.running === 0) {
       const immediate = setImmediate(send);
       group.cancelSending = () => clearImmediate(immediate);
     } else {
-      const timer = setTimeout(send, MAX_WAIT_MS);
+      const timer = setTimeout(send, MAX_READ_COMBINING_WAIT_MS);
       group.cancelSending = () => clearTimeout(timer);
     }
   }
 
-  private sendWaiting(key: string, group: ReadGroup): void {
+  private runWaitingReads(key: string, group: ReadGroup): void {
     group.cancelSending?.();
     group.cancelSending = undefined;
     while (group.waiting.length > 0) {
       group.running += 1;
-      void this.sendBatch(group, takeNextBatch(group)).then(() => {
+      void this.runReadsAsOneQuery(group, takeNextBatch(group)).then(() => {
         group.running -= 1;
-        if (group.waiting.length > 0) this.sendWaiting(key, group);
+        if (group.waiting.length > 0) this.runWaitingReads(key, group);
         else if (group.running === 0) this.groups.delete(key);
       });
     }
   }
 
   /** Never rejects. */
-  private async sendBatch({ rows, scope }: ReadGroup, batch: readonly TermRead[]): Promise<void> {
+  private async runReadsAsOneQuery({ rows, scope }: ReadGroup, batch: readonly PendingTermRead[]): Promise<void> {
     const read = (terms: readonly string[], limit: number) =>
       rows.find({ filter: createTermsFilter(scope, terms), limit });
     try {
@@ -84,20 +88,23 @@ export class CombinedTermReads {
       const isComplete = batch.length === 1 || found.length < this.limit * batch.length;
       for (const one of batch) {
         if (!isComplete) read(one.terms, this.limit).then(one.resolve, one.reject);
-        else one.resolve(batch.length === 1 ? found : this.selectRows(found, one));
+        else one.resolve(batch.length === 1 ? found : this.selectRowsWithTerms(found, one));
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
   }
 
-  private selectRows(found: readonly ShipmentRow[], { terms }: TermRead): readonly ShipmentRow[] {
+  private selectRowsWithTerms(
+    found: readonly ShipmentReadModelRow[],
+    { terms }: PendingTermRead,
+  ): readonly ShipmentReadModelRow[] {
     const wanted = new Set(terms);
     return found.filter((row) => row.terms.some((term) => wanted.has(term))).slice(0, this.limit);
   }
 }
 
-function takeNextBatch(group: ReadGroup): readonly TermRead[] {
+function takeNextBatch(group: ReadGroup): readonly PendingTermRead[] {
   let terms = 0;
   const end = group.waiting.findIndex((one, index) => {
     terms += one.terms.length;

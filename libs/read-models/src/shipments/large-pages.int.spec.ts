@@ -1,4 +1,4 @@
-import { ACME_LIVE, createShipmentToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createShipmentToken } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { SortValues } from '../read-model.ts';
@@ -44,7 +44,11 @@ describe('pages of large shipments', () => {
     const seen: string[] = [];
     let pages = 0;
     for (let after: SortValues | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
-      const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE, { ...query, limit: 200, after });
+      const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE_SCOPE, {
+        ...query,
+        limit: 200,
+        after,
+      });
       expect(items.length).toBeGreaterThan(0);
       expect(Buffer.byteLength(JSON.stringify(items))).toBeLessThanOrEqual(MAX_PAGE_BYTES);
       seen.push(...items.map(({ id }) => id));

@@ -1,5 +1,5 @@
 import { createShipmentRecord } from '../../test/shipment-events.ts';
-import { toRowFilter, matchesConditions } from './list-conditions.ts';
+import { toRowFilter, matchesListConditions } from './list-conditions.ts';
 import { splitIntoWords } from './shipment-terms.ts';
 
 describe('conditions evaluated on the record alone', () => {
@@ -14,6 +14,6 @@ describe('conditions evaluated on the record alone', () => {
     ['a', 'a\u{20000}', true],
   ])('%s begins a word of %s: %s', (q, name, begins) => {
     const record = createShipmentRecord(1, { shipper: { name, external_id: null } });
-    expect(matchesConditions(record, toRowFilter({ words: splitIntoWords(q) }))).toBe(begins);
+    expect(matchesListConditions(record, toRowFilter({ words: splitIntoWords(q) }))).toBe(begins);
   });
 });

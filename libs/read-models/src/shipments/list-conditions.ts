@@ -6,7 +6,7 @@ import {
   type ShipmentFilterName,
   type ShipmentRecord,
   type ShipmentStatus,
-  listShipmentFilters,
+  listShipmentFiltersOfKinds,
 } from '@tracking/contracts';
 import type { FieldBounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
@@ -15,8 +15,8 @@ import {
   listSearchedWords,
   prefixUpperBound,
   INACTIVE_STATUSES,
-  TERM_FILTERS,
-  toTerm,
+  EXACT_MATCH_TERM_FILTERS,
+  createTermIndexEntry,
   listSearchTerms,
   toWordTerm,
 } from './shipment-terms.ts';
@@ -73,7 +73,7 @@ export interface ShipmentListQuery {
 }
 
 /** A list filter, converted to conditions on rows. */
-export interface ListConditions {
+export interface ShipmentListConditions {
   /** Terms that a row must have, all of them. */
   readonly terms: readonly string[];
   /** Groups of terms. A row must have one term of each group, and no row has two terms of one group. */
@@ -101,16 +101,16 @@ export type LeadingCondition =
 export function toRowFilter(
   filter: ShipmentListFilter,
   version = FIRST_VERSION_WITH_FOLDED_REFERENCES,
-): ListConditions {
-  const groups = TERM_FILTERS.flatMap((name) => {
+): ShipmentListConditions {
+  const groups = EXACT_MATCH_TERM_FILTERS.flatMap((name) => {
     const value = filter[name];
     if (value === undefined) return [];
     const values = typeof value === 'string' ? [value] : value;
-    return [values.map((one) => toTerm(name, one, version))];
+    return [values.map((one) => createTermIndexEntry(name, one, version))];
   });
   const terms = groups.flatMap((group) => (group.length === 1 ? group : []));
   const { has_open_exceptions: hasOpen } = filter;
-  if (hasOpen === true) terms.push(toTerm('has_open_exceptions', true));
+  if (hasOpen === true) terms.push(createTermIndexEntry('has_open_exceptions', true));
   return {
     terms,
     alternatives: groups.filter(({ length }) => length !== 1),
@@ -119,18 +119,18 @@ export function toRowFilter(
       gte: toWordTerm(word),
       lt: toWordTerm(prefixUpperBound(word)),
     })),
-    ranges: toRanges(filter),
+    ranges: toSortFieldRanges(filter),
     common: hasOpen === false ? { has_open_exceptions: false } : {},
   };
 }
 
 /** Returns true if no row can meet the conditions, because a filter allows no value. */
-export function areUnsatisfiable({ statuses, alternatives }: ListConditions): boolean {
+export function areConditionsUnsatisfiable({ statuses, alternatives }: ShipmentListConditions): boolean {
   return statuses?.length === 0 || alternatives.some(({ length }) => length === 0);
 }
 
 /** Returns all conditions that can select an index range, usually the most selective condition first. */
-export function listLeadingConditions(conditions: ListConditions): readonly LeadingCondition[] {
+export function listConditionsSelectingIndexRange(conditions: ShipmentListConditions): readonly LeadingCondition[] {
   const { terms, alternatives, statuses, words, ranges } = conditions;
   return [
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
@@ -142,9 +142,9 @@ export function listLeadingConditions(conditions: ListConditions): readonly Lead
 }
 
 /** Returns filters with the leading condition only, one filter for each range of its index. */
-export function createLeadingFilters(
+export function createFiltersOfLeadingCondition(
   scope: Filter,
-  { ranges }: ListConditions,
+  { ranges }: ShipmentListConditions,
   lead: LeadingCondition,
 ): readonly Filter[] {
   switch (lead.by) {
@@ -164,14 +164,14 @@ export function createLeadingFilters(
  * Returns filters with all conditions, one filter for each range of the leading condition's index. Without a leading
  * condition, the ranges are those of a sort index.
  */
-export function createRangeFilters(
+export function createFiltersPerIndexRange(
   scope: Filter,
-  conditions: ListConditions,
+  conditions: ShipmentListConditions,
   lead?: LeadingCondition,
 ): readonly Filter[] {
   const { statuses, ranges, common } = conditions;
   const every = { ...scope, ...ranges, ...common };
-  const elements = listElementConditions(conditions, lead);
+  const elements = listNonLeadingTermConditions(conditions, lead);
   if (lead === undefined || lead.by === 'time') {
     return [{ ...every, ...createTermsCondition(elements), ...createStatusCondition(statuses) }];
   }
@@ -181,7 +181,7 @@ export function createRangeFilters(
   const inTerms = statuses === undefined ? [] : listStatusTerms(statuses);
   // If several statuses are requested, the index cannot tell which one a row has, so the `status` field is compared.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
-  return listFirstElements(lead).map((first) => ({
+  return listLeadingTermConditions(lead).map((first) => ({
     ...every,
     ...createTermsCondition([first, ...asTerm, ...elements]),
     ...createStatusCondition(asField),
@@ -191,8 +191,8 @@ export function createRangeFilters(
 type ElementCondition = string | FieldBounds | { readonly in: readonly string[] };
 
 /** Returns the conditions on the terms of a row, except the leading one. */
-function listElementConditions(
-  { terms, alternatives, words }: ListConditions,
+function listNonLeadingTermConditions(
+  { terms, alternatives, words }: ShipmentListConditions,
   lead: LeadingCondition | undefined,
 ): readonly ElementCondition[] {
   return [
@@ -205,7 +205,7 @@ function listElementConditions(
 }
 
 /** Returns the first condition on the terms of each range. */
-function listFirstElements(
+function listLeadingTermConditions(
   lead: Extract<LeadingCondition, { readonly by: 'term' | 'alternatives' | 'word' }>,
 ): readonly ElementCondition[] {
   if (lead.by === 'alternatives') return lead.terms;
@@ -216,9 +216,9 @@ function listFirstElements(
  * Returns true if a shipment meets the conditions. The result is the same as with an index, but computed from the
  * record alone.
  */
-export function matchesConditions(
+export function matchesListConditions(
   record: ShipmentRecord,
-  { terms, alternatives, statuses, words, ranges, common }: ListConditions,
+  { terms, alternatives, statuses, words, ranges, common }: ShipmentListConditions,
 ): boolean {
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
@@ -244,7 +244,10 @@ function listRequestedStatuses({ status, active }: ShipmentListFilter): readonly
 function listStatusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
   const underWay = SHIPMENT_STATUSES.every((one) => INACTIVE_STATUSES.includes(one) || statuses.includes(one));
   const others = statuses.filter((one) => !underWay || INACTIVE_STATUSES.includes(one));
-  return [...(underWay ? [toTerm('active', true)] : []), ...others.map((one) => toTerm('status', one))];
+  return [
+    ...(underWay ? [createTermIndexEntry('active', true)] : []),
+    ...others.map((one) => createTermIndexEntry('status', one)),
+  ];
 }
 
 /** Drops words that are prefixes of other words, because the longer words imply them. */
@@ -254,9 +257,9 @@ function dropPrefixWords(words: readonly string[]): readonly string[] {
   return longest.sort((one, other) => other.length - one.length);
 }
 
-function toRanges(filter: ShipmentListFilter): ListConditions['ranges'] {
+function toSortFieldRanges(filter: ShipmentListFilter): ShipmentListConditions['ranges'] {
   const ranges: { [Field in ShipmentSortField]?: FieldBounds } = {};
-  for (const name of listShipmentFilters('time')) {
+  for (const name of listShipmentFiltersOfKinds('time')) {
     const value = filter[name];
     const [field, side] = SHIPMENT_FILTERS[name].bounds;
     if (value !== undefined) ranges[field] = { ...ranges[field], [side === 'from' ? 'gte' : 'lte']: value };
@@ -276,7 +279,7 @@ function createStatusCondition(statuses: readonly ShipmentStatus[] | undefined):
   return { status: statuses.length === 1 && only !== undefined ? only : { in: statuses } };
 }
 
-function toRangeFilter(ranges: ListConditions['ranges'], field: ShipmentSortField): Filter {
+function toRangeFilter(ranges: ShipmentListConditions['ranges'], field: ShipmentSortField): Filter {
   const bounds = ranges[field];
   return bounds === undefined ? {} : { [field]: bounds };
 }

@@ -1,15 +1,15 @@
 import { VisitCountingRows } from '../../test/counted-rows.ts';
 import {
   createFixedRowSource,
-  toDay,
-  createRandomRecord,
+  toTimeOfNthDay,
+  createRandomShipmentRecord,
   createSeededRandom,
   toShipmentRow,
 } from '../../test/listed-shipments.ts';
-import { ACME_LIVE } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
 import type { ShipmentListFilter, ShipmentSortField } from './list-conditions.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
-import { shipmentsModel } from './shipment-rows.ts';
+import { shipmentsReadModel } from './shipment-rows.ts';
 
 const random = createSeededRandom(5);
 /**
@@ -19,11 +19,11 @@ const random = createSeededRandom(5);
 const ROWS = Array.from({ length: 20_000 }, (_, n) => {
   const isEven = n % 2 === 0;
   return toShipmentRow({
-    ...createRandomRecord(n, random),
+    ...createRandomShipmentRecord(n, random),
     mode: isEven ? 'ocean' : 'air',
     carrier_scac: isEven ? 'MAEU' : 'MSCU',
     house_bill: `HBL-${n}`,
-    eta: n % 10 === 0 ? toDay(n % 300) : null,
+    eta: n % 10 === 0 ? toTimeOfNthDay(n % 300) : null,
     destination_port: 'NLRTM',
     open_exceptions_count: 0,
     shipper: { name: isEven ? 'Acme Trading' : 'Nordic Paper', external_id: `C-${n % 500}` },
@@ -33,7 +33,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
 });
 
 describe('rows visited per page of a list of 20,000 shipments', () => {
-  const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, shipmentsReadModel.indexes);
   const queries = new ShipmentQueries(createFixedRowSource(rows));
 
   // A page of 50 reads 51 entries.
@@ -52,7 +52,7 @@ describe('rows visited per page of a list of 20,000 shipments', () => {
     ['several statuses', { status: ['pending', 'booked', 'arrived'] }, 'created_at', 3 * 51, 50],
     ['one reference', { house_bill: 'HBL-77' }, 'created_at', 1, 1],
     ['one shipper', { shipper: 'C-7' }, 'eta', 3 * 40, 40],
-    ['a range of time', { eta_from: toDay(10), eta_to: toDay(40) }, 'created_at', 2 * 280, 50],
+    ['a range of time', { eta_from: toTimeOfNthDay(10), eta_to: toTimeOfNthDay(40) }, 'created_at', 2 * 280, 50],
     ['several modes', { mode: ['ocean', 'air', 'rail'] }, 'created_at', 3 * 51, 50],
     ['several modes', { mode: ['ocean', 'air', 'rail'] }, 'updated_at', 1_000 + 51, 50],
     ['several modes and a term', { mode: ['ocean', 'air'], carrier_scac: 'MSCU' }, 'updated_at', 2_000 + 2 * 51, 50],
@@ -68,7 +68,11 @@ describe('rows visited per page of a list of 20,000 shipments', () => {
     ['a word that many and one that one has', { words: ['acme', '777'] }, 'eta', 400 + 3 * 40, 0],
   ])('filter %s: %j by %s visits at most %d', async (_title, filter, field, most, found) => {
     rows.visits = 0;
-    const page = await queries.listShipments(ACME_LIVE, { filter, order: { field, descending: true }, limit: 50 });
+    const page = await queries.listShipments(ACME_LIVE_SCOPE, {
+      filter,
+      order: { field, descending: true },
+      limit: 50,
+    });
     expect(rows.visits).toBeLessThanOrEqual(most);
     if (found > 0) expect(page.items).toHaveLength(found);
   });
@@ -77,7 +81,7 @@ describe('rows visited per page of a list of 20,000 shipments', () => {
     const filter: ShipmentListFilter = { mode: ['ocean'], carrier_scac: 'MSCU' };
     let pages = 0;
     for (let after: Parameters<typeof queries.listShipments>[1]['after']; ;) {
-      const { items, next } = await queries.listShipments(ACME_LIVE, {
+      const { items, next } = await queries.listShipments(ACME_LIVE_SCOPE, {
         filter,
         order: { field: 'eta', descending: false },
         limit: 50,

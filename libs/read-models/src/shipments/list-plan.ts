@@ -6,18 +6,18 @@ import {
   readPageFromParts,
   type RowPage,
   readSortedRanges,
-  scanRanges,
+  scanRowRanges,
 } from '../walked-ranges.ts';
 import {
-  type ListConditions,
-  createRangeFilters,
-  createLeadingFilters,
+  type ShipmentListConditions,
+  createFiltersPerIndexRange,
+  createFiltersOfLeadingCondition,
   type LeadingCondition,
-  listLeadingConditions,
+  listConditionsSelectingIndexRange,
   type ShipmentOrder,
   type ShipmentSortField,
 } from './list-conditions.ts';
-import type { ShipmentRow } from './shipment-rows.ts';
+import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
 /** Plan for reading the rows of a list. */
 interface ListPlan {
@@ -34,7 +34,7 @@ interface ListPlan {
 }
 
 /** Limits of the work for one page. */
-export interface ListBounds {
+export interface ListPageReadLimits {
   /** Number of rows below which every page reads and sorts all rows. */
   readonly few: number;
   /** Maximum number of rows counted per condition to find the condition with the fewest rows. */
@@ -47,7 +47,7 @@ export interface ListBounds {
   readonly bytes: number;
 }
 
-export const DEFAULT_LIST_BOUNDS: ListBounds = {
+export const DEFAULT_LIST_BOUNDS: ListPageReadLimits = {
   few: 1_000,
   compared: 10_000,
   stretch: 1_000,
@@ -63,10 +63,10 @@ const SORT_COST_PER_WORD = 3;
 const WALK_COST_PER_WORD = 5;
 
 /** Rows of a scope, and the limits of the work for one page. */
-export interface ListedRows {
-  readonly rows: Pick<Collection<ShipmentRow>, 'findWithinByteLimit' | 'count' | 'scan'>;
+export interface ScopedRowsWithBounds {
+  readonly rows: Pick<Collection<ShipmentReadModelRow>, 'findWithinByteLimit' | 'count' | 'scan'>;
   readonly scope: Filter;
-  readonly bounds: ListBounds;
+  readonly bounds: ListPageReadLimits;
 }
 
 /**
@@ -74,19 +74,19 @@ export interface ListedRows {
  * plan scans an index in list order: the index of the rarest term if the list is sorted by creation time, else the sort
  * index. If one index needs no further filter, no rows are counted.
  */
-export async function planList(
-  listed: ListedRows,
-  conditions: ListConditions,
+export async function chooseListPlan(
+  listed: ScopedRowsWithBounds,
+  conditions: ShipmentListConditions,
   { field }: ShipmentOrder,
 ): Promise<ListPlan> {
   const { scope, bounds } = listed;
   const planWith = (lead: LeadingCondition | undefined) => ({
-    index: lead === undefined ? sortIndexName(field) : getIndexName(lead),
-    filters: createRangeFilters(scope, conditions, lead),
-    visit: divideVisits(bounds.stretch, WALK_COST_PER_WORD * conditions.words.length),
+    index: lead === undefined ? getSortIndexName(field) : getIndexName(lead),
+    filters: createFiltersPerIndexRange(scope, conditions, lead),
+    visit: divideVisitLimit(bounds.stretch, WALK_COST_PER_WORD * conditions.words.length),
   });
-  const leads = listLeadingConditions(conditions);
-  const inOrder = leads.filter((lead) => isInListOrder(field, lead));
+  const leads = listConditionsSelectingIndexRange(conditions);
+  const inOrder = leads.filter((lead) => isIndexRangeInListOrder(field, lead));
   const others = leads.filter((lead) => !(lead.by === 'time' && lead.field === field));
   const [only] = others;
   if (only !== undefined && (others.length > 1 || !inOrder.includes(only))) {
@@ -98,24 +98,28 @@ export async function planList(
 }
 
 /** Returns true if the index range of the condition is in list order. Entries of a term are sorted by creation time. */
-function isInListOrder(field: ShipmentSortField, { by }: LeadingCondition): boolean {
+function isIndexRangeInListOrder(field: ShipmentSortField, { by }: LeadingCondition): boolean {
   return field === 'created_at' && (by === 'term' || by === 'alternatives' || by === 'statuses');
 }
 
 async function findSelectiveCondition(
-  listed: ListedRows,
-  conditions: ListConditions,
+  listed: ScopedRowsWithBounds,
+  conditions: ShipmentListConditions,
   leads: readonly LeadingCondition[],
 ) {
   for (const lead of leads) {
     const wordsLeft = conditions.words.length - (lead.by === 'word' ? 1 : 0);
-    const few = divideVisits(listed.bounds.few, SORT_COST_PER_WORD * wordsLeft);
+    const few = divideVisitLimit(listed.bounds.few, SORT_COST_PER_WORD * wordsLeft);
     if ((await countRows(listed, conditions, lead, few)) < few) return lead;
   }
   return undefined;
 }
 
-async function findRarestCondition(listed: ListedRows, conditions: ListConditions, leads: readonly LeadingCondition[]) {
+async function findRarestCondition(
+  listed: ScopedRowsWithBounds,
+  conditions: ShipmentListConditions,
+  leads: readonly LeadingCondition[],
+) {
   const { compared } = listed.bounds;
   const counts = await Promise.all(leads.map((lead) => countRows(listed, conditions, lead, compared)));
   return leads[counts.indexOf(Math.min(...counts))];
@@ -123,39 +127,39 @@ async function findRarestCondition(listed: ListedRows, conditions: ListCondition
 
 /** Counts the rows of all ranges of the condition, up to `atMost`. It visits at most `atMost` index entries. */
 async function countRows(
-  { rows, scope }: ListedRows,
-  conditions: ListConditions,
+  { rows, scope }: ScopedRowsWithBounds,
+  conditions: ShipmentListConditions,
   lead: LeadingCondition,
   atMost: number,
 ) {
   const index = getIndexName(lead);
   let counted = 0;
-  for (const filter of createLeadingFilters(scope, conditions, lead)) {
+  for (const filter of createFiltersOfLeadingCondition(scope, conditions, lead)) {
     counted += await rows.count(filter, { atMost: atMost - counted, index });
     if (counted >= atMost) break;
   }
   return counted;
 }
 
-function divideVisits(bound: number, times: number): number {
+function divideVisitLimit(bound: number, times: number): number {
   return Math.ceil(bound / Math.max(1, times));
 }
 
 function getIndexName(lead: LeadingCondition): string {
-  return lead.by === 'time' ? sortIndexName(lead.field) : 'by_term';
+  return lead.by === 'time' ? getSortIndexName(lead.field) : 'by_term';
 }
 
-function sortIndexName(field: ShipmentSortField): string {
+function getSortIndexName(field: ShipmentSortField): string {
   return `by_${field}`;
 }
 
 /** Reads one page of a list. */
 export function readListPage(
-  { rows, bounds }: ListedRows,
+  { rows, bounds }: ScopedRowsWithBounds,
   plan: ListPlan,
   order: ShipmentOrder,
   { limit, after }: { readonly limit: number; readonly after?: SortValues | undefined },
-): Promise<RowPage<ShipmentRow>> {
+): Promise<RowPage<ShipmentReadModelRow>> {
   const { visit } = plan;
   const { stretches } = bounds;
   const parts = splitIntoListParts(plan, order, after);
@@ -163,7 +167,7 @@ export function readListPage(
   return readPageFromParts(parts, limit, (part, wanted) =>
     plan.few
       ? readSortedRanges(rows, part, wanted, bytes)
-      : scanRanges(rows, part, wanted, { visit, stretches, bytes }),
+      : scanRowRanges(rows, part, wanted, { visit, stretches, bytes }),
   );
 }
 

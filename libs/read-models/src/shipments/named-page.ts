@@ -1,17 +1,17 @@
 import { isResourceInScope } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Scalar } from '@tracking/ports';
-import { type QueryPage, toShardValues } from '../read-model.ts';
+import { type QueryPage, toShardKeyValues } from '../read-model.ts';
 import {
-  type ListConditions,
-  matchesConditions,
+  type ShipmentListConditions,
+  matchesListConditions,
   type ShipmentListQuery,
   type ShipmentOrder,
 } from './list-conditions.ts';
-import type { ShipmentRow } from './shipment-rows.ts';
+import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
-interface IdListSource {
-  readonly rows: Pick<Collection<ShipmentRow>, 'getMany'>;
+interface NamedPageSource {
+  readonly rows: Pick<Collection<ShipmentReadModelRow>, 'getMany'>;
   readonly scope: WorkspaceScope;
   /** Maximum size of the page, in bytes of JSON. */
   readonly bytes: number;
@@ -26,10 +26,10 @@ interface SizedRecord {
 }
 
 /** Reads a page of shipments by their ids. Every page reads the shipments of all ids. */
-export async function readPageByIds(
-  { rows, scope, bytes: maxBytes }: IdListSource,
+export async function readShipmentPageByIds(
+  { rows, scope, bytes: maxBytes }: NamedPageSource,
   ids: readonly string[],
-  conditions: ListConditions,
+  conditions: ShipmentListConditions,
   { order, limit, after }: ShipmentListQuery & { readonly order: ShipmentOrder },
 ): Promise<QueryPage<ShipmentRecord>> {
   const { field, descending } = order;
@@ -39,17 +39,17 @@ export async function readPageByIds(
   // The first record that did not fit. This record and all later ones belong to later pages.
   let beyond: ShipmentRecord | undefined;
   for (let from = 0; from < wanted.length; from += ROWS_PER_READ) {
-    const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ), toShardValues(scope));
+    const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ), toShardKeyValues(scope));
     const end = beyond && placeOf(beyond);
     const fitting = found
-      .filter((row) => isResourceInScope(row, scope) && matchesConditions(row.record, conditions))
+      .filter((row) => isResourceInScope(row, scope) && matchesListConditions(row.record, conditions))
       .filter(({ record }) => after === undefined || compareSortValues(placeOf(record), after, descending) > 0)
       .filter(({ record }) => end === undefined || compareSortValues(placeOf(record), end, descending) < 0)
       .map(({ record }) => ({ record, bytes: Buffer.byteLength(JSON.stringify(record)) }));
     const all = [...kept, ...fitting].sort((a, b) =>
       compareSortValues(placeOf(a.record), placeOf(b.record), descending),
     );
-    kept = all.slice(0, Math.min(limit, countRecordsWithin(all, maxBytes)));
+    kept = all.slice(0, Math.min(limit, countRecordsWithinBytes(all, maxBytes)));
     beyond = all[kept.length]?.record ?? beyond;
   }
   const last = kept.at(-1)?.record;
@@ -57,7 +57,7 @@ export async function readPageByIds(
 }
 
 /** Returns how many leading records fit within the bytes, at least one. */
-function countRecordsWithin(all: readonly SizedRecord[], maxBytes: number): number {
+function countRecordsWithinBytes(all: readonly SizedRecord[], maxBytes: number): number {
   let left = maxBytes;
   const beyond = all.findIndex(({ bytes }, index) => (left -= bytes) < 0 && index > 0);
   return beyond === -1 ? all.length : beyond;

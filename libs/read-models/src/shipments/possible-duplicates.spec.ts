@@ -1,19 +1,24 @@
 import type { ShipmentStatus } from '@tracking/contracts';
-import type { Query, Scan } from '@tracking/ports';
+import type { Query, IndexScanQuery } from '@tracking/ports';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
-import { toDay, createRandomRecord, createSeededRandom, toShipmentRow } from '../../test/listed-shipments.ts';
-import { ACME_LIVE } from '../../test/shipment-events.ts';
-import { CombinedTermReads } from './combined-term-reads.ts';
+import {
+  toTimeOfNthDay,
+  createRandomShipmentRecord,
+  createSeededRandom,
+  toShipmentRow,
+} from '../../test/listed-shipments.ts';
+import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
+import { TermReadCombiner } from './combined-term-reads.ts';
 import { FIRST_READ_ROWS, findPossibleDuplicates } from './possible-duplicates.ts';
-import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
+import { type ShipmentReadModelRow, shipmentsReadModel } from './shipment-rows.ts';
 
 const random = createSeededRandom(7);
 const containers = Array.from({ length: 200 }, (_, n) => `C${n}`);
-const shipment = (n: number, status: ShipmentStatus, container_numbers: readonly string[]): ShipmentRow =>
+const shipment = (n: number, status: ShipmentStatus, container_numbers: readonly string[]): ShipmentReadModelRow =>
   toShipmentRow({
-    ...createRandomRecord(n, random),
+    ...createRandomShipmentRecord(n, random),
     status,
-    created_at: toDay(n),
+    created_at: toTimeOfNthDay(n),
     house_bill: null,
     container_numbers,
   });
@@ -24,17 +29,17 @@ const freight = (count: number) => ({
 });
 
 /** Counts the visited rows. Rows of a reference are returned oldest first, as an engine may do. */
-async function look(rows: readonly ShipmentRow[], count: number) {
-  const counted = new VisitCountingRows<ShipmentRow>(rows, shipmentsModel.indexes);
+async function look(rows: readonly ShipmentReadModelRow[], count: number) {
+  const counted = new VisitCountingRows<ShipmentReadModelRow>(rows, shipmentsReadModel.indexes);
   let scans = 0;
-  const scan = (query: Scan) => {
+  const scan = (query: IndexScanQuery) => {
     scans += 1;
     return counted.scan(query);
   };
   const readFirstRows = () => Promise.resolve(rows.slice(0, FIRST_READ_ROWS));
   const found = await findPossibleDuplicates(
-    { rows: { scan }, version: shipmentsModel.version, readFirstRows },
-    ACME_LIVE,
+    { rows: { scan }, version: shipmentsReadModel.version, readFirstRows },
+    ACME_LIVE_SCOPE,
     freight(count),
   );
   return { ids: found.map(({ id }) => id), scans, visits: counted.visits };
@@ -64,10 +69,10 @@ describe('finding possible duplicates of containers used before', () => {
 
 describe('combined reads of rows by their terms', () => {
   const LIMIT = 2;
-  const TEST = { ...ACME_LIVE, environment: 'test' as const };
+  const TEST = { ...ACME_LIVE_SCOPE, environment: 'test' as const };
   const row = (id: string, ...terms: readonly string[]) => ({ ...shipment(1, 'booked', []), id, terms });
   let requests: Query[];
-  let answers: readonly (readonly ShipmentRow[])[];
+  let answers: readonly (readonly ShipmentReadModelRow[])[];
   const rows = {
     find: (query: Query) => {
       requests.push(query);
@@ -75,9 +80,9 @@ describe('combined reads of rows by their terms', () => {
     },
   };
   const readAll = (...terms: readonly (readonly string[])[]) => {
-    const reads = new CombinedTermReads(LIMIT);
+    const reads = new TermReadCombiner(LIMIT);
     return Promise.all(
-      terms.map(async (each) => (await reads.readRows(rows, ACME_LIVE, each)).map(({ id }) => id).join()),
+      terms.map(async (each) => (await reads.readRows(rows, ACME_LIVE_SCOPE, each)).map(({ id }) => id).join()),
     );
   };
   beforeEach(() => {
@@ -94,8 +99,8 @@ describe('combined reads of rows by their terms', () => {
   });
 
   it('of different environments are different requests', async () => {
-    const reads = new CombinedTermReads(LIMIT);
-    await Promise.all([reads.readRows(rows, ACME_LIVE, ['a']), reads.readRows(rows, TEST, ['a'])]);
+    const reads = new TermReadCombiner(LIMIT);
+    await Promise.all([reads.readRows(rows, ACME_LIVE_SCOPE, ['a']), reads.readRows(rows, TEST, ['a'])]);
     expect(requests.map(({ filter }) => filter?.['environment']).sort()).toEqual(['live', 'test']);
   });
 
@@ -119,24 +124,24 @@ describe('combined reads of rows by their terms', () => {
 
   it('fail together, and later ones are not affected', async () => {
     const failing = { find: () => Promise.reject(new Error('away')) };
-    const reads = new CombinedTermReads(LIMIT);
-    const failed = await Promise.allSettled(['a', 'b'].map((term) => reads.readRows(failing, ACME_LIVE, [term])));
+    const reads = new TermReadCombiner(LIMIT);
+    const failed = await Promise.allSettled(['a', 'b'].map((term) => reads.readRows(failing, ACME_LIVE_SCOPE, [term])));
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(await reads.readRows(rows, ACME_LIVE, ['a'])).toEqual([]);
+    expect(await reads.readRows(rows, ACME_LIVE_SCOPE, ['a'])).toEqual([]);
   });
 
   it('read the rows of the generation that was asked for', async () => {
-    const pending = Promise.withResolvers<readonly ShipmentRow[]>();
-    const reads = new CombinedTermReads(LIMIT);
-    const former = reads.readRows({ find: () => pending.promise }, ACME_LIVE, ['a']);
+    const pending = Promise.withResolvers<readonly ShipmentReadModelRow[]>();
+    const reads = new TermReadCombiner(LIMIT);
+    const former = reads.readRows({ find: () => pending.promise }, ACME_LIVE_SCOPE, ['a']);
     answers = [[row('new', 'a')]];
-    expect((await reads.readRows(rows, ACME_LIVE, ['a'])).map(({ id }) => id)).toEqual(['new']);
+    expect((await reads.readRows(rows, ACME_LIVE_SCOPE, ['a'])).map(({ id }) => id)).toEqual(['new']);
     pending.resolve([row('former', 'a')]);
     expect((await former).map(({ id }) => id)).toEqual(['former']);
   });
 
   it('that arrive while a request runs wait for it at most 5 ms', async () => {
-    const pending = Promise.withResolvers<readonly ShipmentRow[]>();
+    const pending = Promise.withResolvers<readonly ShipmentReadModelRow[]>();
     const sent = Promise.withResolvers<void>();
     const slow = {
       find: (query: Query) => {
@@ -145,10 +150,10 @@ describe('combined reads of rows by their terms', () => {
         return requests.length === 1 ? pending.promise : Promise.resolve([]);
       },
     };
-    const reads = new CombinedTermReads(LIMIT);
-    const first = reads.readRows(slow, ACME_LIVE, ['a']);
+    const reads = new TermReadCombiner(LIMIT);
+    const first = reads.readRows(slow, ACME_LIVE_SCOPE, ['a']);
     await sent.promise;
-    const others = ['b', 'c'].map((term) => reads.readRows(slow, ACME_LIVE, [term]));
+    const others = ['b', 'c'].map((term) => reads.readRows(slow, ACME_LIVE_SCOPE, [term]));
     expect(await Promise.all(others)).toEqual([[], []]);
     expect(requests.map(({ filter }) => filter?.['terms'])).toEqual(['a', { in: ['b', 'c'] }]);
     pending.resolve([]);

@@ -2,8 +2,8 @@ import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { createScopeFilter } from '../read-model.ts';
-import type { ShipmentRow } from './shipment-rows.ts';
-import { foldReference, INACTIVE_STATUSES, toTerm } from './shipment-terms.ts';
+import type { ShipmentReadModelRow } from './shipment-rows.ts';
+import { foldReference, INACTIVE_STATUSES, createTermIndexEntry } from './shipment-terms.ts';
 
 /** Fields that identify the freight of a shipment. */
 export type Freight = Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>;
@@ -22,7 +22,7 @@ const MAX_DUPLICATES = 5;
 export const FIRST_READ_ROWS = 10;
 /** Limits of the second read, for references with more rows: the number of rows per reference, and in total. */
 const MAX_VISITED_ROWS_PER_TERM = 200;
-const MAX_VISITED_ROWS = 2_000;
+const MAX_ROWS_VISITED_FOR_DUPLICATES = 2_000;
 /**
  * Maximum number of references that the second read queries, one after another. Duplicates share nearly all references.
  */
@@ -36,35 +36,36 @@ export function createTermsFilter(scope: WorkspaceScope, terms: readonly string[
 }
 
 /** Rows of shipments, and the version of the read model that built them. */
-interface DuplicateSource {
-  readonly rows: Pick<Collection<ShipmentRow>, 'scan'>;
+interface DuplicateSearchSource {
+  readonly rows: Pick<Collection<ShipmentReadModelRow>, 'scan'>;
   readonly version: number;
   /** Returns up to {@link FIRST_READ_ROWS} rows that have at least one of the terms. */
-  readFirstRows(terms: readonly string[]): Promise<readonly ShipmentRow[]>;
+  readFirstRows(terms: readonly string[]): Promise<readonly ShipmentReadModelRow[]>;
 }
 
 /** Finds a few other active shipments with the same house bill or a common container. */
 export async function findPossibleDuplicates(
-  { rows, version, readFirstRows }: DuplicateSource,
+  { rows, version, readFirstRows }: DuplicateSearchSource,
   scope: WorkspaceScope,
   freight: Freight,
 ): Promise<readonly PossibleDuplicate[]> {
   const { id, house_bill, container_numbers } = freight;
   const terms = [
-    ...(house_bill === null ? [] : [toTerm('house_bill', house_bill, version)]),
-    ...container_numbers.map((number) => toTerm('container_number', number, version)),
+    ...(house_bill === null ? [] : [createTermIndexEntry('house_bill', house_bill, version)]),
+    ...container_numbers.map((number) => createTermIndexEntry('container_number', number, version)),
   ];
   if (terms.length === 0) return [];
   const found = await readFirstRows(terms);
-  const others = new Map<string, ShipmentRow>();
-  const add = (some: readonly ShipmentRow[]) => {
+  const others = new Map<string, ShipmentReadModelRow>();
+  const add = (some: readonly ShipmentReadModelRow[]) => {
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
   };
   // Carriers reuse containers for years, and tests may use one container for all shipments.
   if (found.length >= FIRST_READ_ROWS) {
     const asked = terms.slice(0, MAX_QUERIED_REFERENCES);
-    const visit = Math.min(MAX_VISITED_ROWS_PER_TERM, Math.floor(MAX_VISITED_ROWS / asked.length));
-    for (const one of asked) if (others.size < MAX_DUPLICATES) add(await findNewestActive(rows, scope, one, visit));
+    const visit = Math.min(MAX_VISITED_ROWS_PER_TERM, Math.floor(MAX_ROWS_VISITED_FOR_DUPLICATES / asked.length));
+    for (const one of asked)
+      if (others.size < MAX_DUPLICATES) add(await findNewestActiveShipment(rows, scope, one, visit));
   }
   add(found);
   const own = new Set(container_numbers);
@@ -75,8 +76,8 @@ export async function findPossibleDuplicates(
   }));
 }
 
-async function findNewestActive(
-  rows: Pick<Collection<ShipmentRow>, 'scan'>,
+async function findNewestActiveShipment(
+  rows: Pick<Collection<ShipmentReadModelRow>, 'scan'>,
   scope: WorkspaceScope,
   one: string,
   visit: number,

@@ -1,46 +1,46 @@
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
-import { ACME_LIVE } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
 import {
   createFixedRowSource,
-  SHIPMENT_LIST_FILTERS,
+  TESTED_SHIPMENT_LIST_FILTERS,
   SHIPMENT_LIST_ORDERS,
-  sortRecords,
-  matchesFilter,
-  createRandomRows,
-  readAllPages,
+  sortShipmentRecords,
+  matchesShipmentListFilter,
+  createRandomShipmentRows,
+  readAllShipmentPages,
   describeFilter,
 } from '../../test/listed-shipments.ts';
-import { Unavailable } from '@tracking/ports';
-import { DEFAULT_LIST_BOUNDS, type ListBounds } from './list-plan.ts';
+import { UnavailableError } from '@tracking/ports';
+import { DEFAULT_LIST_BOUNDS, type ListPageReadLimits } from './list-plan.ts';
 import type { ShipmentListFilter } from './list-conditions.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
-import { shipmentsModel } from './shipment-rows.ts';
+import { shipmentsReadModel } from './shipment-rows.ts';
 
-const ROWS = createRandomRows(100);
+const ROWS = createRandomShipmentRows(100);
 const RECORDS = ROWS.filter(
-  (row) => row.workspace_id === ACME_LIVE.workspace_id && row.environment === ACME_LIVE.environment,
+  (row) => row.workspace_id === ACME_LIVE_SCOPE.workspace_id && row.environment === ACME_LIVE_SCOPE.environment,
 ).map(({ record }) => record);
 /** Bounds that read and sort all rows, and bounds that scan a few rows at a time. */
-const BOUNDS: readonly [string, ListBounds][] = [
+const BOUNDS: readonly [string, ListPageReadLimits][] = [
   ['few rows', { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 }],
   ['many rows', { few: 5, compared: 100, stretch: 20, stretches: 2, bytes: 25_000 }],
 ];
-const alone = SHIPMENT_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const);
-const PAIRS = SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
-  SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
+const alone = TESTED_SHIPMENT_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const);
+const PAIRS = TESTED_SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
+  TESTED_SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** CI runs each pair in every order; local runs use two orders alternately. */
 const EVERY = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds(SHIPMENT_LIST_ORDERS.length);
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
-  const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, shipmentsReadModel.indexes);
 
   async function expectRight(filter: ShipmentListFilter, limit: number, orders = SHIPMENT_LIST_ORDERS): Promise<void> {
-    const asked = RECORDS.filter((record) => matchesFilter(record, filter));
+    const asked = RECORDS.filter((record) => matchesShipmentListFilter(record, filter));
     for (const order of orders) {
       rows.visits = 0;
-      const ids = await readAllPages(rows, { filter, order, limit }, bounds, () => {
+      const ids = await readAllShipmentPages(rows, { filter, order, limit }, bounds, () => {
         // Applies to each count and each part of the list.
         const words = filter.words?.length ?? 0;
         const most =
@@ -49,7 +49,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
         expect(rows.visits).toBeLessThanOrEqual(most);
         rows.visits = 0;
       });
-      expect(ids).toEqual(sortRecords(asked, order).map(({ id }) => id));
+      expect(ids).toEqual(sortShipmentRecords(asked, order).map(({ id }) => id));
     }
   }
 
@@ -69,7 +69,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
     for (const of of RECORDS.slice(0, 20)) {
       const filter: ShipmentListFilter = {
         status: [of.status],
-        active: matchesFilter(of, { active: true }),
+        active: matchesShipmentListFilter(of, { active: true }),
         has_open_exceptions: of.open_exceptions_count > 0,
         ...(of.mode !== null && { mode: [of.mode] }),
         ...(of.house_bill !== null && { house_bill: of.house_bill }),
@@ -83,15 +83,15 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 });
 
 describe('lists of rows that an earlier version of the read model built', () => {
-  const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
-  const { version } = shipmentsModel;
+  const rows = new VisitCountingRows(ROWS, shipmentsReadModel.indexes);
+  const { version } = shipmentsReadModel;
   const queries = new ShipmentQueries(createFixedRowSource(rows, version - 1), DEFAULT_LIST_BOUNDS, { mode: version });
 
   it('refuse filters that these rows lack, and allow all others', async () => {
-    await expect(queries.listShipments(ACME_LIVE, { filter: { mode: ['ocean'] }, limit: 100 })).rejects.toThrow(
-      Unavailable,
+    await expect(queries.listShipments(ACME_LIVE_SCOPE, { filter: { mode: ['ocean'] }, limit: 100 })).rejects.toThrow(
+      UnavailableError,
     );
-    const { items } = await queries.listShipments(ACME_LIVE, { filter: { origin_port: 'CNSHA' }, limit: 100 });
+    const { items } = await queries.listShipments(ACME_LIVE_SCOPE, { filter: { origin_port: 'CNSHA' }, limit: 100 });
     expect(items.map(({ origin_port }) => origin_port)).toEqual(items.map(() => 'CNSHA'));
     expect(items.length).toBeGreaterThan(0);
   });
@@ -100,11 +100,11 @@ describe('lists of rows that an earlier version of the read model built', () => 
     const [row] = ROWS;
     if (row === undefined) throw new Error('there are no rows');
     const record = { ...row.record, house_bill: 'HBL-Q 7' };
-    const former = { ...row, ...ACME_LIVE, record, terms: ['word:hbl house_bill:HBL-Q 7', 'word:q', 'word:7'] };
-    const source = createFixedRowSource(new VisitCountingRows([former], shipmentsModel.indexes), 4);
+    const former = { ...row, ...ACME_LIVE_SCOPE, record, terms: ['word:hbl house_bill:HBL-Q 7', 'word:q', 'word:7'] };
+    const source = createFixedRowSource(new VisitCountingRows([former], shipmentsReadModel.indexes), 4);
     const found = async (filter: ShipmentListFilter) =>
-      (await new ShipmentQueries(source, DEFAULT_LIST_BOUNDS).listShipments(ACME_LIVE, { filter, limit: 10 })).items
-        .length;
+      (await new ShipmentQueries(source, DEFAULT_LIST_BOUNDS).listShipments(ACME_LIVE_SCOPE, { filter, limit: 10 }))
+        .items.length;
     expect(await found({ house_bill: 'HBL-Q 7' })).toBe(1);
     expect(await found({ house_bill: 'hblq7' })).toBe(0);
     expect(await found({ words: ['hbl-q'] })).toBe(1);

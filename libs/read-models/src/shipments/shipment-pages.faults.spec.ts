@@ -1,18 +1,18 @@
 import type { ShipmentRecord } from '@tracking/contracts';
 import {
   SHIPMENT_LIST_ORDERS,
-  toDay,
-  sortRecords,
-  matchesFilter,
-  createRandomRecord,
+  toTimeOfNthDay,
+  sortShipmentRecords,
+  matchesShipmentListFilter,
+  createRandomShipmentRecord,
   createSeededRandom,
 } from '../../test/listed-shipments.ts';
-import { ACME_LIVE, createShipmentToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createShipmentToken } from '../../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
   expectEqualToRebuild,
-  rebuildAndWait,
+  rebuildReadModelAndWait,
   waitUntilTrue,
 } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -25,7 +25,7 @@ const FILTERS: readonly ShipmentListFilter[] = [
   { active: true },
   { words: ['ma'] },
   { active: true, carrier_scac: 'MAEU' },
-  { eta_from: toDay(105) },
+  { eta_from: toTimeOfNthDay(105) },
 ];
 
 /** Writes shipments and records them, so that the expected lists are known. */
@@ -42,7 +42,7 @@ class Shipments {
 
   async create(): Promise<void> {
     const n = this.records.size;
-    const record = { ...createRandomRecord(n, this.random), version: 1 };
+    const record = { ...createRandomShipmentRecord(n, this.random), version: 1 };
     this.records.set(n, record);
     this.touched.add(record.id);
     // Lists sort by the time of the event.
@@ -52,7 +52,7 @@ class Shipments {
   async change(): Promise<void> {
     const n = Math.floor(this.random() * this.records.size);
     const { id } = this.records.get(n) as ShipmentRecord;
-    const { status, eta, carrier_scac, references } = createRandomRecord(n, this.random);
+    const { status, eta, carrier_scac, references } = createRandomShipmentRecord(n, this.random);
     this.touched.add(id);
     this.minute += 1;
     await this.world.writer.changeShipment(n, { status, eta, carrier_scac, references });
@@ -75,7 +75,7 @@ describe('pages of lists during concurrent writes', () => {
   async function stored(): Promise<readonly ShipmentRecord[]> {
     await waitUntilCaughtUp(models);
     const all = await Promise.all(
-      [...shipments.records.values()].map(({ id }) => models.queries.shipments.getShipment(ACME_LIVE, id)),
+      [...shipments.records.values()].map(({ id }) => models.queries.shipments.getShipment(ACME_LIVE_SCOPE, id)),
     );
     return all.flatMap((found) => (found === undefined ? [] : [found.record]));
   }
@@ -94,7 +94,12 @@ describe('pages of lists during concurrent writes', () => {
     const seen: string[] = [];
     for (let after: SortValues | undefined; ;) {
       const limit = 1 + Math.floor(shipments.random() * 7);
-      const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE, { filter, order, limit, after });
+      const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE_SCOPE, {
+        filter,
+        order,
+        limit,
+        after,
+      });
       seen.push(...items.map(({ id }) => id));
       if (next === undefined) break;
       after = next;
@@ -105,8 +110,8 @@ describe('pages of lists during concurrent writes', () => {
       if (shipments.random() < 0.5) await waitUntilCaughtUp(models);
     }
     const untouched = (ids: readonly string[]) => ids.filter((id) => !shipments.touched.has(id));
-    const asked = sortRecords(
-      before.filter((record) => matchesFilter(record, filter)),
+    const asked = sortShipmentRecords(
+      before.filter((record) => matchesShipmentListFilter(record, filter)),
       order,
     );
     expect(untouched(seen)).toEqual(untouched(asked.map(({ id }) => id)));
@@ -118,14 +123,14 @@ describe('pages of lists during concurrent writes', () => {
     await waitUntilCaughtUp(models);
     for (const order of SHIPMENT_LIST_ORDERS) {
       const list = (of: ReadModels, after?: SortValues) =>
-        of.queries.shipments.listShipments(ACME_LIVE, { filter: { words: ['t'] }, order, limit: 9, after });
+        of.queries.shipments.listShipments(ACME_LIVE_SCOPE, { filter: { words: ['t'] }, order, limit: 9, after });
       const first = await list(models);
-      await rebuildAndWait(models, 'shipments');
+      await rebuildReadModelAndWait(models, 'shipments');
       const here = await list(models, first.next);
       const there = await list(other, first.next);
       expect(there).toEqual(here);
-      const all = sortRecords(
-        [...(await stored())].filter((record) => matchesFilter(record, { words: ['t'] })),
+      const all = sortShipmentRecords(
+        [...(await stored())].filter((record) => matchesShipmentListFilter(record, { words: ['t'] })),
         order,
       );
       expect([...first.items, ...here.items].map(({ id }) => id)).toEqual(all.slice(0, 18).map(({ id }) => id));
@@ -142,7 +147,7 @@ describe('pages of lists during concurrent writes', () => {
     let lists = 0;
     const writing = (async () => {
       for (let n = 1_000; !isRebuilt; n += 1) {
-        await world.writer.createShipment(n, { ...createRandomRecord(n, shipments.random), version: 1 });
+        await world.writer.createShipment(n, { ...createRandomShipmentRecord(n, shipments.random), version: 1 });
         await world.writer.changeShipment(n, { status: 'delivered' });
       }
     })();
@@ -152,7 +157,7 @@ describe('pages of lists during concurrent writes', () => {
         const order = SHIPMENT_LIST_ORDERS[lists % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
-          const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE, {
+          const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE_SCOPE, {
             filter,
             order,
             limit: 50,
@@ -162,8 +167,8 @@ describe('pages of lists during concurrent writes', () => {
           if (next === undefined || seen.length > 2_000) break;
           after = next;
         }
-        const asked = sortRecords(
-          steady.filter((record) => matchesFilter(record, filter)),
+        const asked = sortShipmentRecords(
+          steady.filter((record) => matchesShipmentListFilter(record, filter)),
           order,
         );
         expect(seen.filter((id) => ids.has(id))).toEqual(asked.map(({ id }) => id));
@@ -171,12 +176,14 @@ describe('pages of lists during concurrent writes', () => {
       } while (!isRebuilt || lists < 12);
     })();
     await waitUntilTrue(async () =>
-      (await models.list()).some((each) => each.name === 'shipments' && each.generation === generation),
+      (await models.listReadModelStates()).some((each) => each.name === 'shipments' && each.generation === generation),
     );
     isRebuilt = true;
     await Promise.all([writing, reading]);
     expect(lists).toBeGreaterThanOrEqual(12);
     await expectEqualToRebuild(models);
-    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(1_000)}`)).toBeDefined();
+    expect(
+      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1_000)}`),
+    ).toBeDefined();
   });
 });

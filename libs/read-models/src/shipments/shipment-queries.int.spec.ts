@@ -1,11 +1,11 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentStatus } from '@tracking/contracts';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { ShipmentListQuery } from './list-conditions.ts';
-import type { ShipmentReferences } from './shipment-queries.ts';
+import type { ReferenceSearchValues } from './shipment-queries.ts';
 
 describe('queries of shipments', () => {
   let world: ReadModelsTestBed;
@@ -111,19 +111,19 @@ describe('queries of shipments', () => {
 
   it('return nothing of another workspace or environment', async () => {
     const fields = { external_id: 'X', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
-    const mine = await create(fields, ACME_LIVE);
-    const others = [await create(fields, ACME_TEST), await create(fields, OTHER_WORKSPACE)];
+    const mine = await create(fields, ACME_LIVE_SCOPE);
+    const others = [await create(fields, ACME_TEST_SCOPE), await create(fields, OTHER_WORKSPACE)];
     await waitUntilCaughtUp(models);
     for (const filter of [{}, { external_id: 'X' }, { status: ['pending'] as const }]) {
-      const { items } = await models.queries.shipments.listShipments(ACME_LIVE, { filter, limit: 10 });
+      const { items } = await models.queries.shipments.listShipments(ACME_LIVE_SCOPE, { filter, limit: 10 });
       expect(items.map(({ id }) => id)).toEqual([mine]);
     }
-    expect(await models.queries.shipments.getShipment(ACME_LIVE, mine)).toBeDefined();
-    for (const id of others) expect(await models.queries.shipments.getShipment(ACME_LIVE, id)).toBeUndefined();
+    expect(await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, mine)).toBeDefined();
+    for (const id of others) expect(await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, id)).toBeUndefined();
     const record = { id: 'shp_new', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
-    expect((await models.queries.shipments.findPossibleDuplicates(ACME_LIVE, record)).map(({ id }) => id)).toEqual([
-      mine,
-    ]);
+    expect(
+      (await models.queries.shipments.findPossibleDuplicates(ACME_LIVE_SCOPE, record)).map(({ id }) => id),
+    ).toEqual([mine]);
   });
 
   it('find ids by reference, with a maximum per value', async () => {
@@ -132,8 +132,8 @@ describe('queries of shipments', () => {
     const container = await create({ container_numbers: ['MSKU1', 'MSKU2'], status: 'completed' });
     await create({ booking_number: 'B0' }, OTHER_WORKSPACE);
     await waitUntilCaughtUp(models);
-    const find = async (field: ShipmentReferences['field'], values: readonly string[], atMost: number) => {
-      const found = await models.queries.shipments.findIdsByReference(scope, { field, values }, atMost);
+    const find = async (field: ReferenceSearchValues['field'], values: readonly string[], atMost: number) => {
+      const found = await models.queries.shipments.findShipmentIdsByReference(scope, { field, values }, atMost);
       return Object.fromEntries([...found].map(([value, those]) => [value, [...those].sort()]));
     };
     const bookings = Array.from({ length: 121 }, (_, n) => `B${n}`);

@@ -1,18 +1,18 @@
 import { isResourceInScope } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
-import { type Position, Unavailable } from '@tracking/ports';
-import type { ActiveRows } from '../active-rows.ts';
-import { createScopeFilter, type QueryPage, toShardValues } from '../read-model.ts';
-import { CombinedTermReads } from './combined-term-reads.ts';
+import { type Position, UnavailableError } from '@tracking/ports';
+import type { ActiveGenerationRows } from '../active-rows.ts';
+import { createScopeFilter, type QueryPage, toShardKeyValues } from '../read-model.ts';
+import { TermReadCombiner } from './combined-term-reads.ts';
 import {
-  areUnsatisfiable,
+  areConditionsUnsatisfiable,
   toRowFilter,
   type ShipmentListFilter,
   type ShipmentListQuery,
   type ShipmentOrder,
 } from './list-conditions.ts';
-import { DEFAULT_LIST_BOUNDS, readListPage, planList } from './list-plan.ts';
-import { readPageByIds } from './named-page.ts';
+import { DEFAULT_LIST_BOUNDS, readListPage, chooseListPlan } from './list-plan.ts';
+import { readShipmentPageByIds } from './named-page.ts';
 import {
   type Freight,
   type PossibleDuplicate,
@@ -20,11 +20,17 @@ import {
   createTermsFilter,
   findPossibleDuplicates,
 } from './possible-duplicates.ts';
-import type { ShipmentRow } from './shipment-rows.ts';
-import { FIRST_VERSIONS_WITH_FILTER, foldReference, TERM_FILTERS, type TermFilter, toTerm } from './shipment-terms.ts';
+import type { ShipmentReadModelRow } from './shipment-rows.ts';
+import {
+  READ_MODEL_VERSION_BY_FILTER,
+  foldReference,
+  EXACT_MATCH_TERM_FILTERS,
+  type TermFilter,
+  createTermIndexEntry,
+} from './shipment-terms.ts';
 
 /** Values of one kind of reference to search for. */
-export interface ShipmentReferences {
+export interface ReferenceSearchValues {
   readonly field: Extract<TermFilter, 'external_id' | 'master_bill' | 'booking_number' | 'container_number'>;
   readonly values: readonly string[];
 }
@@ -33,9 +39,9 @@ export interface ShipmentReferences {
 export type ShipmentOfContainer = Pick<ShipmentRecord, 'id' | 'status'>;
 
 /** Maximum number of shipments per container that are candidates for a milestone, newest first. */
-const MAX_SHIPMENTS_PER_CONTAINER = 50;
+const MAX_CANDIDATE_SHIPMENTS_PER_CONTAINER = 50;
 /** Maximum number of shipments that are read for a value to find the one with exactly this spelling. */
-const MAX_SPELLINGS = 10;
+const MAX_SHIPMENTS_READ_PER_SPELLING = 10;
 /** Rows per value that one query of several values reads. A container rarely has more shipments. */
 const MAX_ROWS_PER_VALUE = 10;
 /** Maximum number of reference values per query. */
@@ -44,24 +50,27 @@ const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 
 /** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
-  private readonly termReads = new CombinedTermReads(FIRST_READ_ROWS);
+  private readonly termReads = new TermReadCombiner(FIRST_READ_ROWS);
 
   constructor(
-    private readonly active: Pick<ActiveRows<ShipmentRow>, 'openActiveRows' | 'openVersionedRows'>,
+    private readonly active: Pick<
+      ActiveGenerationRows<ShipmentReadModelRow>,
+      'openActiveRows' | 'openRowsOfQueriedGeneration'
+    >,
     private readonly bounds = DEFAULT_LIST_BOUNDS,
-    private readonly filtersSince = FIRST_VERSIONS_WITH_FILTER,
+    private readonly filtersSince = READ_MODEL_VERSION_BY_FILTER,
   ) {}
 
   /**
    * Returns a shipment.
    * @returns the record and the position of the last event that it reflects
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async getShipment(
     scope: WorkspaceScope,
     id: string,
   ): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
-    const row = await (await this.active.openActiveRows()).get(id, toShardValues(scope));
+    const row = await (await this.active.openActiveRows()).get(id, toShardKeyValues(scope));
     if (!row || !isResourceInScope(row, scope)) return undefined;
     return { record: row.record, position: row.position };
   }
@@ -70,7 +79,7 @@ export class ShipmentQueries {
    * Lists shipments in the requested order, then by id. Shipments without an ETA are last. A page visits a bounded
    * number of index entries, so it can have fewer items than `limit`, even none, although more follow. During
    * concurrent writes, each unchanged shipment appears on exactly one page.
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
   async listShipments(scope: WorkspaceScope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const { phrase, ...filter } = query.filter;
@@ -83,17 +92,17 @@ export class ShipmentQueries {
     scope: WorkspaceScope,
     query: ShipmentListQuery,
   ): Promise<QueryPage<ShipmentRecord>> {
-    const { rows, version } = await this.active.openVersionedRows();
+    const { rows, version } = await this.active.openRowsOfQueriedGeneration();
     const { order = NEWEST_FIRST } = query;
-    this.requireKnownFilters(query.filter, version);
+    this.requireRowsSupportFilters(query.filter, version);
     const { ids } = query.filter;
     // The terms of shipments with given ids are computed from the records, so they do not depend on the version.
     const conditions = ids === undefined ? toRowFilter(query.filter, version) : toRowFilter(query.filter);
-    if (areUnsatisfiable(conditions)) return { items: [], next: undefined };
+    if (areConditionsUnsatisfiable(conditions)) return { items: [], next: undefined };
     const listed = { rows, scope: createScopeFilter(scope), bounds: this.bounds };
     if (ids !== undefined)
-      return readPageByIds({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
-    const plan = await planList(listed, conditions, order);
+      return readShipmentPageByIds({ rows, scope, bytes: this.bounds.bytes }, ids, conditions, { ...query, order });
+    const plan = await chooseListPlan(listed, conditions, order);
     const { rows: found, next } = await readListPage(listed, plan, order, query);
     return { items: found.map(({ record }) => record), next };
   }
@@ -101,10 +110,10 @@ export class ShipmentQueries {
   /**
    * Finds a few other active shipments that have the same house bill or a container of this shipment. Responses to
    * writes warn of some of these: docs/reference/shipments.md#warnings.
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
   async findPossibleDuplicates(scope: WorkspaceScope, record: Freight): Promise<readonly PossibleDuplicate[]> {
-    const { rows, version } = await this.active.openVersionedRows();
+    const { rows, version } = await this.active.openRowsOfQueriedGeneration();
     const readFirstRows = (terms: readonly string[]) => this.termReads.readRows(rows, scope, terms);
     return findPossibleDuplicates({ rows, version, readFirstRows }, scope, record);
   }
@@ -114,14 +123,18 @@ export class ShipmentQueries {
    * If a shipment has exactly the value, only such shipments are returned.
    * @param atMost maximum number of ids per value
    * @returns ids by value, in no particular order; values without a shipment are omitted
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
-  async findIdsByReference(
+  async findShipmentIdsByReference(
     scope: WorkspaceScope,
-    { field, values }: ShipmentReferences,
+    { field, values }: ReferenceSearchValues,
     atMost: number,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const found = await this.findByReference(scope, { field, values }, Math.max(atMost, MAX_SPELLINGS));
+    const found = await this.findByReference(
+      scope,
+      { field, values },
+      Math.max(atMost, MAX_SHIPMENTS_READ_PER_SPELLING),
+    );
     return new Map(
       [...found].map(([value, rows]) => {
         const exact = rows.filter(({ record }) => listShipmentReferences(record, field).includes(value));
@@ -134,15 +147,15 @@ export class ShipmentQueries {
    * Returns the shipments that have the given containers, in any status; at most the newest 50 per container.
    * @param numbers normalized container numbers
    * @returns shipments by container number, newest first; containers without a shipment are omitted
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
-  async findByContainer(
+  async findShipmentsByContainer(
     scope: WorkspaceScope,
     numbers: readonly string[],
   ): Promise<ReadonlyMap<string, readonly ShipmentOfContainer[]>> {
     const references = { field: 'container_number', values: numbers } as const;
-    const found = await this.findByReference(scope, references, MAX_SHIPMENTS_PER_CONTAINER);
-    const newestFirst = (a: ShipmentRow, b: ShipmentRow) => (a.created_at < b.created_at ? 1 : -1);
+    const found = await this.findByReference(scope, references, MAX_CANDIDATE_SHIPMENTS_PER_CONTAINER);
+    const newestFirst = (a: ShipmentReadModelRow, b: ShipmentReadModelRow) => (a.created_at < b.created_at ? 1 : -1);
     return new Map(
       [...found].map(([number, rows]) => [
         number,
@@ -154,12 +167,12 @@ export class ShipmentQueries {
   /** Returns at most the newest `atMost` rows for each reference value, in no particular order. */
   private async findByReference(
     scope: WorkspaceScope,
-    { field, values }: ShipmentReferences,
+    { field, values }: ReferenceSearchValues,
     atMost: number,
-  ): Promise<ReadonlyMap<string, readonly ShipmentRow[]>> {
-    const { rows, version } = await this.active.openVersionedRows();
-    const found = new Map<string, readonly ShipmentRow[]>();
-    const add = (those: readonly string[], all: readonly ShipmentRow[]) => {
+  ): Promise<ReadonlyMap<string, readonly ShipmentReadModelRow[]>> {
+    const { rows, version } = await this.active.openRowsOfQueriedGeneration();
+    const found = new Map<string, readonly ShipmentReadModelRow[]>();
+    const add = (those: readonly string[], all: readonly ShipmentReadModelRow[]) => {
       const rowsByReference = groupByReference(all, field);
       for (const value of those) {
         const own = rowsByReference.get(foldReference(value));
@@ -169,7 +182,7 @@ export class ShipmentQueries {
     const filterFor = (those: readonly string[]) =>
       createTermsFilter(
         scope,
-        those.map((value) => toTerm(field, value, version)),
+        those.map((value) => createTermIndexEntry(field, value, version)),
       );
     for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {
       const limit = some.length * Math.min(atMost, MAX_ROWS_PER_VALUE);
@@ -193,12 +206,12 @@ export class ShipmentQueries {
 
   /**
    * Checks that rows of this version have the terms of all filters.
-   * @throws Unavailable if an earlier version of the read model built the rows and lacks a filter
+   * @throws UnavailableError if an earlier version of the read model built the rows and lacks a filter
    */
-  private requireKnownFilters(filter: ShipmentListFilter, version: number): void {
+  private requireRowsSupportFilters(filter: ShipmentListFilter, version: number): void {
     const isUnknown = (name: TermFilter) => (this.filtersSince[name] ?? 1) > version;
-    if (!TERM_FILTERS.some((name) => filter[name] !== undefined && isUnknown(name))) return;
-    throw new Unavailable(
+    if (!EXACT_MATCH_TERM_FILTERS.some((name) => filter[name] !== undefined && isUnknown(name))) return;
+    throw new UnavailableError(
       'read models',
       'the shipment list is being rebuilt after an update and does not support this filter yet; retry later',
     );
@@ -207,10 +220,10 @@ export class ShipmentQueries {
 
 /** Groups rows by their folded references. A row is in the group of each of its references. */
 function groupByReference(
-  rows: readonly ShipmentRow[],
-  field: ShipmentReferences['field'],
-): ReadonlyMap<string, readonly ShipmentRow[]> {
-  const groups = new Map<string, ShipmentRow[]>();
+  rows: readonly ShipmentReadModelRow[],
+  field: ReferenceSearchValues['field'],
+): ReadonlyMap<string, readonly ShipmentReadModelRow[]> {
+  const groups = new Map<string, ShipmentReadModelRow[]>();
   for (const row of rows) {
     for (const reference of new Set(listShipmentReferences(row.record, field).map(foldReference))) {
       const group = groups.get(reference);
@@ -221,7 +234,7 @@ function groupByReference(
   return groups;
 }
 
-function listShipmentReferences(record: ShipmentRecord, field: ShipmentReferences['field']): readonly string[] {
+function listShipmentReferences(record: ShipmentRecord, field: ReferenceSearchValues['field']): readonly string[] {
   const references = field === 'container_number' ? record.container_numbers : [record[field]];
   return references.filter((reference) => reference !== null);
 }

@@ -1,7 +1,7 @@
-import { ACME_LIVE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { shipmentsModel } from './shipment-rows.ts';
-import type { ShipmentRow } from './shipment-rows.ts';
+import { shipmentsReadModel } from './shipment-rows.ts';
+import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
 const stream = `shipment-${createShipmentToken(1)}`;
 const sent = { etd: null, eta: null, legs: [] };
@@ -11,21 +11,22 @@ function event(revision: number, type: string, data: object) {
   return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
 }
 const created = event(0, 'shipment.created.v1', {
-  ...ACME_LIVE,
+  ...ACME_LIVE_SCOPE,
   shipment: createShipmentRecord(1, { house_bill: 'HB' }),
   sent,
 });
 const delivered = event(1, 'shipment.changed.v1', { changes: { status: { from: 'pending', to: 'delivered' } } });
 
-const apply = (each: typeof created, before?: ShipmentRow) => shipmentsModel.apply(each, () => before);
+const apply = (each: typeof created, before?: ShipmentReadModelRow) =>
+  shipmentsReadModel.applyEventToRows(each, () => before);
 
 describe('rows of shipments', () => {
   it('a created shipment has a row of its scope with the list fields', () => {
-    expect(shipmentsModel.reads?.(created)).toEqual([]);
+    expect(shipmentsReadModel.listRowIdsToRead?.(created)).toEqual([]);
     expect(apply(created)).toEqual([
       expect.objectContaining({
         id: `shp_${createShipmentToken(1)}`,
-        ...ACME_LIVE,
+        ...ACME_LIVE_SCOPE,
         revision: 0,
         position: '0',
         status: 'pending',
@@ -38,9 +39,9 @@ describe('rows of shipments', () => {
 
   it('a shipment that ends is no longer active', () => {
     const [before] = apply(created);
-    expect(shipmentsModel.reads?.(delivered)).toEqual([`shp_${createShipmentToken(1)}`]);
+    expect(shipmentsReadModel.listRowIdsToRead?.(delivered)).toEqual([`shp_${createShipmentToken(1)}`]);
     const [after] = apply(delivered, before);
-    expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE });
+    expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE_SCOPE });
     expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:hb']));
     expect(after?.terms).not.toEqual(expect.arrayContaining([expect.stringMatching('pending|active')]));
     expect(after?.record).toMatchObject({ status: 'delivered', version: 2, house_bill: 'HB' });
@@ -54,9 +55,9 @@ describe('rows of shipments', () => {
   it("the cache weight follows the size of the client's data", () => {
     const weightOf = (fields: Parameters<typeof createShipmentRecord>[1]) => {
       const [row] = apply(
-        event(0, 'shipment.created.v1', { ...ACME_LIVE, shipment: createShipmentRecord(1, fields), sent }),
+        event(0, 'shipment.created.v1', { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1, fields), sent }),
       );
-      return row && shipmentsModel.weight?.(row);
+      return row && shipmentsReadModel.weight?.(row);
     };
     const names = Array.from({ length: 50 }, (_, n) => [`n${n}`, 'x'.repeat(1_000)]);
     expect(weightOf({})).toBeLessThan(2);

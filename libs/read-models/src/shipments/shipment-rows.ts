@@ -1,11 +1,15 @@
 import type { WorkspaceScope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import { evolveRecord, parseStreamName, computeRecordWeight } from '@tracking/shipments-domain';
+import {
+  evolveShipmentRecord,
+  convertStreamNameToShipmentId,
+  computeRecordMemoryWeight,
+} from '@tracking/shipments-domain';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 import { listSearchTerms } from './shipment-terms.ts';
 
 /** Row of one shipment, with separate fields for filters and sorting. */
-export interface ShipmentRow extends ReadModelRow, WorkspaceScope {
+export interface ShipmentReadModelRow extends ReadModelRow, WorkspaceScope {
   readonly record: ShipmentRecord;
   /** Position of the last event that the row reflects. */
   readonly position: Position;
@@ -18,7 +22,7 @@ export interface ShipmentRow extends ReadModelRow, WorkspaceScope {
 }
 
 /** Read model of shipments in API format, one row per shipment. */
-export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
+export const shipmentsReadModel: ReadModel<ShipmentReadModelRow, 'shipments'> = {
   name: 'shipments',
   version: 6,
   // Fields after the id are filter fields, so that a scan skips non-matching rows without reading them.
@@ -31,10 +35,10 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   scoped: true,
 
   // The first event reads no earlier row. If the first event is repeated, all later events are repeated too.
-  reads: ({ stream, event }) => (event.revision === 0 ? [] : [parseStreamName(stream)]),
+  listRowIdsToRead: ({ stream, event }) => (event.revision === 0 ? [] : [convertStreamNameToShipmentId(stream)]),
 
-  apply({ stream, position, event }, row) {
-    const before = row(parseStreamName(stream));
+  applyEventToRows({ stream, position, event }, row) {
+    const before = row(convertStreamNameToShipmentId(stream));
     if (before && before.revision >= event.revision) return [];
     const expected = (before?.revision ?? -1) + 1;
     // A gap between events is refused, because a row with a missing event would look complete.
@@ -42,13 +46,13 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
       throw new Error(`expected revision ${expected} of the stream, got ${event.revision}`);
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`event ${event.type} has no shipment`);
-    const record = evolveRecord(before?.record, event);
+    const record = evolveShipmentRecord(before?.record, event);
     return [
       {
-        ...pickListFields(record),
+        ...pickSortAndFilterFields(record),
         terms: listSearchTerms(record, before),
         ...pickScope(scope),
-        id: parseStreamName(stream),
+        id: convertStreamNameToShipmentId(stream),
         record,
         revision: event.revision,
         position,
@@ -56,9 +60,9 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     ];
   },
 
-  weight: ({ record }) => computeRecordWeight(record),
+  weight: ({ record }) => computeRecordMemoryWeight(record),
 };
 
-function pickListFields({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
+function pickSortAndFilterFields({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
   return { created_at, updated_at, eta, status, has_open_exceptions: open_exceptions_count > 0 };
 }

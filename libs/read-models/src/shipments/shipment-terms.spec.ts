@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject, ShipmentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { createRandomRecord, createSeededRandom } from '../../test/listed-shipments.ts';
-import { ACME_LIVE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
-import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
+import { createRandomShipmentRecord, createSeededRandom } from '../../test/listed-shipments.ts';
+import { ACME_LIVE_SCOPE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
+import { type ShipmentReadModelRow, shipmentsReadModel } from './shipment-rows.ts';
 import { MAX_INDEXED_WORDS, listSearchTerms } from './shipment-terms.ts';
 
 type StoredBody = { readonly revision: number; readonly type: string; readonly data: JsonObject };
@@ -15,8 +15,8 @@ const golden = readdirSync(GOLDEN)
   .sort((one, other) => one.revision - other.revision);
 
 /** Rows after each event, each built from the previous row. */
-function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readonly ShipmentRow[] {
-  const rows: ShipmentRow[] = [];
+function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readonly ShipmentReadModelRow[] {
+  const rows: ShipmentReadModelRow[] = [];
   for (const body of bodies) {
     const stored = {
       ...createEvent(body),
@@ -25,9 +25,10 @@ function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readon
       position: String(body.revision),
     };
     const last = rows.at(-1);
-    const before = throughStore && last !== undefined ? (JSON.parse(JSON.stringify(last)) as ShipmentRow) : last;
+    const before =
+      throughStore && last !== undefined ? (JSON.parse(JSON.stringify(last)) as ShipmentReadModelRow) : last;
     const projected = { id: stored.id, stream: stored.stream, position: stored.position, scope: undefined };
-    rows.push(...shipmentsModel.apply({ ...projected, event: toShipmentEvent(stored) }, () => before));
+    rows.push(...shipmentsReadModel.applyEventToRows({ ...projected, event: toShipmentEvent(stored) }, () => before));
   }
   return rows;
 }
@@ -42,10 +43,10 @@ describe('terms of shipments', () => {
 
   it('equal those built from the record alone, whatever changed since the previous row', () => {
     const random = createSeededRandom(3);
-    const created = { ...ACME_LIVE, shipment: createShipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
+    const created = { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
     const bodies: StoredBody[] = [{ revision: 0, type: 'shipment.created.v1', data: created as unknown as JsonObject }];
     for (let revision = 1; revision < 300; revision += 1) {
-      const some = Object.entries(createRandomRecord(1, random)).filter(
+      const some = Object.entries(createRandomShipmentRecord(1, random)).filter(
         ([field]) => !['id', 'external_id', 'created_at', 'updated_at', 'version'].includes(field) && random() < 0.1,
       );
       const changes = Object.fromEntries(

@@ -5,14 +5,14 @@ import {
   type ShipmentFilterOf,
   type ShipmentRecord,
   type ShipmentStatus,
-  listShipmentFilters,
+  listShipmentFiltersOfKinds,
 } from '@tracking/contracts';
 
 /** Statuses that the `active` filter excludes: delivered or later, or cancelled. */
 export const INACTIVE_STATUSES: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
 /** Kinds of exact-match filters, the most selective kind first. */
-const TERM_KINDS = {
+const TERM_FILTER_KINDS = {
   reference: true,
   container: true,
   party: true,
@@ -23,15 +23,17 @@ const TERM_KINDS = {
 } satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
 /** Exact-match filters, in the order of their kinds. */
-export const TERM_FILTERS = listShipmentFilters(...(Object.keys(TERM_KINDS) as (keyof typeof TERM_KINDS)[]));
-export type TermFilter = (typeof TERM_FILTERS)[number];
+export const EXACT_MATCH_TERM_FILTERS = listShipmentFiltersOfKinds(
+  ...(Object.keys(TERM_FILTER_KINDS) as (keyof typeof TERM_FILTER_KINDS)[]),
+);
+export type TermFilter = (typeof EXACT_MATCH_TERM_FILTERS)[number];
 /** Kinds of filters whose values are also searchable by word. */
 type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 
 /** Kind of an exact search term: a filter, or a property that only some shipments have. */
 export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
 
-const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(listShipmentFilters('reference', 'container'));
+const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(listShipmentFiltersOfKinds('reference', 'container'));
 
 /** Filters that compare the record field with the filter's name. */
 type FieldFilter = {
@@ -44,10 +46,10 @@ type FieldFilter = {
 
 /**
  * Version of the read model that added the terms of a filter; 1 if absent. Add a new filter with the new version of
- * `shipmentsModel`. After an update, lists refuse the filter until the rows are rebuilt, because they would return
+ * `shipmentsReadModel`. After an update, lists refuse the filter until the rows are rebuilt, because they would return
  * nothing.
  */
-export const FIRST_VERSIONS_WITH_FILTER: Readonly<Partial<Record<TermFilter, number>>> = { incoterm: 4 };
+export const READ_MODEL_VERSION_BY_FILTER: Readonly<Partial<Record<TermFilter, number>>> = { incoterm: 4 };
 
 type Values = readonly (string | null | undefined)[];
 
@@ -55,7 +57,9 @@ type Values = readonly (string | null | undefined)[];
  * Functions that read filter values that are not record fields. Their order decides which words are kept if a shipment
  * has too many words.
  */
-const VALUE_READERS: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: ShipmentRecord) => Values } = {
+const FILTER_VALUE_READERS: {
+  readonly [Name in Exclude<TermFilter, FieldFilter>]: (record: ShipmentRecord) => Values;
+} = {
   shipper: ({ shipper }) => [shipper?.external_id],
   consignee: ({ consignee }) => [consignee?.external_id],
   container_number: ({ container_numbers }) => container_numbers,
@@ -63,24 +67,24 @@ const VALUE_READERS: { readonly [Name in Exclude<TermFilter, FieldFilter>]: (rec
 };
 
 function isFieldFilter(filter: TermFilter): filter is FieldFilter {
-  return !(filter in VALUE_READERS);
+  return !(filter in FILTER_VALUE_READERS);
 }
 
 /** Order of terms in a row: terms of field filters first, then terms of other filters. */
 const ROW_TERM_ORDER: readonly TermFilter[] = [
   ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isTermFilter).filter(isFieldFilter),
-  ...(Object.keys(VALUE_READERS) as (keyof typeof VALUE_READERS)[]),
+  ...(Object.keys(FILTER_VALUE_READERS) as (keyof typeof FILTER_VALUE_READERS)[]),
 ];
 const REFERENCE_FILTERS = ROW_TERM_ORDER.filter((filter): filter is ReferenceFilter => REFERENCE_KINDS.has(filter));
 const NON_REFERENCE_FILTERS = ROW_TERM_ORDER.filter((filter) => !REFERENCE_KINDS.has(filter));
 
 function isTermFilter(filter: ShipmentFilterName): filter is TermFilter {
-  return SHIPMENT_FILTERS[filter].kind in TERM_KINDS;
+  return SHIPMENT_FILTERS[filter].kind in TERM_FILTER_KINDS;
 }
 
 /** Returns the values of a record that the filter compares. */
-function filterValues(record: ShipmentRecord, filter: TermFilter): Values {
-  return isFieldFilter(filter) ? [record[filter]] : VALUE_READERS[filter](record);
+function readValuesComparedByFilter(record: ShipmentRecord, filter: TermFilter): Values {
+  return isFieldFilter(filter) ? [record[filter]] : FILTER_VALUE_READERS[filter](record);
 }
 
 /**
@@ -93,10 +97,14 @@ export const FIRST_VERSION_WITH_FOLDED_REFERENCES = 5;
  * Returns the index entry for a term.
  * @param version version of the read model that built the rows
  */
-export function toTerm(kind: TermKind, value: string | true, version = FIRST_VERSION_WITH_FOLDED_REFERENCES): string {
+export function createTermIndexEntry(
+  kind: TermKind,
+  value: string | true,
+  version = FIRST_VERSION_WITH_FOLDED_REFERENCES,
+): string {
   if (value === true || !REFERENCE_KINDS.has(kind)) return `${kind}:${value}`;
   const reference = version >= FIRST_VERSION_WITH_FOLDED_REFERENCES ? foldReference(value) : value;
-  return toReferenceTerm(kind, reference, findLongestWord(splitIntoWords(reference)));
+  return createReferenceIndexTerm(kind, reference, findLongestWord(splitIntoWords(reference)));
 }
 
 /** Returns the index entry for a word. The entry of a longer word starts with the entry of each of its prefixes. */
@@ -108,7 +116,7 @@ export function toWordTerm(word: string): string {
  * Combines a reference and its longest word in one index entry. A search for the word also finds this entry, because
  * words contain no space. Nearly every entry writes its own index page, so fewer entries cost less.
  */
-function toReferenceTerm(kind: TermKind, reference: string, longest: string): string {
+function createReferenceIndexTerm(kind: TermKind, reference: string, longest: string): string {
   return `${toWordTerm(longest)} ${kind}:${reference}`;
 }
 
@@ -135,7 +143,7 @@ export function listSearchedWords(part: string, version: number): readonly strin
 }
 
 /** Length from which a joined word takes in no further word. It bounds the entries of references with many words. */
-const MAX_JOINED_CHARS = 64;
+const MAX_JOINED_WORD_CHARS = 64;
 
 /**
  * Lists the searchable words of a text: for each of its words, the word joined with the following ones. A search for
@@ -148,7 +156,8 @@ function listJoinedWords(text: string, runPattern: RegExp): readonly string[] {
     const words = splitIntoWords(run);
     for (const [index, first] of words.entries()) {
       let word = first;
-      for (let next = index + 1; next < words.length && word.length < MAX_JOINED_CHARS; next++) word += words[next];
+      for (let next = index + 1; next < words.length && word.length < MAX_JOINED_WORD_CHARS; next++)
+        word += words[next];
       joined.push(word);
     }
   }
@@ -170,7 +179,7 @@ export const MAX_INDEXED_WORDS = 1_000;
 
 /** Record fields with terms that rarely change. */
 const STABLE_FIELDS: readonly (keyof ShipmentRecord)[] = [
-  ...TERM_FILTERS.filter(isFieldFilter),
+  ...EXACT_MATCH_TERM_FILTERS.filter(isFieldFilter),
   'container_numbers',
   'references',
   'shipper',
@@ -189,23 +198,24 @@ export function listSearchTerms(
 ): readonly string[] {
   const isSame = (field: keyof ShipmentRecord) => record[field] === before?.record[field];
   if (before === undefined || !STABLE_FIELDS.every(isSame))
-    return [...listVolatileTerms(record), ...listStableTerms(record)];
+    return [...listTermsOfChangingFields(record), ...listStableSearchTerms(record)];
   if (VOLATILE_FIELDS.every(isSame)) return before.terms;
-  return [...listVolatileTerms(record), ...before.terms.slice(listVolatileTerms(before.record).length)];
+  return [...listTermsOfChangingFields(record), ...before.terms.slice(listTermsOfChangingFields(before.record).length)];
 }
 
-function listVolatileTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
+function listTermsOfChangingFields({ status, open_exceptions_count }: ShipmentRecord): string[] {
   return [
-    toTerm('status', status),
-    ...(INACTIVE_STATUSES.includes(status) ? [] : [toTerm('active', true)]),
-    ...(open_exceptions_count > 0 ? [toTerm('has_open_exceptions', true)] : []),
+    createTermIndexEntry('status', status),
+    ...(INACTIVE_STATUSES.includes(status) ? [] : [createTermIndexEntry('active', true)]),
+    ...(open_exceptions_count > 0 ? [createTermIndexEntry('has_open_exceptions', true)] : []),
   ];
 }
 
-function listStableTerms(record: ShipmentRecord): Iterable<string> {
+function listStableSearchTerms(record: ShipmentRecord): Iterable<string> {
   const terms = new Set<string>();
   for (const filter of NON_REFERENCE_FILTERS) {
-    for (const value of filterValues(record, filter)) if (value != null) terms.add(toTerm(filter, value));
+    for (const value of readValuesComparedByFilter(record, filter))
+      if (value != null) terms.add(createTermIndexEntry(filter, value));
   }
   addReferencesAndWords(terms, record);
   return terms;
@@ -221,7 +231,7 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
     const reference = foldReference(value);
     const own = splitIntoWords(reference);
     const longest = findLongestWord(own);
-    terms.add(toReferenceTerm(kind, reference, longest));
+    terms.add(createReferenceIndexTerm(kind, reference, longest));
     found.add(longest);
     addWords(own);
     addWords(listJoinedWords(value, REFERENCE_RUN_PATTERN));
@@ -237,7 +247,7 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
  */
 function* listReferenceValues(record: ShipmentRecord): Iterable<readonly [ReferenceFilter, string]> {
   for (const filter of REFERENCE_FILTERS) {
-    for (const value of filterValues(record, filter)) if (value != null) yield [filter, value];
+    for (const value of readValuesComparedByFilter(record, filter)) if (value != null) yield [filter, value];
   }
 }
 

@@ -1,7 +1,7 @@
-import { toStreamName } from '@tracking/shipments-domain';
+import { toShipmentStreamName } from '@tracking/shipments-domain';
 import { RecordedMetrics } from '@tracking/testing';
 import {
-  createMilestone,
+  createMilestoneCommand,
   createMilestones,
   SAMPLE_SCOPE,
   createPatchCommand,
@@ -16,7 +16,7 @@ describe('many concurrent commands', () => {
   });
   afterEach(() => engine.closeTestEngine());
 
-  const stored = (shipmentId: string) => engine.store.read(toStreamName(shipmentId));
+  const stored = (shipmentId: string) => engine.store.read(toShipmentStreamName(shipmentId));
 
   it('a thousand upserts of one external_id create one shipment in one stream', async () => {
     const shipments = createShipmentsReplica(engine.store);
@@ -181,7 +181,7 @@ describe('many concurrent commands', () => {
       Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(createUpsertCommand({ external_id: `PO-${n}` }))),
     );
     const answers = await Promise.all(
-      created.map(({ answer }) => shipments.recordMilestone(createMilestone(answer.shipment.id))),
+      created.map(({ answer }) => shipments.recordMilestone(createMilestoneCommand(answer.shipment.id))),
     );
     for (const [n, { answer }] of answers.entries()) {
       expect(answer.milestone.shipment_id).toBe(created[n]?.answer.shipment.id);

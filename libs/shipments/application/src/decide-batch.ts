@@ -51,9 +51,9 @@ export interface BatchDecision {
  * Maximum bytes of data and metadata that one command stores. An append allows more bytes, because an import adds
  * metadata.
  */
-export const MAX_COMMAND_BYTES = 1_000_000;
+export const MAX_EVENT_BYTES_PER_COMMAND = 1_000_000;
 /** Maximum bytes that several commands store in one append. */
-const MAX_SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
+const MAX_SHARED_APPEND_BYTES = MAX_EVENT_BYTES_PER_COMMAND / 2;
 
 /**
  * Returns the error for a command whose events are too large. The events of an update contain the former values too.
@@ -61,7 +61,7 @@ const MAX_SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
 export function createCommandTooLargeError(): DomainError {
   return new DomainError(
     'body_too_large',
-    `The data that this request would store is larger than ${MAX_COMMAND_BYTES} bytes.`,
+    `The data that this request would store is larger than ${MAX_EVENT_BYTES_PER_COMMAND} bytes.`,
   );
 }
 
@@ -87,7 +87,7 @@ export function decideCommandBatch(
 ): BatchDecision {
   const batch = new DecidedBatch(loaded);
   for (const command of commands) {
-    if (!batch.tryAddCommand(command, createDecideContext(command, basis))) break;
+    if (!batch.decideCommandIfItFits(command, createDecideContext(command, basis))) break;
   }
   return batch.toBatchDecision();
 }
@@ -107,7 +107,7 @@ class DecidedBatch {
   }
 
   /** Decides one more command. Returns false if its events do not fit into the append. */
-  tryAddCommand(command: ShipmentCommand, context: DecideContext): boolean {
+  decideCommandIfItFits(command: ShipmentCommand, context: DecideContext): boolean {
     try {
       if (this.state !== undefined && !isResourceInScope(this.state, command)) throw createShipmentNotFoundError();
       if (this.state === undefined || getRevisionOfCommand(this.state, command.id) === undefined) {
@@ -127,7 +127,7 @@ class DecidedBatch {
     if (after === undefined) throw new Error(`cannot decide ${command.type}: its events create no shipment`);
     const stored = made.map(toNewEvent);
     const bytes = stored.reduce((sum, event) => sum + computeEventBytes(event), 0);
-    if (bytes > MAX_COMMAND_BYTES) throw createCommandTooLargeError();
+    if (bytes > MAX_EVENT_BYTES_PER_COMMAND) throw createCommandTooLargeError();
     this.bytes += bytes;
     if (this.events.length > 0 && this.bytes > MAX_SHARED_APPEND_BYTES) return false;
     this.outcomes.push({ kind: 'answered', answer: buildCommandAnswer(command, decision, decision.warnings, after) });
@@ -146,7 +146,7 @@ class DecidedBatch {
 }
 
 /** The answer to a command, and the position from which readers see its change. */
-export interface WrittenAnswer<Answer> {
+export interface AnswerWithPosition<Answer> {
   readonly answer: Answer;
   /**
    * Position of the command's last event. If the command changed nothing, the position of the shipment's last event.
@@ -163,21 +163,21 @@ function buildCommandAnswer(
   warnings: readonly Warning[],
   after: ShipmentState,
 ): ShipmentAnswer {
-  return { ...getCommandHandler(type).answer(result, after), warnings };
+  return { ...getCommandHandler(type).buildAnswer(result, after), warnings };
 }
 
 /** The stored events of one command, and the shipment before them. */
-interface StoredOutcome {
+interface StoredEventsOfCommand {
   readonly before: ShipmentState | undefined;
   readonly events: readonly StoredEvent[];
 }
 
-/** Finds the events of a command in its stream. @throws Unavailable; Error if the stream has no event of the command */
-export async function findStoredOutcome(
+/** Finds the events of a command in its stream. @throws UnavailableError; Error if the stream has no event of the command */
+export async function findStoredCommandOutcome(
   store: EventStore,
   stream: string,
   command: ShipmentCommand,
-): Promise<StoredOutcome> {
+): Promise<StoredEventsOfCommand> {
   const isOwn = (event: StoredEvent) => event.metadata['command_id'] === command.id;
   let before: ShipmentState | undefined;
   const found: StoredEvent[] = [];
@@ -196,17 +196,17 @@ export async function findStoredOutcome(
  * Rebuilds the first answer to a stored command from its events and the shipment directly after them. Later events are
  * ignored. Warnings are not stored, so they are decided again on the shipment before the command.
  */
-export function rebuildAnswer(
+export function rebuildAnswerToCommand(
   command: ShipmentCommand,
-  { before, events: stored }: StoredOutcome,
+  { before, events: stored }: StoredEventsOfCommand,
   context: DecideContext,
-): WrittenAnswer<ShipmentAnswer> {
+): AnswerWithPosition<ShipmentAnswer> {
   const events = stored.map(toShipmentEvent);
   const last = stored.at(-1);
   const after = fold(events, before);
   if (last === undefined || after === undefined)
     throw new Error(`cannot rebuild the answer to ${command.type} ${command.id}: the command has no stored events`);
-  const result = getCommandHandler(command.type).rebuildResult(events, command);
+  const result = getCommandHandler(command.type).rebuildResultFromEvents(events, command);
   if (result === undefined)
     throw new Error(`cannot rebuild the answer: ${command.id} is the id of a command of another type`);
   return {
@@ -230,7 +230,7 @@ function decideCommandWarnings(
 
 /** Reads the rule settings of workspaces. */
 export interface RuleSettingsReader {
-  /** Returns settings that are at most 5 seconds old. @throws Unavailable */
+  /** Returns settings that are at most 5 seconds old. @throws UnavailableError */
   getCachedSettings(workspaceId: string): Promise<RuleSettings>;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
 import { type EventStore, MAX_APPEND_BYTES, computeEventBytes } from '@tracking/ports';
-import { MAX_COMMAND_BYTES } from './decide-batch.ts';
+import { MAX_EVENT_BYTES_PER_COMMAND } from './decide-batch.ts';
 import { createMilestones, createPatchCommand, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
 import { createEventTransfer, createEventTimeFinder } from './operations.ts';
@@ -148,7 +148,7 @@ describe('events from one store to another', () => {
       await written(from, 1, 1);
       const [first] = await everything(from, 500);
       if (!first) throw new Error('too few events');
-      const events = [ofSize(first, MAX_COMMAND_BYTES)];
+      const events = [ofSize(first, MAX_EVENT_BYTES_PER_COMMAND)];
       await withStore(async (to) => {
         await createEventTransfer(to).importEvents({ events });
         await createEventTransfer(to).importEvents({ events });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseShipmentId, parseShipmentIdOfPart, toStreamName } from '@tracking/shipments-domain';
+import { parseShipmentId, parseShipmentIdOfPart, toShipmentStreamName } from '@tracking/shipments-domain';
 import { createIdOfShipmentPart, createShipmentId } from './ids.ts';
 
 const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
@@ -47,7 +47,7 @@ describe('createShipmentId', () => {
   it('distributes the first character of streams evenly', () => {
     const counts = new Map<string, number>();
     for (let n = 0; n < 3_200; n++) {
-      const first = toStreamName(createShipmentId(live, `PO-${n}`, command)).charAt('shipment-'.length);
+      const first = toShipmentStreamName(createShipmentId(live, `PO-${n}`, command)).charAt('shipment-'.length);
       counts.set(first, (counts.get(first) ?? 0) + 1);
     }
     expect(counts.size).toBe(32);

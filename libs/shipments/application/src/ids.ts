@@ -3,9 +3,10 @@ import type { Environment } from '@tracking/contracts';
 import { toShipmentId, toShipmentToken } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
-/** Encodes bytes in base32: the alphabet of RFC 4648 in lower case, without padding. */
+/** Alphabet of base32 (RFC 4648), in lower case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
+/** Encodes bytes in base32 without padding. */
 function encodeBase32(bytes: Uint8Array): string {
   let text = '';
   let pending = 0;

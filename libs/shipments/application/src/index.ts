@@ -1,30 +1,40 @@
-export type { WrittenAnswer } from './decide-batch.ts';
-export { RecheckJob, type RecheckJobDependencies } from './clock/recheck-job.ts';
+export type { AnswerWithPosition } from './decide-batch.ts';
+export { ShipmentRecheckJob, type RecheckJobDependencies } from './clock/recheck-job.ts';
 export {
   RULES_VERSION,
-  UpgradeRecheck,
-  type UnsettledShipments,
+  UpgradeRecheckRequester,
+  type UnsettledShipmentReader,
   type SettingsRecheck,
   type RecheckStore,
 } from './clock/rechecks.ts';
-export { RuleClock, type RuleClockDependencies, type DueShipment, type DueShipmentList } from './clock/rule-clock.ts';
+export {
+  DueShipmentChecker,
+  type RuleClockDependencies,
+  type DueShipment,
+  type DueShipmentList,
+} from './clock/rule-clock.ts';
 export {
   type EventTransfer,
   createEventTransfer,
   type EventOperations,
   type ShipmentOperations,
   createEventOperations,
-  createRemoteEventMaker,
+  createRemoteEventRecreator,
   createEventTimeFinder,
   findRequestedShipmentId,
 } from './operations.ts';
-export { DEFAULT_PARTITIONS, PARTITION_NUMBERS, PartitionCounts } from '@tracking/subscriptions';
+export { DEFAULT_PARTITIONS, ALLOWED_PARTITION_COUNTS, PartitionCountManager } from '@tracking/subscriptions';
 export { createCommandIdOfBulkItem } from './ids.ts';
-export { type EventMakerOptions, createEventMaker } from './publisher/event-maker.ts';
+export { type PublishedEventMakerOptions, createEventMaker } from './publisher/event-maker.ts';
 export { Publisher, PUBLISHER_SUBSCRIBER, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsContain, ReadModelsReached } from './publisher/publishing.ts';
-export type { CacheLimits } from './shipment-cache.ts';
-export { Shipments, type ShipmentsLimits, type ShipmentsOptions, type ShipmentsService } from './shipments.ts';
+export type { ShipmentCacheLimits } from './shipment-cache.ts';
+export {
+  EventSourcedShipmentService,
+  type ShipmentsLimits,
+  type ShipmentsOptions,
+  type ShipmentsService,
+} from './shipments.ts';
 export type {
   FoundDocument,
   FoundException,
@@ -32,13 +42,13 @@ export type {
   FoundShipment,
   GetDocument,
   GetException,
-  GetMilestone,
+  GetMilestoneRequest,
   GetShipment,
-  GetShipmentAt,
-  ListMilestonesAt,
-  MatchMilestone,
+  GetShipmentAtTimeRequest,
+  ListMilestonesAtTimeRequest,
+  MatchMilestoneRequest,
   PageEnd,
-  ReadHistory,
+  ReadShipmentHistoryRequest,
   ReadPage,
   ShipmentReads,
   UnnamedHistoryEntry,
@@ -48,17 +58,17 @@ export type {
 export {
   type AcknowledgeException,
   type AcknowledgeExceptionAnswer,
-  type AddDocument,
+  type AddDocumentCommand,
   type ApproveDocument,
-  type CancelShipment,
+  type CancelShipmentCommand,
   type CancellationAnswer,
   type CheckedMilestone,
-  type CheckRules,
+  type CheckRulesCommand,
   type CheckRulesAnswer,
-  type CheckedShipment,
+  type ShipmentCheckResult,
   type CommandContext,
   type CompleteUpload,
-  type ContainerMatch,
+  type ContainerMatchCandidate,
   type ContainerPatchAnswer,
   type CorrectMilestone,
   type CorrectMilestoneAnswer,
@@ -66,19 +76,19 @@ export {
   type DocumentAnswer,
   type DocumentInput,
   type ExceptionInput,
-  type AnnouncedBytes,
+  type AnnouncedFileProperties,
   type KnownMode,
   type MilestoneInput,
   type MilestonePatch,
-  type OpenException,
+  type OpenExceptionCommand,
   type OpenExceptionAnswer,
   type PatchContainer,
-  type PatchShipment,
+  type PatchShipmentCommand,
   type ReceiveUpload,
-  type ReceivedObject,
+  type ReceivedDocumentFile,
   type RecordMilestone,
   type RecordMilestoneAnswer,
-  type RejectDocument,
+  type RejectDocumentCommand,
   type ReopenShipment,
   type RequestUpload,
   type ResolveException,
@@ -91,12 +101,12 @@ export {
   type UpsertShipment,
   type UpsertShipmentAnswer,
   SHIPMENT_LIMITS,
-  ZONE_OF_LOCATION,
+  LOCATION_TIME_ZONE_KEYWORD,
   checkMilestone,
   checkShipmentFields,
   normaliseCode,
   parseShipmentId,
   parseShipmentIdOfPart,
-  selectMatchingShipments,
+  selectShipmentsMatchingContainer,
   toShipmentResource,
 } from '@tracking/shipments-domain';

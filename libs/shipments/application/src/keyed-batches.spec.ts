@@ -1,5 +1,5 @@
-import { Busy } from '@tracking/ports';
-import { KeyedBatches, type KeyedBatchHandler } from './keyed-batches.ts';
+import { BusyError } from '@tracking/ports';
+import { KeyedBatchQueues, type KeyedBatchHandler } from './keyed-batches.ts';
 
 const limits = { perBatch: 10, perKey: 20, total: 30 };
 
@@ -18,9 +18,9 @@ function gated() {
 describe('KeyedBatches', () => {
   it('handles one key in order, later items of the key together, and keys concurrently', async () => {
     const { seen, handle, open } = gated();
-    const batches = new KeyedBatches(handle, limits);
-    const answers = [1, 2, 3].map((item) => batches.queueItem('a', item));
-    answers.push(batches.queueItem('b', 4));
+    const batches = new KeyedBatchQueues(handle, limits);
+    const answers = [1, 2, 3].map((item) => batches.enqueueItem('a', item));
+    answers.push(batches.enqueueItem('b', 4));
     expect(seen).toEqual([
       { key: 'a', items: [1] },
       { key: 'b', items: [4] },
@@ -32,8 +32,8 @@ describe('KeyedBatches', () => {
 
   it('limits the size of a batch', async () => {
     const { seen, handle, open } = gated();
-    const batches = new KeyedBatches(handle, limits);
-    const answers = Array.from({ length: 21 }, (_, item) => batches.queueItem('a', item));
+    const batches = new KeyedBatchQueues(handle, limits);
+    const answers = Array.from({ length: 21 }, (_, item) => batches.enqueueItem('a', item));
     open();
     await Promise.all(answers);
     expect(seen.map(({ items }) => items.length)).toEqual([1, 10, 10]);
@@ -42,29 +42,29 @@ describe('KeyedBatches', () => {
 
   it('is busy when a key or all queues are full; afterwards it accepts more', async () => {
     const { handle, open } = gated();
-    const batches = new KeyedBatches(handle, limits);
-    const accepted = Array.from({ length: 21 }, (_, item) => batches.queueItem('a', item));
-    await expect(batches.queueItem('a', 21)).rejects.toThrow(Busy);
-    for (let n = 0; n < 9; n++) accepted.push(batches.queueItem(`other ${n}`, n));
-    await expect(batches.queueItem('one more', 0)).rejects.toThrow(Busy);
+    const batches = new KeyedBatchQueues(handle, limits);
+    const accepted = Array.from({ length: 21 }, (_, item) => batches.enqueueItem('a', item));
+    await expect(batches.enqueueItem('a', 21)).rejects.toThrow(BusyError);
+    for (let n = 0; n < 9; n++) accepted.push(batches.enqueueItem(`other ${n}`, n));
+    await expect(batches.enqueueItem('one more', 0)).rejects.toThrow(BusyError);
     expect(batches.depth).toBe(30);
     open();
     await Promise.all(accepted);
-    await expect(batches.queueItem('a', 22)).resolves.toBe('a22');
+    await expect(batches.enqueueItem('a', 22)).resolves.toBe('a22');
     expect(batches.depth).toBe(0);
   });
 
   it('fails unanswered items of a throwing handler, and continues with the next', async () => {
-    const batches = new KeyedBatches<number, number>(async (_, batch) => {
+    const batches = new KeyedBatchQueues<number, number>(async (_, batch) => {
       for (const { item, answer } of batch) {
         if (item === 2) throw new Error('no');
         answer(item);
       }
     }, limits);
-    const answers = [0, 1, 2, 3].map((item) => batches.queueItem('a', item));
+    const answers = [0, 1, 2, 3].map((item) => batches.enqueueItem('a', item));
     const [zero, one, two, three] = await Promise.allSettled(answers);
     expect([zero, one].map((each) => each?.status)).toEqual(['fulfilled', 'fulfilled']);
     expect([two, three].map((each) => each?.status)).toEqual(['rejected', 'rejected']);
-    await expect(batches.queueItem('a', 5)).resolves.toBe(5);
+    await expect(batches.enqueueItem('a', 5)).resolves.toBe(5);
   });
 });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 
 /** A queued item with the promise of its result. Settling an item twice changes nothing. */
 export interface QueuedItem<T, R> {
@@ -25,7 +25,7 @@ interface KeyedQueueLimits {
  * that arrive while their key is busy wait and are then handled as one batch, so that under load more items share a
  * commit.
  */
-export class KeyedBatches<T, R> {
+export class KeyedBatchQueues<T, R> {
   /** Waiting items by key. A key has an entry while the queue handles one of its items. */
   private readonly queues = new Map<string, QueuedItem<T, R>[]>();
   private unanswered = 0;
@@ -42,25 +42,25 @@ export class KeyedBatches<T, R> {
 
   /**
    * Queues an item. Resolves with the result of the item.
-   * @throws Busy if the queue of the key or all queues together are full
+   * @throws BusyError if the queue of the key or all queues together are full
    */
-  async queueItem(key: string, item: T): Promise<R> {
+  async enqueueItem(key: string, item: T): Promise<R> {
     const queue = this.queues.get(key);
     if (this.unanswered >= this.limits.total || (queue?.length ?? 0) >= this.limits.perKey) {
-      throw new Busy('shipments', 'too many commands are queued');
+      throw new BusyError('shipments', 'too many commands are queued');
     }
     const { promise, resolve: answer, reject: fail } = Promise.withResolvers<R>();
     this.unanswered++;
     if (queue === undefined) {
       this.queues.set(key, []);
-      void this.handleQueue(key, [{ item, answer, fail }]);
+      void this.handleQueuedItemsOfKey(key, [{ item, answer, fail }]);
     } else {
       queue.push({ item, answer, fail });
     }
     return promise;
   }
 
-  private async handleQueue(key: string, first: readonly QueuedItem<T, R>[]): Promise<void> {
+  private async handleQueuedItemsOfKey(key: string, first: readonly QueuedItem<T, R>[]): Promise<void> {
     let batch = first;
     while (batch.length > 0) {
       try {

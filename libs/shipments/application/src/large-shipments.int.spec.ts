@@ -2,8 +2,8 @@ import { MANUAL_EXCEPTION_TYPES } from '@tracking/contracts';
 import { type EventStore, computeEventBytes } from '@tracking/ports';
 import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
 import {
-  createCancellation,
-  createException,
+  createCancelShipmentCommand,
+  createOpenExceptionCommand,
   createPatchCommand,
   SAMPLE_SCOPE,
   createUpsertCommand,
@@ -30,10 +30,10 @@ describe('a shipment with the maximum number of open exceptions and the longest 
       const opened = await Promise.all(
         all
           .slice(0, SHIPMENT_LIMITS.exceptions - open_exceptions_count)
-          .map((each) => service.openException(createException(id, each))),
+          .map((each) => service.openException(createOpenExceptionCommand(id, each))),
       );
 
-      const cancelled = await service.cancelShipment(createCancellation(id));
+      const cancelled = await service.cancelShipment(createCancelShipmentCommand(id));
       expect(cancelled.answer.shipment).toMatchObject({ status: 'cancelled', open_exceptions_count: 0 });
       const resolved = (await engine.store.read(`shipment-${id.slice(4)}`)).filter(
         ({ type }) => type === 'exception.resolved.v2',

@@ -11,11 +11,11 @@ import {
 import {
   computeEventBytes,
   type EventStore,
-  InvalidPosition,
+  InvalidPositionError,
   MAX_APPEND_BYTES,
   type Position,
   type StoredEvent,
-  VersionConflict,
+  VersionConflictError,
 } from '@tracking/ports';
 import {
   type EventReference,
@@ -25,7 +25,7 @@ import {
   parseShipmentId,
   parseShipmentIdOfPart,
   SHIPMENT_STREAM_PREFIX,
-  parseStreamName,
+  convertStreamNameToShipmentId,
   UnknownEventTypeError,
   type UpsertShipment,
   upcastEventBody,
@@ -58,7 +58,7 @@ export function findRequestedShipmentId(request: object): string | undefined {
   return parseShipmentIdOfPart('exception', exception_id) ?? parseShipmentIdOfPart('document', document_id);
 }
 
-/** Operations on stored events for processes without an event store. All methods throw `Unavailable`. */
+/** Operations on stored events for processes without an event store. All methods throw `UnavailableError`. */
 export interface EventOperations extends EventTransfer {
   /** Returns the position of the last event; undefined while the log is empty. */
   head(): Promise<Position | undefined>;
@@ -70,7 +70,7 @@ export interface EventOperations extends EventTransfer {
 }
 
 /** Returns a function that recreates public events in the process that has the event store. */
-export function createRemoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
+export function createRemoteEventRecreator({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
   return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
 
@@ -97,13 +97,13 @@ export function createEventOperations(eventStore: EventStore, addresses: PublicA
 
 /** Maximum size of a page in bytes of JSON. A page of this size fits every channel. */
 const MAX_PAGE_BYTES = 4_000_000;
-const MAX_CONCURRENT_STREAMS = 16;
+const MAX_CONCURRENT_SHIPMENT_IMPORTS = 16;
 
 /** Exports the events of shipments from one store, and imports them unchanged into another store. */
 export interface EventTransfer {
   /**
    * Returns the events after the position, in the order in which they were stored. @throws DomainError
-   * `validation_failed`, Unavailable
+   * `validation_failed`, UnavailableError
    */
   exportEvents(request: { readonly after: string | null; readonly limit: number }): Promise<EventPage>;
   /**
@@ -112,7 +112,7 @@ export interface EventTransfer {
    * not send later events of that shipment, because they could be appended to its other events
    * @returns the number of given events that are stored now: all of them without `skip_conflicts`
    * @throws DomainError `validation_failed` if an event does not belong to a shipment, or without `skip_conflicts` if
-   * the store has other events of the shipment; Unavailable
+   * the store has other events of the shipment; UnavailableError
    */
   importEvents(request: {
     readonly events: readonly ExportedEvent[];
@@ -142,7 +142,7 @@ export function createEventTransfer(store: EventStore): EventTransfer {
         }
         return { events: [], position: after, complete: true };
       } catch (error) {
-        throw error instanceof InvalidPosition ? createInvalidPositionError() : error;
+        throw error instanceof InvalidPositionError ? createInvalidPositionError() : error;
       } finally {
         enough.abort();
       }
@@ -151,11 +151,11 @@ export function createEventTransfer(store: EventStore): EventTransfer {
     async importEvents({ events, skip_conflicts: skipConflicts = false }) {
       const streams = new Map<string, ExportedEvent[]>();
       for (const event of events) {
-        validateEvent(event);
+        validateExportedEvent(event);
         const some = streams.get(event.stream) ?? [];
         streams.set(event.stream, some);
         if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw createRevisionGapError(event);
-        some.push(toImportedEvent(event));
+        some.push(markEventAsImported(event));
       }
       const waiting = streams.values();
       const conflicts: ImportConflict[] = [];
@@ -171,7 +171,7 @@ export function createEventTransfer(store: EventStore): EventTransfer {
           }
         }
       };
-      await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_STREAMS, streams.size) }, work));
+      await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_SHIPMENT_IMPORTS, streams.size) }, work));
       return { stored: events.length - skipped, ...(skipConflicts && { conflicts }) };
     },
   };
@@ -192,7 +192,7 @@ function toExportedEvent({ position: _, ...event }: StoredEvent): ExportedEvent 
 }
 
 /** The import marker increases the size of an append, so it is set before events are split into appends. */
-function toImportedEvent(event: ExportedEvent): ExportedEvent {
+function markEventAsImported(event: ExportedEvent): ExportedEvent {
   return { ...event, metadata: { ...event.metadata, imported: true } };
 }
 
@@ -224,7 +224,7 @@ async function appendExportedEvents(store: EventStore, events: readonly Exported
       events.map(({ id, type, data, metadata }) => ({ id, type, data, metadata })),
     );
   } catch (error) {
-    if (!(error instanceof VersionConflict)) throw error;
+    if (!(error instanceof VersionConflictError)) throw error;
     const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
     const differing = there.length === 0 ? 0 : there.findIndex(({ id }, index) => id !== events[index]?.id);
     if (differing >= 0) throw new DifferentHistoryError(first.stream, first.revision + differing);
@@ -232,7 +232,7 @@ async function appendExportedEvents(store: EventStore, events: readonly Exported
   }
 }
 
-function validateEvent({ stream, type, id, revision, data, metadata }: ExportedEvent): void {
+function validateExportedEvent({ stream, type, id, revision, data, metadata }: ExportedEvent): void {
   const isOurs =
     isShipmentStream(stream) &&
     /^[0-9a-f-]{36}$/.test(String(id)) &&
@@ -288,7 +288,7 @@ class DifferentHistoryError extends DomainError {
 }
 
 /** Data of the event that creates a shipment. */
-interface StoredCreationData {
+interface ShipmentCreationEventData {
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly shipment: { readonly external_id: string | null };
@@ -300,10 +300,10 @@ async function describeImportConflict(
   { stream, revision }: DifferentHistoryError,
 ): Promise<ImportConflict> {
   const [created] = await store.read(stream, { from: 0, to: 0 });
-  const { workspace_id, environment, shipment } = (created?.data ?? {}) as Partial<StoredCreationData>;
+  const { workspace_id, environment, shipment } = (created?.data ?? {}) as Partial<ShipmentCreationEventData>;
   return {
     stream,
-    shipment_id: parseStreamName(stream),
+    shipment_id: convertStreamNameToShipmentId(stream),
     workspace_id: workspace_id ?? null,
     environment: environment ?? null,
     external_id: shipment?.external_id ?? null,

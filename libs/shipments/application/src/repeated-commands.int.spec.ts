@@ -1,17 +1,17 @@
-import { toStreamName } from '@tracking/shipments-domain';
+import { toShipmentStreamName } from '@tracking/shipments-domain';
 import {
-  createAcknowledgement,
-  createCancellation,
-  createCorrection,
-  createMilestone,
+  createAcknowledgeExceptionCommand,
+  createCancelShipmentCommand,
+  createCorrectMilestoneCommand,
+  createMilestoneCommand,
   createMilestones,
-  createException,
+  createOpenExceptionCommand,
   createPatchCommand,
-  patchContainer,
-  SAMPLE_PLACES,
-  createReopening,
-  createResolution,
-  createRetraction,
+  createPatchContainerCommand,
+  PLACES_WITHOUT_ENTRIES,
+  createReopenShipmentCommand,
+  createResolveExceptionCommand,
+  createRetractMilestoneCommand,
   SAMPLE_SCOPE,
   createUpsertCommand,
 } from '../test/builders.ts';
@@ -27,7 +27,7 @@ describe('a repeated command', () => {
   });
   afterEach(() => engine.closeTestEngine());
 
-  const length = async (shipmentId: string) => (await engine.store.read(toStreamName(shipmentId))).length;
+  const length = async (shipmentId: string) => (await engine.store.read(toShipmentStreamName(shipmentId))).length;
 
   it.each([
     ['at once, by the same replica', () => shipments],
@@ -43,37 +43,46 @@ describe('a repeated command', () => {
     const create = createUpsertCommand({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
     const created = await shipments.upsertShipment(create);
     const { id } = created.answer.shipment;
-    const record = createMilestone(id, { external_id: 'M-1', location: 'Hamburg' });
+    const record = createMilestoneCommand(id, { external_id: 'M-1', location: 'Hamburg' });
     const recorded = await shipments.recordMilestone(record);
-    const corrects = createMilestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
+    const corrects = createMilestoneCommand(id, {
+      external_id: 'M-1',
+      location: 'Bremerhaven',
+      code: 'vessel_departed',
+    });
     const corrected = await shipments.recordMilestone(corrects);
     const update = createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
     const updated = await shipments.upsertShipment(update);
-    await shipments.recordMilestone(createMilestone(id, { location: 'Hamburg' }));
-    const known = createMilestone(id, { location: 'Hamburg', external_id: 'M-2' });
+    await shipments.recordMilestone(createMilestoneCommand(id, { location: 'Hamburg' }));
+    const known = createMilestoneCommand(id, { location: 'Hamburg', external_id: 'M-2' });
     const renamed = await shipments.recordMilestone(known);
     const [correction, retraction] = [
-      createCorrection(id, recorded.answer.milestone.id, { note: 'by phone' }),
-      createRetraction(id, recorded.answer.milestone.id),
+      createCorrectMilestoneCommand(id, recorded.answer.milestone.id, { note: 'by phone' }),
+      createRetractMilestoneCommand(id, recorded.answer.milestone.id),
     ];
     const byHand = await shipments.correctMilestone(correction);
     const retracted = await shipments.retractMilestone(retraction);
-    const [cancellation, reopening] = [createCancellation(id), createReopening(id)];
+    const [cancellation, reopening] = [createCancelShipmentCommand(id), createReopenShipmentCommand(id)];
     const cancelled = await shipments.cancelShipment(cancellation);
     const reopened = await shipments.reopenShipment(reopening);
     const change = createPatchCommand(id, { container_numbers: ['MSCU6639870'], eta: '2026-04-01T00:00:00.000Z' });
     const changed = await shipments.patchShipment(change);
-    const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1' });
+    const seal = createPatchContainerCommand(id, 'MSCU6639870', { seal_number: 'S-1' });
     const sealed = await shipments.patchContainer(seal);
-    await shipments.patchContainer(patchContainer(id, 'MSCU6639870', { seal_number: 'S-2' }));
-    const opening = createException(id, { type: 'seal_broken', container_number: 'MSCU6639870' });
+    await shipments.patchContainer(createPatchContainerCommand(id, 'MSCU6639870', { seal_number: 'S-2' }));
+    const opening = createOpenExceptionCommand(id, { type: 'seal_broken', container_number: 'MSCU6639870' });
     const opened = await shipments.openException(opening);
     const exceptionId = opened.answer.exception.id;
-    const [taking, ending] = [createAcknowledgement(id, exceptionId, 'Kim'), createResolution(id, exceptionId)];
+    const [taking, ending] = [
+      createAcknowledgeExceptionCommand(id, exceptionId, 'Kim'),
+      createResolveExceptionCommand(id, exceptionId),
+    ];
     const taken = await shipments.acknowledgeException(taking);
-    await shipments.acknowledgeException(createAcknowledgement(id, exceptionId, 'Sam'));
+    await shipments.acknowledgeException(createAcknowledgeExceptionCommand(id, exceptionId, 'Sam'));
     const ended = await shipments.resolveException(ending);
-    await shipments.openException(createException(id, { type: 'seal_broken', container_number: 'MSCU6639870' }));
+    await shipments.openException(
+      createOpenExceptionCommand(id, { type: 'seal_broken', container_number: 'MSCU6639870' }),
+    );
     await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-2' }));
     const written = [created, recorded, corrected, updated, renamed, byHand, retracted];
     const first = [...written, cancelled, reopened, changed, sealed, opened, taken, ended];
@@ -130,7 +139,7 @@ describe('a repeated command', () => {
       [...answers.slice(0, 20), ...answers.slice(0, 20)].map(({ answer }) => answer),
     );
     expect(answers.every(({ answer }) => answer.outcome === 'recorded')).toBe(true);
-    const events = await engine.store.read(toStreamName(id));
+    const events = await engine.store.read(toShipmentStreamName(id));
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(20);
   });
 
@@ -146,13 +155,13 @@ describe('a repeated command', () => {
     await engine.reopenEngine();
     const { answer } = await createShipmentsReplica(engine.store).upsertShipment(create);
 
-    const record = createMilestone(answer.shipment.id, { code: 'vessel_departed' });
+    const record = createMilestoneCommand(answer.shipment.id, { code: 'vessel_departed' });
     const stored = new InterceptedStore(engine.store);
     stored.intercept = store.intercept;
     await expect(createShipmentsReplica(stored).recordMilestone(record)).rejects.toThrow('killed');
     await engine.reopenEngine();
     await createShipmentsReplica(engine.store).recordMilestone(
-      createMilestone(answer.shipment.id, { code: 'vessel_arrived' }),
+      createMilestoneCommand(answer.shipment.id, { code: 'vessel_arrived' }),
     );
     const recorded = await createShipmentsReplica(engine.store).recordMilestone(record);
 
@@ -166,9 +175,9 @@ describe('a repeated command', () => {
 
   it('that changed nothing gets the same answer again', async () => {
     const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
-    const record = createMilestone(answer.shipment.id, {});
+    const record = createMilestoneCommand(answer.shipment.id, {});
     const recorded = await shipments.recordMilestone(record);
-    const duplicate = createMilestone(answer.shipment.id, {});
+    const duplicate = createMilestoneCommand(answer.shipment.id, {});
     const first = await shipments.recordMilestone(duplicate);
     expect(first.answer.outcome).toBe('existing');
     expect(first.answer.milestone).toEqual(recorded.answer.milestone);
@@ -181,9 +190,9 @@ describe('a repeated command', () => {
     const create = createUpsertCommand({ external_id: 'PO-1' }, { expected_versions: 'none' });
     const created = await shipments.upsertShipment(create);
     const { id, version } = created.answer.shipment;
-    const record = createMilestone(id, {}, { expected_versions: [version] });
+    const record = createMilestoneCommand(id, {}, { expected_versions: [version] });
     const recorded = await shipments.recordMilestone(record);
-    const stale = createMilestone(id, { code: 'vessel_departed' }, { expected_versions: [version] });
+    const stale = createMilestoneCommand(id, { code: 'vessel_departed' }, { expected_versions: [version] });
     const other = createShipmentsReplica(engine.store);
     await other.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     for (const service of [shipments, other, createShipmentsReplica(engine.store)]) {
@@ -203,7 +212,7 @@ describe('a repeated command', () => {
     expect(created.answer.warnings).toEqual([]);
     // A command that new rules would refuse is still the accepted one.
     const refusedNow = { ...create, fields: { ...create.fields, origin_port: 'nowhere at all' } };
-    expect(SAMPLE_PLACES.isUnknownCode('CNSHA')).toBe(false);
+    expect(PLACES_WITHOUT_ENTRIES.isUnknownLocationCode('CNSHA')).toBe(false);
     expect(await shipments.upsertShipment(refusedNow)).toEqual(created);
   });
 

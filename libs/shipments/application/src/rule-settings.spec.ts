@@ -1,11 +1,11 @@
 import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
-import { type EventStore, Unavailable } from '@tracking/ports';
+import { type EventStore, UnavailableError } from '@tracking/ports';
 import { noMetrics, silentLogger } from '@tracking/testing';
-import { createUpsertCommand, SAMPLE_PLACES } from '../test/builders.ts';
+import { createUpsertCommand, PLACES_WITHOUT_ENTRIES } from '../test/builders.ts';
 import { createCachedRuleSettingsReader } from './decide-batch.ts';
-import { Shipments } from './shipments.ts';
+import { EventSourcedShipmentService } from './shipments.ts';
 
-const away = new Unavailable('document store', 'gone');
+const away = new UnavailableError('document store', 'gone');
 
 describe('cached settings', () => {
   let isAway: boolean;
@@ -62,8 +62,8 @@ it('settings are read while the stream of an unknown shipment is being read', as
       return Promise.resolve(DEFAULT_RULE_SETTINGS);
     },
   };
-  const shipments = new Shipments({
-    ...{ eventStore, settings, places: SAMPLE_PLACES },
+  const shipments = new EventSourcedShipmentService({
+    ...{ eventStore, settings, places: PLACES_WITHOUT_ENTRIES },
     ...{ logger: silentLogger, metrics: noMetrics },
   });
   const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));

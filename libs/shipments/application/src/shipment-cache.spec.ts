@@ -1,14 +1,14 @@
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import { RecordedMetrics } from '@tracking/testing';
-import { createMilestones, SAMPLE_PLACES, createUpsertCommand } from '../test/builders.ts';
+import { createMilestones, PLACES_WITHOUT_ENTRIES, createUpsertCommand } from '../test/builders.ts';
 import { createDecideContext } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
 import {
   toShipmentEvents,
   countCharactersKeptByEvent,
   type LoadedShipment,
-  estimateBytes,
+  estimateShipmentHeapBytes,
   ShipmentCache,
 } from './shipment-cache.ts';
 
@@ -26,8 +26,11 @@ function shipment(count = 0, note = ''): LoadedShipment {
   for (const command of commands) {
     const events = toShipmentEvents(
       command,
-      decide(command, state, createDecideContext(command, { places: SAMPLE_PLACES, settings: DEFAULT_RULE_SETTINGS }))
-        .events,
+      decide(
+        command,
+        state,
+        createDecideContext(command, { places: PLACES_WITHOUT_ENTRIES, settings: DEFAULT_RULE_SETTINGS }),
+      ).events,
       null,
       revision + 1,
     );
@@ -42,14 +45,14 @@ function shipment(count = 0, note = ''): LoadedShipment {
 const small = shipment();
 const newCache = (shipments: number, bytes = Number.MAX_SAFE_INTEGER) => {
   const metrics = new RecordedMetrics();
-  return { metrics, cache: new ShipmentCache({ shipments, bytes }, metrics.counter('reads')) };
+  return { metrics, cache: new ShipmentCache({ shipments, bytes }, metrics.createCounter('reads')) };
 };
 
 describe('ShipmentCache', () => {
   it('keeps the shipments used last, up to their maximum number', () => {
     const { cache } = newCache(10);
     for (let n = 0; n < 100; n++) {
-      cache.putShipment(String(n), small);
+      cache.cacheShipment(String(n), small);
       expect(cache.getShipment('0')).toBe(small);
       expect(cache.size).toBeLessThanOrEqual(10);
     }
@@ -59,9 +62,9 @@ describe('ShipmentCache', () => {
 
   it('holds fewer large shipments', () => {
     const large = shipment(20, 'x'.repeat(900));
-    expect(estimateBytes(large)).toBeGreaterThan(estimateBytes(small) + 20 * 900);
-    const { cache } = newCache(1_000, 10 * estimateBytes(large));
-    for (let n = 0; n < 50; n++) cache.putShipment(String(n), large);
+    expect(estimateShipmentHeapBytes(large)).toBeGreaterThan(estimateShipmentHeapBytes(small) + 20 * 900);
+    const { cache } = newCache(1_000, 10 * estimateShipmentHeapBytes(large));
+    for (let n = 0; n < 50; n++) cache.cacheShipment(String(n), large);
     expect(cache.size).toBeGreaterThanOrEqual(4);
     expect(cache.size).toBeLessThanOrEqual(12);
   });
@@ -69,7 +72,7 @@ describe('ShipmentCache', () => {
   it('counts the commands that a shipment remembers', () => {
     const commands = Array.from({ length: 10_000 }, (_, revision) => ({ id: 'a', revision }));
     const busy = { ...small, state: { ...small.state, commands } };
-    expect(estimateBytes(busy)).toBeGreaterThan(estimateBytes(small) + 1_000_000);
+    expect(estimateShipmentHeapBytes(busy)).toBeGreaterThan(estimateShipmentHeapBytes(small) + 1_000_000);
   });
 
   it('counts an estimate that is dropped with the times of its report only', () => {
@@ -86,16 +89,16 @@ describe('ShipmentCache', () => {
   it('never returns to an older state', () => {
     const { cache } = newCache(10);
     const newer = shipment(1);
-    cache.putShipment('a', newer);
-    cache.putShipment('a', small);
+    cache.cacheShipment('a', newer);
+    cache.cacheShipment('a', small);
     expect(cache.getShipment('a')).toBe(newer);
   });
 
   it('removes dropped shipments', () => {
     const { cache } = newCache(10);
-    for (let n = 0; n < 8; n++) cache.putShipment(String(n), small);
+    for (let n = 0; n < 8; n++) cache.cacheShipment(String(n), small);
     for (let n = 0; n < 8; n++) {
-      cache.dropShipment(String(n));
+      cache.dropCachedShipment(String(n));
       expect(cache.getShipment(String(n))).toBeUndefined();
     }
     expect(cache.size).toBe(0);
@@ -103,7 +106,7 @@ describe('ShipmentCache', () => {
 
   it('counts hits and misses', () => {
     const { cache, metrics } = newCache(10);
-    cache.putShipment('a', small);
+    cache.cacheShipment('a', small);
     cache.getShipment('a');
     cache.getShipment('b');
     expect([metrics.getMetricValue('reads{result="hit"}'), metrics.getMetricValue('reads{result="miss"}')]).toEqual([

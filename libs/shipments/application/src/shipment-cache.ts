@@ -32,11 +32,11 @@ export function countCharactersKeptByEvent({ type, data }: { readonly type: stri
   const { drops = [], ...added } = data as { readonly drops?: readonly string[] };
   const { length } = JSON.stringify(added);
   // A dropped milestone is about as long as the milestone that the event adds. The ids of dropped ones are not kept.
-  return length - drops.length * (length - CHARACTERS_PER_DROPPED_REPORT);
+  return length - drops.length * (length - DROPPED_REPORT_MEMORY_CHARACTERS);
 }
 
 /** Characters that take as much memory as the times of a dropped report. */
-const CHARACTERS_PER_DROPPED_REPORT = 24;
+const DROPPED_REPORT_MEMORY_CHARACTERS = 24;
 
 /**
  * Returns a command's event in the form for appending, without its position in the store. Each decision has its own
@@ -80,7 +80,7 @@ const MAX_EVENTS_PER_READ = 32;
 /**
  * Reads the events of a stream from `from` to `to`, inclusive, in slices, so that a long stream is never completely in
  * memory.
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function* readEventsInSlices(
   store: Pick<EventStore, 'read'>,
@@ -101,7 +101,7 @@ export async function* readEventsInSlices(
 /**
  * Returns the current shipment from its stream; undefined if it does not exist. Reads only the events after `known`,
  * because earlier events never change. Returns `known` itself if there are no new events.
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function readShipment(
   store: EventStore,
@@ -121,7 +121,7 @@ export async function readShipment(
   return state && { state, revision: last.revision, position: last.position, characters };
 }
 
-export interface CacheLimits {
+export interface ShipmentCacheLimits {
   readonly shipments: number;
   /** Maximum size in bytes, approximately. The sizes of shipments differ by a factor of a thousand. */
   readonly bytes: number;
@@ -134,7 +134,7 @@ const BYTES_PER_COMMAND = 150;
  * Estimates the heap bytes of a folded shipment from the length of its text. Clients decide how long lists and notes
  * are, so shipments differ in size.
  */
-export function estimateBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
+export function estimateShipmentHeapBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
   const lasting = Math.max(0, characters);
   return 1_000 + 2 * JSON.stringify(state.record).length + lasting + BYTES_PER_COMMAND * state.commands.length;
 }
@@ -148,11 +148,11 @@ export class ShipmentCache {
   private readonly shipments: LRUCache<string, LoadedShipment>;
 
   constructor(
-    limits: CacheLimits,
+    limits: ShipmentCacheLimits,
     private readonly reads: Counter,
   ) {
     const { shipments: max, bytes: maxSize } = limits;
-    this.shipments = new LRUCache<string, LoadedShipment>({ max, maxSize, sizeCalculation: estimateBytes });
+    this.shipments = new LRUCache<string, LoadedShipment>({ max, maxSize, sizeCalculation: estimateShipmentHeapBytes });
   }
 
   get size(): number {
@@ -166,12 +166,12 @@ export class ShipmentCache {
   }
 
   /** Caches the shipment unless the cached version is newer. Readers and the writer of a shipment run concurrently. */
-  putShipment(id: string, shipment: LoadedShipment): void {
+  cacheShipment(id: string, shipment: LoadedShipment): void {
     const kept = this.shipments.peek(id);
     if (kept === undefined || kept.revision <= shipment.revision) this.shipments.set(id, shipment);
   }
 
-  dropShipment(id: string): void {
+  dropCachedShipment(id: string): void {
     this.shipments.delete(id);
   }
 }

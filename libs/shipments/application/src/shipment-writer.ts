@@ -1,29 +1,29 @@
 import {
-  AppendTooLarge,
-  Busy,
+  AppendTooLargeError,
+  BusyError,
   type Counter,
   type EventStore,
   isErrorWithoutEffect,
   type Logger,
   toOriginLogFields,
-  Unavailable,
-  VersionConflict,
+  UnavailableError,
+  VersionConflictError,
 } from '@tracking/ports';
 import { monotonicMs, retry, withDeadline } from '@tracking/resilience';
-import { type DecideContext, type ShipmentCommand, toStreamName } from '@tracking/shipments-domain';
+import { type DecideContext, type ShipmentCommand, toShipmentStreamName } from '@tracking/shipments-domain';
 import {
   type BatchDecision,
   createDecideContext,
   decideCommandBatch,
   type DecisionBasis,
-  findStoredOutcome,
-  rebuildAnswer,
+  findStoredCommandOutcome,
+  rebuildAnswerToCommand,
   type RuleSettingsReader,
   type ShipmentAnswer,
   createCommandTooLargeError,
-  type WrittenAnswer,
+  type AnswerWithPosition,
 } from './decide-batch.ts';
-import { KeyedBatches, type QueuedItem } from './keyed-batches.ts';
+import { KeyedBatchQueues, type QueuedItem } from './keyed-batches.ts';
 import { type LoadedShipment, readShipment, type ShipmentCache } from './shipment-cache.ts';
 
 export interface CommandLimits {
@@ -31,7 +31,7 @@ export interface CommandLimits {
   readonly deadlineMs: number;
   /** Milliseconds after which a silent event store counts as unavailable; longer than the deadline of commands. */
   readonly silenceMs: number;
-  /** Maximum number of unanswered commands, per shipment and in total. Further commands get `Busy`. */
+  /** Maximum number of unanswered commands, per shipment and in total. Further commands get `BusyError`. */
   readonly commandsPerShipment: number;
   readonly commands: number;
 }
@@ -51,12 +51,12 @@ const RETRY_PAUSES_MS = { firstPauseMs: 10, maxPauseMs: 500 };
 /** Maximum number of commands in one append. It limits how long a batch blocks the thread. */
 const MAX_COMMANDS_PER_BATCH = 32;
 
-interface CommandJob {
+interface CommandWithDeadline {
   readonly command: ShipmentCommand;
   /** Deadline in milliseconds of the monotonic clock. */
   readonly deadline: number;
 }
-type QueuedJob = QueuedItem<CommandJob, WrittenAnswer<ShipmentAnswer>>;
+type QueuedJob = QueuedItem<CommandWithDeadline, AnswerWithPosition<ShipmentAnswer>>;
 
 /** Commands of one shipment that can be appended together. */
 interface QueuedCommands {
@@ -76,7 +76,7 @@ interface DecidedCommands {
  * cause a conflict.
  */
 export class ShipmentWriter {
-  private readonly batches: KeyedBatches<CommandJob, WrittenAnswer<ShipmentAnswer>>;
+  private readonly batches: KeyedBatchQueues<CommandWithDeadline, AnswerWithPosition<ShipmentAnswer>>;
   private readonly store: EventStore;
   private readonly cache: ShipmentCache;
 
@@ -84,7 +84,7 @@ export class ShipmentWriter {
     const { commandsPerShipment: perKey, commands: total } = options.limits;
     this.store = options.eventStore;
     this.cache = options.cache;
-    this.batches = new KeyedBatches((id, batch) => this.writeBatch(id, batch), {
+    this.batches = new KeyedBatchQueues((id, batch) => this.writeCommandBatch(id, batch), {
       perBatch: MAX_COMMANDS_PER_BATCH,
       perKey,
       total,
@@ -96,33 +96,33 @@ export class ShipmentWriter {
     return this.batches.depth;
   }
 
-  /** Executes a command. @throws DomainError, Unavailable if the outcome is unknown, Busy */
-  async executeCommand(command: ShipmentCommand): Promise<WrittenAnswer<ShipmentAnswer>> {
+  /** Executes a command. @throws DomainError, UnavailableError if the outcome is unknown, BusyError */
+  async executeCommand(command: ShipmentCommand): Promise<AnswerWithPosition<ShipmentAnswer>> {
     const { deadlineMs, silenceMs } = this.options.limits;
-    const submitted = this.batches.queueItem(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
-    return await withDeadline(submitted, silenceMs, () => new Unavailable('event store', 'no response in time'));
+    const submitted = this.batches.enqueueItem(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
+    return await withDeadline(submitted, silenceMs, () => new UnavailableError('event store', 'no response in time'));
   }
 
-  private async writeBatch(shipmentId: string, batch: readonly QueuedJob[]): Promise<void> {
+  private async writeCommandBatch(shipmentId: string, batch: readonly QueuedJob[]): Promise<void> {
     const now = monotonicMs();
     let rest = batch.filter(({ item, fail }) => {
       if (item.deadline > now) return true;
-      fail(new Busy('shipments', 'the command waited too long in the queue'));
+      fail(new BusyError('shipments', 'the command waited too long in the queue'));
       return false;
     });
     try {
-      while (rest.length > 0) rest = rest.slice(await this.commitJobs(shipmentId, rest));
+      while (rest.length > 0) rest = rest.slice(await this.commitQueuedCommands(shipmentId, rest));
     } catch (error) {
-      // `Busy` means that nothing was written. After any other error, the cached shipment may lack stored events.
-      if (!(error instanceof Busy)) this.cache.dropShipment(shipmentId);
+      // `BusyError` means that nothing was written. After any other error, the cached shipment may lack stored events.
+      if (!(error instanceof BusyError)) this.cache.dropCachedShipment(shipmentId);
       throw error;
     }
   }
 
   /** Decides and appends as many commands as fit into one append. Returns the number of settled commands. */
-  private async commitJobs(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
+  private async commitQueuedCommands(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
     const batch = {
-      stream: toStreamName(shipmentId),
+      stream: toShipmentStreamName(shipmentId),
       commands: jobs.map(({ item }) => item.command),
       // Commands that are appended together share the deadline of the command that arrived last.
       deadline: Math.max(...jobs.map(({ item }) => item.deadline)),
@@ -134,7 +134,7 @@ export class ShipmentWriter {
       const decided = await this.decideCommands(batch, conflicts === 0 ? cached : undefined);
       return { ...decided, after: await this.appendEvents(batch, decided) };
     });
-    if (after !== undefined) this.cache.putShipment(shipmentId, after);
+    if (after !== undefined) this.cache.cacheShipment(shipmentId, after);
     await this.answerQueuedCommands(batch.stream, jobs, decision, after);
     return decision.outcomes.length;
   }
@@ -145,12 +145,12 @@ export class ShipmentWriter {
       return await retry(action, {
         ...RETRY_PAUSES_MS,
         deadline,
-        isTransient: (error) => error instanceof VersionConflict,
-        onFailure: (error) => error instanceof VersionConflict && this.options.conflicts.add(),
+        isTransient: (error) => error instanceof VersionConflictError,
+        onFailure: (error) => error instanceof VersionConflictError && this.options.conflicts.add(),
       });
     } catch (error) {
-      if (!(error instanceof VersionConflict)) throw error;
-      throw new Busy('shipments', 'other replicas keep writing to this shipment');
+      if (!(error instanceof VersionConflictError)) throw error;
+      throw new BusyError('shipments', 'other replicas keep writing to this shipment');
     }
   }
 
@@ -166,7 +166,7 @@ export class ShipmentWriter {
     try {
       return { decision, after: await this.appendEvents(batch, { known: undefined, decision }) };
     } catch (error) {
-      if (error instanceof VersionConflict) return undefined;
+      if (error instanceof VersionConflictError) return undefined;
       throw error;
     }
   }
@@ -195,7 +195,7 @@ export class ShipmentWriter {
   /**
    * Appends the decided events and returns the shipment after them. If the outcome is unknown, repeats the same events
    * at the same revision.
-   * @throws VersionConflict
+   * @throws VersionConflictError
    */
   private async appendEvents(
     batch: QueuedCommands,
@@ -203,14 +203,14 @@ export class ShipmentWriter {
   ): Promise<LoadedShipment | undefined> {
     const { after, events } = decision;
     if (events.length === 0 || after === undefined) return known;
-    let unknown: Unavailable | undefined;
+    let unknown: UnavailableError | undefined;
     try {
       const append = () => this.store.append(batch.stream, known?.revision ?? 'no_stream', events);
       const appended = await retry(append, {
         ...RETRY_PAUSES_MS,
         deadline: batch.deadline,
         // A refusal proves only that this attempt wrote nothing, but an earlier attempt may have written.
-        isTransient: (error) => unknown !== undefined && error instanceof Unavailable,
+        isTransient: (error) => unknown !== undefined && error instanceof UnavailableError,
         onFailure: (error) => {
           if (!isOutcomeUnknown(error)) return;
           if (unknown === undefined) this.logRepeatedAppend(batch.commands, error.message);
@@ -219,8 +219,8 @@ export class ShipmentWriter {
       });
       return { ...after, ...appended };
     } catch (error) {
-      if (error instanceof AppendTooLarge) throw createCommandTooLargeError();
-      throw error instanceof Unavailable ? (unknown ?? error) : error;
+      if (error instanceof AppendTooLargeError) throw createCommandTooLargeError();
+      throw error instanceof UnavailableError ? (unknown ?? error) : error;
     }
   }
 
@@ -250,8 +250,10 @@ export class ShipmentWriter {
     for (const { item, answer, fail } of repeated) {
       const { command } = item;
       try {
-        const outcome = await findStoredOutcome(this.store, stream, command);
-        answer(rebuildAnswer(command, outcome, createDecideContext(command, await this.readDecisionBasis(command))));
+        const outcome = await findStoredCommandOutcome(this.store, stream, command);
+        answer(
+          rebuildAnswerToCommand(command, outcome, createDecideContext(command, await this.readDecisionBasis(command))),
+        );
       } catch (error) {
         fail(error);
       }
@@ -259,6 +261,6 @@ export class ShipmentWriter {
   }
 }
 
-function isOutcomeUnknown(error: unknown): error is Unavailable {
-  return error instanceof Unavailable && !isErrorWithoutEffect(error);
+function isOutcomeUnknown(error: unknown): error is UnavailableError {
+  return error instanceof UnavailableError && !isErrorWithoutEffect(error);
 }

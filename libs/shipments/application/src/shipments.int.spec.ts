@@ -1,14 +1,14 @@
 import { type JsonObject, DomainError } from '@tracking/contracts';
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import { RecordedMetrics, passOperationsThroughJson, waitForSimulatedDelay } from '@tracking/testing';
-import { type CancelShipment, toPublicEventId, toStreamName } from '@tracking/shipments-domain';
+import { type CancelShipmentCommand, toPublicEventId, toShipmentStreamName } from '@tracking/shipments-domain';
 import {
-  createCancellation,
-  createMilestone,
+  createCancelShipmentCommand,
+  createMilestoneCommand,
   createMilestones,
   createPatchCommand,
-  patchContainer,
-  createReopening,
+  createPatchContainerCommand,
+  createReopenShipmentCommand,
   SAMPLE_SCOPE,
   createUpsertCommand,
 } from '../test/builders.ts';
@@ -31,7 +31,7 @@ describe('stored events', () => {
       { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: 'req_42' },
     );
     const { answer, position } = await shipments.upsertShipment(command);
-    const events = await engine.store.read(toStreamName(answer.shipment.id));
+    const events = await engine.store.read(toShipmentStreamName(answer.shipment.id));
     // The container's check digit is wrong, so an exception opens with the shipment.
     expect(events.map(({ type }) => type)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
     for (const [index, event] of events.entries()) {
@@ -68,21 +68,23 @@ describe('scopes', () => {
     const shipments = createShipmentsReplica(engine.store);
     const mine = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     const { id } = mine.answer.shipment;
-    const command = createMilestone(id, {}, foreign);
+    const command = createMilestoneCommand(id, {}, foreign);
     for (const each of [shipments, createShipmentsReplica(engine.store)]) {
       expect(await each.getShipment({ ...foreign, shipment_id: id })).toBeUndefined();
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancelShipment({ ...createCancellation(id), ...foreign })).rejects.toMatchObject({
+      await expect(each.cancelShipment({ ...createCancelShipmentCommand(id), ...foreign })).rejects.toMatchObject({
         code: 'not_found',
       });
-      await expect(each.reopenShipment({ ...createReopening(id), ...foreign })).rejects.toMatchObject({
+      await expect(each.reopenShipment({ ...createReopenShipmentCommand(id), ...foreign })).rejects.toMatchObject({
         code: 'not_found',
       });
       const changes = { ...createPatchCommand(id, { house_bill: 'HB-2' }), ...foreign };
       await expect(each.patchShipment(changes)).rejects.toMatchObject({ code: 'not_found' });
-      const seal = { ...patchContainer(id, 'MSCU6639870', { seal_number: 'S' }), ...foreign };
+      const seal = { ...createPatchContainerCommand(id, 'MSCU6639870', { seal_number: 'S' }), ...foreign };
       await expect(each.patchContainer(seal)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancelShipment(createCancellation('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.cancelShipment(createCancelShipmentCommand('shp_none'))).rejects.toMatchObject({
+        code: 'not_found',
+      });
     }
     const theirs = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }, foreign));
     expect(theirs.answer).toMatchObject({ outcome: 'created', shipment: { house_bill: null } });
@@ -109,7 +111,7 @@ describe('scopes', () => {
     const hostile = ['', 'shp_', 'shp_x', unknown.replace('shp', 'mst'), 'shp_../../etc/passwd', `${unknown}b`];
     for (const id of [...hostile, unknown]) {
       expect(await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toBeUndefined();
-      await expect(shipments.recordMilestone(createMilestone(id))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(shipments.recordMilestone(createMilestoneCommand(id))).rejects.toMatchObject({ code: 'not_found' });
     }
     expect(await engine.store.head()).toBeUndefined();
   });
@@ -137,11 +139,11 @@ describe('limits', () => {
     const refused = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     // One of the shipment's twelve, and one of the rest: eleven and nine make twenty.
     expect(refused).toHaveLength(2);
-    for (const error of refused) expect(error).toBeInstanceOf(Busy);
+    for (const error of refused) expect(error).toBeInstanceOf(BusyError);
     expect(metrics.getMetricValue('commands_total{type="RecordMilestone",outcome="busy"}')).toBe(1);
     expect(metrics.getMetricValue('commands_total{type="UpsertShipment",outcome="busy"}')).toBe(1);
     expect(metrics.getMetricValue('commands_pending')).toBe(0);
-    await shipments.recordMilestone(createMilestone(answer.shipment.id));
+    await shipments.recordMilestone(createMilestoneCommand(answer.shipment.id));
   });
 
   it('expire a command in the queue without executing it', async () => {
@@ -156,8 +158,8 @@ describe('limits', () => {
       createMilestones(answer.shipment.id, 2).map((command) => shipments.recordMilestone(command)),
     );
     expect(first?.status).toBe('fulfilled');
-    expect(second).toMatchObject({ status: 'rejected', reason: expect.any(Busy) });
-    const events = await engine.store.read(toStreamName(answer.shipment.id));
+    expect(second).toMatchObject({ status: 'rejected', reason: expect.any(BusyError) });
+    const events = await engine.store.read(toShipmentStreamName(answer.shipment.id));
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(1);
   });
 
@@ -178,14 +180,14 @@ describe('limits', () => {
           createMilestones(id, 3).map(({ milestone: { location, code }, ...command }) =>
             shipments.recordMilestone({
               ...command,
-              milestone: { ...createMilestone(id).milestone, code, location: `${location} ${round}` },
+              milestone: { ...createMilestoneCommand(id).milestone, code, location: `${location} ${round}` },
             }),
           ),
         ),
       );
     }
     for (const id of ids) {
-      const events = await engine.store.read(toStreamName(id));
+      const events = await engine.store.read(toShipmentStreamName(id));
       expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(9);
       expect(await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toEqual(
         await createShipmentsReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id }),
@@ -213,19 +215,19 @@ describe('the service of another process', () => {
     const created = await client.upsertShipment(create);
     expect(created).toEqual(await direct.upsertShipment(create));
     const { id } = created.answer.shipment;
-    const record = createMilestone(id);
+    const record = createMilestoneCommand(id);
     expect(await client.recordMilestone(record)).toEqual(await direct.recordMilestone(record));
-    const [cancellation, reopening] = [createCancellation(id), createReopening(id)];
+    const [cancellation, reopening] = [createCancelShipmentCommand(id), createReopenShipmentCommand(id)];
     expect(await client.cancelShipment(cancellation)).toEqual(await direct.cancelShipment(cancellation));
     expect(await client.reopenShipment(reopening)).toEqual(await direct.reopenShipment(reopening));
     const change = createPatchCommand(id, { house_bill: null, metadata: { a: '1', b: null } });
     expect(await client.patchShipment(change)).toEqual(await direct.patchShipment(change));
-    const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1', last_free_day: null });
+    const seal = createPatchContainerCommand(id, 'MSCU6639870', { seal_number: 'S-1', last_free_day: null });
     expect(await client.patchContainer(seal)).toEqual(await direct.patchContainer(seal));
     const request = { ...SAMPLE_SCOPE, shipment_id: id };
     expect(await client.getShipment(request)).toEqual(await direct.getShipment(request));
     expect(await client.getShipment({ ...request, environment: 'test' })).toBeUndefined();
-    const wrong = createMilestone(id, { container_number: 'MSCU6639871', reason_code: 'none such' });
+    const wrong = createMilestoneCommand(id, { container_number: 'MSCU6639871', reason_code: 'none such' });
     const refusals = await Promise.all(
       [client, direct].map((each) => each.recordMilestone(wrong).catch((error: unknown) => error)),
     );
@@ -240,9 +242,9 @@ describe('the service of another process', () => {
 
   it('executes the called operation, regardless of a sent type', async () => {
     const { answer } = await client.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
-    const command = createCancellation(answer.shipment.id);
+    const command = createCancelShipmentCommand(answer.shipment.id);
     for (const type of ['ReopenShipment', 'UpsertShipment', 'constructor', undefined]) {
-      const cancelled = await client.cancelShipment({ ...command, type } as CancelShipment);
+      const cancelled = await client.cancelShipment({ ...command, type } as CancelShipmentCommand);
       expect(cancelled.answer).toMatchObject({ outcome: 'cancelled', shipment: { status: 'cancelled' } });
     }
   });
@@ -254,7 +256,7 @@ describe('the service of another process', () => {
       record: created.answer.shipment,
       position: created.position,
     });
-    const record = createMilestone(id);
+    const record = createMilestoneCommand(id);
     const recorded = await client.recordMilestone(record);
     expect(await service.recordMilestone(record)).toStrictEqual(recorded);
   });

@@ -1,21 +1,21 @@
 import { DomainError } from '@tracking/contracts';
 import {
-  Busy,
+  BusyError,
   type Counter,
   type EventStore,
   type Histogram,
   type Logger,
   type Metrics,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
 import {
   type AcknowledgeException,
   type AcknowledgeExceptionAnswer,
-  type AddDocument,
+  type AddDocumentCommand,
   type ApproveDocument,
   type CancellationAnswer,
-  type CancelShipment,
-  type CheckRules,
+  type CancelShipmentCommand,
+  type CheckRulesCommand,
   type CheckRulesAnswer,
   type CompleteUpload,
   type ContainerPatchAnswer,
@@ -23,14 +23,14 @@ import {
   type CorrectMilestoneAnswer,
   type DeleteDocument,
   type DocumentAnswer,
-  type OpenException,
+  type OpenExceptionCommand,
   type OpenExceptionAnswer,
   type PatchContainer,
-  type PatchShipment,
+  type PatchShipmentCommand,
   type ReceiveUpload,
   type RecordMilestone,
   type RecordMilestoneAnswer,
-  type RejectDocument,
+  type RejectDocumentCommand,
   type ReopenShipment,
   type RequestUpload,
   type ResolveException,
@@ -46,21 +46,21 @@ import {
   parseShipmentId,
   type ShipmentCommand,
 } from '@tracking/shipments-domain';
-import { createCachedRuleSettingsReader, type RuleSettingsReader, type WrittenAnswer } from './decide-batch.ts';
+import { createCachedRuleSettingsReader, type RuleSettingsReader, type AnswerWithPosition } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
-import { ShipmentStreamReads } from './reads/read-shipments.ts';
-import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
+import { ShipmentStreamReader } from './reads/read-shipments.ts';
+import { type ShipmentCacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { type CommandLimits, ShipmentWriter } from './shipment-writer.ts';
 
 /** A command without its type, which the operation sets. */
 type CommandRequest<Command extends ShipmentCommand> = Omit<Command, 'type'>;
 
-/** The operations of {@link Shipments}. They run in this process or in another one. */
-export type ShipmentsService = Pick<Shipments, keyof Shipments>;
+/** The operations of {@link EventSourcedShipmentService}. They run in this process or in another one. */
+export type ShipmentsService = Pick<EventSourcedShipmentService, keyof EventSourcedShipmentService>;
 
 export interface ShipmentsLimits extends CommandLimits {
   /** Limits of the cache of folded shipments. */
-  readonly cache: CacheLimits;
+  readonly cache: ShipmentCacheLimits;
 }
 
 const DEFAULT_SHIPMENTS_LIMITS: ShipmentsLimits = {
@@ -84,10 +84,10 @@ export interface ShipmentsOptions {
  * The shipments service on an event store. It has an operation for each command of the domain, and reads of single
  * shipments. A command is executed once per command id and always gets the same answer, so every command may be
  * repeated after an unknown outcome, in any process. Commands of one shipment are serialized across replicas. Every
- * command throws `DomainError` (`not_found` also for a shipment of another scope), `Unavailable` if the outcome is
- * unknown, and `Busy` if queues are full and nothing was done.
+ * command throws `DomainError` (`not_found` also for a shipment of another scope), `UnavailableError` if the outcome is
+ * unknown, and `BusyError` if queues are full and nothing was done.
  */
-export class Shipments extends ShipmentStreamReads {
+export class EventSourcedShipmentService extends ShipmentStreamReader {
   private readonly writer: ShipmentWriter;
   private readonly metrics: CommandMetrics;
 
@@ -99,102 +99,109 @@ export class Shipments extends ShipmentStreamReads {
     super({ ...options, settings, cache });
     this.metrics = metrics;
     this.writer = new ShipmentWriter({ ...options, settings, cache, conflicts: metrics.conflicts, limits });
-    options.metrics.gauge('commands_pending', 'Commands accepted but not answered yet.', [], () => this.writer.depth);
-    options.metrics.gauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
+    options.metrics.createGauge(
+      'commands_pending',
+      'Commands accepted but not answered yet.',
+      [],
+      () => this.writer.depth,
+    );
+    options.metrics.createGauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
   }
 
   /** Creates a shipment, or updates the shipment with this `external_id`. */
-  upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<WrittenAnswer<UpsertShipmentAnswer>> {
+  upsertShipment(
+    request: Omit<UpsertShipment, 'type' | 'shipment_id'>,
+  ): Promise<AnswerWithPosition<UpsertShipmentAnswer>> {
     // Concurrent upserts of one `external_id` use the same stream.
     const shipment_id = createShipmentId(request, request.fields.external_id, request.id);
     return this.executeCommand({ ...request, type: 'UpsertShipment', shipment_id });
   }
 
-  patchShipment(request: CommandRequest<PatchShipment>): Promise<WrittenAnswer<ShipmentPatchAnswer>> {
+  patchShipment(request: CommandRequest<PatchShipmentCommand>): Promise<AnswerWithPosition<ShipmentPatchAnswer>> {
     return this.executeCommand({ ...request, type: 'PatchShipment' });
   }
 
-  patchContainer(request: CommandRequest<PatchContainer>): Promise<WrittenAnswer<ContainerPatchAnswer>> {
+  patchContainer(request: CommandRequest<PatchContainer>): Promise<AnswerWithPosition<ContainerPatchAnswer>> {
     return this.executeCommand({ ...request, type: 'PatchContainer' });
   }
 
-  cancelShipment(request: CommandRequest<CancelShipment>): Promise<WrittenAnswer<CancellationAnswer>> {
+  cancelShipment(request: CommandRequest<CancelShipmentCommand>): Promise<AnswerWithPosition<CancellationAnswer>> {
     return this.executeCommand({ ...request, type: 'CancelShipment' });
   }
 
   /** Revokes the client's cancellation. */
-  reopenShipment(request: CommandRequest<ReopenShipment>): Promise<WrittenAnswer<CancellationAnswer>> {
+  reopenShipment(request: CommandRequest<ReopenShipment>): Promise<AnswerWithPosition<CancellationAnswer>> {
     return this.executeCommand({ ...request, type: 'ReopenShipment' });
   }
 
   /** Updates the shipment's exceptions to the present time and settings. If nothing changes, stores nothing. */
-  checkRules(request: CommandRequest<CheckRules>): Promise<WrittenAnswer<CheckRulesAnswer>> {
+  checkRules(request: CommandRequest<CheckRulesCommand>): Promise<AnswerWithPosition<CheckRulesAnswer>> {
     return this.executeCommand({ ...request, type: 'CheckRules' });
   }
 
   /** Records a milestone, or corrects the milestone with this `external_id`. */
-  recordMilestone(request: CommandRequest<RecordMilestone>): Promise<WrittenAnswer<RecordMilestoneAnswer>> {
+  recordMilestone(request: CommandRequest<RecordMilestone>): Promise<AnswerWithPosition<RecordMilestoneAnswer>> {
     return this.executeCommand({ ...request, type: 'RecordMilestone' });
   }
 
-  correctMilestone(request: CommandRequest<CorrectMilestone>): Promise<WrittenAnswer<CorrectMilestoneAnswer>> {
+  correctMilestone(request: CommandRequest<CorrectMilestone>): Promise<AnswerWithPosition<CorrectMilestoneAnswer>> {
     return this.executeCommand({ ...request, type: 'CorrectMilestone' });
   }
 
-  retractMilestone(request: CommandRequest<RetractMilestone>): Promise<WrittenAnswer<RetractMilestoneAnswer>> {
+  retractMilestone(request: CommandRequest<RetractMilestone>): Promise<AnswerWithPosition<RetractMilestoneAnswer>> {
     return this.executeCommand({ ...request, type: 'RetractMilestone' });
   }
 
-  openException(request: CommandRequest<OpenException>): Promise<WrittenAnswer<OpenExceptionAnswer>> {
+  openException(request: CommandRequest<OpenExceptionCommand>): Promise<AnswerWithPosition<OpenExceptionAnswer>> {
     return this.executeCommand({ ...request, type: 'OpenException' });
   }
 
   acknowledgeException(
     request: CommandRequest<AcknowledgeException>,
-  ): Promise<WrittenAnswer<AcknowledgeExceptionAnswer>> {
+  ): Promise<AnswerWithPosition<AcknowledgeExceptionAnswer>> {
     return this.executeCommand({ ...request, type: 'AcknowledgeException' });
   }
 
-  resolveException(request: CommandRequest<ResolveException>): Promise<WrittenAnswer<ResolveExceptionAnswer>> {
+  resolveException(request: CommandRequest<ResolveException>): Promise<AnswerWithPosition<ResolveExceptionAnswer>> {
     return this.executeCommand({ ...request, type: 'ResolveException' });
   }
 
   /** Adds a document whose bytes are already in the object store. */
-  addDocument(request: CommandRequest<AddDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
+  addDocument(request: CommandRequest<AddDocumentCommand>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'AddDocument' });
   }
 
   /** Adds a document whose bytes arrive later. */
-  requestUpload(request: CommandRequest<RequestUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
+  requestUpload(request: CommandRequest<RequestUpload>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'RequestUpload' });
   }
 
-  receiveUpload(request: CommandRequest<ReceiveUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
+  receiveUpload(request: CommandRequest<ReceiveUpload>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'ReceiveUpload' });
   }
 
-  completeUpload(request: CommandRequest<CompleteUpload>): Promise<WrittenAnswer<DocumentAnswer>> {
+  completeUpload(request: CommandRequest<CompleteUpload>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'CompleteUpload' });
   }
 
-  approveDocument(request: CommandRequest<ApproveDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
+  approveDocument(request: CommandRequest<ApproveDocument>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'ApproveDocument' });
   }
 
-  rejectDocument(request: CommandRequest<RejectDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
+  rejectDocument(request: CommandRequest<RejectDocumentCommand>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'RejectDocument' });
   }
 
-  deleteDocument(request: CommandRequest<DeleteDocument>): Promise<WrittenAnswer<DocumentAnswer>> {
+  deleteDocument(request: CommandRequest<DeleteDocument>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'DeleteDocument' });
   }
 
   /** The cast is safe, because the handler of the command type returns an answer of this type. */
-  private executeCommand<Answer extends CommandResult>(command: ShipmentCommand): Promise<WrittenAnswer<Answer>> {
+  private executeCommand<Answer extends CommandResult>(command: ShipmentCommand): Promise<AnswerWithPosition<Answer>> {
     return this.metrics.measureCommand(command.type, async () => {
       if (parseShipmentId(command.shipment_id) === undefined) throw createShipmentNotFoundError();
-      const written: WrittenAnswer<CommandResult> = await this.writer.executeCommand(command);
-      return written as WrittenAnswer<Answer>;
+      const written: AnswerWithPosition<CommandResult> = await this.writer.executeCommand(command);
+      return written as AnswerWithPosition<Answer>;
     });
   }
 }
@@ -210,12 +217,15 @@ class CommandMetrics {
   private readonly seconds: Histogram;
 
   constructor(metrics: Metrics) {
-    this.conflicts = metrics.counter('command_conflicts_total', 'Appends refused because another replica had written.');
-    this.cacheReads = metrics.counter('shipment_cache_reads_total', 'Lookups of folded shipments in memory.', [
+    this.conflicts = metrics.createCounter(
+      'command_conflicts_total',
+      'Appends refused because another replica had written.',
+    );
+    this.cacheReads = metrics.createCounter('shipment_cache_reads_total', 'Lookups of folded shipments in memory.', [
       'result',
     ]);
-    this.total = metrics.counter('commands_total', 'Commands answered, by outcome.', ['type', 'outcome']);
-    this.seconds = metrics.histogram(
+    this.total = metrics.createCounter('commands_total', 'Commands answered, by outcome.', ['type', 'outcome']);
+    this.seconds = metrics.createHistogram(
       'command_duration_seconds',
       'Seconds from the arrival of a command to its answer.',
       ['type'],
@@ -226,8 +236,8 @@ class CommandMetrics {
   /** Counts and times one command. Returns the command's result or throws its error. */
   async measureCommand<Answer extends CommandResult>(
     type: ShipmentCommand['type'],
-    run: () => Promise<WrittenAnswer<Answer>>,
-  ): Promise<WrittenAnswer<Answer>> {
+    run: () => Promise<AnswerWithPosition<Answer>>,
+  ): Promise<AnswerWithPosition<Answer>> {
     const start = performance.now();
     let outcome: string = 'error';
     try {
@@ -246,6 +256,6 @@ class CommandMetrics {
 
 function describeCommandOutcome(error: unknown): string {
   if (error instanceof DomainError) return 'refused';
-  if (error instanceof Busy) return 'busy';
-  return error instanceof Unavailable ? 'unavailable' : 'error';
+  if (error instanceof BusyError) return 'busy';
+  return error instanceof UnavailableError ? 'unavailable' : 'error';
 }

@@ -1,7 +1,7 @@
-import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
+import { BusyError, UnavailableError, WritesRefusedError } from '@tracking/ports';
 import { type LogLine, eventually, createRecordingLogger } from '@tracking/testing';
-import { toStreamName } from '@tracking/shipments-domain';
-import { createMilestone, createMilestones, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
+import { toShipmentStreamName } from '@tracking/shipments-domain';
+import { createMilestoneCommand, createMilestones, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 
 describe('an engine that does not respond', () => {
@@ -14,7 +14,7 @@ describe('an engine that does not respond', () => {
   afterEach(() => engine.closeTestEngine());
 
   const types = async (shipmentId: string) =>
-    (await engine.store.read(toStreamName(shipmentId))).map(({ type }) => type);
+    (await engine.store.read(toShipmentStreamName(shipmentId))).map(({ type }) => type);
 
   it.each([
     ['had stored the events', true],
@@ -26,7 +26,7 @@ describe('an engine that does not respond', () => {
     store.intercept = async (append) => {
       if (failures++ >= 2) return append();
       if (stores) await append();
-      throw new Unavailable('event store', 'no answer');
+      throw new UnavailableError('event store', 'no answer');
     };
     const answers = await Promise.all(
       createMilestones(answer.shipment.id, 30).map((command) => shipments.recordMilestone(command)),
@@ -48,9 +48,11 @@ describe('an engine that does not respond', () => {
     let appends = 0;
     store.intercept = () => {
       appends += 1;
-      return Promise.reject(new WritesRefused('storage', 'no room on the disk'));
+      return Promise.reject(new WritesRefusedError('storage', 'no room on the disk'));
     };
-    await expect(shipments.recordMilestone(createMilestone(answer.shipment.id))).rejects.toThrow(WritesRefused);
+    await expect(shipments.recordMilestone(createMilestoneCommand(answer.shipment.id))).rejects.toThrow(
+      WritesRefusedError,
+    );
     expect(appends).toBe(1);
   });
 
@@ -64,8 +66,8 @@ describe('an engine that does not respond', () => {
       await hanging.promise;
       return append();
     };
-    const command = createMilestone(answer.shipment.id);
-    await expect(shipments.recordMilestone(command)).rejects.toThrow(Unavailable);
+    const command = createMilestoneCommand(answer.shipment.id);
+    await expect(shipments.recordMilestone(command)).rejects.toThrow(UnavailableError);
     hanging.resolve();
     store.intercept = (append) => append();
     await eventually(() => shipments.recordMilestone(command));
@@ -81,11 +83,11 @@ describe('an engine that does not respond', () => {
     store.intercept = (append) => {
       if (!isFirst) return append();
       isFirst = false;
-      return Promise.reject(new Unavailable('event store', 'no answer'));
+      return Promise.reject(new UnavailableError('event store', 'no answer'));
     };
     const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceparent = `00-${trace_id}-00f067aa0ba902b7-01`;
-    await shipments.recordMilestone(createMilestone(shipment_id, {}, { request_id: 'req_2', traceparent }));
+    await shipments.recordMilestone(createMilestoneCommand(shipment_id, {}, { request_id: 'req_2', traceparent }));
     expect(lines.map(({ fields }) => fields)).toEqual([
       { request_id: 'req_2', trace_id, shipment_id, reason: 'event store: no answer' },
     ]);
@@ -100,10 +102,12 @@ describe('an engine that does not respond', () => {
       const appended = await append();
       if (!isFirst) return appended;
       isFirst = false;
-      await createShipmentsReplica(engine.store).recordMilestone(createMilestone(id, { code: 'vessel_arrived' }));
-      throw new Unavailable('event store', 'no answer');
+      await createShipmentsReplica(engine.store).recordMilestone(
+        createMilestoneCommand(id, { code: 'vessel_arrived' }),
+      );
+      throw new UnavailableError('event store', 'no answer');
     };
-    const recorded = await shipments.recordMilestone(createMilestone(id, { code: 'vessel_departed' }));
+    const recorded = await shipments.recordMilestone(createMilestoneCommand(id, { code: 'vessel_departed' }));
     expect(recorded.answer.outcome).toBe('recorded');
     expect((await types(id)).filter((type) => type === 'milestone.recorded.v1')).toHaveLength(2);
     const later = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
@@ -122,7 +126,7 @@ describe('an engine that does not respond', () => {
       await createShipmentsReplica(engine.store).upsertShipment(
         createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-other' }),
       );
-      throw new Unavailable('event store', 'no answer');
+      throw new UnavailableError('event store', 'no answer');
     };
     const { answer: updated } = await shipments.upsertShipment(
       createUpsertCommand({ external_id: 'PO-1', booking_number: 'B-1' }),
@@ -136,11 +140,11 @@ describe('an engine that does not respond', () => {
     const create = createUpsertCommand({ external_id: 'PO-1' });
     store.intercept = async (append) => {
       await append();
-      throw new Unavailable('event store', 'no answer');
+      throw new UnavailableError('event store', 'no answer');
     };
     const failure = await shipments.upsertShipment(create).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Unavailable);
-    expect(failure).not.toBeInstanceOf(Busy);
+    expect(failure).toBeInstanceOf(UnavailableError);
+    expect(failure).not.toBeInstanceOf(BusyError);
     store.intercept = (append) => append();
     const { answer } = await shipments.upsertShipment(create);
     expect(answer.outcome).toBe('created');
@@ -151,22 +155,22 @@ describe('an engine that does not respond', () => {
     const shipments = createShipmentsReplica(store, { deadlineMs: 60 });
     let isFirst = true;
     store.intercept = async () => {
-      if (!isFirst) throw new Busy('event store', 'full');
+      if (!isFirst) throw new BusyError('event store', 'full');
       isFirst = false;
-      throw new Unavailable('event store', 'no answer');
+      throw new UnavailableError('event store', 'no answer');
     };
     const failure = await shipments
       .upsertShipment(createUpsertCommand({ external_id: 'PO-1' }))
       .catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Unavailable);
-    expect(failure).not.toBeInstanceOf(Busy);
+    expect(failure).toBeInstanceOf(UnavailableError);
+    expect(failure).not.toBeInstanceOf(BusyError);
   });
 
   it('because it is busy: nothing was done, and the caller gets that immediately', async () => {
     const shipments = createShipmentsReplica(store);
-    store.intercept = () => Promise.reject(new Busy('event store', 'full'));
+    store.intercept = () => Promise.reject(new BusyError('event store', 'full'));
     const create = createUpsertCommand({ external_id: 'PO-1' });
-    await expect(shipments.upsertShipment(create)).rejects.toThrow(Busy);
+    await expect(shipments.upsertShipment(create)).rejects.toThrow(BusyError);
     store.intercept = (append) => append();
     expect((await shipments.upsertShipment(create)).answer.outcome).toBe('created');
   });
@@ -193,7 +197,7 @@ describe('a cached shipment while another replica writes to it', () => {
     const { answer } = await one.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     await other.upsertShipment(createUpsertCommand({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
     const recorded = await one.recordMilestone(
-      createMilestone(answer.shipment.id, { container_number: 'MSCU6639871' }),
+      createMilestoneCommand(answer.shipment.id, { container_number: 'MSCU6639871' }),
     );
     expect(recorded.answer.outcome).toBe('recorded');
   });

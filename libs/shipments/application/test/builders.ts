@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_RULE_SETTINGS, EMPTY_MILESTONE_DETAILS, type Places } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, EMPTY_MILESTONE_DETAILS, type PlaceLookup } from '@tracking/contracts';
 import type {
   AcknowledgeException,
-  AddDocument,
-  CancelShipment,
+  AddDocumentCommand,
+  CancelShipmentCommand,
   CorrectMilestone,
   DeleteDocument,
   MilestoneInput,
   MilestonePatch,
-  OpenException,
+  OpenExceptionCommand,
   PatchContainer,
-  PatchShipment,
-  ReceivedObject,
+  PatchShipmentCommand,
+  ReceivedDocumentFile,
   ReceiveUpload,
   RecordMilestone,
   ReopenShipment,
@@ -26,16 +26,18 @@ type Upsert = Omit<UpsertShipment, 'shipment_id'>;
 
 export const SAMPLE_SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
 /** Settings of workspaces that never changed them. */
-export const SAMPLE_SETTINGS: RuleSettingsReader = { getCachedSettings: async () => DEFAULT_RULE_SETTINGS };
-export const SAMPLE_PLACES: Places = {
+export const DEFAULT_RULE_SETTINGS_READER: RuleSettingsReader = {
+  getCachedSettings: async () => DEFAULT_RULE_SETTINGS,
+};
+export const PLACES_WITHOUT_ENTRIES: PlaceLookup = {
   find: () => undefined,
-  isUnknownCode: () => false,
+  isUnknownLocationCode: () => false,
   isPlaceName: () => false,
-  findByName: () => undefined,
+  lookUpPlaceCodesByName: () => undefined,
   listAliases: () => [],
 };
 
-const SAMPLE_CONTEXT = () => ({
+const createSampleCommandContext = () => ({
   id: randomUUID(),
   at: '2026-03-01T12:00:00.000Z',
   ...SAMPLE_SCOPE,
@@ -46,17 +48,17 @@ const SAMPLE_CONTEXT = () => ({
 });
 
 export function createUpsertCommand(fields: Upsert['fields'], changes: Partial<Upsert> = {}): Upsert {
-  return { type: 'UpsertShipment', ...SAMPLE_CONTEXT(), fields, ...changes };
+  return { type: 'UpsertShipment', ...createSampleCommandContext(), fields, ...changes };
 }
 
-export function createMilestone(
+export function createMilestoneCommand(
   shipmentId: string,
   fields: Partial<MilestoneInput> = {},
   changes: Partial<RecordMilestone> = {},
 ): RecordMilestone {
   return {
     type: 'RecordMilestone',
-    ...SAMPLE_CONTEXT(),
+    ...createSampleCommandContext(),
     shipment_id: shipmentId,
     milestone: {
       code: 'gated_in',
@@ -79,87 +81,109 @@ export function createMilestone(
   };
 }
 
-export function createPatchCommand(shipment_id: string, fields: PatchShipment['patch']): PatchShipment {
-  return { type: 'PatchShipment', ...SAMPLE_CONTEXT(), shipment_id, patch: fields };
+export function createPatchCommand(shipment_id: string, fields: PatchShipmentCommand['patch']): PatchShipmentCommand {
+  return { type: 'PatchShipment', ...createSampleCommandContext(), shipment_id, patch: fields };
 }
 
-export function patchContainer(shipment_id: string, number: string, fields: PatchContainer['patch']): PatchContainer {
-  return { type: 'PatchContainer', ...SAMPLE_CONTEXT(), shipment_id, number, patch: fields };
-}
-
-export function createCorrection(shipment_id: string, milestone_id: string, patch: MilestonePatch): CorrectMilestone {
-  return { type: 'CorrectMilestone', ...SAMPLE_CONTEXT(), shipment_id, milestone_id, patch };
-}
-
-export function createRetraction(shipment_id: string, milestone_id: string): RetractMilestone {
-  return { type: 'RetractMilestone', ...SAMPLE_CONTEXT(), shipment_id, milestone_id };
-}
-
-export function createCancellation(shipment_id: string): CancelShipment {
-  return { type: 'CancelShipment', ...SAMPLE_CONTEXT(), shipment_id };
-}
-
-export function createReopening(shipment_id: string): ReopenShipment {
-  return { type: 'ReopenShipment', ...SAMPLE_CONTEXT(), shipment_id };
-}
-
-export function createException(
+export function createPatchContainerCommand(
   shipment_id: string,
-  exception: Partial<OpenException['exception']> = {},
-): OpenException {
+  number: string,
+  fields: PatchContainer['patch'],
+): PatchContainer {
+  return { type: 'PatchContainer', ...createSampleCommandContext(), shipment_id, number, patch: fields };
+}
+
+export function createCorrectMilestoneCommand(
+  shipment_id: string,
+  milestone_id: string,
+  patch: MilestonePatch,
+): CorrectMilestone {
+  return { type: 'CorrectMilestone', ...createSampleCommandContext(), shipment_id, milestone_id, patch };
+}
+
+export function createRetractMilestoneCommand(shipment_id: string, milestone_id: string): RetractMilestone {
+  return { type: 'RetractMilestone', ...createSampleCommandContext(), shipment_id, milestone_id };
+}
+
+export function createCancelShipmentCommand(shipment_id: string): CancelShipmentCommand {
+  return { type: 'CancelShipment', ...createSampleCommandContext(), shipment_id };
+}
+
+export function createReopenShipmentCommand(shipment_id: string): ReopenShipment {
+  return { type: 'ReopenShipment', ...createSampleCommandContext(), shipment_id };
+}
+
+export function createOpenExceptionCommand(
+  shipment_id: string,
+  exception: Partial<OpenExceptionCommand['exception']> = {},
+): OpenExceptionCommand {
   const unsaid = { title: null, detail: null, container_number: null, milestone_id: null, reason_code: null };
   const said = { type: 'other', severity: 'medium', assignee: null, ...unsaid, ...exception } as const;
-  return { type: 'OpenException', ...SAMPLE_CONTEXT(), shipment_id, exception: said };
+  return { type: 'OpenException', ...createSampleCommandContext(), shipment_id, exception: said };
 }
 
-export function createAcknowledgement(
+export function createAcknowledgeExceptionCommand(
   shipment_id: string,
   exception_id: string,
   assignee: string | null,
 ): AcknowledgeException {
-  return { type: 'AcknowledgeException', ...SAMPLE_CONTEXT(), shipment_id, exception_id, assignee, note: null };
+  return {
+    type: 'AcknowledgeException',
+    ...createSampleCommandContext(),
+    shipment_id,
+    exception_id,
+    assignee,
+    note: null,
+  };
 }
 
-export function createResolution(shipment_id: string, exception_id: string): ResolveException {
-  return { type: 'ResolveException', ...SAMPLE_CONTEXT(), shipment_id, exception_id, code: 'fixed', note: null };
+export function createResolveExceptionCommand(shipment_id: string, exception_id: string): ResolveException {
+  return {
+    type: 'ResolveException',
+    ...createSampleCommandContext(),
+    shipment_id,
+    exception_id,
+    code: 'fixed',
+    note: null,
+  };
 }
 
 /** Returns `count` different milestones of one shipment. */
 export function createMilestones(shipmentId: string, count: number, changes: Partial<RecordMilestone> = {}) {
   return Array.from({ length: count }, (_, n) =>
-    createMilestone(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
+    createMilestoneCommand(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
   );
 }
 
 const SAMPLE_DOCUMENT_FIELDS = { type: 'packing_list', file_name: 'list.pdf', replaces_document_id: null } as const;
-const createReceivedObject = (id: string): ReceivedObject => ({
+const createSampleReceivedObject = (id: string): ReceivedDocumentFile => ({
   id,
   size_bytes: 3,
   sha256: 'ab'.repeat(32),
   content_type: 'application/pdf',
 });
 
-export function addDocument(shipment_id: string, objectId: string): AddDocument {
+export function createAddDocumentCommand(shipment_id: string, objectId: string): AddDocumentCommand {
   return {
     type: 'AddDocument',
-    ...SAMPLE_CONTEXT(),
+    ...createSampleCommandContext(),
     shipment_id,
     document: SAMPLE_DOCUMENT_FIELDS,
-    object: createReceivedObject(objectId),
+    object: createSampleReceivedObject(objectId),
   };
 }
 
-export function requestUpload(shipment_id: string): RequestUpload {
-  const { size_bytes, sha256: checksum_sha256, content_type } = createReceivedObject('');
+export function createUploadRequestCommand(shipment_id: string): RequestUpload {
+  const { size_bytes, sha256: checksum_sha256, content_type } = createSampleReceivedObject('');
   const document = { ...SAMPLE_DOCUMENT_FIELDS, size_bytes, checksum_sha256, content_type };
-  return { type: 'RequestUpload', ...SAMPLE_CONTEXT(), shipment_id, document };
+  return { type: 'RequestUpload', ...createSampleCommandContext(), shipment_id, document };
 }
 
-export function receiveUpload(shipment_id: string, document_id: string, objectId: string): ReceiveUpload {
-  const received = { object: createReceivedObject(objectId), kept_object_id: null };
-  return { type: 'ReceiveUpload', ...SAMPLE_CONTEXT(), shipment_id, document_id, ...received };
+export function createReceiveUploadCommand(shipment_id: string, document_id: string, objectId: string): ReceiveUpload {
+  const received = { object: createSampleReceivedObject(objectId), kept_object_id: null };
+  return { type: 'ReceiveUpload', ...createSampleCommandContext(), shipment_id, document_id, ...received };
 }
 
-export function deleteDocument(shipment_id: string, document_id: string): DeleteDocument {
-  return { type: 'DeleteDocument', ...SAMPLE_CONTEXT(), shipment_id, document_id };
+export function createDeleteDocumentCommand(shipment_id: string, document_id: string): DeleteDocument {
+  return { type: 'DeleteDocument', ...createSampleCommandContext(), shipment_id, document_id };
 }

@@ -1,9 +1,9 @@
-import { type CheckRules, toShipmentId } from '@tracking/shipments-domain';
+import { type CheckRulesCommand, toShipmentId } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { InProcessLeases } from '@tracking/embedded';
 import {
   type DueShipment,
-  RuleClock,
+  DueShipmentChecker,
   type RuleClockDependencies,
   type DueShipmentList,
 } from '../src/clock/rule-clock.ts';
@@ -20,7 +20,7 @@ export function getShipmentId(n: number): string {
 }
 
 /** A rule clock for tests. The test controls its work list and time. */
-export class ClockTestHarness {
+export class RuleClockTestHarness {
   /** Time of the clock, in seconds after midnight. */
   now = 0;
   /** Monotonic milliseconds, which do not depend on the clock's time. */
@@ -34,24 +34,24 @@ export class ClockTestHarness {
   most = 0;
   /** Number of reads of the work list, and number of rows returned. */
   readonly looks: number[] = [];
-  readonly commands: CheckRules[] = [];
+  readonly commands: CheckRulesCommand[] = [];
   readonly rests: number[] = [];
   readonly lines: LogLine[] = [];
   readonly metrics = new RecordedMetrics();
-  readonly clock: RuleClock;
+  readonly clock: DueShipmentChecker;
   private readonly rows = new Map<string, DueShipment>();
   private underWay = 0;
 
   /** @param otherwise error to throw for a command instead of executing it */
   constructor(
-    private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
+    private readonly otherwise: (command: CheckRulesCommand) => Error | undefined = () => undefined,
     parts: Partial<RuleClockDependencies> = {},
   ) {
     const workList: DueShipmentList = {
       listDueShipments: (until, limit, after) => this.listDueShipments(until, limit, after),
     };
-    this.clock = new RuleClock({
-      shipments: { checkRules: (command) => this.checkShipment(command as CheckRules) },
+    this.clock = new DueShipmentChecker({
+      shipments: { checkRules: (command) => this.simulateRuleCheck(command as CheckRulesCommand) },
       workList,
       leases: new InProcessLeases(1),
       clock: () => new Date(START_OF_DAY_MS + this.now * 1_000),
@@ -72,8 +72,8 @@ export class ClockTestHarness {
     this.rows.set(id, { id, ...SAMPLE_SCOPE, due_at: new Date(START_OF_DAY_MS + second * 1_000).toISOString() });
   }
 
-  runRound(ending = new AbortController().signal): Promise<void> {
-    return this.clock.checkDueShipments(ending, { isHeld: () => this.isHeld });
+  checkDueShipmentsOnce(ending = new AbortController().signal): Promise<void> {
+    return this.clock.checkDueShipments(ending, { isLeaseHeld: () => this.isHeld });
   }
 
   /** Returns the checked shipments in the order in which their checks began, and clears the list. */
@@ -91,7 +91,7 @@ export class ClockTestHarness {
     return found;
   }
 
-  private async checkShipment(command: CheckRules): Promise<Answer> {
+  private async simulateRuleCheck(command: CheckRulesCommand): Promise<Answer> {
     this.commands.push(command);
     this.underWay += 1;
     this.most = Math.max(this.most, this.underWay);

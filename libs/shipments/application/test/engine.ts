@@ -3,8 +3,8 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
 import { RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
-import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
-import { SAMPLE_PLACES, SAMPLE_SETTINGS } from './builders.ts';
+import { EventSourcedShipmentService, type ShipmentsLimits } from '../src/shipments.ts';
+import { PLACES_WITHOUT_ENTRIES, DEFAULT_RULE_SETTINGS_READER } from './builders.ts';
 
 /** An embedded engine in its own folder. */
 export class TestEngine {
@@ -48,10 +48,10 @@ export function createShipmentsReplica(
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
-  return new Shipments({
+  return new EventSourcedShipmentService({
     eventStore,
-    places: SAMPLE_PLACES,
-    settings: SAMPLE_SETTINGS,
+    places: PLACES_WITHOUT_ENTRIES,
+    settings: DEFAULT_RULE_SETTINGS_READER,
     logger,
     metrics,
     limits: { ...TIMEOUTS_FOR_SLOW_MACHINES, ...limits },
@@ -72,7 +72,7 @@ export class InterceptedStore implements EventStore {
     return this.intercept(() => this.inner.append(stream, expected, events), stream, events);
   }
   read: EventStore['read'] = (stream, range) => this.inner.read(stream, range);
-  lastRevision: EventStore['lastRevision'] = (stream) => this.inner.lastRevision(stream);
+  readLastRevision: EventStore['readLastRevision'] = (stream) => this.inner.readLastRevision(stream);
   catchUp: EventStore['catchUp'] = (options) => this.inner.catchUp(options);
   head: EventStore['head'] = () => this.inner.head();
   close: EventStore['close'] = () => this.inner.close();

@@ -1,13 +1,13 @@
 import type { Collection, Document, DocumentStore, EventStore, MessageBroker } from '@tracking/ports';
 
-interface ProcessEngines {
+interface EnginesOfKillableProcess {
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
   readonly broker: MessageBroker;
 }
 
-const ENGINE_STEPS: ReadonlySet<string> = new Set<keyof MessageBroker | keyof Collection<Document>>([
-  ...(['publish', 'insert', 'replace', 'replaceMany', 'upsert', 'delete', 'writeMany', 'claim'] as const),
+const KILLABLE_ENGINE_METHODS: ReadonlySet<string> = new Set<keyof MessageBroker | keyof Collection<Document>>([
+  ...(['publishMessages', 'insert', 'replace', 'replaceMany', 'upsert', 'delete', 'writeMany', 'claim'] as const),
 ]);
 
 /**
@@ -28,32 +28,34 @@ export class KillableProcess {
     private readonly before = true,
   ) {}
 
-  wrapEngines({ eventStore, documentStore, broker }: ProcessEngines): ProcessEngines {
+  makeEnginesKillable({ eventStore, documentStore, broker }: EnginesOfKillableProcess): EnginesOfKillableProcess {
     return {
-      eventStore: this.wrapMethods(eventStore, {
+      eventStore: this.makeMethodsKillable(eventStore, {
         catchUp: (options) => this.yieldBatchesUntilKilled(eventStore.catchUp(options)),
       }),
-      documentStore: this.wrapMethods(documentStore, {
-        collection: async (spec) => this.wrapMethods(await documentStore.collection(spec)),
+      documentStore: this.makeMethodsKillable(documentStore, {
+        collection: async (spec) => this.makeMethodsKillable(await documentStore.collection(spec)),
       }),
-      broker: this.wrapMethods(broker),
+      broker: this.makeMethodsKillable(broker),
     };
   }
 
   /** @param steps names of methods with an external effect */
-  wrapMethods<T extends object>(target: T, instead: Partial<T> = {}, steps = ENGINE_STEPS): T {
+  makeMethodsKillable<T extends object>(target: T, instead: Partial<T> = {}, steps = KILLABLE_ENGINE_METHODS): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {
         if (instead[name] !== undefined) return instead[name];
         const method = of[name];
         if (typeof method !== 'function') return method;
         return (...args: unknown[]) =>
-          this.runStep(steps.has(name), () => (method as (...all: unknown[]) => Promise<unknown>).apply(of, args));
+          this.runStepUnlessKilled(steps.has(name), () =>
+            (method as (...all: unknown[]) => Promise<unknown>).apply(of, args),
+          );
       },
     });
   }
 
-  private async runStep<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
+  private async runStepUnlessKilled<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
     if (this.dead) return createPromiseThatNeverSettles();
     if (isStep) this.steps += 1;
     const isLast = isStep && this.steps === this.dieAt;

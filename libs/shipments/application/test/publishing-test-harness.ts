@@ -11,8 +11,13 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
-import { type ShipmentsService, Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
-import { createMilestone, SAMPLE_PLACES, SAMPLE_SETTINGS, createUpsertCommand } from './builders.ts';
+import { type ShipmentsService, Publisher, type PublisherOptions, EventSourcedShipmentService } from '../src/index.ts';
+import {
+  createMilestoneCommand,
+  PLACES_WITHOUT_ENTRIES,
+  DEFAULT_RULE_SETTINGS_READER,
+  createUpsertCommand,
+} from './builders.ts';
 import { KillableProcess } from './killable-process.ts';
 
 export const SAMPLE_ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
@@ -34,7 +39,7 @@ export class PublishingTestHarness {
     private readonly partitions: number,
     private engine: EmbeddedEngine,
   ) {
-    this.shipments = createShipmentsService(engine.eventStore);
+    this.shipments = createShipmentsServiceForTest(engine.eventStore);
   }
 
   /** @param partitions number of partitions of the topic */
@@ -55,11 +60,15 @@ export class PublishingTestHarness {
     return this.engine.messageBroker;
   }
 
-  /** Returns the leases of a new process that replaces former processes. */
+  /** Starts a publisher in a new process that replaces former processes. */
   startPublisher(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): RunningPublisher {
     const metrics = new RecordedMetrics();
     const publisher = Publisher.start({
-      ...process.wrapEngines({ eventStore: this.eventStore, documentStore: this.documentStore, broker: this.broker }),
+      ...process.makeEnginesKillable({
+        eventStore: this.eventStore,
+        documentStore: this.documentStore,
+        broker: this.broker,
+      }),
       leases: this.createLeasesOfNextProcess(),
       clock: () => new Date(),
       logger: silentLogger,
@@ -72,20 +81,21 @@ export class PublishingTestHarness {
     return { publisher, metrics };
   }
 
+  /** Returns the leases of a new process that replaces former processes. */
   createLeasesOfNextProcess(): Leases {
     return new InProcessLeases((this.incarnation += 1));
   }
 
   /** Closes and reopens the engine, as a restart of the machine does. Only the folder is kept. */
   async reopenEngine(): Promise<void> {
-    await this.stopAll();
+    await this.stopAllPublishers();
     await this.engine.closeEngine();
     this.engine = await openEngineInFolder(this.folder, this.partitions);
-    this.shipments = createShipmentsService(this.engine.eventStore);
+    this.shipments = createShipmentsServiceForTest(this.engine.eventStore);
   }
 
   async closePublishingHarness(): Promise<void> {
-    await this.stopAll();
+    await this.stopAllPublishers();
     await this.engine.closeEngine();
     await this.folder.remove();
   }
@@ -96,8 +106,8 @@ export class PublishingTestHarness {
     return written.answer.shipment.id;
   }
 
-  async recordMilestone(shipmentId: string, fields: Parameters<typeof createMilestone>[1] = {}): Promise<void> {
-    await this.shipments.recordMilestone(createMilestone(shipmentId, { location: randomUUID(), ...fields }));
+  async recordMilestone(shipmentId: string, fields: Parameters<typeof createMilestoneCommand>[1] = {}): Promise<void> {
+    await this.shipments.recordMilestone(createMilestoneCommand(shipmentId, { location: randomUUID(), ...fields }));
   }
 
   /** Returns all stored events, in the order of the store. */
@@ -142,7 +152,7 @@ export class PublishingTestHarness {
   }
 
   /** Waits until all announcements are on the topic. Returns the messages of the topic. */
-  async waitForPublished(): Promise<readonly ReceivedMessage[]> {
+  async waitForPublishedAnnouncements(): Promise<readonly ReceivedMessage[]> {
     const expected = (await this.listAnnouncements()).map(({ id }) => id);
     return eventually(async () => {
       const messages = await this.readMessages();
@@ -151,7 +161,7 @@ export class PublishingTestHarness {
     });
   }
 
-  private async stopAll(): Promise<void> {
+  private async stopAllPublishers(): Promise<void> {
     const living = [...this.running].filter(([, { dead }]) => !dead);
     await Promise.all(living.map(([publisher]) => publisher.stop()));
     this.running.clear();
@@ -165,11 +175,11 @@ function openEngineInFolder(folder: TempFolder, partitions: number): Promise<Emb
   });
 }
 
-function createShipmentsService(eventStore: EventStore): ShipmentsService {
-  return new Shipments({
+function createShipmentsServiceForTest(eventStore: EventStore): ShipmentsService {
+  return new EventSourcedShipmentService({
     eventStore,
-    places: SAMPLE_PLACES,
-    settings: SAMPLE_SETTINGS,
+    places: PLACES_WITHOUT_ENTRIES,
+    settings: DEFAULT_RULE_SETTINGS_READER,
     logger: silentLogger,
     metrics: new RecordedMetrics(),
   });

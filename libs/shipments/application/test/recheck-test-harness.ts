@@ -1,23 +1,23 @@
 import { InProcessLeases } from '@tracking/embedded';
-import type { CheckRules } from '@tracking/shipments-domain';
+import type { CheckRulesCommand } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
-import { RecheckJob, type RecheckJobDependencies } from '../src/clock/recheck-job.ts';
-import type { UnsettledShipments, SettingsRecheck, RecheckProgress, RecheckStore } from '../src/clock/rechecks.ts';
+import { ShipmentRecheckJob, type RecheckJobDependencies } from '../src/clock/recheck-job.ts';
+import type { UnsettledShipmentReader, SettingsRecheck, RecheckProgress, RecheckStore } from '../src/clock/rechecks.ts';
 import { START_OF_DAY_MS, getShipmentId } from './clock-test-harness.ts';
 import { KillableProcess } from './killable-process.ts';
 
 const METHODS_RECORDED_BY_HARNESS: ReadonlySet<string> = new Set<
   keyof RecheckJobDependencies['shipments'] | keyof RecheckStore
->(['checkRules', 'storeProgress']);
+>(['checkRules', 'storeRecheckProgress']);
 
-interface SettingsChangeRecord {
+interface RequestedRecheck {
   readonly recheck: SettingsRecheck;
   readonly isDone: boolean;
 }
 
 /** Stores changes of settings and the progress of re-checks, in memory. */
 class RechecksInMemory implements RecheckStore {
-  private readonly changes = new Map<string, SettingsChangeRecord>();
+  private readonly changes = new Map<string, RequestedRecheck>();
   /** Stored progress in order, one text per write, such as `wsp_1 shp_… 3`. */
   readonly stored: string[] = [];
 
@@ -39,7 +39,10 @@ class RechecksInMemory implements RecheckStore {
     return sorted.filter(({ workspace_id }) => after === undefined || workspace_id > after).slice(0, limit);
   }
 
-  async storeProgress(recheck: SettingsRecheck, progress: RecheckProgress): Promise<SettingsRecheck | undefined> {
+  async storeRecheckProgress(
+    recheck: SettingsRecheck,
+    progress: RecheckProgress,
+  ): Promise<SettingsRecheck | undefined> {
     const { workspace_id } = recheck;
     const { after, checked, isDone } = progress;
     const present = this.changes.get(workspace_id)?.recheck;
@@ -64,33 +67,33 @@ export class RecheckTestHarness {
   shown = '5';
   /** Version of the settings that this process uses; defaults to the newest version. */
   knows: number | undefined;
-  readonly commands: CheckRules[] = [];
+  readonly commands: CheckRulesCommand[] = [];
   readonly rests: number[] = [];
   /** Number of reads of shipments, and number of shipments returned. */
   readonly looks: [asked: number, given: number][] = [];
   readonly lines: LogLine[] = [];
   readonly metrics = new RecordedMetrics();
-  readonly job: RecheckJob;
+  readonly job: ShipmentRecheckJob;
   private readonly open = new Map<string, string[]>();
   private underWay = 0;
 
   /** @param otherwise error to throw for a command instead of executing it */
   constructor(
-    private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
+    private readonly otherwise: (command: CheckRulesCommand) => Error | undefined = () => undefined,
     parts: Partial<RecheckJobDependencies> = {},
     readonly rechecks = new RechecksInMemory(),
     process = new KillableProcess(),
   ) {
-    const unsettledShipments: UnsettledShipments = {
+    const unsettledShipments: UnsettledShipmentReader = {
       listUnsettledShipments: (...asked) => this.listUnsettledShipments(...asked),
     };
-    this.job = new RecheckJob({
-      shipments: process.wrapMethods(
-        { checkRules: (command) => this.checkShipment(command as CheckRules) },
+    this.job = new ShipmentRecheckJob({
+      shipments: process.makeMethodsKillable(
+        { checkRules: (command) => this.simulateRuleCheck(command as CheckRulesCommand) },
         {},
         METHODS_RECORDED_BY_HARNESS,
       ),
-      rechecks: process.wrapMethods(rechecks as RecheckStore, {}, METHODS_RECORDED_BY_HARNESS),
+      rechecks: process.makeMethodsKillable(rechecks as RecheckStore, {}, METHODS_RECORDED_BY_HARNESS),
       unsettledShipments,
       settings: {
         getCachedSettings: async (id) => ({ version: this.knows ?? this.rechecks.getRecheck(id)?.version ?? 1 }),
@@ -120,15 +123,15 @@ export class RecheckTestHarness {
     );
   }
 
-  runRound(ending = new AbortController().signal): Promise<void> {
-    return this.job.checkAllWorkspaces(ending);
+  checkAllWorkspacesOnce(ending = new AbortController().signal): Promise<void> {
+    return this.job.recheckShipmentsOfAllWorkspaces(ending);
   }
 
   /** Runs one round that notices the changes, and another round after every replica has applied them. */
   async runRoundsUntilRecheckBegins(): Promise<void> {
-    await this.runRound();
+    await this.checkAllWorkspacesOnce();
     this.elapsed += 6_000;
-    await this.runRound();
+    await this.checkAllWorkspacesOnce();
   }
 
   /** Returns and clears the checked shipments, in the order in which their checks began. */
@@ -142,7 +145,7 @@ export class RecheckTestHarness {
     return ids.map((id) => ({ id, workspace_id: workspaceId, environment: 'live' as const }));
   }
 
-  private async checkShipment(command: CheckRules) {
+  private async simulateRuleCheck(command: CheckRulesCommand) {
     this.commands.push(command);
     this.underWay += 1;
     this.most = Math.max(this.most, this.underWay);

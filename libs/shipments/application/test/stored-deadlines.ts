@@ -1,9 +1,9 @@
 import type { EventStore } from '@tracking/ports';
-import { parseStreamName, toStreamName } from '@tracking/shipments-domain';
+import { convertStreamNameToShipmentId, toShipmentStreamName } from '@tracking/shipments-domain';
 import type { DueShipment, DueShipmentList } from '../src/clock/rule-clock.ts';
 
 /** A simple work list that reads every stream each time. */
-export class StoredDeadlines implements DueShipmentList {
+export class SimpleDueShipmentList implements DueShipmentList {
   /** Ids of all shipments in the work list. */
   readonly ids: string[] = [];
   private frozen: readonly DueShipment[] | undefined;
@@ -11,7 +11,7 @@ export class StoredDeadlines implements DueShipmentList {
   constructor(private readonly store: () => EventStore) {}
 
   /** Freezes the work list, so that it becomes stale like a delayed projection. */
-  async freezeWorkList(): Promise<void> {
+  async freezeDeadlineList(): Promise<void> {
     this.frozen = await this.readWholeDeadlineList();
   }
 
@@ -29,15 +29,17 @@ export class StoredDeadlines implements DueShipmentList {
   }
 
   private async readWholeDeadlineList(): Promise<readonly DueShipment[]> {
-    const rows = await Promise.all(this.ids.map((id) => this.toRow(toStreamName(id))));
+    const rows = await Promise.all(this.ids.map((id) => this.readDueRowOfStream(toShipmentStreamName(id))));
     return rows.flat();
   }
 
-  private async toRow(stream: string): Promise<readonly DueShipment[]> {
+  private async readDueRowOfStream(stream: string): Promise<readonly DueShipment[]> {
     const events = await this.store().read(stream);
     const metadata = events.at(-1)?.metadata;
     const due_at = metadata?.['imported'] === true ? null : metadata?.['next_check_at'];
     const { workspace_id, environment } = events[0]?.data as Pick<DueShipment, 'workspace_id' | 'environment'>;
-    return typeof due_at === 'string' ? [{ id: parseStreamName(stream), workspace_id, environment, due_at }] : [];
+    return typeof due_at === 'string'
+      ? [{ id: convertStreamNameToShipmentId(stream), workspace_id, environment, due_at }]
+      : [];
   }
 }

@@ -1,2 +1,2 @@
-export { createMilestone, createMilestones, createUpsertCommand, SAMPLE_SCOPE } from './builders.ts';
+export { createMilestoneCommand, createMilestones, createUpsertCommand, SAMPLE_SCOPE } from './builders.ts';
 export { createShipmentsReplica, TestEngine } from './engine.ts';

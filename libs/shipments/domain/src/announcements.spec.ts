@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { API_VERSIONS, NEWEST_API_VERSION, PAYLOAD_VERSIONS } from '@tracking/contracts';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
-import { journeyPlaces } from '../test/journey-places.ts';
+import { journeyPlacesStub } from '../test/journey-places.ts';
 import {
   CONTAINER_A,
   CONTAINER_B,
-  type Scenario,
+  type ShipmentScenario,
   createTimeInJanuary2026,
-  createScenario,
+  createShipmentScenario,
   createOceanShipmentScenario,
 } from '../test/scenario.ts';
 import {
@@ -32,14 +32,14 @@ function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
 }
 
 /** Returns the announcements of the scenario's last command. */
-function announcedLast(scenario: Scenario): PublishedEvent[] {
+function announcedLast(scenario: ShipmentScenario): PublishedEvent[] {
   const last = scenario.events.at(-1)?.metadata.command_id;
   const own = scenario.events
     .filter(({ metadata }) => metadata.command_id === last)
     .map(({ revision }) => `evt_${revision}`);
   return announced(scenario.events).filter(({ id }) => own.includes(id));
 }
-const typesAnnounced = (scenario: Scenario) => announcedLast(scenario).map(({ type }) => type);
+const typesAnnounced = (scenario: ShipmentScenario) => announcedLast(scenario).map(({ type }) => type);
 
 describe('announcements', () => {
   it('announce a new shipment', () => {
@@ -67,7 +67,7 @@ describe('announcements', () => {
     // The earlier rules do not know the place, so the milestone counts as the arrival at the destination.
     scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10), { location: 'Norfolk' });
     expect(scenario.record.status).toBe('arrived');
-    scenario.places = journeyPlaces;
+    scenario.places = journeyPlacesStub;
     expect(scenario.checkRules().outcome).toBe('checked');
     const [updated, ...others] = announcedLast(scenario).filter(({ type }) => type === 'shipment.updated');
     expect(others).toEqual([]);
@@ -237,7 +237,7 @@ describe('announcements', () => {
   });
 
   it('contain null for fields that the shipment lacks', () => {
-    const scenario = createScenario({ external_id: null, house_bill: 'HB-1' });
+    const scenario = createShipmentScenario({ external_id: null, house_bill: 'HB-1' });
     expect(announcedLast(scenario)[0]?.data).toMatchObject({
       external_id: null,
       shipment: { external_id: null, eta: null },
@@ -269,7 +269,10 @@ describe('golden file of public events', () => {
     const [first = NEWEST_API_VERSION] = API_VERSIONS;
     const lines = announced(stored).map(({ api_version, data, ...event }) => {
       expect(api_version).toBe(NEWEST_API_VERSION);
-      return JSON.stringify({ ...event, data: PAYLOAD_VERSIONS.downgradeData({ api_version, ...event, data }, first) });
+      return JSON.stringify({
+        ...event,
+        data: PAYLOAD_VERSIONS.downgradeEventData({ api_version, ...event, data }, first),
+      });
     });
     expect(lines).toEqual(
       readFileSync(new URL('../test/announced.jsonl', import.meta.url), 'utf8')

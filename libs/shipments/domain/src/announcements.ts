@@ -7,7 +7,7 @@ import type {
   ShipmentException,
   ShipmentRecord,
 } from '@tracking/contracts';
-import type { Announcement, HistoryNote } from './events/descriptor.ts';
+import type { PublicEventAnnouncement, EventHistoryEntry } from './events/descriptor.ts';
 import { type ShipmentEvent, findStoredEventDescriptor } from './events/stored-events.ts';
 import { readExceptionChange } from './evolve.ts';
 
@@ -30,7 +30,7 @@ export interface RecreatedEvents {
 /**
  * Recreates public events.
  * @param maxBytes maximum size of the events as JSON; the first event is always included
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export type MakeEvents = (references: readonly EventReference[], maxBytes: number) => Promise<RecreatedEvents>;
 
@@ -47,7 +47,7 @@ export interface ShipmentSnapshot {
  * Returns the announcement of a stored event; undefined if the event is not announced. The publisher and the list of
  * published events both use this function, so that they publish the same events.
  */
-export function findPublicEventOfStoredEvent({ type, data }: ShipmentEvent): Announcement | undefined {
+export function findPublicEventOfStoredEvent({ type, data }: ShipmentEvent): PublicEventAnnouncement | undefined {
   return findStoredEventDescriptor(type).announce?.(data);
 }
 
@@ -55,8 +55,11 @@ export function findPublicEventOfStoredEvent({ type, data }: ShipmentEvent): Ann
  * Returns the history entry of a stored event; undefined for an event that clients do not see.
  * @param exception the exception directly after the event; needed for an event that sets only some of its fields
  */
-export function findHistoryNote({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
-  return findStoredEventDescriptor(type).historyNote?.(data, exception);
+export function findHistoryNoteOfEvent(
+  { type, data }: ShipmentEvent,
+  exception?: ShipmentException,
+): EventHistoryEntry | undefined {
+  return findStoredEventDescriptor(type).createHistoryNote?.(data, exception);
 }
 
 export function toPublicEventId(storedEventId: string): string {

@@ -2,11 +2,11 @@ import type { EtaOrigin } from '@tracking/contracts';
 import type { DerivedShipment } from './derive.ts';
 import { DROPPED_MILESTONE_ID } from './dropped-estimates.ts';
 import type { Changes } from './events/event-data.ts';
-import type { ShipmentChanged } from './events/shipment-events.ts';
-import { isDateWithoutTime, measureTimeBetween, restoreTimeAtPlace, convertMsToRoundedHours } from './local-time.ts';
+import type { ShipmentChangedEvent } from './events/shipment-events.ts';
+import { isDateWithoutTime, measureTimeBetween, restoreTimeWithZone, convertMsToRoundedHours } from './local-time.ts';
 
 /** Returns the event that announces derived changes. */
-export function createChangedEvent(changes: Changes, derived: DerivedShipment): ShipmentChanged {
+export function createShipmentChangedEvent(changes: Changes, derived: DerivedShipment): ShipmentChangedEvent {
   const data = {
     changes,
     ...(changes.eta !== undefined && { eta_set_by: deriveEtaOrigin(derived) }),
@@ -36,8 +36,8 @@ function computeEtaSlipInDays(
   const { eta_precision } = record;
   if (precision === undefined && eta_precision === 'time') return {};
   const zone = route.findZone(route.destination);
-  const before = restoreTimeAtPlace(from, precision?.from ?? eta_precision, zone);
-  const slip = measureTimeBetween(before, restoreTimeAtPlace(to, eta_precision, zone));
+  const before = restoreTimeWithZone(from, precision?.from ?? eta_precision, zone);
+  const slip = measureTimeBetween(before, restoreTimeWithZone(to, eta_precision, zone));
   const slip_hours = Number.isNaN(slip) ? null : convertMsToRoundedHours(slip);
   return { eta_by_day: { precision: eta_precision, slip_hours } };
 }

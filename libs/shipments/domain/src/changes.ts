@@ -2,18 +2,18 @@ import {
   type Container,
   type LastMilestone,
   SHIPMENT_FIELDS,
-  type ShipmentFields,
+  type ClientShipmentFields,
   type ShipmentRecord,
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from './check-shipment.ts';
-import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones } from './events/event-data.ts';
+import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestoneChanges } from './events/event-data.ts';
 
-type DerivedField = Exclude<keyof AnnouncedFields, keyof ShipmentFields>;
+type DerivedField = Exclude<keyof AnnouncedFields, keyof ClientShipmentFields>;
 /**
  * Derived fields that events announce when they change. Each follows another field in the order of changes. The
  * compiler checks that no derived field is missing.
  */
-const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFields }>> = {
+const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof ClientShipmentFields }>> = {
   status: { after: 'external_id' },
   status_milestone_id: { after: 'external_id' },
   etd_precision: { after: 'etd' },
@@ -75,8 +75,8 @@ function computeContainerChanges(
         (field) => field !== 'last_milestone' && old[field] !== container[field],
       );
       if (moved.length > 0) {
-        change.from.push(pickFields(old, moved));
-        change.to.push(pickFields(container, moved));
+        change.from.push(pickContainerFields(old, moved));
+        change.to.push(pickContainerFields(container, moved));
       }
     }
   }
@@ -84,12 +84,12 @@ function computeContainerChanges(
   return change.from.length + change.to.length === 0 ? undefined : change;
 }
 
-function pickFields(container: Container, fields: readonly (keyof Container)[]): ContainerChange {
+function pickContainerFields(container: Container, fields: readonly (keyof Container)[]): ContainerChange {
   return Object.fromEntries([['number', container.number], ...fields.map((field) => [field, container[field]])]);
 }
 
 /** Returns the changed `last_milestone` of the shipment and of each container that is in both states. */
-export function findLastMilestoneChanges(from: ShipmentRecord, to: ShipmentRecord): LastMilestones {
+export function findLastMilestoneChanges(from: ShipmentRecord, to: ShipmentRecord): LastMilestoneChanges {
   const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
   const groups = new Map<string | undefined, { last: LastMilestone | null; numbers: string[] }>();
   for (const { number, last_milestone: last } of to.containers) {
@@ -104,29 +104,29 @@ export function findLastMilestoneChanges(from: ShipmentRecord, to: ShipmentRecor
   return { shipment: to.last_milestone, containers };
 }
 
-export function hasNoLastMilestones(last: LastMilestones): boolean {
+export function hasNoLastMilestones(last: LastMilestoneChanges): boolean {
   return last.shipment === undefined && last.containers.length === 0;
 }
 
 /** Returns the shipment with the changes applied. */
-export function applyChanges(record: ShipmentRecord, changes: Changes): ShipmentRecord {
+export function applyChangesToShipment(record: ShipmentRecord, changes: Changes): ShipmentRecord {
   // The change `milestone` describes a correction or retraction; the shipment has no such field.
   const { containers, milestone: _, ...fields } = changes;
   const moved = Object.entries(fields as Record<string, Change<unknown>>).map(([field, { to }]) => [field, to]);
   const after: ShipmentRecord = { ...record, ...(Object.fromEntries(moved) as Partial<ShipmentRecord>) };
   if (containers === undefined && changes.container_numbers === undefined) return after;
-  return { ...after, containers: applyContainers(after, containers?.to ?? []) };
+  return { ...after, containers: mergeContainerChanges(after, containers?.to ?? []) };
 }
 
 /** Returns the containers in the order of `container_numbers`. */
-function applyContainers(record: ShipmentRecord, changed: readonly ContainerChange[]): Container[] {
+function mergeContainerChanges(record: ShipmentRecord, changed: readonly ContainerChange[]): Container[] {
   const present = new Map(record.containers.map((container) => [container.number, container]));
   const moved = new Map(changed.map((container) => [container.number, container]));
   return record.container_numbers.map((number) => ({ ...present.get(number), ...moved.get(number) }) as Container);
 }
 
 /** Returns the shipment and its containers with the changed `last_milestone` values. */
-export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones): ShipmentRecord {
+export function applyLastMilestones(record: ShipmentRecord, last: LastMilestoneChanges): ShipmentRecord {
   const moved = new Map<string, LastMilestone | null>();
   for (const group of last.containers) for (const number of group.numbers) moved.set(number, group.last);
   return {
@@ -159,10 +159,10 @@ export const EMPTY_CLIENT_CONTAINER_FIELDS: ClientContainerFields = {
 };
 
 /**
- * Records the client fields of containers that the changes remove. Drops the fields of containers that the changes add
- * again, and keeps only the newest up to a limit.
+ * Returns the remembered client fields of removed containers after the changes: adds those of containers that the
+ * changes remove, drops those of containers that the changes add again, and keeps only the newest up to a limit.
  */
-export function updateRemovedContainers(
+export function rememberFieldsOfRemovedContainers(
   removedContainers: RemovedContainers,
   { containers }: Changes,
 ): RemovedContainers {
@@ -173,14 +173,14 @@ export function updateRemovedContainers(
   if (removed.length === 0 && !isPutBack) return removedContainers;
   const after = new Map([...removedContainers].filter(([number]) => !present.has(number)));
   for (const container of removed) {
-    const given = pickClientFields(container);
+    const given = pickClientFieldsOfContainer(container);
     if (given !== undefined) after.set(container.number, given);
   }
   return new Map([...after].slice(-SHIPMENT_LIMITS.containers));
 }
 
 /** Returns those fields of a container that only clients set; undefined if none of them is set. */
-function pickClientFields(container: Partial<ClientContainerFields>): ClientContainerFields | undefined {
+function pickClientFieldsOfContainer(container: Partial<ClientContainerFields>): ClientContainerFields | undefined {
   const { size_type = null, seal_number = null, last_free_day = null, empty_return_by = null } = container;
   const given = { size_type, seal_number, last_free_day, empty_return_by };
   return Object.values(given).some((value) => value !== null) ? given : undefined;

@@ -1,4 +1,4 @@
-import { CONTAINER_A, createTimeInJanuary2026, createMilestoneInput, scenarioPlaces } from '../test/scenario.ts';
+import { CONTAINER_A, createTimeInJanuary2026, createMilestoneInput, scenarioPlacesStub } from '../test/scenario.ts';
 import { checkMilestone } from './check-milestone.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 
@@ -6,7 +6,7 @@ const AT = '2026-02-01T12:00:00.000Z';
 const check = (fields: Partial<MilestoneInput>) =>
   checkMilestone(
     createMilestoneInput({ code: 'delivered', occurred_at: createTimeInJanuary2026(3), ...fields }),
-    scenarioPlaces,
+    scenarioPlacesStub,
     AT,
   );
 

@@ -3,7 +3,7 @@ import {
   type FieldError,
   type MilestoneDetails,
   type MilestoneSource,
-  type Places,
+  type PlaceLookup,
   REASON_CODES,
   type TimeOrDay,
   type Timestamp,
@@ -15,7 +15,7 @@ import {
   isDateWithoutTime,
   isLocalTime,
   restoreStatedTime,
-  toInstant,
+  convertLocalTimeToUtc,
 } from './local-time.ts';
 import { isContainerNumber, isImoNumber, normaliseCode, normaliseImoNumber, normaliseLocation } from './references.ts';
 
@@ -47,7 +47,7 @@ export interface MilestoneInput extends MilestoneDetails {
   readonly classifier: Classifier;
   readonly reason_code: string | null;
   readonly location: string | null;
-  /** IANA name. Before the check, it can also be {@link ZONE_OF_LOCATION}. */
+  /** IANA name. Before the check, it can also be {@link LOCATION_TIME_ZONE_KEYWORD}. */
   readonly timezone: string | null;
   readonly external_id: string | null;
   readonly container_number: string | null;
@@ -59,7 +59,7 @@ export interface MilestoneInput extends MilestoneDetails {
 }
 
 /** Value of `timezone` that stands for the time zone of the milestone's location. */
-export const ZONE_OF_LOCATION = 'location';
+export const LOCATION_TIME_ZONE_KEYWORD = 'location';
 
 export interface CheckedMilestone {
   /** The normalized milestone. Use it only if there are no errors. */
@@ -75,13 +75,13 @@ export interface CheckedMilestone {
  */
 export function checkMilestone(
   input: MilestoneInput,
-  places: Places,
+  places: PlaceLookup,
   at: Timestamp,
   ports: readonly (string | null)[] = [],
 ): CheckedMilestone {
   const container_number = input.container_number === null ? null : normaliseCode(input.container_number);
   const location = input.location === null ? null : normaliseLocation(input.location, places, ports) || null;
-  const { timezone, errors } = checkTimeZone(input, location, places, ports);
+  const { timezone, errors } = findMilestoneTimeZoneAndErrors(input, location, places, ports);
   const imo = input.imo === null ? null : normaliseImoNumber(input.imo);
   const times = convertTimesToUtc(input, timezone);
   const milestone = { ...input, container_number, location, timezone, imo, ...times };
@@ -89,23 +89,23 @@ export function checkMilestone(
 }
 
 /** Finds the time zone of the milestone, and checks whether the forms of its times are allowed. */
-function checkTimeZone(
+function findMilestoneTimeZoneAndErrors(
   input: MilestoneInput,
   location: string | null,
-  places: Places,
+  places: PlaceLookup,
   ports: readonly (string | null)[],
 ): { readonly timezone: string | null; readonly errors: readonly FieldError[] } {
   const { timezone: given } = input;
   const errors = checkTimeForms(input);
-  const isOfLocation = given === ZONE_OF_LOCATION;
+  const isOfLocation = given === LOCATION_TIME_ZONE_KEYWORD;
   if (given !== null && !isOfLocation) return { timezone: given, errors };
   const isNeeded = isOfLocation || isDateWithoutTime(input.occurred_at);
   const timezone =
     getTimeZoneOfPort(location, places) ?? (isNeeded ? findTimeZoneByPlaceName(location, places, ports) : null);
-  return { timezone, errors: isOfLocation && timezone === null ? [...errors, UNKNOWN_TIMEZONE] : errors };
+  return { timezone, errors: isOfLocation && timezone === null ? [...errors, UNKNOWN_TIMEZONE_ERROR] : errors };
 }
 
-const UNKNOWN_TIMEZONE: FieldError = {
+const UNKNOWN_TIMEZONE_ERROR: FieldError = {
   param: 'timezone',
   code: 'unknown_timezone',
   message:
@@ -133,10 +133,10 @@ function checkTimeForms({ classifier, occurred_at, reported_at, timezone }: Mile
  */
 function findTimeZoneByPlaceName(
   location: string | null,
-  places: Places,
+  places: PlaceLookup,
   ports: readonly (string | null)[],
 ): string | null {
-  const named = location === null ? [] : (places.findByName(location) ?? []);
+  const named = location === null ? [] : (places.lookUpPlaceCodesByName(location) ?? []);
   const own = named.filter((code) => ports.includes(code));
   const zones = new Set((own.length > 0 ? own : named).map((code) => getTimeZoneOfPort(code, places)));
   const [zone = null] = zones;
@@ -148,7 +148,7 @@ function convertTimesToUtc(
   { occurred_at, reported_at }: MilestoneInput,
   zone: string | null,
 ): Pick<MilestoneInput, 'occurred_at' | 'occurred_at_precision' | 'reported_at'> {
-  const convert = (time: string) => (isLocalTime(time) ? toInstant(time, zone ?? 'UTC') : time);
+  const convert = (time: string) => (isLocalTime(time) ? convertLocalTimeToUtc(time, zone ?? 'UTC') : time);
   const isWholeDay = isDateWithoutTime(occurred_at);
   return {
     occurred_at: isWholeDay ? computeEndOfDay(occurred_at, zone) : convert(occurred_at),
@@ -161,16 +161,16 @@ function convertTimesToUtc(
 type MilestoneCheck = (milestone: MilestoneInput, at: Timestamp) => FieldError | undefined;
 
 const MILESTONE_CHECKS: readonly MilestoneCheck[] = [
-  checkCode,
+  findMilestoneCodeError,
   checkReasonCode,
-  checkTime,
+  checkMilestoneTime,
   checkReportTime,
   checkContainerNumber,
   checkCoordinates,
   checkImoNumber,
 ];
 
-function checkCode({ code }: MilestoneInput): FieldError | undefined {
+function findMilestoneCodeError({ code }: MilestoneInput): FieldError | undefined {
   if (parseMilestoneCode(code) !== undefined) return undefined;
   return { param: 'code', code: 'unknown_code', message: 'Must be a milestone code, see GET /v1/milestone_codes.' };
 }
@@ -180,7 +180,7 @@ function checkReasonCode({ reason_code }: MilestoneInput): FieldError | undefine
   return { param: 'reason_code', code: 'invalid_value', message: `Must be one of ${REASON_CODES.join(', ')}.` };
 }
 
-function checkTime(milestone: MilestoneInput, at: Timestamp): FieldError | undefined {
+function checkMilestoneTime(milestone: MilestoneInput, at: Timestamp): FieldError | undefined {
   const { classifier, occurred_at, occurred_at_precision, timezone } = milestone;
   const { day } = restoreStatedTime(occurred_at, occurred_at_precision, timezone);
   if (isBeforeEarliestDate(day ?? occurred_at)) return { param: 'occurred_at', ...TIME_OUT_OF_RANGE_ERROR };

@@ -4,14 +4,14 @@ import {
   CONTAINER_B,
   CONTAINER_WITH_WRONG_DIGIT,
   createTimeInJanuary2026,
-  scenarioPlaces,
+  scenarioPlacesStub,
 } from '../test/scenario.ts';
-import { type CheckedShipment, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
+import { type ShipmentCheckResult, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 import type { KnownMode } from './references.ts';
 
 const check = (input: ShipmentInput, mode: KnownMode = 'ocean', strict = false) =>
-  checkShipmentFields(input, mode, scenarioPlaces, strict);
-const codes = (checked: CheckedShipment) => checked.errors.map(({ param, code }) => `${param} ${code}`);
+  checkShipmentFields(input, mode, scenarioPlacesStub, strict);
+const codes = (checked: ShipmentCheckResult) => checked.errors.map(({ param, code }) => `${param} ${code}`);
 const faults = (input: ShipmentInput, mode: KnownMode = 'ocean') => codes(check(input, mode));
 
 describe('normalising', () => {
@@ -118,9 +118,9 @@ describe('errors', () => {
       origin_port: 'FRA',
       legs: [{ carrier_scac: 'U2' }],
     };
-    expect(codes(checkShipmentFields(input, undefined, scenarioPlaces))).toEqual([]);
+    expect(codes(checkShipmentFields(input, undefined, scenarioPlacesStub))).toEqual([]);
     expect(faults(input, 'ocean')).toHaveLength(4);
-    expect(codes(checkShipmentFields({ container_numbers: ['NOPE'] }, undefined, scenarioPlaces))).toHaveLength(1);
+    expect(codes(checkShipmentFields({ container_numbers: ['NOPE'] }, undefined, scenarioPlacesStub))).toHaveLength(1);
   });
 
   const legs = (count: number): ShipmentInput => ({ legs: Array.from({ length: count }, () => ({})) });

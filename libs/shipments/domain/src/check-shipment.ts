@@ -3,9 +3,9 @@ import {
   type FieldError,
   type LegFields,
   type Party,
-  type Places,
+  type PlaceLookup,
   SHIPMENT_FIELDS,
-  type ShipmentFields,
+  type ClientShipmentFields,
   type Warning,
 } from '@tracking/contracts';
 import {
@@ -17,7 +17,7 @@ import {
   isUnknownPort,
   normaliseCode,
 } from './references.ts';
-import { getTimeZoneOfPort, measureTimeBetween, type TimeAtPlace, toStatedTime } from './local-time.ts';
+import { getTimeZoneOfPort, measureTimeBetween, type TimeAtPlace, convertStatedDateToTime } from './local-time.ts';
 import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from './check-milestone.ts';
 
 export const SHIPMENT_LIMITS = {
@@ -37,15 +37,15 @@ type Nullable<T> = { readonly [Key in keyof T]?: T[Key] | null };
  * Fields of a shipment as a request contains them, with correct types but not normalized. Absent fields keep their
  * value, null clears.
  */
-export type ShipmentInput = Omit<Nullable<ShipmentFields>, 'shipper' | 'consignee' | 'legs'> & {
+export type ShipmentInput = Omit<Nullable<ClientShipmentFields>, 'shipper' | 'consignee' | 'legs'> & {
   readonly shipper?: Nullable<Party> | null;
   readonly consignee?: Nullable<Party> | null;
   readonly legs?: readonly Nullable<LegFields>[] | null;
 };
 
-export interface CheckedShipment {
+export interface ShipmentCheckResult {
   /** The sent fields, normalized. Use them only if there are no errors. */
-  readonly fields: Partial<ShipmentFields>;
+  readonly fields: Partial<ClientShipmentFields>;
   readonly errors: readonly FieldError[];
   readonly warnings: readonly Warning[];
 }
@@ -58,30 +58,30 @@ export interface CheckedShipment {
 export function checkShipmentFields(
   input: ShipmentInput,
   mode: KnownMode,
-  places: Places,
+  places: PlaceLookup,
   strict = false,
-): CheckedShipment {
-  const check = new ShipmentCheck(places, strict, mode);
+): ShipmentCheckResult {
+  const check = new ShipmentFieldsChecker(places, strict, mode);
   const fields: Record<string, unknown> = {};
   for (const name of SHIPMENT_FIELDS) {
     const value = input[name];
     if (value === undefined) continue;
-    const checkField = FIELD_CHECKS[name];
+    const checkField = SHIPMENT_FIELD_CHECKS[name];
     fields[name] =
       checkField === undefined ? (value ?? EMPTY_SHIPMENT_FIELDS[name]) : checkField(check, value as never, name);
   }
-  const checked: Partial<ShipmentFields> = fields;
-  check.checkTimes('', checked);
+  const checked: Partial<ClientShipmentFields> = fields;
+  check.checkScheduleTimes('', checked);
   return { fields: checked, errors: check.errors, warnings: check.warnings };
 }
 
 /** Checks of the fields with rules beyond their type. All other fields need no check. */
-const FIELD_CHECKS: {
-  readonly [Name in keyof ShipmentFields]?: (
-    check: ShipmentCheck,
+const SHIPMENT_FIELD_CHECKS: {
+  readonly [Name in keyof ClientShipmentFields]?: (
+    check: ShipmentFieldsChecker,
     value: NonNullable<ShipmentInput[Name]> | null,
     param: string,
-  ) => ShipmentFields[Name];
+  ) => ClientShipmentFields[Name];
 } = {
   external_id: (check, value, param) => check.checkReference(param, value),
   house_bill: (check, value, param) => check.checkReference(param, value),
@@ -89,21 +89,21 @@ const FIELD_CHECKS: {
   booking_number: (check, value, param) => check.checkReference(param, value),
   shipper: (_check, value) => normaliseParty(value),
   consignee: (_check, value) => normaliseParty(value),
-  container_numbers: (check, value) => check.checkContainers(value ?? []),
+  container_numbers: (check, value) => check.checkContainerNumbers(value ?? []),
   carrier_scac: (check, value, param) => check.checkCarrier(param, value),
-  origin_port: (check, value, param) => check.checkPort(param, value),
-  destination_port: (check, value, param) => check.checkPort(param, value),
+  origin_port: (check, value, param) => check.checkPortCode(param, value),
+  destination_port: (check, value, param) => check.checkPortCode(param, value),
   references: (check, value, param) => {
-    check.checkLimit(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
+    check.checkEntryCount(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
     return (value ?? []).map(({ type, value: text }) => ({ type, value: text }));
   },
   metadata: (check, value, param) => {
     const count = Object.keys(value ?? {}).length;
-    check.checkLimit(param, count, SHIPMENT_LIMITS.metadata);
+    check.checkEntryCount(param, count, SHIPMENT_LIMITS.metadata);
     return count === 0 ? null : value;
   },
   legs: (check, value, param) => {
-    check.checkLimit(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
+    check.checkEntryCount(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
     return (value ?? []).map((leg, index) => check.checkLeg(`${param}[${index}]`, leg));
   },
 };
@@ -122,17 +122,17 @@ function normaliseParty(input: Nullable<Party> | null): Party | null {
   return { name: input.name ?? null, external_id: input.external_id ?? null };
 }
 
-class ShipmentCheck {
+class ShipmentFieldsChecker {
   readonly errors: FieldError[] = [];
   readonly warnings: Warning[] = [];
 
   constructor(
-    private readonly places: Places,
+    private readonly places: PlaceLookup,
     private readonly strict: boolean,
     private readonly mode: KnownMode,
   ) {}
 
-  checkLimit(param: string, count: number, most: number): void {
+  checkEntryCount(param: string, count: number, most: number): void {
     if (count <= most) return;
     this.errors.push({
       param,
@@ -148,7 +148,7 @@ class ShipmentCheck {
     return value;
   }
 
-  checkContainers(numbers: readonly string[]): readonly string[] {
+  checkContainerNumbers(numbers: readonly string[]): readonly string[] {
     const kept = new Set<string>();
     numbers.forEach((text, index) => {
       const number = normaliseCode(text);
@@ -169,7 +169,7 @@ class ShipmentCheck {
         else this.warnings.push(found);
       }
     });
-    this.checkLimit('container_numbers', kept.size, SHIPMENT_LIMITS.containers);
+    this.checkEntryCount('container_numbers', kept.size, SHIPMENT_LIMITS.containers);
     return [...kept];
   }
 
@@ -183,7 +183,7 @@ class ShipmentCheck {
     return code;
   }
 
-  checkPort(param: string, text: string | null, mode = this.mode): string | null {
+  checkPortCode(param: string, text: string | null, mode = this.mode): string | null {
     if (text === null) return null;
     const code = normaliseCode(text);
     if (!isPortCode(code, mode)) {
@@ -198,24 +198,24 @@ class ShipmentCheck {
 
   checkLeg(param: string, leg: Nullable<LegFields>): LegFields {
     const mode = leg.mode ?? this.mode;
-    this.checkTimes(`${param}.`, leg);
+    this.checkScheduleTimes(`${param}.`, leg);
     return {
       mode: leg.mode ?? null,
       carrier_scac: this.checkCarrier(`${param}.carrier_scac`, leg.carrier_scac ?? null, mode),
       vessel: leg.vessel ?? null,
       voyage: leg.voyage ?? null,
-      origin_port: this.checkPort(`${param}.origin_port`, leg.origin_port ?? null, mode),
-      destination_port: this.checkPort(`${param}.destination_port`, leg.destination_port ?? null, mode),
+      origin_port: this.checkPortCode(`${param}.origin_port`, leg.origin_port ?? null, mode),
+      destination_port: this.checkPortCode(`${param}.destination_port`, leg.destination_port ?? null, mode),
       etd: leg.etd ?? null,
       eta: leg.eta ?? null,
     };
   }
 
   /** @param prefix prefix of the names of the fields */
-  checkTimes(prefix: string, { etd, eta, origin_port, destination_port }: Nullable<Partial<LegFields>>): void {
+  checkScheduleTimes(prefix: string, { etd, eta, origin_port, destination_port }: Nullable<Partial<LegFields>>): void {
     const atPort = (time: string | null | undefined, port: string | null | undefined): TimeAtPlace => {
       const zone = port == null ? null : getTimeZoneOfPort(normaliseCode(port), this.places);
-      return { ...toStatedTime(time ?? null, zone), zone };
+      return { ...convertStatedDateToTime(time ?? null, zone), zone };
     };
     const [departure, arrival] = [atPort(etd, origin_port), atPort(eta, destination_port)];
     if (etd != null && isBeforeEarliestDate(etd))

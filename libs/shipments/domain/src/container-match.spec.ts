@@ -1,16 +1,20 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import {
   CONTAINER_A,
-  Scenario,
+  ShipmentScenario,
   createTimeInJanuary2026,
   createMilestoneInput,
-  scenarioPlaces,
+  scenarioPlacesStub,
 } from '../test/scenario.ts';
-import { type ContainerMatch, computeContainerMatch, selectMatchingShipments } from './container-match.ts';
+import {
+  type ContainerMatchCandidate,
+  collectContainerMatchFacts,
+  selectShipmentsMatchingContainer,
+} from './container-match.ts';
 
-type Candidate = ContainerMatch & { readonly id: string };
+type Candidate = ContainerMatchCandidate & { readonly id: string };
 
-const candidate = (id: string, fields: Partial<ContainerMatch>): Candidate => ({
+const candidate = (id: string, fields: Partial<ContainerMatchCandidate>): Candidate => ({
   id,
   status: 'in_transit',
   ended_at: null,
@@ -23,7 +27,7 @@ const finished = (id: string, ended_at: string, status: ShipmentStatus = 'comple
   candidate(id, { status, ended_at });
 const cancelled = (id: string, isKnown = false) => candidate(id, { status: 'cancelled', isKnown });
 const open = (id: string, from: string, until: string | null = null) => candidate(id, { from, until });
-const known = (id: string, fields: Partial<ContainerMatch>) => candidate(id, { ...fields, isKnown: true });
+const known = (id: string, fields: Partial<ContainerMatchCandidate>) => candidate(id, { ...fields, isKnown: true });
 
 describe('selectMatchingShipments', () => {
   it.each<[string, readonly Candidate[], string, readonly string[]]>([
@@ -110,7 +114,7 @@ describe('selectMatchingShipments', () => {
   ])('selects %s', (_, candidates, occurred_at, ids) => {
     for (const order of [candidates, candidates.toReversed()]) {
       expect(
-        selectMatchingShipments(order, occurred_at)
+        selectShipmentsMatchingContainer(order, occurred_at)
           .map(({ id }) => id)
           .sort(),
       ).toEqual(ids);
@@ -120,7 +124,7 @@ describe('selectMatchingShipments', () => {
 
 describe('computeContainerMatch', () => {
   const create = () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario.upsertShipment({
       mode: 'ocean',
       container_numbers: [CONTAINER_A],
@@ -129,12 +133,12 @@ describe('computeContainerMatch', () => {
     });
     return scenario;
   };
-  const match = ({ state }: Scenario, fields: Parameters<typeof createMilestoneInput>[0]) => {
+  const match = ({ state }: ShipmentScenario, fields: Parameters<typeof createMilestoneInput>[0]) => {
     if (state === undefined) throw new Error('the scenario has no shipment');
-    return computeContainerMatch(
+    return collectContainerMatchFacts(
       state,
       createMilestoneInput({ container_number: CONTAINER_A, ...fields }),
-      scenarioPlaces,
+      scenarioPlacesStub,
     );
   };
   const gatedIn = { code: 'gated_in', occurred_at: createTimeInJanuary2026(2) };

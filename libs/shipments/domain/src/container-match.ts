@@ -1,4 +1,4 @@
-import type { Places, ShipmentRecord, ShipmentStatus, Timestamp } from '@tracking/contracts';
+import type { PlaceLookup, ShipmentRecord, ShipmentStatus, Timestamp } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from './check-milestone.ts';
 import { listPorts } from './commands/record-milestone.ts';
 import { computeStartOfStatedTime, getTimeZoneOfPort, restoreStatedTime } from './local-time.ts';
@@ -6,7 +6,7 @@ import { findTimelineEntry, type ShipmentState } from './state.ts';
 import { findDuplicateMilestone } from './timeline.ts';
 
 /** Facts of a shipment that decide whether a milestone of its container belongs to it. */
-export interface ContainerMatch {
+export interface ContainerMatchCandidate {
   readonly status: ShipmentStatus;
   /** Time at which the shipment was completed or returned; null for every other shipment. */
   readonly ended_at: Timestamp | null;
@@ -22,23 +22,33 @@ export interface ContainerMatch {
 const FINISHED_STATUSES: readonly ShipmentStatus[] = ['completed', 'returned'];
 
 /** Days after the ETA during which milestones of the container still belong to an open shipment. */
-const MAX_DAYS_AFTER_ETA = 60;
+const CONTAINER_MATCH_DAYS_AFTER_ETA = 60;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Returns the facts that decide whether the milestone belongs to the shipment. */
-export function computeContainerMatch(state: ShipmentState, input: MilestoneInput, places: Places): ContainerMatch {
+export function collectContainerMatchFacts(
+  state: ShipmentState,
+  input: MilestoneInput,
+  places: PlaceLookup,
+): ContainerMatchCandidate {
   const { record } = state;
   const { milestone } = checkMilestone(input, places, input.occurred_at, listPorts(record));
   return {
     status: record.status,
     ended_at: FINISHED_STATUSES.includes(record.status) ? computeEndOfShipment(state) : null,
     from: record.atd ?? computeStartOfEtdDay(record, places) ?? record.created_at,
-    until: record.eta === null ? null : new Date(Date.parse(record.eta) + MAX_DAYS_AFTER_ETA * DAY_MS).toISOString(),
+    until:
+      record.eta === null
+        ? null
+        : new Date(Date.parse(record.eta) + CONTAINER_MATCH_DAYS_AFTER_ETA * DAY_MS).toISOString(),
     isKnown: findDuplicateMilestone(state, milestone) !== undefined,
   };
 }
 
-function computeStartOfEtdDay({ etd, etd_precision, origin_port }: ShipmentRecord, places: Places): Timestamp | null {
+function computeStartOfEtdDay(
+  { etd, etd_precision, origin_port }: ShipmentRecord,
+  places: PlaceLookup,
+): Timestamp | null {
   const zone = getTimeZoneOfPort(origin_port, places);
   return computeStartOfStatedTime(restoreStatedTime(etd, etd_precision, zone), zone);
 }
@@ -56,7 +66,7 @@ function computeEndOfShipment(state: ShipmentState): Timestamp {
  * @param candidates shipments with the container
  * @returns the matching shipment; several if the milestone is ambiguous; none if it belongs to no shipment
  */
-export function selectMatchingShipments<Candidate extends ContainerMatch>(
+export function selectShipmentsMatchingContainer<Candidate extends ContainerMatchCandidate>(
   candidates: readonly Candidate[],
   occurred_at: Timestamp,
 ): readonly Candidate[] {
@@ -65,7 +75,7 @@ export function selectMatchingShipments<Candidate extends ContainerMatch>(
   return selectContainerMatchesByTime(known.length > 1 ? known : candidates, occurred_at);
 }
 
-function selectContainerMatchesByTime<Candidate extends ContainerMatch>(
+function selectContainerMatchesByTime<Candidate extends ContainerMatchCandidate>(
   candidates: readonly Candidate[],
   occurred_at: Timestamp,
 ): readonly Candidate[] {

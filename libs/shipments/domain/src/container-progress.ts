@@ -2,22 +2,22 @@ import { type ShipmentStatus, SHIPMENT_STATUSES, type StatusRule, type Timestamp
 import {
   STATUS_DEMOTIONS,
   type DemotableKind,
-  type StatusDemotion,
-  type DemotionTimes,
-  STATUSES_WITHOUT_DEMOTION,
+  type StatusDemotionRule,
+  type StatusDemotionTimes,
+  UNDEMOTED_STATUS_BY_KIND,
   isAfterTurningPoint,
   isArrivalDemotedByDeparture,
 } from './status-demotions.ts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
-import { findStayingArrival, computeDemotionTimes } from './turning-points.ts';
+import { findStayingArrival, computeMilestoneDemotionTimes } from './turning-points.ts';
 import {
   TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
   type MilestoneSummary,
   chooseEarlierTimelineEntry,
-  findFirstNotBefore,
+  findFirstEntryAtOrAfter,
   chooseLaterEntry,
 } from './milestone-summary.ts';
 
@@ -30,11 +30,11 @@ export interface DecidedStatus {
 }
 
 /** Progress of one container, or of a shipment without containers. */
-export interface ContainerProgress extends DecidedStatus {
+export interface ComputedContainerProgress extends DecidedStatus {
   /** Earliest milestone for each status, by rank of the status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   /** Times at which its milestones demote other milestones. */
-  readonly points: DemotionTimes;
+  readonly points: StatusDemotionTimes;
   readonly times: ContainerTimes;
   /** The discharge at the terminal where the container is, and the gate-out from that terminal. */
   readonly discharge: TimelineEntry | undefined;
@@ -54,8 +54,11 @@ interface ContainerTimes {
  * Computes the progress of a container. Its status is the highest rank that a milestone reaches after `STATUS_DEMOTIONS`.
  * @param summaries summaries of the container's milestones and of the milestones without a container
  */
-export function computeProgress(summaries: readonly MilestoneSummary[], route: Route): ContainerProgress {
-  const points = computeDemotionTimes(summaries, route);
+export function computeContainerProgress(
+  summaries: readonly MilestoneSummary[],
+  route: ShipmentRoute,
+): ComputedContainerProgress {
+  const points = computeMilestoneDemotionTimes(summaries, route);
   const basis = { points, route };
   const sailed = findLatestTime(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
@@ -74,9 +77,9 @@ export function computeProgress(summaries: readonly MilestoneSummary[], route: R
       const entries = summary.demotable[kind];
       if (entries !== undefined) applyDemotableMilestones(entries, kind, basis, reach);
     }
-    discharge = chooseEarlierTimelineEntry(discharge, findFirstNotBefore(discharged, points.departed));
+    discharge = chooseEarlierTimelineEntry(discharge, findFirstEntryAtOrAfter(discharged, points.departed));
     landing = chooseEarlierTimelineEntry(landing, findDischargeFromLastVessel(summary, sailed, points));
-    gateOut = chooseEarlierTimelineEntry(gateOut, findFirstNotBefore(gatedOut, points.railDeparted));
+    gateOut = chooseEarlierTimelineEntry(gateOut, findFirstEntryAtOrAfter(gatedOut, points.railDeparted));
     delivery = chooseEarlierTimelineEntry(delivery, delivered);
     emptyReturn = chooseEarlierTimelineEntry(emptyReturn, emptyReturned);
   }
@@ -106,10 +109,13 @@ export function computeProgress(summaries: readonly MilestoneSummary[], route: R
 function findDischargeFromLastVessel(
   { discharged, landed, passed }: MilestoneSummary,
   sailed: Timestamp,
-  { railDeparted }: DemotionTimes,
+  { railDeparted }: StatusDemotionTimes,
 ): TimelineEntry | undefined {
-  const known = chooseEarlierTimelineEntry(findFirstNotBefore(discharged, sailed), findFirstNotBefore(landed, sailed));
-  const passing = findFirstNotBefore(passed, sailed);
+  const known = chooseEarlierTimelineEntry(
+    findFirstEntryAtOrAfter(discharged, sailed),
+    findFirstEntryAtOrAfter(landed, sailed),
+  );
+  const passing = findFirstEntryAtOrAfter(passed, sailed);
   return passing !== undefined && passing.milestone.occurred_at < railDeparted
     ? chooseEarlierTimelineEntry(known, passing)
     : known;
@@ -122,11 +128,11 @@ function findDischargeFromLastVessel(
 function applyDemotableMilestones(
   entries: readonly TimelineEntry[],
   kind: DemotableKind,
-  { points, route }: { readonly points: DemotionTimes; readonly route: Route },
+  { points, route }: { readonly points: StatusDemotionTimes; readonly route: ShipmentRoute },
   reach: (rank: number, entry: TimelineEntry | undefined) => void,
 ): void {
   let place = 0;
-  const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[kind];
+  const stretches: readonly StatusDemotionRule[] = STATUS_DEMOTIONS[kind];
   for (const stretch of stretches) {
     const first = entries[place];
     if (first === undefined || isAfterTurningPoint(stretch, points, first.milestone.occurred_at)) continue;
@@ -137,7 +143,7 @@ function applyDemotableMilestones(
     ? findStayingArrival(entries, place, points, route)
     : entries[place];
   if (staying !== entries[place]) reach(STATUS_RANKS.in_transit, entries[place]);
-  reach(STATUS_RANKS[STATUSES_WITHOUT_DEMOTION[kind]], staying);
+  reach(STATUS_RANKS[UNDEMOTED_STATUS_BY_KIND[kind]], staying);
 }
 
 /**
@@ -145,7 +151,7 @@ function applyDemotableMilestones(
  * the lowest status; before that, it is the highest, but at most `out_for_delivery`.
  * @param progresses progress of each container, at least one
  */
-export function computeShipmentStatus(progresses: readonly ContainerProgress[]): DecidedStatus {
+export function computeShipmentStatus(progresses: readonly ComputedContainerProgress[]): DecidedStatus {
   const ranks = progresses.map(({ status }) => STATUS_RANKS[status]);
   const lowest = Math.min(...ranks);
   if (lowest >= STATUS_RANKS.delivered) {

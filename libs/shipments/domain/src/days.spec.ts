@@ -1,14 +1,14 @@
-import type { ShipmentFields } from '@tracking/contracts';
+import type { ClientShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import {
   CONTAINER_A,
-  Scenario,
+  ShipmentScenario,
   captureRefusal,
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
-  createScenario,
+  createShipmentScenario,
 } from '../test/scenario.ts';
-import { createScenarioWithRule, enableOnlyType, createJanuaryTime } from '../test/time-driven.ts';
+import { createScenarioWithRule, createRuleSettingsForOneType, createJanuaryTime } from '../test/time-driven.ts';
 import { type MilestoneInput, fold, toShipmentEvent } from './index.ts';
 
 const ROUTE = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' } as const;
@@ -19,7 +19,8 @@ const END_OF_DAY_9 = '2026-01-10T11:59:59.999Z';
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
-const createOceanShipmentScenario = (fields: Partial<ShipmentFields> = {}) => createScenario({ ...ROUTE, ...fields });
+const createOceanShipmentScenario = (fields: Partial<ClientShipmentFields> = {}) =>
+  createShipmentScenario({ ...ROUTE, ...fields });
 
 describe('a day as an expected time', () => {
   it.each([
@@ -173,7 +174,7 @@ describe('a day as the time of a milestone', () => {
     ];
     for (const order of orders) {
       for (const external_id of [null, 'EV-1']) {
-        const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(26));
+        const scenario = new ShipmentScenario().setTimeOfNextCommand(createJanuaryTime(26));
         scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
         for (const index of [...order, ...order]) {
           const [when, reported_at] = reports[index]!;
@@ -186,7 +187,7 @@ describe('a day as the time of a milestone', () => {
   });
 
   it('is known again after many later reports, and stays a day in the original ETA', () => {
-    const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(26));
+    const scenario = new ShipmentScenario().setTimeOfNextCommand(createJanuaryTime(26));
     scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
     const post = (index: number, isDay: boolean) => {
       const reported_at = new Date(Date.parse(createTimeInJanuary2026(1)) + index * 60_000).toISOString();
@@ -214,7 +215,7 @@ describe('a day as the time of a milestone', () => {
       .uniqueArray(report, { maxLength: 8, selector: (each) => JSON.stringify(each) })
       .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
     const postAll = (posts: readonly Partial<MilestoneInput>[]) => {
-      const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(26));
+      const scenario = new ShipmentScenario().setTimeOfNextCommand(createJanuaryTime(26));
       scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
       for (const { occurred_at = '', ...rest } of posts) scenario.postEstimate('vessel_arrived', occurred_at, rest);
       const { eta, eta_precision, original_eta, original_eta_precision } = scenario.record;
@@ -232,7 +233,7 @@ describe('a day as the time of a milestone', () => {
 describe('comparisons by local days', () => {
   const slip = (eta: string, later: string) => {
     const scenario = createOceanShipmentScenario({ eta });
-    scenario.settings = enableOnlyType('eta_slip');
+    scenario.settings = createRuleSettingsForOneType('eta_slip');
     scenario.patchShipment({ eta: later });
     return scenario.state?.exceptions.map(({ metrics, detail }) => [metrics['slip_hours'], detail]) ?? [];
   };
@@ -251,8 +252,10 @@ describe('comparisons by local days', () => {
   });
 
   it('warns of an ETA before the ETD by the dates at the ports', () => {
-    const warnings = (fields: Partial<ShipmentFields>) =>
-      new Scenario().upsertShipment({ external_id: 'PO-1', ...ROUTE, ...fields }).warnings.map(({ code }) => code);
+    const warnings = (fields: Partial<ClientShipmentFields>) =>
+      new ShipmentScenario()
+        .upsertShipment({ external_id: 'PO-1', ...ROUTE, ...fields })
+        .warnings.map(({ code }) => code);
     expect(warnings({ etd: '2026-01-09', eta: '2026-01-08' })).toEqual(['eta_before_etd']);
     expect(warnings({ etd: '2026-01-09', eta: '2026-01-09' })).toEqual([]);
     expect(warnings({ etd: '2026-01-09', eta: createTimeInJanuary2026(9, 12) })).toEqual([]);
@@ -272,10 +275,10 @@ describe('comparisons by local days', () => {
     ['departure_overdue', { etd: '2026-01-09' }, '2026-01-09T16:00:00.000Z'],
   ] as const)('opens %s not before the day is over', (type, fields, over) => {
     const scenario = createScenarioWithRule(type, fields);
-    scenario.settings = enableOnlyType(type, { after_hours: 0, by_mode: {} });
+    scenario.settings = createRuleSettingsForOneType(type, { after_hours: 0, by_mode: {} });
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(over);
-    scenario.settings = enableOnlyType(type, { after_hours: 6, by_mode: {} });
+    scenario.settings = createRuleSettingsForOneType(type, { after_hours: 6, by_mode: {} });
     scenario.checkRules();
     const opens = new Date(Date.parse(over) + 6 * 3_600_000).toISOString();
     expect(scenario.state?.nextCheckAt).toBe(opens);
@@ -290,7 +293,7 @@ describe('comparisons by local days', () => {
       createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: '2026-01-09' }),
     ];
     const scenario = createScenarioWithRule('missed_connection', { legs }).setTimeOfNextCommand(createJanuaryTime(6));
-    scenario.settings = enableOnlyType('missed_connection', { after_hours: 6 });
+    scenario.settings = createRuleSettingsForOneType('missed_connection', { after_hours: 6 });
     scenario.postMilestone('discharged', createJanuaryTime(6), { location: 'SGSIN' });
     expect(scenario.state?.nextCheckAt).toBe('2026-01-09T22:00:00.000Z');
     scenario.setTimeOfNextCommand('2026-01-09T22:00:00.000Z').checkRules();
@@ -299,7 +302,7 @@ describe('comparisons by local days', () => {
 
   it('opens no arrival_overdue at 03:00 UTC of the next day for an ETA in Los Angeles', () => {
     const scenario = createScenarioWithRule('arrival_overdue', { eta: '2026-11-26' }, '2026-11-01T00:00:00.000Z');
-    scenario.settings = enableOnlyType('arrival_overdue', { after_hours: 0, by_mode: {} });
+    scenario.settings = createRuleSettingsForOneType('arrival_overdue', { after_hours: 0, by_mode: {} });
     scenario.setTimeOfNextCommand('2026-11-27T03:00:00.000Z').checkRules();
     expect(scenario.open).toEqual([]);
     scenario.setTimeOfNextCommand('2026-11-27T08:00:00.000Z').checkRules();

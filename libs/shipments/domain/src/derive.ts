@@ -1,4 +1,11 @@
-import type { Container, LastMilestone, Places, ShipmentRecord, ShipmentStatus, TimeOrDay } from '@tracking/contracts';
+import type {
+  Container,
+  LastMilestone,
+  PlaceLookup,
+  ShipmentRecord,
+  ShipmentStatus,
+  TimeOrDay,
+} from '@tracking/contracts';
 import {
   type ClientContainerFields,
   EMPTY_CLIENT_CONTAINER_FIELDS,
@@ -11,18 +18,18 @@ import {
   getTimePrecision,
   isDateWithoutTime,
   moveDayToPort,
-  toStatedTime,
+  convertStatedDateToTime,
 } from './local-time.ts';
 import { hasValidCheckDigit } from './references.ts';
-import { buildRouteOfShipment, type Route } from './route.ts';
-import { type DecidedTimes, type EstimateListener, decideTimes } from './schedule.ts';
+import { buildRouteOfShipment, type ShipmentRoute } from './route.ts';
+import { type DecidedScheduleTimes, type EstimateListener, decideShipmentAndLegTimes } from './schedule.ts';
 import {
-  type ContainerProgress,
+  type ComputedContainerProgress,
   type DecidedStatus,
   computeShipmentStatus,
-  computeProgress,
+  computeContainerProgress,
 } from './container-progress.ts';
-import type { ClientOriginalEta, ClientSchedule, ShipmentState, TimelineEntry } from './state.ts';
+import type { OriginalEtaSetByClient, ClientScheduleValues, ShipmentState, TimelineEntry } from './state.ts';
 import { isDepartedImmediately } from './status-demotions.ts';
 import { STATUS_RANKS, type MilestoneSummary, chooseLaterEntry } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseMilestoneTimeline } from './timeline-analysis.ts';
@@ -32,13 +39,13 @@ import type { ExpectedJourneyTimes } from './trips.ts';
 interface DerivationInputs {
   /** The shipment before the command, with the values that the command sets. Schedule values are in `schedule`. */
   readonly record: ShipmentRecord;
-  readonly schedule: ClientSchedule;
+  readonly schedule: ClientScheduleValues;
   readonly timeline: readonly TimelineEntry[];
   readonly droppedEstimates: ShipmentState['droppedEstimates'];
   /** Revision of the event with which the client cancelled the shipment; null if the client has not cancelled it. */
   readonly cancelled: number | null;
   readonly removedContainers: RemovedContainers;
-  readonly originalEta: ClientOriginalEta;
+  readonly originalEta: OriginalEtaSetByClient;
   /** Original ETA that the command sets; null to set it to the ETA of the shipment, absent to change nothing. */
   readonly newOriginalEta?: TimeOrDay | null | undefined;
 }
@@ -47,11 +54,11 @@ interface DerivationInputs {
 export interface StatusSubject {
   readonly container_number: string | null;
   readonly summaries: readonly MilestoneSummary[];
-  readonly progress: ContainerProgress;
+  readonly progress: ComputedContainerProgress;
 }
 
 /** The cancellation of a shipment. */
-interface Cancellation {
+interface ShipmentCancellation {
   /** Revision of the first event that cancels the shipment. */
   readonly since: number;
   /** The milestone that cancels the shipment; null if only the client cancelled it. */
@@ -62,13 +69,13 @@ export interface DerivedShipment {
   readonly record: ShipmentRecord;
   /** Status of the shipment, with the rule that decided it. */
   readonly status: DecidedStatus;
-  readonly times: DecidedTimes;
+  readonly times: DecidedScheduleTimes;
   /** The original ETA. A day stays a date. */
   readonly originalEta: TimeOrDay | null;
   /** True if the command sets another original ETA than the earliest that was reported. */
   readonly setsOriginalEta: boolean;
   /** The cancellation; undefined if the shipment is not cancelled. */
-  readonly cancellation: Cancellation | undefined;
+  readonly cancellation: ShipmentCancellation | undefined;
   readonly subjects: readonly StatusSubject[];
   readonly analysis: TimelineAnalysis;
 }
@@ -80,7 +87,7 @@ export interface DerivedShipment {
  */
 export function deriveShipment(
   basis: DerivationInputs,
-  places: Places,
+  places: PlaceLookup,
   onEstimate?: EstimateListener,
 ): DerivedShipment {
   const { record, schedule, timeline, droppedEstimates, cancelled, originalEta, newOriginalEta } = basis;
@@ -89,8 +96,8 @@ export function deriveShipment(
   const journeyTimes = computeShipmentJourneyTimes(schedule, route, record);
   const analysis = analyseMilestoneTimeline({ timeline, droppedEstimates }, route, containers, journeyTimes);
   const subjects = deriveStatusSubjects(analysis, containers);
-  const countsAsArrival = (entry: TimelineEntry) => isArrivalOfSubjects(entry, subjects, analysis);
-  const times = decideTimes(analysis, { schedule, containers, countsAsArrival }, onEstimate);
+  const countsAsArrival = (entry: TimelineEntry) => isDestinationArrivalForContainers(entry, subjects, analysis);
+  const times = decideShipmentAndLegTimes(analysis, { schedule, containers, countsAsArrival }, onEstimate);
   const firstEta =
     originalEta.value ??
     computeOriginalEta(timeline, {
@@ -102,7 +109,7 @@ export function deriveShipment(
       since: originalEta.since,
     });
   const original = newOriginalEta === undefined ? firstEta : (newOriginalEta ?? times.eta.day ?? times.eta.value);
-  const original_eta = moveDayToPort(toStatedTime(original, null), route.destination, route);
+  const original_eta = moveDayToPort(convertStatedDateToTime(original, null), route.destination, route);
   const moved = computeShipmentStatus(subjects.map(({ progress }) => progress));
   const cancellation = findCancellationOfShipment(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : deriveCancelledStatus(cancellation);
@@ -135,19 +142,19 @@ export function deriveShipment(
 
 /** Returns the times that decide which trip of a container belongs to the shipment. */
 function computeShipmentJourneyTimes(
-  { etd, legs }: ClientSchedule,
-  { origin, findZone }: Route,
+  { etd, legs }: ClientScheduleValues,
+  { origin, findZone }: ShipmentRoute,
   { created_at }: ShipmentRecord,
 ): ExpectedJourneyTimes {
   const [first] = legs.value;
   const [given, port] = etd.value === null ? [first?.etd ?? null, first?.origin_port ?? null] : [etd.value, origin];
   if (given === null || !isDateWithoutTime(given)) return { etd: given, etdEnd: given, created_at };
   const zone = findZone(port);
-  const stated = toStatedTime(given, zone);
+  const stated = convertStatedDateToTime(given, zone);
   return { etd: computeStartOfStatedTime(stated, zone), etdEnd: stated.value, created_at };
 }
 
-function deriveCancelledStatus({ milestone }: Cancellation): DecidedStatus {
+function deriveCancelledStatus({ milestone }: ShipmentCancellation): DecidedStatus {
   const rule = milestone === null ? 'cancelled_by_client' : 'cancelled_by_milestone';
   return { status: 'cancelled', milestone, rule };
 }
@@ -156,8 +163,8 @@ function deriveStatusSubjects(
   { unnamed, named, unnamedFor, route }: TimelineAnalysis,
   containers: readonly string[],
 ): readonly StatusSubject[] {
-  let general: ContainerProgress | undefined;
-  const getGeneral = () => (general ??= computeProgress([unnamed], route));
+  let general: ComputedContainerProgress | undefined;
+  const getGeneral = () => (general ??= computeContainerProgress([unnamed], route));
   if (containers.length === 0) return [{ container_number: null, summaries: [unnamed], progress: getGeneral() }];
   return containers.map((container_number) => {
     const own = named.get(container_number);
@@ -165,7 +172,7 @@ function deriveStatusSubjects(
     if (own === undefined && others === unnamed)
       return { container_number, summaries: [unnamed], progress: getGeneral() };
     const summaries = own === undefined ? [others] : others.last === undefined ? [own] : [others, own];
-    return { container_number, summaries, progress: computeProgress(summaries, route) };
+    return { container_number, summaries, progress: computeContainerProgress(summaries, route) };
   });
 }
 
@@ -173,7 +180,7 @@ function deriveStatusSubjects(
  * Returns true if an arrival at the destination or at an unknown place is the arrival at the destination, for each
  * container that it concerns.
  */
-function isArrivalOfSubjects(
+function isDestinationArrivalForContainers(
   arrival: TimelineEntry,
   subjects: readonly StatusSubject[],
   { route, departures }: TimelineAnalysis,
@@ -195,7 +202,7 @@ function isArrivalOfSubjects(
 function isAfterDepartures(
   { milestone: { occurred_at, location } }: TimelineEntry,
   departures: readonly TimelineEntry[],
-  { locate }: Route,
+  { locate }: ShipmentRoute,
 ): boolean {
   const last = departures.at(-1);
   if (last === undefined || last.milestone.occurred_at < occurred_at) return true;
@@ -218,7 +225,7 @@ function findCancellationOfShipment(
   cancelled: number | null,
   status: ShipmentStatus,
   before: ShipmentRecord,
-): Cancellation | undefined {
+): ShipmentCancellation | undefined {
   const revisions = cancelled === null ? [] : [cancelled];
   const held = isCancelledByMilestone(before) || STATUS_RANKS[status] < STATUS_RANKS.delivered;
   const [first] = held ? cancellations : [];

@@ -1,5 +1,5 @@
 import { DOCUMENT_LIMITS, type DocumentRecord, isDocumentPresent, type Timestamp } from '@tracking/contracts';
-import type { StoredDocument } from './events/event-data.ts';
+import type { DocumentWithObjectId } from './events/event-data.ts';
 import type { ShipmentEventBody } from './events/stored-events.ts';
 import type { DocumentState, ShipmentDraft } from './state.ts';
 
@@ -9,7 +9,7 @@ type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
  * Returns a function that finds the replacement of a document: the last document in its chain of replacements that was
  * not deleted. A deleted document in the middle of the chain is skipped.
  */
-export function createDocumentReplacementFinder<Document extends StoredDocument>(
+export function createDocumentReplacementFinder<Document extends DocumentWithObjectId>(
   documents: readonly Document[],
 ): (document: Replaced) => Document | undefined {
   const byId = new Map(documents.map((each) => [each.document.id, each]));
@@ -29,8 +29,8 @@ export function createDocumentReplacementFinder<Document extends StoredDocument>
  */
 export function findDocumentRestoredByDeletion(
   { id, ...deleted }: DocumentRecord,
-  documents: readonly StoredDocument[],
-): StoredDocument | undefined {
+  documents: readonly DocumentWithObjectId[],
+): DocumentWithObjectId | undefined {
   if (createDocumentReplacementFinder(documents)(deleted) !== undefined) return undefined;
   const replacedBy = (by: string) => documents.find(({ document }) => document.replaced_by_document_id === by);
   let former = replacedBy(id);
@@ -48,7 +48,7 @@ export function computeUploadExpiryTime({ status, created_at }: DocumentRecord):
  * Returns events for the documents that have expired, and the time of the next expiry; undefined if no document is
  * pending.
  */
-export function createExpiryEvents(
+export function createDocumentExpiryEvents(
   documents: readonly DocumentState[],
   now: Timestamp,
 ): { readonly expired: readonly ShipmentEventBody[]; readonly next: Timestamp | undefined } {
@@ -67,9 +67,9 @@ export function createExpiryEvents(
 }
 
 /** Replaces documents in the draft or adds them. Clears their received bytes. */
-export function putDocumentsIntoDraft(
+export function putDocumentsIntoShipmentDraft(
   draft: Pick<ShipmentDraft, 'documents'>,
-  ...changed: readonly StoredDocument[]
+  ...changed: readonly DocumentWithObjectId[]
 ): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
@@ -79,7 +79,7 @@ export function putDocumentsIntoDraft(
 }
 
 function computeDocumentVerdictNumber(
-  { document: { status } }: StoredDocument,
+  { document: { status } }: DocumentWithObjectId,
   before: DocumentState | undefined,
   all: readonly DocumentState[],
 ): number {

@@ -1,14 +1,14 @@
-import type { ShipmentFields, Timestamp } from '@tracking/contracts';
+import type { ClientShipmentFields, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { journeyPlaces } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, Scenario } from '../test/scenario.ts';
+import { journeyPlacesStub } from '../test/journey-places.ts';
+import { CONTAINER_A, CONTAINER_B, ShipmentScenario } from '../test/scenario.ts';
 import { addMsToTime, HOUR_MS, createJanuaryTime } from '../test/time-driven.ts';
 import { recordMilestoneHandler } from './commands/record-milestone.ts';
 import { deriveShipment } from './derive.ts';
 import {
   copyDroppedEstimates,
   dropEstimatesFromTimeline,
-  findDroppedEstimates,
+  findEstimatesToDrop,
   isRepeatOfDroppedReport,
 } from './dropped-estimates.ts';
 import { fold, type MilestoneInput, type ShipmentEvent, type ShipmentState } from './index.ts';
@@ -27,14 +27,14 @@ interface Report {
   readonly more?: Partial<MilestoneInput>;
 }
 
-function createShipment(fields: Partial<ShipmentFields> = {}): Scenario {
-  const scenario = new Scenario();
-  scenario.places = journeyPlaces;
+function createShipment(fields: Partial<ClientShipmentFields> = {}): ShipmentScenario {
+  const scenario = new ShipmentScenario();
+  scenario.places = journeyPlacesStub;
   scenario.setTimeOfNextCommand(createJanuaryTime(1)).upsertShipment({ external_id: 'PO-1', ...FIELDS, ...fields });
   return scenario.setTimeOfNextCommand(createJanuaryTime(31));
 }
 
-function post(scenario: Scenario, { stated, time, more }: Report) {
+function post(scenario: ShipmentScenario, { stated, time, more }: Report) {
   const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
   return scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'USLAX', reported_at, ...more });
 }
@@ -62,7 +62,7 @@ function listOrders<T>(given: readonly T[]): readonly (readonly T[])[] {
 }
 
 /** Returns the hours of the estimates on the timeline. */
-function listKept({ state }: Scenario): readonly number[] {
+function listKept({ state }: ShipmentScenario): readonly number[] {
   const estimates = state?.timeline.filter(({ milestone }) => milestone.classifier === 'estimated') ?? [];
   return estimates.map(
     ({ milestone }) => (Date.parse(milestone.occurred_at) - Date.parse(createJanuaryTime(10))) / HOUR_MS,
@@ -160,9 +160,9 @@ describe('superseded estimates of a series', () => {
       shipment_id: '',
       milestone: {} as never,
     };
-    const result = recordMilestoneHandler.rebuildResult(events, command);
+    const result = recordMilestoneHandler.rebuildResultFromEvents(events, command);
     if (result === undefined || scenario.state === undefined) throw new Error('the command has no result');
-    expect(recordMilestoneHandler.answer(result, scenario.state)).toMatchObject({
+    expect(recordMilestoneHandler.buildAnswer(result, scenario.state)).toMatchObject({
       outcome: 'recorded',
       milestone: { occurred_at: timeAfter(1), superseded_at: createJanuaryTime(31) },
     });
@@ -214,7 +214,7 @@ describe('dropped estimates', () => {
     expect(scenario.record).toMatchObject({ ata: arrived, eta: timeAfter(20), original_eta: timeAfter(0) });
     const changed = scenario.events.findLast(({ type }) => type === 'shipment.changed.v1');
     expect(changed?.data).toMatchObject({ eta_set_by: { source: 'carrier', milestone_id: null, reason_code: null } });
-    expect(deriveShipment(foldWithoutDrops(scenario.events), journeyPlaces).record).toEqual(scenario.record);
+    expect(deriveShipment(foldWithoutDrops(scenario.events), journeyPlacesStub).record).toEqual(scenario.record);
   });
 
   it('remain known beyond the reports whose times are remembered, and cost a bounded amount of memory', () => {
@@ -255,7 +255,7 @@ describe('dropped estimates', () => {
       };
       return { ...entry, milestone: { ...milestone, ...content } };
     });
-    const ids = findDroppedEstimates([...timeline, entry], milestone, true);
+    const ids = findEstimatesToDrop([...timeline, entry], milestone, true);
     expect(ids).toHaveLength(100);
     expect(ids[0]).toBe('mst_15049');
   });
@@ -314,8 +314,8 @@ describe('random estimates of feeds', () => {
         };
         const [one, other] = [record(given), record(given.toReversed())];
         expect(fold(one.events)).toEqual(one.state);
-        expect(one.record).toEqual(deriveShipment(foldWithoutDrops(one.events), journeyPlaces).record);
-        const describe = ({ record: { etd, eta, atd, ata, original_eta, status, legs: own } }: Scenario) => {
+        expect(one.record).toEqual(deriveShipment(foldWithoutDrops(one.events), journeyPlacesStub).record);
+        const describe = ({ record: { etd, eta, atd, ata, original_eta, status, legs: own } }: ShipmentScenario) => {
           return { etd, eta, atd, ata, original_eta, status, legs: own };
         };
         expect(describe(other)).toEqual(describe(one));
@@ -370,7 +370,7 @@ describe('random estimates that people and feeds change', () => {
         expect(fold(scenario.events)).toEqual(scenario.state);
         const unpruned = foldWithoutDrops(scenario.events);
         drops += unpruned.timeline.length - (scenario.state?.timeline.length ?? 0);
-        expect(scenario.record).toEqual(deriveShipment(unpruned, journeyPlaces).record);
+        expect(scenario.record).toEqual(deriveShipment(unpruned, journeyPlacesStub).record);
       }),
       { numRuns: rounds(100) },
     );
@@ -381,7 +381,7 @@ describe('random estimates that people and feeds change', () => {
 const EMPTY_LEG = { mode: null, carrier_scac: null, vessel: null, voyage: null, etd: null, eta: null };
 
 /** Returns the reports on the timeline, without ids and times of recording. */
-function listReports({ state }: Scenario): readonly string[] {
+function listReports({ state }: ShipmentScenario): readonly string[] {
   const estimates = state?.timeline.filter(({ milestone }) => milestone.classifier === 'estimated') ?? [];
   return estimates
     .map(({ milestone: { code, location, container_number, reported_at, occurred_at, superseded_at } }) =>

@@ -2,19 +2,19 @@ import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { EstimateReport } from './events/event-data.ts';
 import { hasOverriddenValues, NO_OVERRIDDEN_VALUES } from './last-sent.ts';
-import { compareReportsOfMilestone, isSameSeries, listEstimates } from './reports.ts';
+import { compareReportsOfMilestone, isSameEstimateSeries, listEstimatesOfSeries } from './reports.ts';
 import { toComparablePlace } from './references.ts';
-import type { DroppedReports, ShipmentDraft, ShipmentState, TimelineEntry } from './state.ts';
+import type { DroppedReportSeries, ShipmentDraft, ShipmentState, TimelineEntry } from './state.ts';
 
 /** Maximum number of superseded estimates of a series that are kept in addition to the earliest one. */
 export const MAX_SUPERSEDED_ESTIMATES = 50;
 /** Maximum number of superseded estimates of a shipment. If it is exceeded, the earliest reports are dropped. */
 const MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT = 15_000;
 /** Maximum number of estimates that one event drops, because events of former releases dropped none. */
-const MAX_DROPS_PER_EVENT = 100;
+const MAX_DROPPED_ESTIMATES_PER_EVENT = 100;
 /** Maximum number of dropped reports of a shipment that are remembered. They take 480 kB. */
 const MAX_REMEMBERED_REPORTS = 20_000;
-/** Numbers in {@link DroppedReports.times} for each report. */
+/** Numbers in {@link DroppedReportSeries.times} for each report. */
 const NUMBERS_STORED_PER_REPORT = 3;
 /** Id of a milestone that is no longer on the timeline, in entries that stand for dropped reports. */
 export const DROPPED_MILESTONE_ID = '';
@@ -35,17 +35,19 @@ export function copyDroppedEstimates(dropped: ShipmentState['droppedEstimates'])
  * @param milestone the milestone that a command records or changes
  * @param isNew true if the command records it. A milestone that a command corrects is kept.
  */
-export function findDroppedEstimates(
+export function findEstimatesToDrop(
   timeline: readonly TimelineEntry[],
   milestone: Milestone,
   isNew: boolean,
 ): readonly string[] {
   if (milestone.classifier !== 'estimated' || milestone.retracted_at !== null) return [];
-  const superseded = listEstimates(timeline, milestone).filter((entry) => entry.milestone.superseded_at !== null);
+  const superseded = listEstimatesOfSeries(timeline, milestone).filter(
+    (entry) => entry.milestone.superseded_at !== null,
+  );
   const older = superseded.length > MAX_SUPERSEDED_ESTIMATES ? sortByReport(superseded) : [];
   const ofSeries = older.slice(1, -MAX_SUPERSEDED_ESTIMATES).filter(canEstimateBeDropped);
   const candidates = ofSeries.length > 0 ? ofSeries : findSurplusSupersededEstimates(timeline);
-  const ids = candidates.slice(0, MAX_DROPS_PER_EVENT).map((entry) => entry.milestone.id);
+  const ids = candidates.slice(0, MAX_DROPPED_ESTIMATES_PER_EVENT).map((entry) => entry.milestone.id);
   return isNew ? ids : ids.filter((id) => id !== milestone.id);
 }
 
@@ -72,14 +74,14 @@ export function isSupersededEstimate({ classifier, superseded_at }: Milestone): 
 function canEstimateBeDropped(entry: TimelineEntry): boolean {
   const { milestone, formerReports } = entry;
   if (milestone.retracted_at !== null || hasOverriddenValues(entry)) return false;
-  return formerReports.every((report) => isSameSeries({ ...milestone, ...report }, milestone));
+  return formerReports.every((report) => isSameEstimateSeries({ ...milestone, ...report }, milestone));
 }
 
 /**
  * Moves estimates from the timeline, which it modifies, to the dropped reports.
  * @returns the dropped reports, a copy if they change
  */
-export function moveDroppedEstimates(
+export function moveEstimatesToDroppedReports(
   timeline: TimelineEntry[],
   droppedEstimates: ShipmentState['droppedEstimates'],
   ids: readonly string[],
@@ -201,16 +203,16 @@ export function isRepeatOfDroppedReport(dropped: ShipmentState['droppedEstimates
   const occurred = Date.parse(input.occurred_at);
   const reported = input.reported_at === null ? undefined : Date.parse(input.reported_at);
   for (const { sample, times, forgottenUntil } of dropped.values()) {
-    if (!isSameSeries(sample, input)) continue;
+    if (!isSameEstimateSeries(sample, input)) continue;
     if (reported !== undefined && reported <= forgottenUntil && reported > (times[0] ?? Infinity)) return true;
     const isSamePrecision = sample.occurred_at_precision === input.occurred_at_precision;
-    if (isSamePrecision && hasReportTime(times, reported, occurred)) return true;
+    if (isSamePrecision && containsReportAtTimes(times, reported, occurred)) return true;
   }
   return false;
 }
 
 /** @param reported time when the report was stated; undefined for any time */
-function hasReportTime(times: readonly number[], reported: number | undefined, occurred: number): boolean {
+function containsReportAtTimes(times: readonly number[], reported: number | undefined, occurred: number): boolean {
   if (reported !== undefined) {
     const place = findReportIndex(times, reported, occurred);
     return times[place] === reported && times[place + 1] === occurred;
@@ -224,7 +226,10 @@ function hasReportTime(times: readonly number[], reported: number | undefined, o
  * Returns estimates that stand for the dropped reports that had been stated until a time. A report is omitted if a later
  * report of its series has the same or a later `occurred_at`, because it cannot count.
  */
-export function listReportsDroppedUntil(series: readonly DroppedReports[], time: Timestamp): readonly TimelineEntry[] {
+export function listReportsDroppedUntil(
+  series: readonly DroppedReportSeries[],
+  time: Timestamp,
+): readonly TimelineEntry[] {
   if (series.length === 0) return [];
   const until = Date.parse(time);
   const found: TimelineEntry[] = [];
@@ -239,7 +244,7 @@ export function listReportsDroppedUntil(series: readonly DroppedReports[], time:
       // Reports of one time can differ in whether they were recorded after the value of the client.
       if (occurred <= latest && times[place] !== times[place + NUMBERS_STORED_PER_REPORT]) continue;
       latest = Math.max(latest, occurred);
-      found.push(createTimelineEntryOfReport(sample, readDroppedReport(times, place), times[place + 2] ?? 0));
+      found.push(createTimelineEntryOfReport(sample, decodeDroppedReport(times, place), times[place + 2] ?? 0));
     }
   }
   return found;
@@ -252,7 +257,7 @@ function createTimelineEntryOfReport(sample: Milestone, report: Times, written: 
 
 /** Returns the dropped report of a series that was stated first after a time; undefined if there is none. */
 export function findFirstDroppedReport(
-  { sample, times }: DroppedReports,
+  { sample, times }: DroppedReportSeries,
   since: Timestamp,
 ): EstimateReport | undefined {
   const after = since === '' ? -Infinity : Date.parse(since);
@@ -260,12 +265,12 @@ export function findFirstDroppedReport(
   if (place >= times.length) return undefined;
   // If several reports were stated at the same time, the last one counts.
   while (times[place + NUMBERS_STORED_PER_REPORT] === times[place]) place += NUMBERS_STORED_PER_REPORT;
-  return { ...sample, ...readDroppedReport(times, place) };
+  return { ...sample, ...decodeDroppedReport(times, place) };
 }
 
 type Times = Pick<EstimateReport, 'reported_at' | 'occurred_at'>;
 
-function readDroppedReport(times: readonly number[], place: number): Times {
+function decodeDroppedReport(times: readonly number[], place: number): Times {
   const [reported = 0, occurred = 0] = times.slice(place, place + 2);
   return { reported_at: new Date(reported).toISOString(), occurred_at: new Date(occurred).toISOString() };
 }

@@ -3,7 +3,7 @@ import { listReportsDroppedUntil } from './dropped-estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
 import { restoreStatedTime, type StatedTime } from './local-time.ts';
 import { isDeparture, isVesselSailingOn } from './milestone-meaning.ts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
@@ -21,7 +21,7 @@ export function getTimeOfEstimate(report: EstimateReport): StatedTime {
   return restoreStatedTime(occurred_at, occurred_at_precision, timezone);
 }
 
-export function isEstimatedArrival({ milestone }: CodeAtPlace, route: Route): boolean {
+export function isEstimatedArrival({ milestone }: CodeAtPlace, route: ShipmentRoute): boolean {
   const { estimates_arrival } = getMilestoneRules(milestone.code);
   if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
   const place = route.locate(milestone.location).key;
@@ -29,7 +29,7 @@ export function isEstimatedArrival({ milestone }: CodeAtPlace, route: Route): bo
   return estimates_arrival.some((mode) => mode === route.mode || mode === leg?.mode);
 }
 
-export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolean {
+export function isEstimatedDeparture(entry: TimelineEntry, route: ShipmentRoute): boolean {
   if (isVesselSailingOn(entry, route)) return false;
   const { milestone } = entry;
   const place = route.locate(milestone.location).key;
@@ -41,7 +41,7 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
 /** Returns true if the milestone is at one of the ports, or has no known place. */
 export function isAtPortsOrUnknownPlace(
   { milestone }: CodeAtPlace,
-  route: Route,
+  route: ShipmentRoute,
   ports: ReadonlySet<string | null>,
 ): boolean {
   const { key, isKnown } = route.locate(milestone.location);
@@ -64,7 +64,7 @@ export function dropOtherArrivalEstimates(
 }
 
 /** Returns true if the estimate was reported after the event had happened. */
-export function isReportedAfter({ milestone }: TimelineEntry, actual: Timestamp | null): boolean {
+export function isEstimateReportedAfterEvent({ milestone }: TimelineEntry, actual: Timestamp | null): boolean {
   return actual !== null && milestone.reported_at > actual;
 }
 
@@ -100,14 +100,14 @@ export class EstimateHistory {
   }
 
   /** Returns the estimates that were reported until the actual time; without an actual time, the current estimates. */
-  listReportedUntil(actual: Timestamp | null): readonly TimelineEntry[] {
+  listEstimatesReportedUntil(actual: Timestamp | null): readonly TimelineEntry[] {
     const { estimates, replacedEstimates, droppedReports } = this.analysis;
     if (actual === null || this.lastReport <= actual) return estimates;
     let known = this.known.get(actual);
     if (known === undefined) {
       known = [
-        ...listReportsUntil(estimates, actual),
-        ...listReportsUntil(replacedEstimates, actual),
+        ...listLastReportsUntil(estimates, actual),
+        ...listLastReportsUntil(replacedEstimates, actual),
         ...listReportsDroppedUntil(droppedReports, actual),
       ];
       this.known.set(actual, known);
@@ -116,7 +116,7 @@ export class EstimateHistory {
   }
 }
 
-function listReportsUntil(entries: readonly TimelineEntry[], actual: Timestamp): readonly TimelineEntry[] {
+function listLastReportsUntil(entries: readonly TimelineEntry[], actual: Timestamp): readonly TimelineEntry[] {
   const reports: TimelineEntry[] = [];
   for (const entry of entries) {
     const report = findLastReportUntil(entry, actual);
@@ -127,7 +127,7 @@ function listReportsUntil(entries: readonly TimelineEntry[], actual: Timestamp):
 
 /** Returns the estimate as it was reported last until a time; undefined if it was reported later. */
 function findLastReportUntil(entry: TimelineEntry, actual: Timestamp): TimelineEntry | undefined {
-  if (!isReportedAfter(entry, actual)) return entry;
+  if (!isEstimateReportedAfterEvent(entry, actual)) return entry;
   const report = entry.formerReports.findLast(({ reported_at }) => reported_at <= actual);
   return report && { ...entry, milestone: { ...entry.milestone, occurred_at_precision: 'time', ...report } };
 }

@@ -2,7 +2,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  type Scenario,
+  type ShipmentScenario,
   createTimeInJanuary2026,
   addEventMetadata,
   createOceanShipmentScenario,
@@ -10,7 +10,7 @@ import {
 import type { ShipmentEvent } from './events/stored-events.ts';
 import {
   applyEventToState,
-  evolveRecord,
+  evolveShipmentRecord,
   findMilestone,
   fold,
   readMilestoneChanges,
@@ -25,7 +25,7 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-function busy(): Scenario {
+function busy(): ShipmentScenario {
   const scenario = createOceanShipmentScenario({
     container_numbers: [CONTAINER_A, CONTAINER_B],
     eta: createTimeInJanuary2026(20),
@@ -84,7 +84,9 @@ describe('evolve', () => {
   it('refuses a stream that does not begin with the creation', () => {
     const scenario = busy();
     expect(() => fold(scenario.events.slice(1))).toThrow('does not create a shipment');
-    expect(() => evolveRecord(undefined, scenario.events[1] as ShipmentEvent)).toThrow('does not create a shipment');
+    expect(() => evolveShipmentRecord(undefined, scenario.events[1] as ShipmentEvent)).toThrow(
+      'does not create a shipment',
+    );
   });
 });
 

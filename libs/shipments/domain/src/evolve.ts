@@ -1,14 +1,14 @@
 import { chooseLatestTime, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
-import { putDocumentsIntoDraft } from './documents.ts';
+import { putDocumentsIntoShipmentDraft } from './documents.ts';
 import { copyDroppedEstimates, dropEstimatesFromTimeline } from './dropped-estimates.ts';
-import { type ExceptionChange, readNextCheckTime, type StoredDocument } from './events/event-data.ts';
+import { type ExceptionChange, readNextCheckTime, type DocumentWithObjectId } from './events/event-data.ts';
 import { findStoredEventDescriptor, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
-import { type MilestoneChanges, insertMilestone } from './timeline.ts';
+import { type TimelineChanges, insertMilestone } from './timeline.ts';
 
 /** Returns the state after one more event. Pure. */
 export function applyEventToState(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
-  return applyEvent(state === undefined ? undefined : copyToDraft(state), event);
+  return applyEvent(state === undefined ? undefined : copyStateToShipmentDraft(state), event);
 }
 
 /**
@@ -16,12 +16,12 @@ export function applyEventToState(state: ShipmentState | undefined, event: Shipm
  * there are no events and no previous state.
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
-  let draft = state === undefined ? undefined : copyToDraft(state);
+  let draft = state === undefined ? undefined : copyStateToShipmentDraft(state);
   for (const event of events) draft = applyEvent(draft, event);
   return draft;
 }
 
-function copyToDraft(state: ShipmentState): ShipmentDraft {
+function copyStateToShipmentDraft(state: ShipmentState): ShipmentDraft {
   return {
     ...state,
     timeline: state.timeline.slice(),
@@ -37,10 +37,10 @@ function applyEvent(before: ShipmentDraft | undefined, event: ShipmentEvent): Sh
   const descriptor = findStoredEventDescriptor(type);
   const draft = before ?? descriptor.begin?.(data, revision);
   if (draft === undefined) throw createMissingCreationError(event);
-  draft.record = updateRecord(draft.record, event);
+  draft.record = applyEventToShipmentRecord(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
   applyMilestoneChanges(draft, event);
-  putDocumentsIntoDraft(draft, ...readChangedDocuments(event));
+  putDocumentsIntoShipmentDraft(draft, ...readChangedDocuments(event));
   const exception = readExceptionChange(event);
   if (exception !== undefined) addOrReplaceException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, { revision, at: metadata.recorded_at });
@@ -59,7 +59,7 @@ function applyMilestoneChanges(draft: ShipmentDraft, event: ShipmentEvent): void
 }
 
 /** Returns the changes that an event makes to the timeline; undefined if there are none. */
-export function readMilestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
+export function readMilestoneChanges({ type, data, metadata }: ShipmentEvent): TimelineChanges | undefined {
   const changes = findStoredEventDescriptor(type).milestoneChanges?.(data);
   return changes && { ...changes, at: metadata.recorded_at };
 }
@@ -70,7 +70,7 @@ export function readExceptionChange({ type, data }: ShipmentEventBody): Exceptio
 }
 
 /** Returns the documents that an event adds or changes, in their new state. */
-export function readChangedDocuments({ type, data }: ShipmentEventBody): readonly StoredDocument[] {
+export function readChangedDocuments({ type, data }: ShipmentEventBody): readonly DocumentWithObjectId[] {
   return findStoredEventDescriptor(type).documents?.(data) ?? [];
 }
 
@@ -83,7 +83,7 @@ export function applyDocumentChanges(
   events: readonly ShipmentEventBody[],
 ): ShipmentState['documents'] {
   const draft = { documents: before.slice() };
-  for (const event of events) putDocumentsIntoDraft(draft, ...readChangedDocuments(event));
+  for (const event of events) putDocumentsIntoShipmentDraft(draft, ...readChangedDocuments(event));
   return draft.documents;
 }
 
@@ -91,15 +91,15 @@ export function applyDocumentChanges(
  * Returns the record after one more event.
  * @throws Error if the first event is not a creation, because the stream is incomplete
  */
-export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
+export function evolveShipmentRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision } = event;
   const before = findStoredEventDescriptor(type).begin?.(data, revision).record ?? record;
   if (before === undefined) throw createMissingCreationError(event);
-  return updateRecord(before, event);
+  return applyEventToShipmentRecord(before, event);
 }
 
 /** @param before record before the event; for the first event of a stream, the record that the event creates */
-function updateRecord(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
+function applyEventToShipmentRecord(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision, metadata } = event;
   const after = findStoredEventDescriptor(type).applyToRecord?.(before, data) ?? before;
   // The clocks of machines differ, but `updated_at` must never decrease.
@@ -116,7 +116,7 @@ function createMissingCreationError({ type, revision }: ShipmentEvent): Error {
  * Returns the memory of a record in units of an ordinary shipment, at least 1. Clients can fill some fields without
  * limit, so a shipment can be a thousand times as large as an ordinary one.
  */
-export function computeRecordWeight({ containers, legs, references, metadata }: ShipmentRecord): number {
+export function computeRecordMemoryWeight({ containers, legs, references, metadata }: ShipmentRecord): number {
   return Math.round(1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000);
 }
 

@@ -18,8 +18,8 @@ import {
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
   SAMPLE_DECISION_INPUTS,
-  type Scenario,
-  createScenario,
+  type ShipmentScenario,
+  createShipmentScenario,
   createOceanShipmentScenario,
   CONTAINER_WITH_WRONG_DIGIT,
 } from '../test/scenario.ts';
@@ -28,12 +28,12 @@ import type { ShipmentState } from './state.ts';
 
 const RANK = (status: ShipmentStatus) => SHIPMENT_STATUSES.indexOf(status);
 
-function explained(scenario: Scenario): ShipmentExplanation {
+function explained(scenario: ShipmentScenario): ShipmentExplanation {
   if (scenario.state === undefined) throw new Error('there is no shipment');
   return explainShipment(scenario.state, SAMPLE_DECISION_INPUTS);
 }
 
-const ruleOf = (scenario: Scenario, { id }: { readonly id: string }) =>
+const ruleOf = (scenario: ShipmentScenario, { id }: { readonly id: string }) =>
   explained(scenario).milestones.find(({ milestone_id }) => milestone_id === id);
 
 describe('explains the effect and rule of each milestone', () => {
@@ -42,7 +42,11 @@ describe('explains the effect and rule of each milestone', () => {
     ['CNSHA', 'SGSIN'],
     ['SGSIN', 'USLAX'],
   ].map(([origin_port = '', destination_port = '']) => createLegFieldsWithDefaults({ origin_port, destination_port }));
-  type Case = readonly [rule: MilestoneRule, counts_as: ShipmentStatus | null, act: (scenario: Scenario) => string];
+  type Case = readonly [
+    rule: MilestoneRule,
+    counts_as: ShipmentStatus | null,
+    act: (scenario: ShipmentScenario) => string,
+  ];
   it.each<Case>([
     [
       'status_of_code',
@@ -304,7 +308,7 @@ describe('explains the effect and rule of each milestone', () => {
   });
 
   it('by the mode, and for part loads', () => {
-    const truck = createScenario({ mode: 'road' });
+    const truck = createShipmentScenario({ mode: 'road' });
     const pickUp = truck.postMilestone('picked_up', createTimeInJanuary2026(1)).milestone;
     expect(ruleOf(truck, pickUp)).toMatchObject({
       rule: 'status_of_mode',
@@ -456,7 +460,7 @@ describe('explains the shipment', () => {
   });
 });
 
-const openIn = (scenario: Scenario) => explained(scenario).exceptions.filter(({ status }) => status === 'open');
+const openIn = (scenario: ShipmentScenario) => explained(scenario).exceptions.filter(({ status }) => status === 'open');
 
 describe('explains each open exception', () => {
   it('with the reason and the ways to resolve it', () => {
@@ -600,7 +604,7 @@ describe('explains each open exception', () => {
 
 const LOCATIONS = [null, 'CNSHA', 'SGSIN', 'USLAX', 'USNYC', 'Pier 400'];
 const codes = MILESTONE_CATALOG.map(({ code }) => code);
-type Step = (scenario: Scenario) => void;
+type Step = (scenario: ShipmentScenario) => void;
 const post: fc.Arbitrary<Step> = fc
   .record({
     code: fc.constantFrom(...codes),
@@ -617,7 +621,7 @@ const post: fc.Arbitrary<Step> = fc
       (scenario) =>
         scenario.postMilestone(code, createTimeInJanuary2026(number), rest),
   );
-const nth = (scenario: Scenario, n: number) => {
+const nth = (scenario: ShipmentScenario, n: number) => {
   const timeline = scenario.state?.timeline ?? [];
   return timeline[n % Math.max(1, timeline.length)]?.milestone;
 };
@@ -672,7 +676,7 @@ function took(
     container_numbers: [CONTAINER_A, CONTAINER_B],
     eta: createTimeInJanuary2026(11),
   }),
-): Scenario {
+): ShipmentScenario {
   for (const step of steps) {
     try {
       step(scenario);

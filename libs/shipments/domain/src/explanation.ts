@@ -8,7 +8,7 @@ import {
   type MilestoneRule,
   getMilestoneRules,
   chooseLatestTime,
-  type ResolvedBy,
+  type ResolutionConditions,
   type ShipmentExplanation,
   type ShipmentStatus,
   type Timestamp,
@@ -27,9 +27,9 @@ import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
 import { getNextMillisecond } from './exceptions/rule.ts';
 import type { CountingMilestones } from './journey.ts';
 import { computeMilestoneMeaning, findIgnoringRule } from './milestone-meaning.ts';
-import { type MilestoneMeaning, applyStatusDemotion, type DemotionTimes } from './status-demotions.ts';
+import { type MilestoneMeaning, applyStatusDemotion, type StatusDemotionTimes } from './status-demotions.ts';
 import { isEstimatedArrival, isEstimatedDeparture } from './estimates.ts';
-import type { DecidedTime } from './schedule.ts';
+import type { TimeWithDecidingRule } from './schedule.ts';
 import type { ShipmentState, TimelineEntry } from './state.ts';
 
 /**
@@ -41,8 +41,10 @@ export function explainShipment(
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
 ): ShipmentExplanation {
   const { record, timeline, lastNewsAt, documents } = state;
-  const estimates = new AppliedEstimateRules();
-  const derived = deriveShipment(state, places, (estimate, time, rule) => estimates.recordRule(estimate, time, rule));
+  const estimates = new AppliedEstimateRuleCollector();
+  const derived = deriveShipment(state, places, (estimate, time, rule) =>
+    estimates.recordAppliedRule(estimate, time, rule),
+  );
   const { etd, eta, atd, ata } = derived.times;
   return {
     shipment_id: record.id,
@@ -65,18 +67,18 @@ export function explainShipment(
   };
 }
 
-interface ResponseStatus {
+interface AnsweredShipmentStatus {
   readonly status: ShipmentStatus;
   readonly status_milestone_id: string | null;
 }
 
-function explainStatus(answered: ResponseStatus, { status, rule, milestone }: DecidedStatus): ExplainedStatus {
+function explainStatus(answered: AnsweredShipmentStatus, { status, rule, milestone }: DecidedStatus): ExplainedStatus {
   const { status: value, status_milestone_id: milestone_id } = answered;
   const isSame = value === status && milestone_id === (milestone?.milestone.id ?? null);
   return { value, rule: isSame ? rule : 'earlier_rules', milestone_id };
 }
 
-function explainTime(answered: Timestamp | null, { value, rule, milestone }: DecidedTime): ExplainedTime {
+function explainTime(answered: Timestamp | null, { value, rule, milestone }: TimeWithDecidingRule): ExplainedTime {
   if (value !== answered) return { value: answered, rule: 'earlier_rules', milestone_id: null };
   return { value, rule, milestone_id: milestone?.milestone.id ?? null };
 }
@@ -85,23 +87,26 @@ function explainTime(answered: Timestamp | null, { value, rule, milestone }: Dec
  * Collects the rule that applied to each estimate, by the id of the milestone. An estimate can be considered for several
  * times, also with the value of an earlier report.
  */
-class AppliedEstimateRules {
+class AppliedEstimateRuleCollector {
   private readonly rules = new Map<string, { rule: MilestoneRule; readonly sets: string[] }>();
 
-  recordRule({ milestone: { id } }: TimelineEntry, time: string, rule: MilestoneRule): void {
+  recordAppliedRule({ milestone: { id } }: TimelineEntry, time: string, rule: MilestoneRule): void {
     const known = this.rules.get(id) ?? { rule, sets: [] };
     this.rules.set(id, known);
-    if (RULES_BY_PRECEDENCE.indexOf(rule) < RULES_BY_PRECEDENCE.indexOf(known.rule)) known.rule = rule;
+    if (ESTIMATE_RULES_BY_PRECEDENCE.indexOf(rule) < ESTIMATE_RULES_BY_PRECEDENCE.indexOf(known.rule))
+      known.rule = rule;
     if (rule === 'newest_estimate') known.sets.push(time);
   }
 
-  getRule(estimate: TimelineEntry): { readonly rule: MilestoneRule; readonly sets: readonly string[] } | undefined {
+  getRuleOfEstimate(
+    estimate: TimelineEntry,
+  ): { readonly rule: MilestoneRule; readonly sets: readonly string[] } | undefined {
     return this.rules.get(estimate.milestone.id);
   }
 }
 
 /** Rules by precedence. An estimate with several rules is explained by the first of them in this list. */
-const RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
+const ESTIMATE_RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
   'newest_estimate',
   'later_estimate',
   'newer_estimate',
@@ -113,11 +118,11 @@ const RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
 /** Explains the effect of each milestone. */
 class MilestoneExplainer {
   private readonly present: ReadonlySet<string>;
-  private readonly points: ReadonlyMap<string | null, DemotionTimes>;
+  private readonly points: ReadonlyMap<string | null, StatusDemotionTimes>;
 
   constructor(
     private readonly derived: DerivedShipment,
-    private readonly estimates: AppliedEstimateRules,
+    private readonly estimates: AppliedEstimateRuleCollector,
   ) {
     this.present = new Set(derived.record.container_numbers);
     this.points = new Map(
@@ -126,18 +131,18 @@ class MilestoneExplainer {
   }
 
   explainMilestones(timeline: readonly TimelineEntry[]): readonly ExplainedMilestone[] {
-    const sets = this.collectSetFields();
+    const sets = this.collectFieldsSetByMilestones();
     return timeline.map((entry) => {
       const { id, code, classifier, occurred_at, location, container_number } = entry.milestone;
       const described = { milestone_id: id, code, classifier, occurred_at, location, container_number };
-      const [effect, containers] = this.explainEffects(entry);
-      const fields = [...(sets.get(id) ?? []), ...(this.estimates.getRule(entry)?.sets ?? [])];
+      const [effect, containers] = this.explainEffectsOfMilestone(entry);
+      const fields = [...(sets.get(id) ?? []), ...(this.estimates.getRuleOfEstimate(entry)?.sets ?? [])];
       return { ...described, ...effect, sets: [...new Set(fields)], containers };
     });
   }
 
   /** Returns the fields of the shipment that each milestone, by id, sets, except the times of legs. */
-  private collectSetFields(): ReadonlyMap<string, readonly string[]> {
+  private collectFieldsSetByMilestones(): ReadonlyMap<string, readonly string[]> {
     const { status, times } = this.derived;
     const sets = new Map<string, string[]>();
     const add = (field: string, entry: TimelineEntry | null) => {
@@ -152,14 +157,17 @@ class MilestoneExplainer {
   }
 
   /** Returns the effect of a milestone on most containers, and its effects on the other containers. */
-  private explainEffects(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
+  private explainEffectsOfMilestone(
+    entry: TimelineEntry,
+  ): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
     const aside = findIgnoringRule(entry.milestone, this.present);
     // A replaced estimate counts again if the report that replaced it was stated after the arrival.
-    const counts = aside === 'newer_estimate' && this.estimates.getRule(entry)?.rule === 'newest_estimate';
+    const counts = aside === 'newer_estimate' && this.estimates.getRuleOfEstimate(entry)?.rule === 'newest_estimate';
     if (aside !== undefined) return [createMilestoneEffect(counts ? 'newest_estimate' : aside), []];
     const ruleOfJourney = this.derived.analysis.journey.excluded.get(entry);
     if (ruleOfJourney !== undefined) return [createMilestoneEffect(ruleOfJourney), []];
-    if (entry.milestone.classifier === 'estimated') return [createMilestoneEffect(this.findEstimateRule(entry)), []];
+    if (entry.milestone.classifier === 'estimated')
+      return [createMilestoneEffect(this.findRuleApplyingToEstimate(entry)), []];
     const meaning = computeMilestoneMeaning(
       entry,
       getMilestoneRules(entry.milestone.code),
@@ -169,8 +177,8 @@ class MilestoneExplainer {
     return this.explainContainerEffects(entry, meaning);
   }
 
-  private findEstimateRule(entry: TimelineEntry): MilestoneRule {
-    const recorded = this.estimates.getRule(entry);
+  private findRuleApplyingToEstimate(entry: TimelineEntry): MilestoneRule {
+    const recorded = this.estimates.getRuleOfEstimate(entry);
     if (recorded !== undefined) return recorded.rule;
     const { route } = this.derived.analysis;
     const isOfTime = isEstimatedArrival(entry, route) || isEstimatedDeparture(entry, route);
@@ -198,7 +206,9 @@ class MilestoneExplainer {
       if (points === undefined) continue;
       const aside = number === null ? undefined : excludedByContainer.get(number)?.get(entry);
       const own =
-        aside === undefined ? applyStatusDemotion(meaning, entry, points, route) : getMeaningWithoutStatus(aside);
+        aside === undefined
+          ? applyStatusDemotion(meaning, entry, points, route)
+          : getMilestoneMeaningWithoutStatus(aside);
       const numbers = among.get(own);
       if (numbers === undefined) among.set(own, [number]);
       else numbers.push(number);
@@ -213,7 +223,7 @@ class MilestoneExplainer {
 
 const meaningsWithoutStatus = new Map<MilestoneRule, MilestoneMeaning>();
 /** Returns the same object for the same rule, so that containers with the same effect can be grouped. */
-function getMeaningWithoutStatus(rule: MilestoneRule): MilestoneMeaning {
+function getMilestoneMeaningWithoutStatus(rule: MilestoneRule): MilestoneMeaning {
   const meaning = meaningsWithoutStatus.get(rule) ?? { status: null, rule };
   meaningsWithoutStatus.set(rule, meaning);
   return meaning;
@@ -288,6 +298,6 @@ function listWaysToResolve(
 }
 
 /** Milestones up to the end of the previous trip of the container do not count. */
-function restrictResolutionToLaterMilestones(resolution: ResolvedBy, ended: Timestamp): ResolvedBy {
+function restrictResolutionToLaterMilestones(resolution: ResolutionConditions, ended: Timestamp): ResolutionConditions {
   return { ...resolution, occurred_from: chooseLatestTime(getNextMillisecond(ended), resolution.occurred_from ?? '') };
 }

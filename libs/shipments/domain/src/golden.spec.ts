@@ -4,7 +4,7 @@ import {
   type EventMetadata,
   type ShipmentEvent,
   UnknownEventTypeError,
-  evolveRecord,
+  evolveShipmentRecord,
   fold,
   upcastEventBody,
 } from './index.ts';
@@ -64,7 +64,7 @@ describe('golden files of stored events', () => {
   });
 
   it('give the same record with evolveRecord', () => {
-    const record = events.reduce<ReturnType<typeof evolveRecord> | undefined>(evolveRecord, undefined);
+    const record = events.reduce<ReturnType<typeof evolveShipmentRecord> | undefined>(evolveShipmentRecord, undefined);
     expect(read(FOLDED)).toMatchObject({ record });
   });
 });

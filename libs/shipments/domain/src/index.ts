@@ -7,33 +7,43 @@ export {
   toPublicEvent,
   toPublicEventId,
   toShipmentResource,
-  findHistoryNote,
+  findHistoryNoteOfEvent,
 } from './announcements.ts';
-export { type CheckedMilestone, type MilestoneInput, ZONE_OF_LOCATION, checkMilestone } from './check-milestone.ts';
-export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
+export {
+  type CheckedMilestone,
+  type MilestoneInput,
+  LOCATION_TIME_ZONE_KEYWORD,
+  checkMilestone,
+} from './check-milestone.ts';
+export {
+  type ShipmentCheckResult,
+  SHIPMENT_LIMITS,
+  type ShipmentInput,
+  checkShipmentFields,
+} from './check-shipment.ts';
 export type {
   AcknowledgeException,
   AcknowledgeExceptionAnswer,
   ExceptionInput,
-  OpenException,
+  OpenExceptionCommand,
   OpenExceptionAnswer,
   ResolveException,
   ResolveExceptionAnswer,
 } from './commands/exceptions-by-hand.ts';
-export type { AddDocument, CompleteUpload, ReceiveUpload, RequestUpload } from './commands/upload-document.ts';
+export type { AddDocumentCommand, CompleteUpload, ReceiveUpload, RequestUpload } from './commands/upload-document.ts';
 export type {
-  CancelShipment,
+  CancelShipmentCommand,
   CancellationAnswer,
   CancellationDecision,
   ReopenShipment,
 } from './commands/cancellation.ts';
-export type { CheckRules, CheckRulesAnswer } from './commands/check-rules.ts';
+export type { CheckRulesCommand, CheckRulesAnswer } from './commands/check-rules.ts';
 export type {
   ContainerPatchAnswer,
   ContainerPatchDecision,
   PatchContainer,
   PatchDecision,
-  PatchShipment,
+  PatchShipmentCommand,
   ShipmentPatch,
   ShipmentPatchAnswer,
 } from './commands/patches.ts';
@@ -51,8 +61,13 @@ export type {
   RetractMilestone,
   RetractMilestoneAnswer,
 } from './commands/correct-milestone.ts';
-export type { DeleteDocument, ApproveDocument, RejectDocument } from './commands/review-document.ts';
-export type { DocumentAnswer, DocumentInput, DocumentResult, AnnouncedBytes } from './commands/document-decision.ts';
+export type { DeleteDocument, ApproveDocument, RejectDocumentCommand } from './commands/review-document.ts';
+export type {
+  DocumentAnswer,
+  DocumentInput,
+  DocumentResult,
+  AnnouncedFileProperties,
+} from './commands/document-decision.ts';
 export type { MilestoneDecision, RecordMilestone, RecordMilestoneAnswer } from './commands/record-milestone.ts';
 export {
   type AnswerOf,
@@ -64,8 +79,12 @@ export {
   getCommandHandler,
 } from './commands/shipment-commands.ts';
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
-export { type ContainerMatch, computeContainerMatch, selectMatchingShipments } from './container-match.ts';
-export type { Announcement } from './events/descriptor.ts';
+export {
+  type ContainerMatchCandidate,
+  collectContainerMatchFacts,
+  selectShipmentsMatchingContainer,
+} from './container-match.ts';
+export type { PublicEventAnnouncement } from './events/descriptor.ts';
 export {
   applyChangeToException,
   containsWholeException,
@@ -74,8 +93,8 @@ export {
   readExceptionChange,
   fold,
   readMilestoneChanges,
-  evolveRecord,
-  computeRecordWeight,
+  evolveShipmentRecord,
+  computeRecordMemoryWeight,
 } from './evolve.ts';
 export { readNextCheckTime } from './events/event-data.ts';
 export type * from './events/event-data.ts';
@@ -87,7 +106,7 @@ export { computeUploadExpiryTime } from './documents.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentState,
-  type ClientSchedule,
+  type ClientScheduleValues,
   type AppendedCommand,
   type ShipmentState,
   type TimelineEntry,
@@ -100,13 +119,13 @@ export {
   isShipmentStream,
   parseShipmentId,
   toShipmentId,
-  parseStreamName,
+  convertStreamNameToShipmentId,
   parseShipmentIdOfPart,
-  toStreamName,
+  toShipmentStreamName,
   toShipmentToken,
   toShipmentEvent,
   UnknownEventTypeError,
   storedEventTypes,
   upcastEventBody,
 } from './stored-event.ts';
-export { type MilestoneChanges, addReportTimeToMilestone } from './timeline.ts';
+export { type TimelineChanges, addReportTimeToMilestone } from './timeline.ts';

@@ -1,7 +1,7 @@
 import type { MilestoneRule, Timestamp } from '@tracking/contracts';
 import {
   type ActualMilestones,
-  type MilestoneGroups,
+  type MilestonesByKind,
   selectMilestoneGroups,
   type SortedEntries,
 } from './milestone-groups.ts';
@@ -12,10 +12,10 @@ import {
   TIME_AFTER_ALL_TIMESTAMPS,
   TIME_BEFORE_ALL_TIMESTAMPS,
 } from './milestone-summary.ts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import { compareMilestones, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
-import { isEmptyReturn, type ExpectedJourneyTimes, TripSelection } from './trips.ts';
+import { isEmptyReturn, type ExpectedJourneyTimes, ContainerTripSelector } from './trips.ts';
 import { findReplacedReports } from './visits.ts';
 
 /** Milestones that do not count, each with the rule that excludes it. */
@@ -24,7 +24,7 @@ type ExcludedEntries = ReadonlyMap<TimelineEntry, MilestoneRule>;
 /** Actual milestones that count for the shipment, and those that do not, each with the rule that excludes it. */
 export interface CountingMilestones extends ActualMilestones {
   /** Milestones that replace `unnamed` for containers for which some of its milestones do not count. */
-  readonly unnamedFor: ReadonlyMap<string, MilestoneGroups>;
+  readonly unnamedFor: ReadonlyMap<string, MilestonesByKind>;
   /** Milestones that count for no container. */
   readonly excluded: ExcludedEntries;
   /** Milestones without a container that count for some containers, but not for this one. */
@@ -40,18 +40,18 @@ const NO_MILESTONE_IDS: ReadonlySet<string> = new Set();
 const EMPTY_MAP = new Map<never, never>();
 
 /**
- * Finds the actual milestones that do not count for the shipment: those of other trips of a container, late
- * repetitions of a departure, reports that a later report of the same visit replaces, and departures of ships that sail
- * on after they discharged the container. The result depends only on the set of milestones.
+ * Separates the actual milestones that count for the shipment from those that do not: those of other trips of a
+ * container, late repetitions of a departure, reports that a later report of the same visit replaces, and departures of
+ * ships that sail on after they discharged the container. The result depends only on the set of milestones.
  */
 export function selectCountingMilestones(
   milestones: ActualMilestones,
-  route: Route,
+  route: ShipmentRoute,
   containers: readonly string[],
   times: ExpectedJourneyTimes,
 ): CountingMilestones {
   const { origin } = route;
-  const found = new MilestoneSpans(milestones, origin);
+  const found = new MilestoneTimeBounds(milestones, origin);
   const mayRepeat = origin !== null && found.departed > found.arrived;
   const maySailOn = found.sailed >= found.discharged;
   const isEachCounting = !mayRepeat && !maySailOn && !found.isEmptyReturned;
@@ -68,10 +68,10 @@ export function selectCountingMilestones(
     };
   }
   const journey = new CountingMilestoneSelector(milestones, containers);
-  if (found.isEmptyReturned) journey.selectTrips(route, times);
+  if (found.isEmptyReturned) journey.excludeOtherTripsOfContainers(route, times);
   // A route that passes its origin again has further departures there.
   if (mayRepeat && !route.legs.slice(1).some(({ origin_port }) => origin_port === origin))
-    journey.excludeMilestonesPerContainer('late_repeat', (lane) => findLateRepetitions(lane, origin));
+    journey.excludeMilestonesPerContainer('late_repeat', (lane) => findLateRepeatedDepartures(lane, origin));
   journey.excludeReplacedReports();
   if (maySailOn) journey.excludeMilestonesPerContainer('already_discharged', findDeparturesAfterDischarge);
   return journey;
@@ -81,7 +81,7 @@ export function selectCountingMilestones(
  * Times of milestones of all containers. They show which rules can apply, because most shipments have no milestones
  * that count for nothing.
  */
-class MilestoneSpans {
+class MilestoneTimeBounds {
   /** Latest departure from the origin, and latest departure of a vessel. */
   departed = TIME_BEFORE_ALL_TIMESTAMPS;
   sailed = TIME_BEFORE_ALL_TIMESTAMPS;
@@ -91,26 +91,26 @@ class MilestoneSpans {
   isEmptyReturned = false;
 
   constructor({ unnamed, named }: ActualMilestones, origin: string | null) {
-    this.addGroups(unnamed, origin);
-    for (const groups of named.values()) this.addGroups(groups, origin);
+    this.addMilestoneGroups(unnamed, origin);
+    for (const groups of named.values()) this.addMilestoneGroups(groups, origin);
   }
 
-  private addGroups(groups: MilestoneGroups, origin: string | null): void {
+  private addMilestoneGroups(groups: MilestonesByKind, origin: string | null): void {
     for (const [kind, entries] of groups) {
       const [first, last] = [entries[0], entries.at(-1)];
       if (first === undefined || last === undefined) continue;
       if (isEmptyReturn(kind)) this.isEmptyReturned = true;
-      this.addDeparture(kind, last.milestone.occurred_at, origin);
-      this.addArrival(kind, first.milestone.occurred_at, origin);
+      this.updateLatestDepartureTimes(kind, last.milestone.occurred_at, origin);
+      this.updateEarliestArrivalTimes(kind, first.milestone.occurred_at, origin);
     }
   }
 
-  private addDeparture(kind: MilestoneKind, last: Timestamp, origin: string | null): void {
+  private updateLatestDepartureTimes(kind: MilestoneKind, last: Timestamp, origin: string | null): void {
     if (isVesselDeparture(kind.rules) && last > this.sailed) this.sailed = last;
     if (isDepartureFromPlace(origin, kind) && last > this.departed) this.departed = last;
   }
 
-  private addArrival(kind: MilestoneKind, first: Timestamp, origin: string | null): void {
+  private updateEarliestArrivalTimes(kind: MilestoneKind, first: Timestamp, origin: string | null): void {
     if (kind.rules.handling === 'discharged' && first < this.discharged) this.discharged = first;
     if (isArrivalElsewhere(origin, kind) && first < this.arrived) this.arrived = first;
   }
@@ -125,17 +125,17 @@ function isArrivalElsewhere(origin: string | null, { isArrivalOrStop, located }:
 }
 
 /** The milestones of containers for which the same milestones count: of one that is named, or of all others. */
-interface Lane {
+interface ContainersWithSameMilestones {
   readonly containers: readonly string[];
   /** Milestones that count for the containers: those that name the container, and those that name none. */
-  readonly groups: readonly MilestoneGroups[];
+  readonly groups: readonly MilestonesByKind[];
 }
 
 /** The journey while the rules are applied. Each rule sees the milestones that the rules before left. */
 class CountingMilestoneSelector implements CountingMilestones {
-  unnamed: MilestoneGroups;
-  readonly named: Map<string, MilestoneGroups>;
-  readonly unnamedFor = new Map<string, MilestoneGroups>();
+  unnamed: MilestonesByKind;
+  readonly named: Map<string, MilestonesByKind>;
+  readonly unnamedFor = new Map<string, MilestonesByKind>();
   readonly excluded = new Map<TimelineEntry, MilestoneRule>();
   readonly excludedByContainer = new Map<string, Map<TimelineEntry, MilestoneRule>>();
   readonly previousTripEnds = new Map<string, Timestamp>();
@@ -150,13 +150,15 @@ class CountingMilestoneSelector implements CountingMilestones {
   }
 
   /** Excludes the milestones of other trips of the containers. */
-  selectTrips(route: Route, times: ExpectedJourneyTimes): void {
+  excludeOtherTripsOfContainers(route: ShipmentRoute, times: ExpectedJourneyTimes): void {
     for (const [container, own] of this.named) {
       if (!own.hasMilestoneOfKind(isEmptyReturn)) continue;
       const known = this.excluded.size;
-      const ended = new TripSelection(own, this.unnamed, route, times).excludeMilestonesOfOtherTrips(this.excluded);
+      const ended = new ContainerTripSelector(own, this.unnamed, route, times).excludeMilestonesOfOtherTrips(
+        this.excluded,
+      );
       if (ended !== undefined) this.previousTripEnds.set(container, ended);
-      if (this.excluded.size > known) this.named.set(container, own.withoutMilestones(this.excluded));
+      if (this.excluded.size > known) this.named.set(container, own.copyWithoutMilestones(this.excluded));
     }
   }
 
@@ -165,7 +167,7 @@ class CountingMilestoneSelector implements CountingMilestones {
    * container.
    * @param find returns the milestones of a lane to exclude
    */
-  excludeMilestonesPerContainer(rule: MilestoneRule, find: (lane: readonly MilestoneGroups[]) => SortedEntries): void {
+  excludeMilestonesPerContainer(rule: MilestoneRule, find: (lane: readonly MilestonesByKind[]) => SortedEntries): void {
     const lanes = [...this.listContainerLanes()];
     const found = lanes.map((lane) => ({ lane, entries: find(lane.groups) }));
     const counts = new Map<TimelineEntry, number>();
@@ -175,8 +177,8 @@ class CountingMilestoneSelector implements CountingMilestones {
     for (const [entry, count] of counts)
       if (entry.milestone.container_number !== null || count === lanes.length) everywhere.add(entry);
     for (const entry of everywhere) this.excluded.set(entry, rule);
-    this.unnamed = this.unnamed.withoutMilestones(everywhere);
-    for (const { lane, entries } of found) this.removeFromLane(lane, entries, everywhere, rule);
+    this.unnamed = this.unnamed.copyWithoutMilestones(everywhere);
+    for (const { lane, entries } of found) this.removeMilestonesFromLane(lane, entries, everywhere, rule);
   }
 
   /** Excludes reports that a later report of the same visit replaces. */
@@ -187,14 +189,14 @@ class CountingMilestoneSelector implements CountingMilestones {
       this.excluded.set(entry, 'newer_report');
       this.replacedIds.add(entry.milestone.id);
     }
-    this.unnamed = this.unnamed.withoutMilestones(replaced);
-    for (const [container, groups] of this.named) this.named.set(container, groups.withoutMilestones(replaced));
+    this.unnamed = this.unnamed.copyWithoutMilestones(replaced);
+    for (const [container, groups] of this.named) this.named.set(container, groups.copyWithoutMilestones(replaced));
     for (const [container, groups] of this.unnamedFor)
-      this.unnamedFor.set(container, groups.withoutMilestones(replaced));
+      this.unnamedFor.set(container, groups.copyWithoutMilestones(replaced));
   }
 
-  private removeFromLane(
-    { containers }: Lane,
+  private removeMilestonesFromLane(
+    { containers }: ContainersWithSameMilestones,
     entries: SortedEntries,
     everywhere: ReadonlySet<TimelineEntry>,
     rule: MilestoneRule,
@@ -202,20 +204,20 @@ class CountingMilestoneSelector implements CountingMilestones {
     const ofContainer = entries.filter((entry) => !everywhere.has(entry));
     for (const container of containers) {
       const own = this.named.get(container);
-      if (own !== undefined && entries.length > 0) this.named.set(container, own.withoutMilestones(everywhere));
+      if (own !== undefined && entries.length > 0) this.named.set(container, own.copyWithoutMilestones(everywhere));
       const unnamed = this.unnamedFor.get(container);
       if (ofContainer.length === 0) {
-        if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.withoutMilestones(everywhere));
+        if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.copyWithoutMilestones(everywhere));
         continue;
       }
       const excluded = this.excludedByContainer.get(container) ?? new Map<TimelineEntry, MilestoneRule>();
       for (const entry of ofContainer) excluded.set(entry, rule);
       this.excludedByContainer.set(container, excluded);
-      this.unnamedFor.set(container, this.unnamed.withoutMilestones(excluded));
+      this.unnamedFor.set(container, this.unnamed.copyWithoutMilestones(excluded));
     }
   }
 
-  private *listContainerLanes(): Iterable<Lane> {
+  private *listContainerLanes(): Iterable<ContainersWithSameMilestones> {
     const others: string[] = [];
     for (const container of this.containers) {
       const own = this.named.get(container);
@@ -232,7 +234,7 @@ class CountingMilestoneSelector implements CountingMilestones {
  * Returns departures at the origin that are dated after an earlier departure there and a later arrival elsewhere. Feeds
  * send such repetitions with another date.
  */
-function findLateRepetitions(lane: readonly MilestoneGroups[], origin: string): SortedEntries {
+function findLateRepeatedDepartures(lane: readonly MilestonesByKind[], origin: string): SortedEntries {
   const departures = selectMilestoneGroups(lane, (kind) => isDepartureFromPlace(origin, kind));
   const departed = departures.map(([first]) => first).reduce(chooseEarlierTimelineEntry, undefined);
   if (departed === undefined) return NO_TIMELINE_ENTRIES;
@@ -247,7 +249,7 @@ function findLateRepetitions(lane: readonly MilestoneGroups[], origin: string): 
 }
 
 /** Returns departures of vessels after the container was discharged and before it was loaded again. */
-function findDeparturesAfterDischarge(lane: readonly MilestoneGroups[]): SortedEntries {
+function findDeparturesAfterDischarge(lane: readonly MilestonesByKind[]): SortedEntries {
   const discharges = selectMilestoneGroups(lane, ({ rules }) => rules.handling === 'discharged');
   if (discharges.length === 0) return NO_TIMELINE_ENTRIES;
   const loadings = selectMilestoneGroups(lane, ({ rules }) => rules.handling === 'loaded');
@@ -256,8 +258,8 @@ function findDeparturesAfterDischarge(lane: readonly MilestoneGroups[]): SortedE
   let until = TIME_BEFORE_ALL_TIMESTAMPS;
   while (until < TIME_AFTER_ALL_TIMESTAMPS) {
     const after = until;
-    const discharged = findEarliestTime(discharges, (time) => time > after);
-    until = findEarliestTime(loadings, (time) => time >= discharged);
+    const discharged = findFirstTimeLateEnough(discharges, (time) => time > after);
+    until = findFirstTimeLateEnough(loadings, (time) => time >= discharged);
     // Milestones at the same time have this order: discharge, loading, departure.
     for (const group of sailings) found.push(...selectMilestonesBetween(group, discharged, until));
   }
@@ -265,7 +267,7 @@ function findDeparturesAfterDischarge(lane: readonly MilestoneGroups[]): SortedE
 }
 
 /** Returns the earliest time that is late enough; `TIME_AFTER_ALL_TIMESTAMPS` if there is none. */
-function findEarliestTime(groups: readonly SortedEntries[], isLate: (time: Timestamp) => boolean): Timestamp {
+function findFirstTimeLateEnough(groups: readonly SortedEntries[], isLate: (time: Timestamp) => boolean): Timestamp {
   let earliest = TIME_AFTER_ALL_TIMESTAMPS;
   for (const group of groups) {
     const time = group[findFirstIndex(group, ({ occurred_at }) => isLate(occurred_at))]?.milestone.occurred_at;

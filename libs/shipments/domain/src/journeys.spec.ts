@@ -1,7 +1,7 @@
-import type { ShipmentFields } from '@tracking/contracts';
+import type { ClientShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { journeyPlaces } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, createLegFieldsWithDefaults, Scenario } from '../test/scenario.ts';
+import { journeyPlacesStub } from '../test/journey-places.ts';
+import { CONTAINER_A, CONTAINER_B, createLegFieldsWithDefaults, ShipmentScenario } from '../test/scenario.ts';
 import { addMsToTime, createJanuaryTime } from '../test/time-driven.ts';
 import { explainShipment, type MilestoneInput } from './index.ts';
 
@@ -10,7 +10,7 @@ type Given = readonly [code: string, day: number, location: string | null, more?
 
 interface Case {
   readonly name: string;
-  readonly fields: Partial<ShipmentFields>;
+  readonly fields: Partial<ClientShipmentFields>;
   readonly given: readonly Given[];
   readonly expected: Readonly<Record<string, unknown>>;
   /** Exceptions that must be open, by type. */
@@ -747,16 +747,16 @@ const OTHER_JOURNEYS: readonly Case[] = [
   },
 ];
 
-function createShipment(fields: Partial<ShipmentFields>): Scenario {
-  const scenario = new Scenario();
-  scenario.places = journeyPlaces;
+function createShipment(fields: Partial<ClientShipmentFields>): ShipmentScenario {
+  const scenario = new ShipmentScenario();
+  scenario.places = journeyPlacesStub;
   scenario
     .setTimeOfNextCommand(createJanuaryTime(25))
     .upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...fields });
   return scenario;
 }
 
-function post(scenario: Scenario, [code, day, location, more]: Given) {
+function post(scenario: ShipmentScenario, [code, day, location, more]: Given) {
   return scenario.postMilestone(code, createJanuaryTime(day), { location, source: 'carrier', ...more });
 }
 
@@ -769,9 +769,9 @@ function listOrders<T>(given: readonly T[]): readonly (readonly T[])[] {
 }
 
 /** Returns the rule of each milestone by code and day, without the milestones that count with the status of their code. */
-function listRules(scenario: Scenario): Readonly<Record<string, string>> {
+function listRules(scenario: ShipmentScenario): Readonly<Record<string, string>> {
   if (scenario.state === undefined) return {};
-  const { milestones } = explainShipment(scenario.state, { places: journeyPlaces, settings: scenario.settings });
+  const { milestones } = explainShipment(scenario.state, { places: journeyPlacesStub, settings: scenario.settings });
   return Object.fromEntries(
     milestones
       .filter(({ result, classifier }) => result !== 'counted' && classifier === 'actual')
@@ -780,9 +780,9 @@ function listRules(scenario: Scenario): Readonly<Record<string, string>> {
 }
 
 /** Returns the rule of every milestone, sorted. */
-function listAllRules({ state, settings }: Scenario): readonly string[] {
+function listAllRules({ state, settings }: ShipmentScenario): readonly string[] {
   if (state === undefined) return [];
-  const { milestones } = explainShipment(state, { places: journeyPlaces, settings });
+  const { milestones } = explainShipment(state, { places: journeyPlacesStub, settings });
   return milestones
     .map(({ code, occurred_at, location, container_number, rule }) =>
       [code, occurred_at, location, container_number, rule].join(' '),

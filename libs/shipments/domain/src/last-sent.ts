@@ -12,8 +12,11 @@ export type SentMilestone = MilestoneContent & Pick<Milestone, 'reported_at'>;
 
 export const NO_OVERRIDDEN_VALUES: Overridden = Object.freeze({});
 
-/** Fields of the same statement, by field. If a feed changes one of them, the field itself counts as new too. */
-const FIELDS_OF_SAME_STATEMENT: Readonly<Record<Field, readonly Field[]>> = {
+/**
+ * For each field, the other fields that belong to the same statement. If a feed changes one of those, this field counts
+ * as new too.
+ */
+const FIELDS_THAT_CHANGE_TOGETHER: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
   occurred_at: ['classifier', 'occurred_at_precision'],
   occurred_at_precision: ['classifier', 'occurred_at'],
@@ -34,7 +37,7 @@ const FIELDS_OF_SAME_STATEMENT: Readonly<Record<Field, readonly Field[]>> = {
   pieces: [],
   temperature_celsius: [],
 };
-const MILESTONE_INPUT_FIELDS = Object.keys(FIELDS_OF_SAME_STATEMENT) as readonly Field[];
+const MILESTONE_INPUT_FIELDS = Object.keys(FIELDS_THAT_CHANGE_TOGETHER) as readonly Field[];
 
 /**
  * Returns true if the source is a feed. Feeds resend everything with each poll; statements of a person are always
@@ -45,20 +48,20 @@ export function isFeedSource(source: MilestoneSource): boolean {
 }
 
 /** Returns those fields of a milestone that its sender sets. */
-export function pickSenderFields(milestone: MilestoneContent): MilestoneContent {
-  return pickFields(() => milestone);
+export function pickFieldsSetBySender(milestone: MilestoneContent): MilestoneContent {
+  return chooseContentPerField(() => milestone);
 }
 
-export function isSameContent(a: MilestoneContent, b: MilestoneContent): boolean {
+export function isSameMilestoneContent(a: MilestoneContent, b: MilestoneContent): boolean {
   return MILESTONE_INPUT_FIELDS.every((field) => a[field] === b[field]);
 }
 
 /** Returns the milestone's content as it was last sent, without corrections by a person. */
-export function restoreLastSentContent({
+export function restoreLastSentMilestone({
   milestone,
   overridden,
 }: Pick<TimelineEntry, 'milestone' | 'overridden'>): SentMilestone {
-  return { ...pickSenderFields(milestone), reported_at: milestone.reported_at, ...overridden };
+  return { ...pickFieldsSetBySender(milestone), reported_at: milestone.reported_at, ...overridden };
 }
 
 /**
@@ -66,7 +69,7 @@ export function restoreLastSentContent({
  * milestone.
  * @param sent content that was last sent
  */
-export function findOverriddenValues(content: MilestoneContent, sent: SentMilestone): Overridden {
+export function findOverriddenFeedValues(content: MilestoneContent, sent: SentMilestone): Overridden {
   const differing = isFeedSource(sent.source) ? listDifferentMilestoneFields(content, sent) : [];
   if (differing.length === 0) return NO_OVERRIDDEN_VALUES;
   const { reported_at } = sent;
@@ -87,10 +90,10 @@ export function listOverriddenFields(overridden: Overridden): readonly string[] 
  * other values stay, including corrections by a person.
  */
 export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent): MilestoneContent {
-  const sent = restoreLastSentContent(entry);
+  const sent = restoreLastSentMilestone(entry);
   const differs = (field: Field) => input[field] !== sent[field];
-  const isNew = (field: Field) => differs(field) || FIELDS_OF_SAME_STATEMENT[field].some(differs);
-  const merged = pickFields((field) => (isNew(field) ? input : entry.milestone));
+  const isNew = (field: Field) => differs(field) || FIELDS_THAT_CHANGE_TOGETHER[field].some(differs);
+  const merged = chooseContentPerField((field) => (isNew(field) ? input : entry.milestone));
   if (merged.occurred_at_precision !== 'day' || !isNew('occurred_at') || merged.timezone === input.timezone)
     return merged;
   // A new day of the feed is that day at the place that a person set.
@@ -99,9 +102,9 @@ export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent)
 }
 
 /** Returns true if a feed still sends an estimate or plan for an event that a person has recorded as actual. */
-export function isFeedStillEstimating(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
+export function isFeedStillSendingEstimate(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
   const happenedByHand =
-    entry.milestone.classifier === 'actual' && restoreLastSentContent(entry).classifier !== 'actual';
+    entry.milestone.classifier === 'actual' && restoreLastSentMilestone(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';
 }
 
@@ -117,14 +120,14 @@ export function hasOverriddenValues({ overridden }: Pick<TimelineEntry, 'overrid
  * Returns the overridden values of a milestone after an event.
  * @param overridden the event's value; undefined if the event does not change them
  */
-export function applyOverriddenValues(
+export function getOverriddenValuesAfterEvent(
   previous: TimelineEntry | undefined,
   overridden: Overridden | undefined = previous?.overridden,
 ): Overridden {
   return overridden !== undefined && hasOverriddenValues({ overridden }) ? overridden : NO_OVERRIDDEN_VALUES;
 }
 
-function pickFields(choose: (field: Field) => MilestoneContent): MilestoneContent {
+function chooseContentPerField(choose: (field: Field) => MilestoneContent): MilestoneContent {
   return Object.fromEntries(
     MILESTONE_INPUT_FIELDS.map((field) => [field, choose(field)[field]]),
   ) as unknown as MilestoneContent;

@@ -1,4 +1,4 @@
-import type { Leg, Places, TimeOrDay, TimePrecision, Timestamp } from '@tracking/contracts';
+import type { Leg, PlaceLookup, TimeOrDay, TimePrecision, Timestamp } from '@tracking/contracts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -6,7 +6,7 @@ const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 const LOCAL_TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/;
 
 /** IANA name of UTC−12, where each day ends last. It is the zone of places whose zone is not known. */
-const LAST_TIME_ZONE = 'Etc/GMT+12';
+const WESTERNMOST_TIME_ZONE = 'Etc/GMT+12';
 
 /** A time, with its date if its precision is `day`. */
 export interface StatedTime {
@@ -27,7 +27,7 @@ export function isLocalTime(time: string): boolean {
 }
 
 /** Returns the time zone of a port; null if it is not known. */
-export function getTimeZoneOfPort(port: string | null, places: Places): string | null {
+export function getTimeZoneOfPort(port: string | null, places: PlaceLookup): string | null {
   return port === null ? null : (places.find(port)?.timezone ?? null);
 }
 
@@ -35,7 +35,7 @@ export function getTimeZoneOfPort(port: string | null, places: Places): string |
  * Converts a time or date as a client sent it.
  * @param zone time zone of the place; null if it is not known
  */
-export function toStatedTime(given: TimeOrDay | null, zone: string | null): StatedTime {
+export function convertStatedDateToTime(given: TimeOrDay | null, zone: string | null): StatedTime {
   if (given === null || !isDateWithoutTime(given)) return { value: given, day: null };
   return { value: computeEndOfDay(given, zone), day: given };
 }
@@ -60,17 +60,17 @@ export function getTimePrecision({ day }: StatedTime): TimePrecision {
 
 /** Returns the last millisecond of a local day. */
 export function computeEndOfDay(day: string, zone: string | null): Timestamp {
-  return new Date(Date.parse(getLocalDay(day, zone ?? LAST_TIME_ZONE).until) - 1).toISOString();
+  return new Date(Date.parse(getBoundsOfLocalDay(day, zone ?? WESTERNMOST_TIME_ZONE).until) - 1).toISOString();
 }
 
 /** Returns the first millisecond of the day, or the time itself if its precision is `time`. */
 export function computeStartOfStatedTime({ value, day }: StatedTime, zone: string | null): Timestamp | null {
-  return day === null ? value : getLocalDay(day, zone ?? LAST_TIME_ZONE).from;
+  return day === null ? value : getBoundsOfLocalDay(day, zone ?? WESTERNMOST_TIME_ZONE).from;
 }
 
 /** Returns the date that calendars at the place show at a time. */
 export function toLocalDate(time: Timestamp, zone: string | null): string {
-  return new Date(getTimeZoneClock(zone ?? LAST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
+  return new Date(getTimeZoneClock(zone ?? WESTERNMOST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
 }
 
 /** A stated time with the time zone of its place. */
@@ -79,7 +79,7 @@ export interface TimeAtPlace extends StatedTime {
 }
 
 /** Restores a stated time as {@link restoreStatedTime}, and adds the time zone of its place. */
-export function restoreTimeAtPlace(
+export function restoreTimeWithZone(
   value: Timestamp | null,
   precision: TimePrecision | undefined,
   zone: string | null,
@@ -123,8 +123,8 @@ export function toScheduledTimes(etd: StatedTime, eta: StatedTime) {
 export function readTimesAtPorts(journey: ScheduledJourney, findZone: FindZone) {
   const [origin, destination] = [findZone(journey.origin_port), findZone(journey.destination_port)];
   return {
-    etd: restoreTimeAtPlace(journey.etd, journey.etd_precision, origin),
-    eta: restoreTimeAtPlace(journey.eta, journey.eta_precision, destination),
+    etd: restoreTimeWithZone(journey.etd, journey.etd_precision, origin),
+    eta: restoreTimeWithZone(journey.eta, journey.eta_precision, destination),
   };
 }
 type ScheduledJourney = Pick<
@@ -137,7 +137,7 @@ type ScheduledJourney = Pick<
  * of clocks skips it, uses the offset before the change.
  * @param time normalized local time, see {@link isLocalTime}
  */
-export function toInstant(time: string, zone: string): Timestamp {
+export function convertLocalTimeToUtc(time: string, zone: string): Timestamp {
   const clock = getTimeZoneClock(zone);
   const shown = Date.parse(`${time}Z`);
   const second = Math.floor(shown / 1_000) * 1_000;
@@ -168,7 +168,7 @@ const clocksByZone = new Map<string, Clock>();
  * @param day date such as `2026-11-21`
  * @param zone IANA name of the time zone; UTC is used if the platform does not know the zone
  */
-export function getLocalDay(day: string, zone: string): LocalDay {
+export function getBoundsOfLocalDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
   const before = localDaysByZone.get(key);
   if (before !== undefined) return before;
@@ -194,14 +194,14 @@ function getTimeZoneClock(zone: string): Clock {
 
 function createClockOfTimeZone(zone: string): Clock {
   try {
-    const format = new Intl.DateTimeFormat('en', { ...CLOCK_FORMAT, timeZone: zone });
-    return (instant) => readWallClockTime(format, instant);
+    const format = new Intl.DateTimeFormat('en', { ...LOCAL_TIME_FORMAT_OPTIONS, timeZone: zone });
+    return (instant) => convertInstantToWallClock(format, instant);
   } catch {
     return (instant) => instant;
   }
 }
 
-const CLOCK_FORMAT: Intl.DateTimeFormatOptions = {
+const LOCAL_TIME_FORMAT_OPTIONS: Intl.DateTimeFormatOptions = {
   calendar: 'gregory',
   numberingSystem: 'latn',
   hourCycle: 'h23',
@@ -213,7 +213,7 @@ const CLOCK_FORMAT: Intl.DateTimeFormatOptions = {
   second: 'numeric',
 };
 
-function readWallClockTime(format: Intl.DateTimeFormat, instant: number): number {
+function convertInstantToWallClock(format: Intl.DateTimeFormat, instant: number): number {
   const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
   return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));

@@ -1,4 +1,4 @@
-import { computeDistanceKm, normalisePlaceName, type Places } from '@tracking/contracts';
+import { computeDistanceKm, normalisePlaceName, type PlaceLookup } from '@tracking/contracts';
 import { getCountryOfLocation, toComparablePlace } from './references.ts';
 
 /** Distance within which two places in one country are the same place. */
@@ -6,7 +6,7 @@ const MAX_SAME_PLACE_KM = 50;
 const MAX_CACHED_NAMES = 10_000;
 
 /** The place of a milestone, compared with the places of the shipment. */
-export interface Located {
+export interface MilestonePlace {
   /**
    * Key of the place: two milestones with the same key are at the same place. For a place of the shipment, it is the
    * code of that place; for a missing location, it is empty.
@@ -22,16 +22,16 @@ export interface Located {
 }
 
 const UNKNOWN_PLACE = { country: undefined, isOfShipment: false, kmFromDestination: null };
-const MISSING_LOCATION: Located = { key: '', isKnown: false, ...UNKNOWN_PLACE };
+const MISSING_LOCATION: MilestonePlace = { key: '', isKnown: false, ...UNKNOWN_PLACE };
 
 /** Number of locations that several locators keep together. */
-export interface LocationCount {
+export interface CachedLocationCount {
   count: number;
 }
 
 /** Finds the places of milestones. It keeps the results, because the milestones of a shipment share few places. */
-export class Locator {
-  private readonly found = new Map<string, Located>();
+export class MilestonePlaceFinder {
+  private readonly found = new Map<string, MilestonePlace>();
 
   /**
    * @param ports places of the shipment: its origin, its destination, and the ports of its legs
@@ -40,11 +40,11 @@ export class Locator {
   constructor(
     private readonly ports: readonly string[],
     private readonly destination: string | null,
-    private readonly places: Places,
-    private readonly kept: LocationCount,
+    private readonly places: PlaceLookup,
+    private readonly kept: CachedLocationCount,
   ) {}
 
-  locateShipmentPlace(location: string | null): Located {
+  locateShipmentPlace(location: string | null): MilestonePlace {
     if (location === null) return MISSING_LOCATION;
     let located = this.found.get(location);
     if (located === undefined) {
@@ -55,21 +55,21 @@ export class Locator {
     return located;
   }
 
-  private lookUpLocation(location: string): Located {
+  private lookUpLocation(location: string): MilestonePlace {
     const code = toComparablePlace(location) ?? '';
-    if (this.ports.includes(code)) return this.locateCode(code);
+    if (this.ports.includes(code)) return this.describePlaceOfCode(code);
     const country = getCountryOfLocation(code, this.places);
     if (country !== undefined)
-      return this.locateCode(this.findShipmentPortOfCode([code]) ?? this.findCanonicalCode(code));
+      return this.describePlaceOfCode(this.findShipmentPortOfCode([code]) ?? this.findCanonicalCode(code));
     const named = findPlaceCodesByName(location, this.places);
     const key = `name ${normalisePlaceName(location)}`;
     if (named === undefined) return { key, isKnown: false, ...UNKNOWN_PLACE };
     const [first] = named;
     const found = this.findShipmentPortOfCode(named) ?? (named.length === 1 ? first : undefined);
-    return found === undefined ? { key, isKnown: true, ...UNKNOWN_PLACE } : this.locateCode(found);
+    return found === undefined ? { key, isKnown: true, ...UNKNOWN_PLACE } : this.describePlaceOfCode(found);
   }
 
-  private locateCode(key: string): Located {
+  private describePlaceOfCode(key: string): MilestonePlace {
     const country = getCountryOfLocation(key, this.places);
     const measure = () => this.computeDistanceFromDestination(key);
     return {
@@ -122,15 +122,15 @@ export class Locator {
   }
 }
 
-/** Results of `Places.findPlaceCodesByName`, because feeds repeat their texts. */
-const namesByPlaces = new WeakMap<Places, Map<string, readonly string[] | undefined>>();
+/** Cached results of `PlaceLookup.lookUpPlaceCodesByName`, because feeds repeat their texts. */
+const cachedPlaceCodesByName = new WeakMap<PlaceLookup, Map<string, readonly string[] | undefined>>();
 
-function findPlaceCodesByName(text: string, places: Places): readonly string[] | undefined {
-  const known = namesByPlaces.get(places) ?? new Map<string, readonly string[] | undefined>();
-  namesByPlaces.set(places, known);
+function findPlaceCodesByName(text: string, places: PlaceLookup): readonly string[] | undefined {
+  const known = cachedPlaceCodesByName.get(places) ?? new Map<string, readonly string[] | undefined>();
+  cachedPlaceCodesByName.set(places, known);
   if (known.has(text)) return known.get(text);
   if (known.size >= MAX_CACHED_NAMES) known.clear();
-  const found = places.findByName(text);
+  const found = places.lookUpPlaceCodesByName(text);
   known.set(text, found);
   return found;
 }

@@ -17,7 +17,7 @@ export type KindFilter = (kind: MilestoneKind) => boolean;
  * Actual milestones of one container, or those that name no container, grouped by kind. Rules look at groups instead of
  * single milestones, because even the timeline of a shipment with thousands of milestones has few kinds.
  */
-export class MilestoneGroups {
+export class MilestonesByKind {
   private readonly groups = new Map<MilestoneKind, TimelineEntry[]>();
 
   /** Adds the next milestone of the timeline. */
@@ -43,15 +43,15 @@ export class MilestoneGroups {
   }
 
   /** Returns all milestones in timeline order. It sorts them, so prefer the groups. */
-  listInTimelineOrder(): readonly ClassifiedEntry[] {
+  listMilestonesInTimelineOrder(): readonly ClassifiedEntry[] {
     const all: ClassifiedEntry[] = [];
     for (const [kind, entries] of this.groups) for (const entry of entries) all.push({ entry, kind });
     return all.sort((a, b) => compareMilestones(a.entry.milestone, b.entry.milestone));
   }
 
   /** Returns the groups without some of the milestones. */
-  withoutMilestones(removed: { has(entry: TimelineEntry): boolean }): MilestoneGroups {
-    const rest = new MilestoneGroups();
+  copyWithoutMilestones(removed: { has(entry: TimelineEntry): boolean }): MilestonesByKind {
+    const rest = new MilestonesByKind();
     for (const [kind, entries] of this.groups) {
       const kept = entries.filter((entry) => !removed.has(entry));
       if (kept.length > 0) rest.groups.set(kind, kept);
@@ -63,12 +63,12 @@ export class MilestoneGroups {
 /** Actual milestones of a shipment by container. */
 export interface ActualMilestones {
   /** Milestones that name no container. They concern every container. */
-  readonly unnamed: MilestoneGroups;
-  readonly named: ReadonlyMap<string, MilestoneGroups>;
+  readonly unnamed: MilestonesByKind;
+  readonly named: ReadonlyMap<string, MilestonesByKind>;
 }
 
 /** Returns the groups of the kinds that match. */
-export function selectMilestoneGroups(all: readonly MilestoneGroups[], matches: KindFilter): readonly SortedEntries[] {
+export function selectMilestoneGroups(all: readonly MilestonesByKind[], matches: KindFilter): readonly SortedEntries[] {
   const selected: SortedEntries[] = [];
   for (const groups of all) for (const [kind, entries] of groups) if (matches(kind)) selected.push(entries);
   return selected;

@@ -1,22 +1,22 @@
 import { type MilestoneRules, getMilestoneRules } from '@tracking/contracts';
-import type { Located } from './locations.ts';
+import type { MilestonePlace } from './locations.ts';
 import {
   computeMilestoneMeaning,
   isArrivalCode,
   isArrivalOrStopCode,
   isDeparture,
   isLoadedMovementCode,
-  isStopOnTheWay,
+  isTransshipmentStop,
 } from './milestone-meaning.ts';
 import type { MilestoneMeaning } from './status-demotions.ts';
-import { type Route, isPortOfChangeToLand, isPlaceOnTheWay, isTransshipmentPort } from './route.ts';
+import { type ShipmentRoute, isPortOfChangeToLand, isPlaceOnTheWay, isTransshipmentPort } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
 /** The facts about an actual milestone that follow from its code, its place and the route, but not from its time. */
 export interface MilestoneKind {
   readonly code: string;
   readonly rules: MilestoneRules;
-  readonly located: Located;
+  readonly located: MilestonePlace;
   readonly meaning: MilestoneMeaning;
   readonly isDeparture: boolean;
   /** True for departures of legs: departures of the shipment, and pick-ups, which are departures by road only. */
@@ -48,13 +48,13 @@ export interface MilestoneKind {
 type KindsByCode = Map<string, MilestoneKind>;
 
 /** Kinds by location and code. Routes with the same ports share `locate`, and thus their kinds. */
-const milestoneKindsByRoute = new WeakMap<Route['locate'], Map<string | null, KindsByCode>>();
+const milestoneKindsByRoute = new WeakMap<ShipmentRoute['locate'], Map<string | null, KindsByCode>>();
 
 /** Finds the kinds of milestones of a route. It keeps the results, because feeds repeat their codes and locations. */
 export class MilestoneClassifier {
   private readonly kinds: Map<string | null, KindsByCode>;
 
-  constructor(private readonly route: Route) {
+  constructor(private readonly route: ShipmentRoute) {
     let kinds = milestoneKindsByRoute.get(route.locate);
     if (kinds === undefined) {
       kinds = new Map();
@@ -79,7 +79,7 @@ export class MilestoneClassifier {
   }
 }
 
-function computeMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind {
+function computeMilestoneKind(entry: TimelineEntry, route: ShipmentRoute): MilestoneKind {
   const { milestone } = entry;
   const { code, location } = milestone;
   const rules = getMilestoneRules(code);
@@ -102,23 +102,27 @@ function computeMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind
     isPlaceCode: isLocationCodeOfPlace(location, located),
     reportKey: createVisitReportKey(code, rules, located),
     isLoadedMovement: isLoadedMovementCode(code, rules, route),
-    isStop: isStopOnTheWay(milestone, rules, route),
+    isStop: isTransshipmentStop(milestone, rules, route),
     isMovementOfGoods: rules.handling !== undefined || departs || arrivesOrStops,
     isMoveOn: rules.handling === 'loaded' || departs || (arrivesOrStops && located.isOfShipment),
-    discharge: rules.container_time === 'discharged_at' ? classifyDischarge(location, route) : undefined,
+    discharge: rules.container_time === 'discharged_at' ? computeDischargeKind(location, route) : undefined,
     freeTime: rules.free_time === undefined || isTransshipmentPort(route, location) ? undefined : rules.free_time,
   };
 }
 
-function createVisitReportKey(code: string, { once_per_visit }: MilestoneRules, { key }: Located): string | undefined {
+function createVisitReportKey(
+  code: string,
+  { once_per_visit }: MilestoneRules,
+  { key }: MilestonePlace,
+): string | undefined {
   return once_per_visit ? `${code} ${key}` : undefined;
 }
 
-function isLocationCodeOfPlace(location: string | null, { key }: Located): boolean {
+function isLocationCodeOfPlace(location: string | null, { key }: MilestonePlace): boolean {
   return location === null || location === key;
 }
 
-function classifyDischarge(location: string | null, route: Route): MilestoneKind['discharge'] {
+function computeDischargeKind(location: string | null, route: ShipmentRoute): MilestoneKind['discharge'] {
   if (!isPlaceOnTheWay(route, location)) return 'discharged';
   return isPortOfChangeToLand(route, location) ? 'landed' : 'passed';
 }

@@ -6,9 +6,9 @@ import {
   type ShipmentStatus,
   getMilestoneRules,
 } from '@tracking/contracts';
-import { type Route, isPlaceOnTheWay } from './route.ts';
+import { type ShipmentRoute, isPlaceOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
-import { DEMOTABLE_KINDS, type MilestoneMeaning } from './status-demotions.ts';
+import { DEMOTABLE_MILESTONE_KINDS, type MilestoneMeaning } from './status-demotions.ts';
 
 /**
  * Returns the rule by which a milestone is ignored, regardless of other milestones; undefined if the milestone may
@@ -26,14 +26,18 @@ export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<s
  * Returns the effect of an actual milestone without other milestones. It depends on the catalog, the mode, the load
  * type and the place.
  */
-export function computeMilestoneMeaning(entry: TimelineEntry, rules: MilestoneRules, route: Route): MilestoneMeaning {
+export function computeMilestoneMeaning(
+  entry: TimelineEntry,
+  rules: MilestoneRules,
+  route: ShipmentRoute,
+): MilestoneMeaning {
   // The milestone reports a vessel that sailed on without the goods, so it has no effect.
-  if (isVesselSailingOn(entry, route)) return VESSEL_SAILING_ON_MEANING;
+  if (isVesselSailingOn(entry, route)) return SAILING_ON_MILESTONE_MEANING;
   const meaning = getMeaningOfMilestoneCode(rules, route);
   const { status } = meaning;
   if (status === 'arrived' || status === 'available_for_pickup' || status === 'out_for_delivery')
     return computeMilestoneMeaningAtPlace(entry, rules, meaning, route);
-  return status === 'delivered' && rules.container_time === 'delivered_at' ? DELIVERED_MEANING : meaning;
+  return status === 'delivered' && rules.container_time === 'delivered_at' ? DELIVERY_MILESTONE_MEANING : meaning;
 }
 
 /** Returns the effect of a milestone whose status depends on its place. */
@@ -41,21 +45,24 @@ function computeMilestoneMeaningAtPlace(
   entry: TimelineEntry,
   rules: MilestoneRules,
   meaning: MilestoneMeaning,
-  route: Route,
+  route: ShipmentRoute,
 ): MilestoneMeaning {
-  const place = classifyMilestonePlace(entry, route);
+  const place = computePlaceKindOfMilestone(entry, route);
   const isElsewhere = place === 'elsewhere' || place === 'at_origin';
   if (!isElsewhere || meaning.status === 'out_for_delivery')
     return PLACE_DEPENDENT_MEANINGS.get(meaning)?.[place] ?? meaning;
-  if (place === 'at_origin') return AT_ORIGIN_MEANING;
+  if (place === 'at_origin') return AT_ORIGIN_MILESTONE_MEANING;
   return isArrivalCode(rules, route) && isPlaceOnTheWay(route, entry.milestone.location)
-    ? ARRIVAL_ON_THE_WAY_MEANING
-    : NOT_AT_DESTINATION_MEANING;
+    ? MILESTONE_MEANING_OF_INTERMEDIATE_ARRIVAL
+    : MILESTONE_MEANING_OFF_DESTINATION;
 }
 
 type PlaceKind = 'anywhere' | 'unlocated' | 'at_destination' | 'elsewhere' | 'at_origin';
 
-function classifyMilestonePlace({ milestone }: TimelineEntry, { origin, destination, locate }: Route): PlaceKind {
+function computePlaceKindOfMilestone(
+  { milestone }: TimelineEntry,
+  { origin, destination, locate }: ShipmentRoute,
+): PlaceKind {
   if (destination === null) return 'anywhere';
   const { key, isKnown } = locate(milestone.location);
   if (!isKnown) return 'unlocated';
@@ -64,27 +71,27 @@ function classifyMilestonePlace({ milestone }: TimelineEntry, { origin, destinat
 }
 
 /** Returns true if the code is an arrival or unloading at the end of a journey. The place may show that it is not. */
-export function isArrivalCode(rules: MilestoneRules, route: Route): boolean {
+export function isArrivalCode(rules: MilestoneRules, route: ShipmentRoute): boolean {
   return getMeaningOfMilestoneCode(rules, route).status === 'arrived' && rules.takes_back !== 'availability';
 }
 
 /** Returns the effect of a milestone code at an unknown place. */
 export function getMeaningOfMilestoneCode(
   { status, status_by_mode, status_lcl }: MilestoneRules,
-  route: Route,
+  route: ShipmentRoute,
 ): MilestoneMeaning {
   if (route.lcl && status_lcl !== undefined)
-    return status_lcl === null ? NO_STATUS_FOR_PART_LOAD_MEANING : PART_LOAD_STATUS_MEANINGS[status_lcl];
+    return status_lcl === null ? PART_LOAD_WITHOUT_STATUS_MEANING : PART_LOAD_STATUS_MEANINGS[status_lcl];
   const ofMode = route.mode === null ? undefined : status_by_mode?.[route.mode];
-  if (ofMode !== undefined) return MODE_STATUS_MEANINGS[ofMode];
-  return status === null ? NO_STATUS_MEANING : CODE_STATUS_MEANINGS[status];
+  if (ofMode !== undefined) return MEANINGS_BY_STATUS_OF_MODE[ofMode];
+  return status === null ? MILESTONE_MEANING_WITHOUT_STATUS : MILESTONE_MEANINGS_BY_STATUS[status];
 }
 
 /**
  * Returns true if the milestone reports that the vessel sailed on after it unloaded the goods. This is not a departure
  * of the goods.
  */
-export function isVesselSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
+export function isVesselSailingOn({ milestone: { code, location } }: TimelineEntry, route: ShipmentRoute): boolean {
   if (location === null || getMilestoneRules(code).departure !== 'vessel') return false;
   return route.destination !== route.origin && route.locate(location).key === route.destination;
 }
@@ -93,7 +100,7 @@ export function isVesselSailingOn({ milestone: { code, location } }: TimelineEnt
  * Returns true if the milestone is an arrival or unloading at a transshipment place: a place where a leg ends and the
  * goods continue. Without legs, only codes of transshipments show such a place.
  */
-export function isStopOnTheWay({ location }: Milestone, rules: MilestoneRules, route: Route): boolean {
+export function isTransshipmentStop({ location }: Milestone, rules: MilestoneRules, route: ShipmentRoute): boolean {
   const { key, isKnown } = route.locate(location);
   if (route.via.size === 0 || !isKnown) return rules.transshipment_stop === true && !route.ends.has(key);
   return (
@@ -103,7 +110,7 @@ export function isStopOnTheWay({ location }: Milestone, rules: MilestoneRules, r
 }
 
 /** Returns true if the milestone is a departure for shipments of the mode. */
-export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']): boolean {
+export function isDeparture({ departure }: MilestoneRules, mode: ShipmentRoute['mode']): boolean {
   if (departure === 'pick_up') return mode === 'road' || mode === 'courier';
   return departure !== undefined;
 }
@@ -114,12 +121,12 @@ export function isVesselDeparture({ departure }: MilestoneRules): boolean {
 }
 
 /** Returns true if the code is an arrival or discharge, at the destination or on the way. */
-export function isArrivalOrStopCode(rules: MilestoneRules, route: Route): boolean {
+export function isArrivalOrStopCode(rules: MilestoneRules, route: ShipmentRoute): boolean {
   return rules.transshipment_stop === true || rules.leg_arrival === true || isArrivalCode(rules, route);
 }
 
 /** Returns true if the code reports a movement of the loaded container. */
-export function isLoadedMovementCode(code: string, rules: MilestoneRules, route: Route): boolean {
+export function isLoadedMovementCode(code: string, rules: MilestoneRules, route: ShipmentRoute): boolean {
   if (rules.departure === 'pick_up') return isDeparture(rules, route.mode);
   if (rules.departure !== undefined || rules.container_time === 'delivered_at') return true;
   if (code === 'gated_in' || code === 'loaded_on_vessel' || code === 'rail_unloaded') return true;
@@ -127,17 +134,24 @@ export function isLoadedMovementCode(code: string, rules: MilestoneRules, route:
 }
 
 // Meanings are created once, because every write computes the meaning of all milestones of a timeline.
-const VESSEL_SAILING_ON_MEANING: MilestoneMeaning = { status: null, rule: 'sailing_on' };
-const AT_ORIGIN_MEANING: MilestoneMeaning = { status: 'at_origin', rule: 'not_at_destination' };
-const NOT_AT_DESTINATION_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'not_at_destination' };
-const DELIVERED_MEANING: MilestoneMeaning = { status: 'delivered', rule: 'status_of_code', demotable: 'delivered' };
-const ARRIVAL_ON_THE_WAY_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'arrival_on_the_way' };
-const NO_STATUS_MEANING: MilestoneMeaning = { status: null, rule: 'leaves_status' };
-const NO_STATUS_FOR_PART_LOAD_MEANING: MilestoneMeaning = { status: null, rule: 'part_load' };
+const SAILING_ON_MILESTONE_MEANING: MilestoneMeaning = { status: null, rule: 'sailing_on' };
+const AT_ORIGIN_MILESTONE_MEANING: MilestoneMeaning = { status: 'at_origin', rule: 'not_at_destination' };
+const MILESTONE_MEANING_OFF_DESTINATION: MilestoneMeaning = { status: 'in_transit', rule: 'not_at_destination' };
+const DELIVERY_MILESTONE_MEANING: MilestoneMeaning = {
+  status: 'delivered',
+  rule: 'status_of_code',
+  demotable: 'delivered',
+};
+const MILESTONE_MEANING_OF_INTERMEDIATE_ARRIVAL: MilestoneMeaning = {
+  status: 'in_transit',
+  rule: 'arrival_on_the_way',
+};
+const MILESTONE_MEANING_WITHOUT_STATUS: MilestoneMeaning = { status: null, rule: 'leaves_status' };
+const PART_LOAD_WITHOUT_STATUS_MEANING: MilestoneMeaning = { status: null, rule: 'part_load' };
 // Meanings of milestones that set a status, by this status: the general status of the code, its status in the transport
 // mode of the shipment, and its status for a part load.
-const CODE_STATUS_MEANINGS = createMeaningsByStatus('status_of_code');
-const MODE_STATUS_MEANINGS = createMeaningsByStatus('status_of_mode');
+const MILESTONE_MEANINGS_BY_STATUS = createMeaningsByStatus('status_of_code');
+const MEANINGS_BY_STATUS_OF_MODE = createMeaningsByStatus('status_of_mode');
 const PART_LOAD_STATUS_MEANINGS = createMeaningsByStatus('part_load');
 
 function createMeaningsByStatus(rule: MilestoneRule): Readonly<Record<ShipmentStatus, MilestoneMeaning>> {
@@ -152,7 +166,7 @@ const PLACE_DEPENDENT_MEANINGS: ReadonlyMap<
   MilestoneMeaning,
   Readonly<Partial<Record<PlaceKind, MilestoneMeaning>>>
 > = new Map(
-  [CODE_STATUS_MEANINGS, MODE_STATUS_MEANINGS, PART_LOAD_STATUS_MEANINGS].flatMap(
+  [MILESTONE_MEANINGS_BY_STATUS, MEANINGS_BY_STATUS_OF_MODE, PART_LOAD_STATUS_MEANINGS].flatMap(
     ({ arrived, available_for_pickup, out_for_delivery }) => [
       [arrived, createPlaceDependentMeanings(arrived, 'arrived')] as const,
       [available_for_pickup, createPlaceDependentMeanings(available_for_pickup, 'available')] as const,
@@ -162,6 +176,6 @@ const PLACE_DEPENDENT_MEANINGS: ReadonlyMap<
 );
 
 function createPlaceDependentMeanings(meaning: MilestoneMeaning, step: string) {
-  const kinds = DEMOTABLE_KINDS.filter((kind) => kind.startsWith(`${step}_`));
+  const kinds = DEMOTABLE_MILESTONE_KINDS.filter((kind) => kind.startsWith(`${step}_`));
   return Object.fromEntries(kinds.map((demotable) => [demotable.slice(step.length + 1), { ...meaning, demotable }]));
 }

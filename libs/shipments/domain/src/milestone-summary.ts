@@ -5,11 +5,11 @@ import {
   type Timestamp,
   parseMilestoneCode,
 } from '@tracking/contracts';
-import { type MilestoneGroups, type SortedEntries, mergeInTimelineOrder } from './milestone-groups.ts';
+import { type MilestonesByKind, type SortedEntries, mergeInTimelineOrder } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
 import { isVesselDeparture } from './milestone-meaning.ts';
 import type { DemotableKind } from './status-demotions.ts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
@@ -109,36 +109,40 @@ export class MilestoneSummary {
   ended: TimelineEntry | undefined;
 
   /** @param groups actual milestones that are not ignored */
-  constructor(groups: MilestoneGroups, destination: Route['destination']) {
-    for (const [kind, entries] of groups) this.addGroup(kind, entries, destination);
+  constructor(groups: MilestonesByKind, destination: ShipmentRoute['destination']) {
+    for (const [kind, entries] of groups) this.addMilestonesOfKind(kind, entries, destination);
   }
 
-  private addGroup(kind: MilestoneKind, entries: SortedEntries, destination: Route['destination']): void {
+  private addMilestonesOfKind(
+    kind: MilestoneKind,
+    entries: SortedEntries,
+    destination: ShipmentRoute['destination'],
+  ): void {
     const [first, last] = [entries[0], entries.at(-1)];
     if (first === undefined || last === undefined) return;
     this.last = chooseLaterEntry(this.last, last);
     const { rules, meaning } = kind;
     if (meaning.rule === 'sailing_on') return;
     const latest = last.milestone.occurred_at;
-    this.addDeparture(kind, first, latest, destination);
+    this.updateDepartureTimes(kind, first, latest, destination);
     if (rules.movement === 'journey') this.movement = chooseLaterEntry(this.movement, last);
     if (kind.isLoadedMovement) this.loadedMovement = chooseLaterTime(this.loadedMovement, latest);
     if (rules.handling === 'discharged') this.isDischarged = true;
-    if (destination !== null) this.addPlace(kind, entries, destination);
+    if (destination !== null) this.recordPlaceOfGoods(kind, entries, destination);
     if (kind.isStop) this.stops = mergeInTimelineOrder(this.stops, entries);
     else if (isOnwardMovement(first.milestone.sequence, rules, kind.isDeparture))
       this.onward = chooseLaterTime(this.onward, latest);
-    this.addEffects(kind, first, last);
+    this.addEffectsOfMilestones(kind, first, last);
     this.addTimesOfContainer(kind, entries, first);
     if (kind.freeTime !== undefined) this.addFreeTimeMilestones(kind, entries, last);
-    this.addStatusMilestones(kind, entries, first, latest);
+    this.addStatusMilestonesToSummary(kind, entries, first, latest);
   }
 
-  private addDeparture(
+  private updateDepartureTimes(
     { rules, isDeparture, located }: MilestoneKind,
     first: TimelineEntry,
     latest: Timestamp,
-    destination: Route['destination'],
+    destination: ShipmentRoute['destination'],
   ): void {
     if (isDeparture) this.firstDeparted = chooseEarlierTimelineEntry(this.firstDeparted, first);
     // An arrival before a departure was not the shipment's arrival. A pick-up does not count as such a departure.
@@ -156,7 +160,7 @@ export class MilestoneSummary {
   }
 
   /** Notes where the goods were, which decides the effect of milestones at missing and unknown places. */
-  private addPlace(kind: MilestoneKind, entries: SortedEntries, destination: string): void {
+  private recordPlaceOfGoods(kind: MilestoneKind, entries: SortedEntries, destination: string): void {
     const { located, isMovementOfGoods } = kind;
     if (located.key === destination) {
       const showsArrival = kind.isArrival || kind.meaning.status === 'available_for_pickup';
@@ -171,12 +175,12 @@ export class MilestoneSummary {
   }
 
   /** Notes the effects on exceptions, and the effects of earlier milestones that the group revokes. */
-  private addEffects({ rules, isMoveOn }: MilestoneKind, first: TimelineEntry, last: TimelineEntry): void {
+  private addEffectsOfMilestones({ rules, isMoveOn }: MilestoneKind, first: TimelineEntry, last: TimelineEntry): void {
     const latest = last.milestone.occurred_at;
     const { opens_exception, clears, takes_back, ends } = rules;
     if (isMoveOn) this.movedOn = chooseLaterTime(this.movedOn, latest);
     if (clears !== undefined) {
-      const time = RELEASE_TIME_FIELDS[clears];
+      const time = RELEASE_TIME_FIELD_BY_KIND[clears];
       this[time] = chooseLaterTime(this[time], latest);
     }
     if (opens_exception !== null) this.opening[opens_exception] = chooseLaterEntry(this.opening[opens_exception], last);
@@ -208,7 +212,7 @@ export class MilestoneSummary {
       this.emptyReturned = chooseEarlierTimelineEntry(this.emptyReturned, first);
   }
 
-  private addStatusMilestones(
+  private addStatusMilestonesToSummary(
     { meaning: { status, demotable } }: MilestoneKind,
     entries: SortedEntries,
     first: TimelineEntry,
@@ -228,7 +232,7 @@ export class MilestoneSummary {
 }
 
 /** Times of the summary that releases set. */
-const RELEASE_TIME_FIELDS = {
+const RELEASE_TIME_FIELD_BY_KIND = {
   export: 'exportCleared',
   import: 'importCleared',
   terminal: 'terminalReleased',
@@ -240,7 +244,7 @@ export function chooseLaterTime(a: Timestamp, b: Timestamp): Timestamp {
 }
 
 /** Returns the first entry at or after a time, from a list sorted by time. */
-export function findFirstNotBefore(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
+export function findFirstEntryAtOrAfter(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
   // This check is the fast path, because most lists of most shipments are empty.
   if (entries.length === 0) return undefined;
   return entries[findFirstIndex(entries, ({ occurred_at }) => occurred_at >= time)];

@@ -5,17 +5,17 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   SHIPMENT_ID,
-  Scenario,
+  ShipmentScenario,
   createDecideContext,
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
-  scenarioPlaces,
+  scenarioPlacesStub,
   addEventMetadata,
 } from '../test/scenario.ts';
 import { computeAnnouncedChanges } from './changes.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { deriveShipment } from './derive.ts';
-import { type ShipmentEventBody, decide, applyEventToState, evolveRecord, fold } from './index.ts';
+import { type ShipmentEventBody, decide, applyEventToState, evolveShipmentRecord, fold } from './index.ts';
 
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
@@ -64,15 +64,18 @@ const fieldsOf = fc
   })
   .map(({ route, ...rest }) => ({ ...route, ...rest, external_id: 'PO-1', eta: createTimeInJanuary2026(11) }));
 
-function announcedLast(fields: Parameters<Scenario['upsertShipment']>[0], posts: readonly Post[]): Scenario {
-  const scenario = new Scenario();
+function announcedLast(
+  fields: Parameters<ShipmentScenario['upsertShipment']>[0],
+  posts: readonly Post[],
+): ShipmentScenario {
+  const scenario = new ShipmentScenario();
   scenario.upsertShipment(fields);
   for (const { code, occurred_at, rest } of posts) scenario.postMilestone(code, occurred_at, rest);
   return scenario;
 }
 
 /** Ids depend on the order of arrival, so milestones are identified by their content. */
-function nameOf(scenario: Scenario, id: string | null): string | null {
+function nameOf(scenario: ShipmentScenario, id: string | null): string | null {
   const entry = scenario.state?.timeline.find(({ milestone }) => milestone.id === id);
   if (entry === undefined) return null;
   const { code, occurred_at, container_number } = entry.milestone;
@@ -80,7 +83,7 @@ function nameOf(scenario: Scenario, id: string | null): string | null {
 }
 
 /** Returns the data that must not depend on the order of arrival. */
-function outcome(scenario: Scenario): unknown {
+function outcome(scenario: ShipmentScenario): unknown {
   const { record } = scenario;
   return {
     status: record.status,
@@ -162,7 +165,7 @@ describe('status, times, containers and open exceptions', () => {
 
 /** Creates a scenario with cancellations and reopenings in between. Refused ones have no effect. */
 type Act = Post | 'cancel' | 'reopen';
-function acted(fields: Parameters<Scenario['upsertShipment']>[0], acts: readonly Act[]): Scenario {
+function acted(fields: Parameters<ShipmentScenario['upsertShipment']>[0], acts: readonly Act[]): ShipmentScenario {
   const scenario = announcedLast(fields, []);
   for (const act of acts) {
     if (act === 'cancel') attempt(() => scenario.cancelShipment());
@@ -254,7 +257,7 @@ describe('cancelling and reopening by the client', () => {
 type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'post'; readonly post: Post; readonly external_id: string | null }
-  | { readonly kind: 'upsert'; readonly fields: Parameters<Scenario['upsertShipment']>[0] };
+  | { readonly kind: 'upsert'; readonly fields: Parameters<ShipmentScenario['upsertShipment']>[0] };
 
 const stepOf: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -296,7 +299,7 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Returns the events; none if refused. */
-function take(scenario: Scenario, step: Step): readonly ShipmentEventBody[] {
+function take(scenario: ShipmentScenario, step: Step): readonly ShipmentEventBody[] {
   switch (step.kind) {
     case 'upsert':
       return scenario.upsertShipment(step.fields).events;
@@ -326,11 +329,13 @@ describe('events', () => {
           take(scenario, step);
           const { state } = scenario;
           if (state === undefined) throw new Error('no state');
-          const again = deriveShipment(state, scenarioPlaces).record;
+          const again = deriveShipment(state, scenarioPlacesStub).record;
           expect(shown(again)).toEqual(shown(state.record));
         }
         expect(fold(scenario.events)).toEqual(scenario.state);
-        expect(scenario.events.reduce<ShipmentRecord | undefined>(evolveRecord, undefined)).toEqual(scenario.record);
+        expect(scenario.events.reduce<ShipmentRecord | undefined>(evolveShipmentRecord, undefined)).toEqual(
+          scenario.record,
+        );
         expect(scenario.record.version).toBe(scenario.events.length);
         const open = scenario.state?.exceptions.filter(({ status }) => status !== 'resolved') ?? [];
         expect(scenario.record.open_exceptions_count).toBe(open.length);

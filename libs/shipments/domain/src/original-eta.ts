@@ -3,20 +3,20 @@ import { findFirstDroppedReport } from './dropped-estimates.ts';
 import { isAtPortsOrUnknownPlace, isEstimatedArrival, getTimeOfEstimate } from './estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
 import { compareReportTimes } from './reports.ts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import {
-  type DroppedReports,
-  getClientTime,
+  type DroppedReportSeries,
+  getTimeOfClientValue,
   isClientValueGivenAfter,
-  type ClientSchedule,
+  type ClientScheduleValues,
   type TimelineEntry,
 } from './state.ts';
 
 /** The parts of a shipment on which its original ETA depends. */
 interface OriginalEtaBasis {
-  readonly droppedReports: readonly DroppedReports[];
-  readonly schedule: ClientSchedule;
-  readonly route: Route;
+  readonly droppedReports: readonly DroppedReportSeries[];
+  readonly schedule: ClientScheduleValues;
+  readonly route: ShipmentRoute;
   readonly containers: readonly string[];
   /** Actual arrival; null if the shipment has not arrived. Estimates that were reported after it do not count. */
   readonly ata: Timestamp | null;
@@ -48,10 +48,10 @@ export function computeOriginalEta(
     if ((first === undefined || isReportedBefore(report, first)) && counts(report)) first = report;
   }
   if (first === undefined || (given !== undefined && given.at <= first.reported_at)) return given?.value ?? null;
-  return readTimeOrDay(first);
+  return getTimeOrDayOfEstimate(first);
 }
 
-function readTimeOrDay(report: EstimateReport): TimeOrDay | null {
+function getTimeOrDayOfEstimate(report: EstimateReport): TimeOrDay | null {
   const { value, day } = getTimeOfEstimate(report);
   return day ?? value;
 }
@@ -71,7 +71,11 @@ function listEstimateReports(timeline: readonly TimelineEntry[], containers: rea
 }
 
 /** Adds the first dropped report of each series since a time. */
-function addFirstDroppedReports(reports: EstimateReport[], dropped: readonly DroppedReports[], since: Timestamp): void {
+function addFirstDroppedReports(
+  reports: EstimateReport[],
+  dropped: readonly DroppedReportSeries[],
+  since: Timestamp,
+): void {
   for (const series of dropped) {
     const first = findFirstDroppedReport(series, since);
     if (first !== undefined) reports.push(first);
@@ -79,10 +83,10 @@ function addFirstDroppedReports(reports: EstimateReport[], dropped: readonly Dro
 }
 
 /** Returns the first ETA that the client gave since a time; undefined if it gave none. */
-function getFirstEtaSetByClient(schedule: ClientSchedule, since: Timestamp) {
+function getFirstEtaSetByClient(schedule: ClientScheduleValues, since: Timestamp) {
   const { firstEta } = schedule;
   if (firstEta === null || !isClientValueGivenAfter(schedule, firstEta.written, since)) return undefined;
-  return { value: firstEta.value, at: getClientTime(schedule, firstEta.written) };
+  return { value: firstEta.value, at: getTimeOfClientValue(schedule, firstEta.written) };
 }
 
 /** Returns true if `a` was reported before `b`. If both have one time, the one that counted is before the other. */

@@ -1,4 +1,4 @@
-import { scenarioPlaces } from '../test/scenario.ts';
+import { scenarioPlacesStub } from '../test/scenario.ts';
 import {
   getCountryOfLocation,
   hasValidCheckDigit,
@@ -123,9 +123,9 @@ describe('ports', () => {
   });
 
   it('reports a code of an unknown country, but never an airport', () => {
-    expect(isUnknownPort('XXABC', scenarioPlaces)).toBe(true);
-    expect(isUnknownPort('USLAX', scenarioPlaces)).toBe(false);
-    expect(isUnknownPort('XXX', scenarioPlaces)).toBe(false);
+    expect(isUnknownPort('XXABC', scenarioPlacesStub)).toBe(true);
+    expect(isUnknownPort('USLAX', scenarioPlacesStub)).toBe(false);
+    expect(isUnknownPort('XXX', scenarioPlacesStub)).toBe(false);
   });
 });
 
@@ -137,7 +137,7 @@ describe('locations', () => {
     ['USZZZ', 'USZZZ'],
     ['US ZZZ', 'USZZZ'],
   ])('normalises a UN/LOCODE: %j', (text, code) => {
-    expect(normaliseLocation(text, scenarioPlaces, [])).toBe(code);
+    expect(normaliseLocation(text, scenarioPlacesStub, [])).toBe(code);
   });
 
   it.each([
@@ -148,21 +148,21 @@ describe('locations', () => {
     ['fra', 'fra'],
     ['ITALY', 'ITALY'],
   ])('keeps free text: %j', (text, plain) => {
-    expect(normaliseLocation(text, scenarioPlaces, [])).toBe(plain);
+    expect(normaliseLocation(text, scenarioPlacesStub, [])).toBe(plain);
   });
 
   it('normalises the shipment’s own ports in any spelling', () => {
-    expect(normaliseLocation('fra', scenarioPlaces, ['FRA', null])).toBe('FRA');
-    expect(normaliseLocation('us zzz', scenarioPlaces, ['USZZZ'])).toBe('USZZZ');
+    expect(normaliseLocation('fra', scenarioPlacesStub, ['FRA', null])).toBe('FRA');
+    expect(normaliseLocation('us zzz', scenarioPlacesStub, ['USZZZ'])).toBe('USZZZ');
   });
 
   it('have a country if they are a UN/LOCODE or a known airport', () => {
-    expect(getCountryOfLocation('CNSHA', scenarioPlaces)).toBe('CN');
-    expect(getCountryOfLocation('USZZZ', scenarioPlaces)).toBe('US');
-    expect(getCountryOfLocation('FRA', scenarioPlaces)).toBe('DE');
-    expect(getCountryOfLocation('XXABC', scenarioPlaces)).toBeUndefined();
-    expect(getCountryOfLocation('ABC', scenarioPlaces)).toBeUndefined();
-    expect(getCountryOfLocation('Genoa', scenarioPlaces)).toBeUndefined();
-    expect(getCountryOfLocation('ITALY', scenarioPlaces)).toBeUndefined();
+    expect(getCountryOfLocation('CNSHA', scenarioPlacesStub)).toBe('CN');
+    expect(getCountryOfLocation('USZZZ', scenarioPlacesStub)).toBe('US');
+    expect(getCountryOfLocation('FRA', scenarioPlacesStub)).toBe('DE');
+    expect(getCountryOfLocation('XXABC', scenarioPlacesStub)).toBeUndefined();
+    expect(getCountryOfLocation('ABC', scenarioPlacesStub)).toBeUndefined();
+    expect(getCountryOfLocation('Genoa', scenarioPlacesStub)).toBeUndefined();
+    expect(getCountryOfLocation('ITALY', scenarioPlacesStub)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { type Mode, normalisePlaceName, type Places } from '@tracking/contracts';
+import { type Mode, normalisePlaceName, type PlaceLookup } from '@tracking/contracts';
 
 /** Mode for checking a code: null if the shipment has no mode, undefined if the mode is not known to the caller. */
 export type KnownMode = Mode | null | undefined;
@@ -82,8 +82,8 @@ export function isPortCode(code: string, mode: KnownMode): boolean {
  * Returns true if a UN/LOCODE is certainly wrong. Always false for airport codes, because no table of airports is
  * complete.
  */
-export function isUnknownPort(code: string, places: Places): boolean {
-  return UN_LOCODE_PATTERN.test(code) && places.isUnknownCode(code);
+export function isUnknownPort(code: string, places: PlaceLookup): boolean {
+  return UN_LOCODE_PATTERN.test(code) && places.isUnknownLocationCode(code);
 }
 
 /**
@@ -91,7 +91,7 @@ export function isUnknownPort(code: string, places: Places): boolean {
  * ("Genoa", "Delhi"). Such a text counts as a code in three cases: a table contains it, it is written exactly as a code
  * and nothing contradicts that, or it is a port of the shipment.
  */
-export function normaliseLocation(text: string, places: Places, ports: readonly (string | null)[]): string {
+export function normaliseLocation(text: string, places: PlaceLookup, ports: readonly (string | null)[]): string {
   const code = normaliseCode(text);
   if (ports.includes(code)) return code;
   const plain = text.trim();
@@ -100,7 +100,7 @@ export function normaliseLocation(text: string, places: Places, ports: readonly 
 }
 
 /** Returns the country of a normalized location; undefined for free text and unknown airports. */
-export function getCountryOfLocation(location: string, places: Places): string | undefined {
+export function getCountryOfLocation(location: string, places: PlaceLookup): string | undefined {
   if (isLocode(location, places)) return location.slice(0, 2);
   return IATA_AIRPORT_PATTERN.test(location) ? places.find(location)?.country : undefined;
 }
@@ -116,6 +116,6 @@ export function toComparablePlace(location: string | null): string | null {
   return UN_LOCODE_PATTERN.test(code) || IATA_AIRPORT_PATTERN.test(code) ? code : normalisePlaceName(location);
 }
 
-function isLocode(code: string, places: Places): boolean {
-  return UN_LOCODE_PATTERN.test(code) && !places.isUnknownCode(code) && !places.isPlaceName(code);
+function isLocode(code: string, places: PlaceLookup): boolean {
+  return UN_LOCODE_PATTERN.test(code) && !places.isUnknownLocationCode(code) && !places.isPlaceName(code);
 }

@@ -1,7 +1,7 @@
-import type { ShipmentFields } from '@tracking/contracts';
+import type { ClientShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { journeyPlaces } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, Scenario, captureRefusal } from '../test/scenario.ts';
+import { journeyPlacesStub } from '../test/journey-places.ts';
+import { CONTAINER_A, CONTAINER_B, ShipmentScenario, captureRefusal } from '../test/scenario.ts';
 import { createJanuaryTime } from '../test/time-driven.ts';
 import { explainShipment, fold, type MilestoneInput, type ShipmentEvent } from './index.ts';
 
@@ -19,16 +19,16 @@ const ROUTE = { origin_port: 'CNSHA', destination_port: 'USLAX' };
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
-function createShipment(fields: Partial<ShipmentFields> = {}): Scenario {
-  const scenario = new Scenario();
-  scenario.places = journeyPlaces;
+function createShipment(fields: Partial<ClientShipmentFields> = {}): ShipmentScenario {
+  const scenario = new ShipmentScenario();
+  scenario.places = journeyPlacesStub;
   scenario
     .setTimeOfNextCommand(createJanuaryTime(1))
     .upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...ROUTE, ...fields });
   return scenario.setTimeOfNextCommand(createJanuaryTime(26));
 }
 
-function post(scenario: Scenario, [code, day, location, reported, more]: Report) {
+function post(scenario: ShipmentScenario, [code, day, location, reported, more]: Report) {
   const reported_at = createJanuaryTime(reported);
   return scenario.postMilestone(code, createJanuaryTime(day), { location, source: 'carrier', reported_at, ...more });
 }
@@ -49,14 +49,14 @@ function listOrders<T>(given: readonly T[]): readonly (readonly T[])[] {
   return [given, given.toReversed(), rotated, rotated.toReversed(), interleaved];
 }
 
-function listSuperseded({ state }: Scenario): readonly string[] {
+function listSuperseded({ state }: ShipmentScenario): readonly string[] {
   const superseded = state?.timeline.filter(({ milestone }) => milestone.superseded_at !== null) ?? [];
   return superseded.map(({ milestone }) => `${milestone.code} ${Number(milestone.occurred_at.slice(8, 10))}`).sort();
 }
 
 interface Case {
   readonly name: string;
-  readonly fields?: Partial<ShipmentFields>;
+  readonly fields?: Partial<ClientShipmentFields>;
   readonly given: readonly Report[];
   readonly expected: Readonly<Record<string, unknown>>;
   /** Code and day of the milestones that are listed as superseded. */
@@ -265,7 +265,7 @@ describe('an older report', () => {
       expect(milestone).toMatchObject({ superseded_at: createJanuaryTime(26), reported_at: createJanuaryTime(16) });
     }
     expect(scenario.events.filter(({ type }) => type === 'milestone.superseded.v1')).toEqual([]);
-    const { milestones } = explainShipment(scenario.state!, { places: journeyPlaces, settings: scenario.settings });
+    const { milestones } = explainShipment(scenario.state!, { places: journeyPlacesStub, settings: scenario.settings });
     expect(milestones.map(({ result, rule }) => `${result} ${rule}`)).toEqual([
       'counted newest_estimate',
       'superseded newer_report',

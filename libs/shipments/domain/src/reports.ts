@@ -38,16 +38,16 @@ export function isSameEventAndTime(a: Statement, b: Statement): boolean {
     a.classifier === b.classifier &&
     a.occurred_at === b.occurred_at &&
     a.occurred_at_precision === b.occurred_at_precision &&
-    isSameSeries(a, b)
+    isSameEstimateSeries(a, b)
   );
 }
 
 /** Returns true if reports of the milestones belong to one series, if both are estimates. */
-export function isSameSeries(a: Series, b: Series): boolean {
-  return hasSameSource(a, b) && isSamePlaceText(a.location, b.location);
+export function isSameEstimateSeries(a: Series, b: Series): boolean {
+  return hasSameCodeContainerAndSource(a, b) && isSamePlaceText(a.location, b.location);
 }
 
-function hasSameSource(a: Series, b: Series): boolean {
+function hasSameCodeContainerAndSource(a: Series, b: Series): boolean {
   return a.code === b.code && a.container_number === b.container_number && a.source === b.source;
 }
 
@@ -77,7 +77,8 @@ export function computeChangesOfAllSeries(
 ): EstimateSeriesChanges {
   const isEstimate = milestone.classifier === 'estimated' && milestone.retracted_at === null;
   const changes = isEstimate ? computeEstimateSeriesChanges(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
-  const leavesSeries = previous?.classifier === 'estimated' && !(isEstimate && isSameSeries(previous, milestone));
+  const leavesSeries =
+    previous?.classifier === 'estimated' && !(isEstimate && isSameEstimateSeries(previous, milestone));
   if (!leavesSeries) return changes;
   const restored = listRestoredReportIds(findLastReportedMilestone(listOtherEstimates(timeline, previous)));
   return { ...changes, restores: [...changes.restores, ...restored] };
@@ -104,18 +105,18 @@ function listRestoredReportIds(last: Milestone | undefined): readonly string[] {
 
 /** Returns the estimates of the series of a milestone, without the milestone itself. */
 function listOtherEstimates(timeline: readonly TimelineEntry[], of: Milestone): readonly Milestone[] {
-  return listEstimates(timeline, of).flatMap(({ milestone }) => (milestone.id === of.id ? [] : [milestone]));
+  return listEstimatesOfSeries(timeline, of).flatMap(({ milestone }) => (milestone.id === of.id ? [] : [milestone]));
 }
 
 /** Returns the estimates of the series of a milestone, in timeline order. */
-export function listEstimates(timeline: readonly TimelineEntry[], of: Series): readonly TimelineEntry[] {
+export function listEstimatesOfSeries(timeline: readonly TimelineEntry[], of: Series): readonly TimelineEntry[] {
   const estimates: TimelineEntry[] = [];
   // A series can have thousands of estimates, but few spellings of their place.
   const places = new Map<string | null, boolean>();
   for (const entry of timeline) {
     const { milestone } = entry;
     const { classifier, retracted_at, location } = milestone;
-    if (classifier !== 'estimated' || retracted_at !== null || !hasSameSource(milestone, of)) continue;
+    if (classifier !== 'estimated' || retracted_at !== null || !hasSameCodeContainerAndSource(milestone, of)) continue;
     const isSamePlace = places.get(location) ?? isSamePlaceText(location, of.location);
     places.set(location, isSamePlace);
     if (isSamePlace) estimates.push(entry);

@@ -1,4 +1,4 @@
-import { RESOLUTION_TRIGGERS, type ResolvedBy } from '@tracking/contracts';
+import { RESOLUTION_TRIGGERS, type ResolutionConditions } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { timedJourneysArbitrary } from '../test/model/over-time.ts';
 import { runJourneyOverTime } from '../test/model/timed-walk.ts';
@@ -8,7 +8,7 @@ import {
   expectRemediesResolveException,
   explainOpenExceptions,
 } from '../test/remedies.ts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, CONTAINER_WITH_WRONG_DIGIT } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, CONTAINER_WITH_WRONG_DIGIT } from '../test/scenario.ts';
 import { createScenarioWithRule, createJanuaryTime, createLeg, REQUIRED_DOCUMENT_TYPES } from '../test/time-driven.ts';
 
 /** Equals `rounds` of the testing library, which the domain cannot import. */
@@ -21,7 +21,7 @@ const viaSingapore = {
 const boxes = { container_numbers: [CONTAINER_A, CONTAINER_B] };
 
 /** Open exceptions, their remedies, and the scenario that causes them. */
-type Example = readonly [what: string, by: readonly string[], given: () => Scenario];
+type Example = readonly [what: string, by: readonly string[], given: () => ShipmentScenario];
 const EXAMPLES: readonly Example[] = [
   [
     'a later ETA',
@@ -220,7 +220,10 @@ const EXAMPLES: readonly Example[] = [
 ];
 
 /** Returns the kind of the remedy, with its fields, document types or milestone codes. */
-function nameOf({ by, fields, document_types, milestone_ids }: ResolvedBy, scenario: Scenario): string {
+function nameOf(
+  { by, fields, document_types, milestone_ids }: ResolutionConditions,
+  scenario: ShipmentScenario,
+): string {
   return [by, ...fields, ...document_types, ...milestone_ids.map((id) => scenario.getMilestone(id).code)].join(' ');
 }
 
@@ -259,7 +262,7 @@ describe('explained remedies resolve their exception, each alone, and nothing el
       for (const { codes, occurred_from } of told.resolved_by) {
         if (occurred_from === null) continue;
         const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
-        const early = (code: string) => (one: Scenario) =>
+        const early = (code: string) => (one: ShipmentScenario) =>
           one.postMilestone(code, tooEarly, { container_number: told.container_number });
         const outcomes = codes.map((code) => [code, applyActionAndReadStatus(scenario, told, early(code))] as const);
         const isBeyond = (code: string) => BEYOND.includes(code);

@@ -1,10 +1,10 @@
-import type { Leg, LegFields, LoadType, Mode, Places } from '@tracking/contracts';
+import type { Leg, LegFields, LoadType, Mode, PlaceLookup } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
 import { getTimeZoneOfPort } from './local-time.ts';
-import { type Located, type LocationCount, Locator } from './locations.ts';
+import { type MilestonePlace, type CachedLocationCount, MilestonePlaceFinder } from './locations.ts';
 
 /** Route and mode of a shipment. The meaning of its milestones depends on them. */
-export interface Route {
+export interface ShipmentRoute {
   readonly mode: Mode | null;
   readonly lcl: boolean;
   /** Legs as the client set them. Without legs, one leg from origin to destination; empty without any port. */
@@ -19,12 +19,12 @@ export interface Route {
   /** Destinations of legs from which the goods continue. */
   readonly via: ReadonlySet<string | null>;
   /** Finds the place of a milestone. The keys of places of the shipment are their codes. */
-  readonly locate: (location: string | null) => Located;
+  readonly locate: (location: string | null) => MilestonePlace;
   /** Returns the IANA time zone of a port; null if it is not known. */
   readonly findZone: (port: string | null) => string | null;
 }
 
-interface RoutedFields {
+interface ShipmentFieldsDeterminingRoute {
   readonly mode: Mode | null;
   readonly load_type: LoadType | null;
   readonly carrier_scac: string | null;
@@ -41,24 +41,28 @@ export function getPortsOfShipment(given: GivenPorts, legs: readonly LegFields[]
 }
 
 /** The parts of a route that only depend on the ports and modes, so that many shipments share them. */
-type Lane = Omit<Route, 'legs'>;
+type Lane = Omit<ShipmentRoute, 'legs'>;
 
 /** The lanes that are kept for one table of places. */
 interface CachedLanes {
   readonly lanes: Map<string, Lane>;
-  readonly locations: LocationCount;
+  readonly locations: CachedLocationCount;
 }
 
 /** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
 const MAX_CACHED_LANES = 1_000;
 const MAX_CACHED_LOCATIONS = 50_000;
-const tradeLanesByPlaces = new WeakMap<Places, CachedLanes>();
+const tradeLanesByPlaces = new WeakMap<PlaceLookup, CachedLanes>();
 
 /**
  * Builds the route of a shipment.
  * @param legs legs as the client set them
  */
-export function buildRouteOfShipment(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
+export function buildRouteOfShipment(
+  shipment: ShipmentFieldsDeterminingRoute,
+  legs: readonly LegFields[],
+  places: PlaceLookup,
+): ShipmentRoute {
   const { mode, lcl, origin, destination, destinationCountry, starts, ends, via, locate, findZone } =
     findOrCreateTradeLane(shipment, legs, places);
   const all = legs.length > 0 ? legs : createSingleLegOfShipment(shipment);
@@ -66,11 +70,15 @@ export function buildRouteOfShipment(shipment: RoutedFields, legs: readonly LegF
 }
 
 /** Returns a lane that is kept, or creates it. */
-function findOrCreateTradeLane(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Lane {
+function findOrCreateTradeLane(
+  shipment: ShipmentFieldsDeterminingRoute,
+  legs: readonly LegFields[],
+  places: PlaceLookup,
+): Lane {
   const { mode, load_type, origin_port, destination_port } = shipment;
   let key = `${mode}\n${load_type}\n${origin_port}\n${destination_port}`;
   for (const leg of legs) key += `\n${leg.mode}\n${leg.origin_port}\n${leg.destination_port}`;
-  const { lanes, locations } = findCachedTradeLanes(places);
+  const { lanes, locations } = getTradeLaneCache(places);
   const kept = lanes.get(key);
   if (kept !== undefined) return kept;
   const lane = createTradeLane(shipment, legs, places, locations);
@@ -79,7 +87,7 @@ function findOrCreateTradeLane(shipment: RoutedFields, legs: readonly LegFields[
 }
 
 /** Returns the kept lanes; none if they have become too many. */
-function findCachedTradeLanes(places: Places): CachedLanes {
+function getTradeLaneCache(places: PlaceLookup): CachedLanes {
   let kept = tradeLanesByPlaces.get(places);
   if (kept === undefined || kept.lanes.size >= MAX_CACHED_LANES || kept.locations.count > MAX_CACHED_LOCATIONS) {
     kept = { lanes: new Map(), locations: { count: 0 } };
@@ -89,10 +97,10 @@ function findCachedTradeLanes(places: Places): CachedLanes {
 }
 
 function createTradeLane(
-  shipment: RoutedFields,
+  shipment: ShipmentFieldsDeterminingRoute,
   legs: readonly LegFields[],
-  places: Places,
-  locations: LocationCount,
+  places: PlaceLookup,
+  locations: CachedLocationCount,
 ): Lane {
   const { origin_port: origin, destination_port: destination } = getPortsOfShipment(shipment, legs);
   const via = new Set(legs.map((leg) => leg.destination_port));
@@ -100,7 +108,7 @@ function createTradeLane(
   via.delete(destination);
   const all = [origin, destination, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
   const ports = [...new Set(all.filter((port) => port !== null))];
-  const locator = new Locator(ports, destination, places, locations);
+  const locator = new MilestonePlaceFinder(ports, destination, places, locations);
   const locate = (location: string | null) => locator.locateShipmentPlace(location);
   return {
     mode: shipment.mode,
@@ -116,7 +124,7 @@ function createTradeLane(
   };
 }
 
-function createSingleLegOfShipment(shipment: RoutedFields): readonly LegFields[] {
+function createSingleLegOfShipment(shipment: ShipmentFieldsDeterminingRoute): readonly LegFields[] {
   const { mode, carrier_scac, origin_port, destination_port } = shipment;
   if (origin_port === null && destination_port === null) return [];
   return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd: null, eta: null }];
@@ -148,7 +156,7 @@ type ScheduledTimes = Pick<Leg, 'etd' | 'eta'>;
  * Returns true if an arrival at the location is at a stop on the way, or in another country than the destination. The
  * goods continue from there.
  */
-export function isPlaceOnTheWay(route: Route, location: string | null): boolean {
+export function isPlaceOnTheWay(route: ShipmentRoute, location: string | null): boolean {
   const { key, country } = route.locate(location);
   if (route.ends.has(key)) return false;
   if (route.via.has(key)) return true;
@@ -156,7 +164,7 @@ export function isPlaceOnTheWay(route: Route, location: string | null): boolean 
 }
 
 /** Returns true if the legs say that the goods continue by vessel from the location, so that it is not handed out there. */
-export function isTransshipmentPort({ legs, locate }: Route, location: string | null): boolean {
+export function isTransshipmentPort({ legs, locate }: ShipmentRoute, location: string | null): boolean {
   const place = locate(location).key;
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
   const mode = ended < 0 ? undefined : legs[ended + 1]?.mode;
@@ -169,7 +177,7 @@ export function mayTravelByVessel(mode: Mode | null): boolean {
 }
 
 /** Returns true if the location is a port on the way from which the goods continue by land or air. */
-export function isPortOfChangeToLand({ legs, mode, locate }: Route, location: string | null): boolean {
+export function isPortOfChangeToLand({ legs, mode, locate }: ShipmentRoute, location: string | null): boolean {
   const place = locate(location).key;
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
   const next = ended < 0 ? undefined : legs[ended + 1];

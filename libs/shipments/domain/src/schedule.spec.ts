@@ -1,21 +1,21 @@
-import type { LegFields, ShipmentFields } from '@tracking/contracts';
+import type { LegFields, ClientShipmentFields } from '@tracking/contracts';
 import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  type Scenario,
+  type ShipmentScenario,
   createLegFieldsWithDefaults,
   findDataOfDecisionEvent,
   createTimeInJanuary2026,
-  createScenario,
-  listEventTypes,
+  createShipmentScenario,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../test/scenario.ts';
 import { applyEventToState } from './index.ts';
 
 const box = (container_number: string) => ({ container_number });
 /** Ports: Shanghai, Singapore, Los Angeles, Chicago; the last leg goes by rail. */
-const inland = (fields: Partial<ShipmentFields> = {}) =>
+const inland = (fields: Partial<ClientShipmentFields> = {}) =>
   createOceanShipmentScenario({
     destination_port: 'USCHI',
     legs: [
@@ -28,7 +28,7 @@ const inland = (fields: Partial<ShipmentFields> = {}) =>
 
 describe('atd', () => {
   it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('is set by %s', (code) => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.postMilestone(code, createTimeInJanuary2026(3));
     expect(scenario.record.atd).toBe(createTimeInJanuary2026(3));
   });
@@ -36,7 +36,7 @@ describe('atd', () => {
   it.each(['gated_in', 'loaded_on_vessel', 'in_transit_checkpoint', 'gated_out', 'out_for_delivery'])(
     'is not set by %s',
     (code) => {
-      const scenario = createScenario({ mode: 'road' });
+      const scenario = createShipmentScenario({ mode: 'road' });
       scenario.postMilestone(code, createTimeInJanuary2026(3));
       expect(scenario.record.atd).toBeNull();
     },
@@ -48,7 +48,7 @@ describe('atd', () => {
     ['ocean', null],
     [null, null],
   ] as const)('picked_up by %s gives %s', (mode, atd) => {
-    const scenario = createScenario({ mode });
+    const scenario = createShipmentScenario({ mode });
     scenario.postMilestone('picked_up', createTimeInJanuary2026(3));
     expect(scenario.record.atd).toBe(atd);
   });
@@ -79,7 +79,7 @@ describe('ata', () => {
     'rail_unloaded',
     'arrived_at_destination',
   ])('is set by %s', (code) => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.postMilestone(code, createTimeInJanuary2026(3));
     expect(scenario.record.ata).toBe(createTimeInJanuary2026(3));
   });
@@ -87,7 +87,7 @@ describe('ata', () => {
   it.each(['unavailable_for_pickup', 'rail_arrived', 'transshipment_arrived', 'available_for_pickup', 'delivered'])(
     'is not set by %s',
     (code) => {
-      const scenario = createScenario();
+      const scenario = createShipmentScenario();
       scenario.postMilestone(code, createTimeInJanuary2026(3));
       expect(scenario.record.ata).toBeNull();
     },
@@ -162,7 +162,7 @@ describe('legs have their own atd and ata', () => {
 
   it('including a pick-up of the only leg by road, although the shipment goes by another mode', () => {
     const legs = [createLegFieldsWithDefaults({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
-    const scenario = createScenario({ mode: 'multimodal', legs });
+    const scenario = createShipmentScenario({ mode: 'multimodal', legs });
     scenario.postMilestone('picked_up', createTimeInJanuary2026(3), { location: 'DEHAM' });
     expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, createTimeInJanuary2026(3)]);
   });
@@ -182,7 +182,7 @@ describe('legs have their own atd and ata', () => {
   describe('through the same port twice', () => {
     /** Legs there, back, and on to another port. */
     const roundTrip = () =>
-      createScenario({
+      createShipmentScenario({
         mode: 'road',
         legs: [
           createLegFieldsWithDefaults({
@@ -220,7 +220,7 @@ describe('legs have their own atd and ata', () => {
       ['arrived_at_destination', 6, 'CNNGB'],
       ['picked_up', 7, 'CNNGB'],
     ];
-    const times = (scenario: Scenario) => scenario.record.legs.map(({ atd, ata }) => [atd, ata]);
+    const times = (scenario: ShipmentScenario) => scenario.record.legs.map(({ atd, ata }) => [atd, ata]);
 
     it('have their own times, in any order of arrival', () => {
       for (const inOrder of [moves, moves.toReversed()]) {
@@ -320,7 +320,7 @@ describe('an estimated arrival sets the eta', () => {
 
   it.each(['vessel_arrived', 'flight_arrived', 'arrived_at_destination'])('by %s, regardless of the mode', (code) => {
     for (const mode of ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal', null] as const) {
-      const scenario = createScenario({ mode });
+      const scenario = createShipmentScenario({ mode });
       scenario.postEstimate(code, createTimeInJanuary2026(21));
       expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
     }
@@ -336,7 +336,7 @@ describe('an estimated arrival sets the eta', () => {
     ['discharged', 'ocean', null],
     ['vessel_berthed', 'ocean', null],
   ] as const)('%s by %s gives %s', (code, mode, eta) => {
-    const scenario = createScenario({ mode });
+    const scenario = createShipmentScenario({ mode });
     scenario.postEstimate(code, createTimeInJanuary2026(21));
     expect(scenario.record.eta).toBe(eta);
   });
@@ -451,7 +451,7 @@ describe('where estimates name containers', () => {
 describe('a port of a leg that no table knows', () => {
   /** An IATA city code, which tables of airports do not contain. */
   const viaLondon = () =>
-    createScenario({
+    createShipmentScenario({
       mode: 'air',
       legs: [
         createLegFieldsWithDefaults({
@@ -547,7 +547,7 @@ describe('nothing changes eta after ata', () => {
   it('nor an upsert, which is still remembered', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
     scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
-    expect(listEventTypes(scenario.upsertShipment({ eta: createTimeInJanuary2026(22) }))).toEqual([
+    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createTimeInJanuary2026(22) }))).toEqual([
       'shipment.updated.v1',
     ]);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
@@ -686,7 +686,7 @@ describe('an estimated departure sets etd likewise', () => {
     ['road', createTimeInJanuary2026(3)],
     ['ocean', null],
   ] as const)('a pick-up by %s gives %s', (mode, etd) => {
-    const scenario = createScenario({ mode });
+    const scenario = createShipmentScenario({ mode });
     scenario.postEstimate('picked_up', createTimeInJanuary2026(3));
     expect(scenario.record.etd).toBe(etd);
   });
@@ -756,7 +756,7 @@ describe('legs set by the client', () => {
   ];
 
   it('give the shipment the ports and times that it does not have itself', () => {
-    const scenario = createScenario({ legs: ends() });
+    const scenario = createShipmentScenario({ legs: ends() });
     expect(scenario.record).toMatchObject({
       origin_port: 'CNSHA',
       etd: createTimeInJanuary2026(1),
@@ -770,9 +770,9 @@ describe('legs set by the client', () => {
       destination_port: 'USCHI',
       eta: createTimeInJanuary2026(22),
     };
-    const given = createScenario({ legs: ends(), ...own });
+    const given = createShipmentScenario({ legs: ends(), ...own });
     expect(given.record).toMatchObject({ ...own, original_eta: createTimeInJanuary2026(22) });
-    const some = createScenario({ legs: ends(), origin_port: 'CNNGB', eta: createTimeInJanuary2026(22) });
+    const some = createShipmentScenario({ legs: ends(), origin_port: 'CNNGB', eta: createTimeInJanuary2026(22) });
     expect(some.record).toMatchObject({
       origin_port: 'CNNGB',
       etd: createTimeInJanuary2026(1),
@@ -782,7 +782,7 @@ describe('legs set by the client', () => {
   });
 
   it('do so on an existing shipment, as one change', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     const decision = scenario.upsertShipment({ legs: ends() });
     expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       origin_port: { from: null, to: 'CNSHA' },
@@ -795,7 +795,7 @@ describe('legs set by the client', () => {
   });
 
   it('change these, but not those that were given', () => {
-    const scenario = createScenario({ legs: ends(), origin_port: 'CNSHA' });
+    const scenario = createShipmentScenario({ legs: ends(), origin_port: 'CNSHA' });
     scenario.upsertShipment({
       legs: [
         createLegFieldsWithDefaults({
@@ -818,9 +818,9 @@ describe('legs set by the client', () => {
   });
 
   it('given later with the values of the legs are stored but not announced', () => {
-    const scenario = createScenario({ legs: ends() });
+    const scenario = createShipmentScenario({ legs: ends() });
     const decision = scenario.upsertShipment({ destination_port: 'USLAX', origin_port: 'CNSHA' });
-    expect(listEventTypes(decision)).toEqual(['shipment.ports_given.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.ports_given.v1']);
     scenario.upsertShipment({
       legs: [createLegFieldsWithDefaults({ origin_port: 'CNNGB', destination_port: 'USNYC' })],
     });
@@ -830,7 +830,7 @@ describe('legs set by the client', () => {
   });
 
   it('share estimates of departure and arrival at their ends with the shipment', () => {
-    const scenario = createScenario({ legs: ends() });
+    const scenario = createShipmentScenario({ legs: ends() });
     scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
@@ -846,7 +846,7 @@ describe('legs set by the client', () => {
   });
 
   it('change its etd after the departure like the client’s own', () => {
-    const scenario = createScenario({ legs: ends() });
+    const scenario = createShipmentScenario({ legs: ends() });
     scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
     scenario.postEstimate('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(1));
@@ -857,7 +857,7 @@ describe('legs set by the client', () => {
   });
 
   it('warn if the shipment arrives before it departs', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     const crossed = [
       createLegFieldsWithDefaults({ etd: createTimeInJanuary2026(9) }),
       createLegFieldsWithDefaults({ eta: createTimeInJanuary2026(8) }),
@@ -868,7 +868,7 @@ describe('legs set by the client', () => {
   });
 
   it('count from the next upsert on for shipments stored before ports followed legs', () => {
-    const scenario = createScenario({ house_bill: 'HB', legs: ends() });
+    const scenario = createShipmentScenario({ house_bill: 'HB', legs: ends() });
     const [created] = scenario.events;
     if (created?.type !== 'shipment.created.v1') throw new Error('no creation');
     const { shipment: record } = created.data;
@@ -885,7 +885,7 @@ describe('legs set by the client', () => {
   });
 
   it('give the shipment its ports if it has none', () => {
-    const scenario = createScenario({
+    const scenario = createShipmentScenario({
       legs: [
         createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
         createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX' }),

@@ -1,47 +1,42 @@
-import {
-  type Leg,
-  type LegFields,
-  type MilestoneRule,
-  getMilestoneRules,
-  type TimeOrDay,
-  type TimeRule,
-  type Timestamp,
-} from '@tracking/contracts';
+import { getMilestoneRules } from '@tracking/contracts';
+import type { Leg, LegFields, MilestoneRule, TimeOrDay, TimeRule, Timestamp } from '@tracking/contracts';
 import {
   EstimateHistory,
   EstimatesOfKind,
   isAtPortsOrUnknownPlace,
   isEstimatedArrival,
   isEstimatedDeparture,
-  isReportedAfter,
+  isEstimateReportedAfterEvent,
   dropOtherArrivalEstimates,
   getTimeOfEstimate,
   type RuleListener,
 } from './estimates.ts';
-import type { LegTimeRevisions } from './events/event-data.ts';
-import { getTimePrecision, moveDayToPort, type StatedTime, toScheduledTimes, toStatedTime } from './local-time.ts';
+import type { EventRevisionsOfLegTimes } from './events/event-data.ts';
+import { getTimePrecision, moveDayToPort, toScheduledTimes, convertStatedDateToTime } from './local-time.ts';
+import type { StatedTime } from './local-time.ts';
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReportsOfMilestone } from './reports.ts';
-import { createTimedLeg, type Route } from './route.ts';
-import { type ClientSchedule, type ClientValue, getClientTime, getOccurredAt, type TimelineEntry } from './state.ts';
+import { createTimedLeg, type ShipmentRoute } from './route.ts';
+import { getTimeOfClientValue, getOccurredAt } from './state.ts';
+import type { ClientScheduleValues, ClientValue, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions that are lower than the revisions of all events. */
-const LOWEST_LEG_TIME_REVISIONS: LegTimeRevisions = { etd: -1, eta: -1 };
+const LOWEST_LEG_TIME_REVISIONS: EventRevisionsOfLegTimes = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and the milestone that set it. */
-export interface DecidedTime extends StatedTime {
+export interface TimeWithDecidingRule extends StatedTime {
   readonly rule: TimeRule;
   readonly milestone: TimelineEntry | null;
   /** The estimate that set an expected time, even if an actual time is known; null if the client set it. */
   readonly estimate: TimelineEntry | null;
 }
 
-export interface DecidedTimes {
-  readonly etd: DecidedTime;
-  readonly eta: DecidedTime;
-  readonly atd: DecidedTime;
-  readonly ata: DecidedTime;
+export interface DecidedScheduleTimes {
+  readonly etd: TimeWithDecidingRule;
+  readonly eta: TimeWithDecidingRule;
+  readonly atd: TimeWithDecidingRule;
+  readonly ata: TimeWithDecidingRule;
   readonly legs: readonly Leg[];
 }
 
@@ -49,8 +44,8 @@ export interface DecidedTimes {
 export type EstimateListener = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
 
 /** Inputs of the decision about the times of a shipment. */
-interface ScheduleBasis {
-  readonly schedule: ClientSchedule;
+interface ScheduleDecisionInputs {
+  readonly schedule: ClientScheduleValues;
   readonly containers: readonly string[];
   /** Returns true if an arrival of the analysis is the arrival at the destination. */
   readonly countsAsArrival: (entry: TimelineEntry) => boolean;
@@ -62,17 +57,17 @@ interface ScheduleBasis {
  * time of its first or last leg counts.
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
-export function decideTimes(
+export function decideShipmentAndLegTimes(
   analysis: TimelineAnalysis,
-  { schedule, containers, countsAsArrival }: ScheduleBasis,
+  { schedule, containers, countsAsArrival }: ScheduleDecisionInputs,
   onEstimate?: EstimateListener,
-): DecidedTimes {
+): DecidedScheduleTimes {
   const { route } = analysis;
   const listenerFor = (time: string): RuleListener | undefined =>
     onEstimate && ((entry, rule) => onEstimate(entry, time, rule));
   const atd = findDeparture(analysis);
   const arrived = analysis.arrivals.filter(countsAsArrival);
-  const ata = chooseActualTime(arrived.find(createVisitFilterForPort(route.destination, route)), arrived[0]);
+  const ata = chooseActualTime(arrived.find(createPortVisitPredicate(route.destination, route)), arrived[0]);
   const isForShipment = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.ends);
   const history = new EstimateHistory(analysis);
   const departures = new EstimatesOfKind(
@@ -88,16 +83,16 @@ export function decideTimes(
     matches: (entry: TimelineEntry) => boolean,
     { value, written }: ClientValue<TimeOrDay | null>,
     { time, actual, port }: { readonly time: string; readonly actual: Timestamp | null; readonly port: string | null },
-  ): DecidedTime => {
+  ): TimeWithDecidingRule => {
     const listener = listenerFor(time);
     if (listener !== undefined) {
       const isTooLate = (entry: TimelineEntry) =>
-        isReportedAfter(entry, actual) && kind.includes(entry) && matches(entry);
+        isEstimateReportedAfterEvent(entry, actual) && kind.includes(entry) && matches(entry);
       for (const entry of analysis.estimates.filter(isTooLate)) listener(entry, 'actual_time_known');
     }
-    const counting = kind.selectEstimates(history.listReportedUntil(actual)).filter(matches);
-    const given = { value, written, at: getClientTime(schedule, written) };
-    return moveDayToPort(chooseNewestTime(counting, given, containers, listener), port, route);
+    const counting = kind.selectEstimates(history.listEstimatesReportedUntil(actual)).filter(matches);
+    const given = { value, written, at: getTimeOfClientValue(schedule, written) };
+    return moveDayToPort(chooseTimeFromNewestEstimates(counting, given, containers, listener), port, route);
   };
   const { value: sent, written: legsWritten } = schedule.legs;
   const visited = matchMilestonesToLegs(analysis, sent, { atd: atd.value, ata: ata.value }, arrived);
@@ -122,11 +117,11 @@ export function decideTimes(
     return { etd, eta, leg: createTimedLeg(leg, { ...toScheduledTimes(etd, eta), ...actual }) };
   });
   const isLeaving = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.starts);
-  const etd = isSetOnlyForLeg(schedule.etd, sent[0], 'etd')
+  const etd = isTimeSetOnlyForLeg(schedule.etd, sent[0], 'etd')
     ? moveDayToPort(deriveTimeFromLeg(weighed[0]?.etd), route.origin, route)
     : choose(departures, isLeaving, schedule.etd, { time: 'etd', actual: atd.value, port: route.origin });
   const eta =
-    ata.value === null && isSetOnlyForLeg(schedule.eta, sent.at(-1), 'eta')
+    ata.value === null && isTimeSetOnlyForLeg(schedule.eta, sent.at(-1), 'eta')
       ? moveDayToPort(deriveTimeFromLeg(weighed.at(-1)?.eta), route.destination, route)
       : choose(arrivals, isForShipment, ata.value === null ? schedule.eta : schedule.etaAtArrival, {
           time: 'eta',
@@ -142,34 +137,34 @@ export function decideTimes(
     ata: ata.value,
   };
   const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => createTimedLeg(leg, times));
-  return { etd: replaceReasonByActualTime(etd, atd), eta: replaceReasonByActualTime(eta, ata), atd, ata, legs };
+  return { etd: setActualTimeAsReason(etd, atd), eta: setActualTimeAsReason(eta, ata), atd, ata, legs };
 }
 
 /** Returns true if the client set the time only for the leg. */
-function isSetOnlyForLeg(own: ClientValue<TimeOrDay | null>, leg: LegFields | undefined, time: 'etd' | 'eta'): boolean {
+function isTimeSetOnlyForLeg(own: ClientValue<TimeOrDay | null>, leg: LegFields | undefined, time: 'etd' | 'eta') {
   return own.value === null && leg !== undefined && leg[time] !== null;
 }
 
 /** Returns the expected time with the actual time as its reason, if that is known. */
-function replaceReasonByActualTime(expected: DecidedTime, actual: DecidedTime): DecidedTime {
+function setActualTimeAsReason(expected: TimeWithDecidingRule, actual: TimeWithDecidingRule): TimeWithDecidingRule {
   if (actual.value === null) return expected;
   return { ...expected, rule: 'actual_time_known', milestone: actual.milestone };
 }
 
 /** Returns the time of the shipment that follows from the time of a leg. */
-function deriveTimeFromLeg(time: DecidedTime | undefined): DecidedTime {
+function deriveTimeFromLeg(time: TimeWithDecidingRule | undefined): TimeWithDecidingRule {
   const estimate = time?.estimate ?? null;
   return { value: time?.value ?? null, day: time?.day ?? null, rule: 'of_leg', milestone: estimate, estimate };
 }
 
 /** Finds the earliest departure at the origin; if there is none, the earliest departure. */
-function findDeparture({ departures, route }: TimelineAnalysis): DecidedTime {
-  return chooseActualTime(departures.find(createVisitFilterForPort(route.origin, route)), departures[0]);
+function findDeparture({ departures, route }: TimelineAnalysis): TimeWithDecidingRule {
+  return chooseActualTime(departures.find(createPortVisitPredicate(route.origin, route)), departures[0]);
 }
 
-function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): DecidedTime {
+function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): TimeWithDecidingRule {
   const entry = atPort ?? other;
-  if (entry === undefined) return UNKNOWN_TIME;
+  if (entry === undefined) return UNKNOWN_DECIDED_TIME;
   return {
     value: getOccurredAt(entry),
     day: null,
@@ -179,7 +174,13 @@ function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntr
   };
 }
 
-const UNKNOWN_TIME: DecidedTime = { value: null, day: null, rule: 'unknown', milestone: null, estimate: null };
+const UNKNOWN_DECIDED_TIME: TimeWithDecidingRule = {
+  value: null,
+  day: null,
+  rule: 'unknown',
+  milestone: null,
+  estimate: null,
+};
 
 /** A time that the client gave. */
 interface ClientGivenTime extends ClientValue<TimeOrDay | null> {
@@ -197,12 +198,12 @@ function isReportedAfterClientTime({ milestone, written }: TimelineEntry, given:
  * that names the container or none; the latest of these wins. Without such estimates, returns the client's value. Days
  * are not yet placed at the port.
  */
-function chooseNewestTime(
+function chooseTimeFromNewestEstimates(
   estimates: readonly TimelineEntry[],
   given: ClientGivenTime,
   containers: readonly string[],
   onEstimate: RuleListener | undefined,
-): DecidedTime {
+): TimeWithDecidingRule {
   let unnamed: TimelineEntry | undefined;
   const named = new Map<string, TimelineEntry>();
   for (const entry of estimates) {
@@ -215,16 +216,16 @@ function chooseNewestTime(
     named.size === 0 ? [unnamed] : containers.map((number) => chooseNewerEntry(unnamed, named.get(number)));
   const chosen = weighed.reduce(chooseLaterEstimate, undefined);
   if (onEstimate !== undefined) {
-    for (const entry of estimates) onEstimate(entry, findEstimateRule(entry, given, { weighed, chosen }));
+    for (const entry of estimates) onEstimate(entry, findRuleApplyingToEstimate(entry, given, { weighed, chosen }));
   }
   if (chosen !== undefined)
     return { ...getTimeOfEstimate(chosen.milestone), rule: 'newest_estimate', milestone: chosen, estimate: chosen };
-  if (given.value === null) return UNKNOWN_TIME;
+  if (given.value === null) return UNKNOWN_DECIDED_TIME;
   // The caller computes the end of the day, because it depends on the port.
-  return { ...toStatedTime(given.value, null), rule: 'set_by_client', milestone: null, estimate: null };
+  return { ...convertStatedDateToTime(given.value, null), rule: 'set_by_client', milestone: null, estimate: null };
 }
 
-function findEstimateRule(
+function findRuleApplyingToEstimate(
   entry: TimelineEntry,
   given: ClientGivenTime,
   { weighed, chosen }: { readonly weighed: readonly unknown[]; readonly chosen: TimelineEntry | undefined },
@@ -251,14 +252,14 @@ type IsVisit = (entry: TimelineEntry) => boolean;
 type Actual = Pick<Leg, 'atd' | 'ata'>;
 
 /** A leg with the milestones at its ports that belong to it, and its actual times. */
-interface VisitedLeg {
+interface LegWithPortMilestones {
   readonly leg: LegFields;
   readonly isOrigin: IsVisit;
   readonly isDestination: IsVisit;
   readonly actual: Actual;
 }
 
-function createVisitFilterForPort(port: string | null, route: Route): IsVisit {
+function createPortVisitPredicate(port: string | null, route: ShipmentRoute): IsVisit {
   return ({ milestone }) => port !== null && route.locate(milestone.location).key === port;
 }
 
@@ -268,12 +269,12 @@ function matchMilestonesToLegs(
   legs: readonly LegFields[],
   shipment: Actual,
   arrived: readonly TimelineEntry[],
-): readonly VisitedLeg[] {
-  const visited: VisitedLeg[] = [];
+): readonly LegWithPortMilestones[] {
+  const visited: LegWithPortMilestones[] = [];
   for (const [index, leg] of legs.entries()) {
     const before = visited.at(-1)?.actual;
     const createFilter = (port: 'origin_port' | 'destination_port') =>
-      createLegVisitFilter(legs, index, createVisitFilterForPort(leg[port], analysis.route), { port, before });
+      createLegVisitFilter(legs, index, createPortVisitPredicate(leg[port], analysis.route), { port, before });
     const [isOrigin, isDestination] = [createFilter('origin_port'), createFilter('destination_port')];
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
     const own = computeActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, { ...ends, arrived });
@@ -306,7 +307,7 @@ function createLegVisitFilter(
  */
 function computeActualTimesOfLeg(
   { legDepartures, legArrivals, departures, route }: TimelineAnalysis,
-  { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,
+  { leg, isOrigin, isDestination }: Omit<LegWithPortMilestones, 'actual'>,
   ends: { readonly isFirst: boolean; readonly isLast: boolean; readonly arrived: readonly TimelineEntry[] },
 ): Actual {
   const mode = leg.mode ?? route.mode;

@@ -10,13 +10,13 @@ import {
 } from '@tracking/contracts';
 import type {
   GivenPorts,
-  LastSentValues,
+  LastUpsertValues,
   EstimateReport,
-  LegTimeRevisions,
+  EventRevisionsOfLegTimes,
   Overridden,
   ScheduleFields,
-  ReceivedObject,
-  StoredDocument,
+  ReceivedDocumentFile,
+  DocumentWithObjectId,
 } from './events/event-data.ts';
 import type { RemovedContainers } from './changes.ts';
 
@@ -51,7 +51,7 @@ export function getOccurredAt(entry: TimelineEntry | undefined): Timestamp | nul
  * Times of superseded estimates that are no longer on the timeline, of one series: with the same code, container, place
  * and source. Actual times decide which of them count, and repetitions of them are recognized.
  */
-export interface DroppedReports {
+export interface DroppedReportSeries {
   /** One of the estimates, without its id. The others differ in their times, and in fields without effect. */
   readonly sample: Milestone;
   /**
@@ -74,11 +74,11 @@ export interface ClientValue<T> {
 /** The client's last legs, with the revisions of the events that set their times. */
 interface ClientLegs {
   readonly value: readonly LegFields[];
-  readonly written: readonly LegTimeRevisions[];
+  readonly written: readonly EventRevisionsOfLegTimes[];
 }
 
 /** The client's values for fields that estimates also set. */
-export interface ClientSchedule {
+export interface ClientScheduleValues {
   readonly etd: ClientValue<TimeOrDay | null>;
   readonly eta: ClientValue<TimeOrDay | null>;
   readonly legs: ClientLegs;
@@ -91,37 +91,40 @@ export interface ClientSchedule {
 }
 
 /** Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it. */
-export function getClientTime({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
+export function getTimeOfClientValue({ givenAt }: Pick<ClientScheduleValues, 'givenAt'>, written: number): Timestamp {
   return givenAt.get(written) ?? '';
 }
 
 /** Returns true if the client gave a value after a time; for an empty time always. */
 export function isClientValueGivenAfter(
-  schedule: Pick<ClientSchedule, 'givenAt'>,
+  schedule: Pick<ClientScheduleValues, 'givenAt'>,
   written: number,
   time: Timestamp,
 ): boolean {
-  return time === '' || getClientTime(schedule, written) > time;
+  return time === '' || getTimeOfClientValue(schedule, written) > time;
 }
 
 /** The original ETA that the client set. */
-export interface ClientOriginalEta {
+export interface OriginalEtaSetByClient {
   /** The value; null if the original ETA is the earliest ETA that was reported. */
   readonly value: TimeOrDay | null;
   /** Time when the client set or reset it; empty if it never did. Earlier reports no longer count. */
   readonly since: Timestamp;
 }
-export const NO_ORIGINAL_ETA: ClientOriginalEta = { value: null, since: '' };
+export const NO_ORIGINAL_ETA: OriginalEtaSetByClient = { value: null, since: '' };
 
 /** Creates the schedule from the first upsert. */
-export function createClientSchedule({ etd, eta, legs }: LastSentValues, written: number): ClientSchedule {
-  const given = { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegsOfClient(legs, written) };
+export function createScheduleFromFirstUpsert(
+  { etd, eta, legs }: LastUpsertValues,
+  written: number,
+): ClientScheduleValues {
+  const given = { etd: { value: etd, written }, eta: { value: eta, written }, legs: createClientLegs(legs, written) };
   const etaAtArrival = getEtaSetByClient(given);
   return { ...given, etaAtArrival, firstEta: toFirstEta(etaAtArrival), givenAt: new Map() };
 }
 
 /** Returns the ETA that the client gave for the shipment; if it gave none, that of the last leg. */
-function getEtaSetByClient({ eta, legs }: Pick<ClientSchedule, 'eta' | 'legs'>): ClientValue<TimeOrDay | null> {
+function getEtaSetByClient({ eta, legs }: Pick<ClientScheduleValues, 'eta' | 'legs'>): ClientValue<TimeOrDay | null> {
   const ofLeg = legs.value.at(-1)?.eta ?? null;
   if (eta.value !== null || ofLeg === null) return eta;
   return { value: ofLeg, written: legs.written.at(-1)?.eta ?? eta.written };
@@ -132,7 +135,7 @@ function toFirstEta({ value, written }: ClientValue<TimeOrDay | null>): ClientVa
 }
 
 /** An event with which a client sets fields of the schedule. */
-interface ScheduleStatement {
+interface ClientScheduleUpdate {
   readonly revision: number;
   readonly at: Timestamp;
   /** True if the event is an upsert after the arrival, which does not change the ETA of the shipment. */
@@ -145,18 +148,18 @@ interface ScheduleStatement {
  * Returns the schedule after the client set some fields.
  * @param legsWritten revisions by leg; if absent, this event sets all times of the legs
  */
-export function setClientSchedule(
-  schedule: ClientSchedule,
+export function applyFieldsToClientSchedule(
+  schedule: ClientScheduleValues,
   fields: ScheduleFields,
-  { revision: written, at, keepsEta, originalEtaSince }: ScheduleStatement,
-  legsWritten?: readonly LegTimeRevisions[],
-): ClientSchedule {
+  { revision: written, at, keepsEta, originalEtaSince }: ClientScheduleUpdate,
+  legsWritten?: readonly EventRevisionsOfLegTimes[],
+): ClientScheduleValues {
   const { etd, eta, legs } = fields;
   if (etd === undefined && eta === undefined && legs === undefined) return schedule;
   const given = {
     etd: etd === undefined ? schedule.etd : { value: etd, written },
     eta: eta === undefined ? schedule.eta : { value: eta, written },
-    legs: legs === undefined ? schedule.legs : setLegsOfClient(legs, written, legsWritten),
+    legs: legs === undefined ? schedule.legs : createClientLegs(legs, written, legsWritten),
   };
   const movesEta = (eta !== undefined || legs !== undefined) && !keepsEta;
   const etaAtArrival = movesEta ? getEtaSetByClient(given) : schedule.etaAtArrival;
@@ -171,17 +174,17 @@ export function setClientSchedule(
 /** Drops the times of events whose values are all replaced. */
 function keepTimesOfCurrentValues(
   givenAt: ReadonlyMap<number, Timestamp>,
-  { etd, eta, legs, etaAtArrival, firstEta }: Omit<ClientSchedule, 'givenAt'>,
+  { etd, eta, legs, etaAtArrival, firstEta }: Omit<ClientScheduleValues, 'givenAt'>,
 ): ReadonlyMap<number, Timestamp> {
   const used = new Set([etd.written, eta.written, etaAtArrival.written, firstEta?.written]);
   for (const leg of legs.written) used.add(leg.etd).add(leg.eta);
   return new Map([...givenAt].filter(([revision]) => used.has(revision)));
 }
 
-function setLegsOfClient(
+function createClientLegs(
   value: readonly LegFields[],
   written: number,
-  legsWritten: readonly LegTimeRevisions[] = value.map(() => ({ etd: written, eta: written })),
+  legsWritten: readonly EventRevisionsOfLegTimes[] = value.map(() => ({ etd: written, eta: written })),
 ): ClientLegs {
   return { value, written: legsWritten };
 }
@@ -193,9 +196,9 @@ export interface AppendedCommand {
 }
 
 /** A document with internal data of its shipment. */
-export interface DocumentState extends StoredDocument {
+export interface DocumentState extends DocumentWithObjectId {
   /** Last bytes received, while the document is pending. */
-  readonly received: ReceivedObject | null;
+  readonly received: ReceivedDocumentFile | null;
   /**
    * Sequence number of the document's review within the shipment, from 1; 0 before a review. Clocks differ, so times of
    * reviews cannot be compared.
@@ -208,11 +211,11 @@ export interface ShipmentState {
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly record: ShipmentRecord;
-  readonly schedule: ClientSchedule;
-  readonly sent: LastSentValues;
+  readonly schedule: ClientScheduleValues;
+  readonly sent: LastUpsertValues;
   /** Ports that the client set for the shipment; null if they equal the ports of the record. */
   readonly ports: GivenPorts | null;
-  readonly originalEta: ClientOriginalEta;
+  readonly originalEta: OriginalEtaSetByClient;
   /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
   readonly removedContainers: RemovedContainers;
@@ -221,7 +224,7 @@ export interface ShipmentState {
    */
   readonly timeline: readonly TimelineEntry[];
   /** Reports of superseded estimates that are no longer on the timeline, by series. */
-  readonly droppedEstimates: ReadonlyMap<string, DroppedReports>;
+  readonly droppedEstimates: ReadonlyMap<string, DroppedReportSeries>;
   /** All exceptions, including resolved ones, in the order in which they opened. */
   readonly exceptions: readonly ShipmentException[];
   /** All documents, including deleted ones, in the order in which they were added. */
@@ -241,7 +244,9 @@ export interface ShipmentState {
   readonly commands: readonly AppendedCommand[];
 }
 
-type DroppedReportsDraft = { -readonly [Key in Exclude<keyof DroppedReports, 'times'>]: DroppedReports[Key] } & {
+type DroppedReportsDraft = {
+  -readonly [Key in Exclude<keyof DroppedReportSeries, 'times'>]: DroppedReportSeries[Key];
+} & {
   times: number[];
 };
 

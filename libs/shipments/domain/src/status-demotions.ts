@@ -1,5 +1,5 @@
 import type { MilestoneRule, ShipmentStatus, Timestamp } from '@tracking/contracts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
 /**
@@ -17,7 +17,7 @@ export interface MilestoneMeaning {
  * Times at which milestones of a container demote other milestones. A time before which nothing is demoted is
  * `TIME_BEFORE_ALL_TIMESTAMPS`, and one before which everything is demoted is `TIME_AFTER_ALL_TIMESTAMPS`.
  */
-export interface DemotionTimes {
+export interface StatusDemotionTimes {
   /** Latest departure, and latest departure by rail. */
   readonly departed: Timestamp;
   readonly railDeparted: Timestamp;
@@ -52,8 +52,8 @@ export interface DemotionTimes {
 /** Returns true if the goods departed from the place of the arrival at the time of the arrival. */
 export function isDepartedImmediately(
   { milestone: { occurred_at, location } }: TimelineEntry,
-  { departedFrom }: Pick<DemotionTimes, 'departedFrom'>,
-  route: Route,
+  { departedFrom }: Pick<StatusDemotionTimes, 'departedFrom'>,
+  route: ShipmentRoute,
 ): boolean {
   if (location === null || departedFrom.length === 0) return false;
   const { key } = route.locate(location);
@@ -64,42 +64,42 @@ export function isDepartedImmediately(
  * A rule that gives milestones of a kind a different effect if they are dated before a turning point. With `inclusive`,
  * milestones at the exact time of the turning point are also affected.
  */
-export interface StatusDemotion extends MilestoneMeaning {
-  readonly until: Exclude<keyof DemotionTimes, 'departedFrom'>;
+export interface StatusDemotionRule extends MilestoneMeaning {
+  readonly until: Exclude<keyof StatusDemotionTimes, 'departedFrom'>;
   readonly inclusive: boolean;
 }
 
-const DEMOTED_BY_UNAVAILABILITY = {
+const STATUS_DEMOTION_BY_UNAVAILABILITY = {
   until: 'unavailable',
   inclusive: true,
   status: null,
   rule: 'unavailable_again',
 } as const;
-const DEMOTED_BY_AVAILABILITY = {
+const STATUS_DEMOTION_BY_AVAILABILITY = {
   until: 'availableAgain',
   inclusive: false,
   status: null,
   rule: 'available_again',
 } as const;
-const DEMOTED_BY_RETURN = {
+const STATUS_DEMOTION_BY_RETURN = {
   until: 'returning',
   inclusive: true,
   status: 'in_transit',
   rule: 'return_started',
 } as const;
-const DEMOTED_BY_TRAIN_DEPARTURE = {
+const STATUS_DEMOTION_BY_TRAIN_DEPARTURE = {
   until: 'railDeparted',
   inclusive: false,
   status: 'in_transit',
   rule: 'rail_departed_again',
 } as const;
-const DEMOTED_BY_DEPARTURE = {
+const STATUS_DEMOTION_BY_DEPARTURE = {
   until: 'placelessDeparted',
   inclusive: false,
   status: 'in_transit',
   rule: 'departed_again',
 } as const;
-const DEMOTED_BY_MOVEMENT = {
+const STATUS_DEMOTION_BY_MOVEMENT = {
   until: 'moved',
   inclusive: false,
   status: 'in_transit',
@@ -113,27 +113,44 @@ const DEMOTED_BY_MOVEMENT = {
  */
 export const STATUS_DEMOTIONS = {
   arrived_anywhere: [{ until: 'departed', inclusive: false, status: 'in_transit', rule: 'departed_again' }],
-  arrived_unlocated: [DEMOTED_BY_DEPARTURE, DEMOTED_BY_MOVEMENT],
-  available_anywhere: [DEMOTED_BY_UNAVAILABILITY, DEMOTED_BY_RETURN, DEMOTED_BY_TRAIN_DEPARTURE],
-  available_unlocated: [DEMOTED_BY_UNAVAILABILITY, DEMOTED_BY_RETURN, DEMOTED_BY_DEPARTURE, DEMOTED_BY_MOVEMENT],
-  available_at_destination: [DEMOTED_BY_UNAVAILABILITY, DEMOTED_BY_RETURN],
-  out_anywhere: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN, DEMOTED_BY_TRAIN_DEPARTURE],
-  out_unlocated: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN, { ...DEMOTED_BY_MOVEMENT, until: 'movedBeforeArrival' }],
-  out_at_destination: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN],
-  out_elsewhere: [DEMOTED_BY_AVAILABILITY, DEMOTED_BY_RETURN, { ...DEMOTED_BY_MOVEMENT, until: 'arrived' }],
+  arrived_unlocated: [STATUS_DEMOTION_BY_DEPARTURE, STATUS_DEMOTION_BY_MOVEMENT],
+  available_anywhere: [
+    STATUS_DEMOTION_BY_UNAVAILABILITY,
+    STATUS_DEMOTION_BY_RETURN,
+    STATUS_DEMOTION_BY_TRAIN_DEPARTURE,
+  ],
+  available_unlocated: [
+    STATUS_DEMOTION_BY_UNAVAILABILITY,
+    STATUS_DEMOTION_BY_RETURN,
+    STATUS_DEMOTION_BY_DEPARTURE,
+    STATUS_DEMOTION_BY_MOVEMENT,
+  ],
+  available_at_destination: [STATUS_DEMOTION_BY_UNAVAILABILITY, STATUS_DEMOTION_BY_RETURN],
+  out_anywhere: [STATUS_DEMOTION_BY_AVAILABILITY, STATUS_DEMOTION_BY_RETURN, STATUS_DEMOTION_BY_TRAIN_DEPARTURE],
+  out_unlocated: [
+    STATUS_DEMOTION_BY_AVAILABILITY,
+    STATUS_DEMOTION_BY_RETURN,
+    { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'movedBeforeArrival' },
+  ],
+  out_at_destination: [STATUS_DEMOTION_BY_AVAILABILITY, STATUS_DEMOTION_BY_RETURN],
+  out_elsewhere: [
+    STATUS_DEMOTION_BY_AVAILABILITY,
+    STATUS_DEMOTION_BY_RETURN,
+    { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'arrived' },
+  ],
   out_at_origin: [
-    DEMOTED_BY_AVAILABILITY,
-    DEMOTED_BY_RETURN,
-    { ...DEMOTED_BY_MOVEMENT, until: 'arrived', status: 'at_origin' },
+    STATUS_DEMOTION_BY_AVAILABILITY,
+    STATUS_DEMOTION_BY_RETURN,
+    { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'arrived', status: 'at_origin' },
   ],
   delivered: [{ until: 'returnStarted', inclusive: false, status: 'delivered', rule: 'status_of_code' }],
-} as const satisfies Readonly<Record<string, readonly StatusDemotion[]>>;
+} as const satisfies Readonly<Record<string, readonly StatusDemotionRule[]>>;
 /** Kinds of milestones that other milestones can demote. */
 export type DemotableKind = keyof typeof STATUS_DEMOTIONS;
-export const DEMOTABLE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly DemotableKind[];
+export const DEMOTABLE_MILESTONE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly DemotableKind[];
 
 /** Status that a milestone of each kind gives if no other milestone demotes it. */
-export const STATUSES_WITHOUT_DEMOTION: Readonly<Record<DemotableKind, ShipmentStatus>> = {
+export const UNDEMOTED_STATUS_BY_KIND: Readonly<Record<DemotableKind, ShipmentStatus>> = {
   arrived_anywhere: 'arrived',
   arrived_unlocated: 'arrived',
   available_anywhere: 'available_for_pickup',
@@ -149,8 +166,8 @@ export const STATUSES_WITHOUT_DEMOTION: Readonly<Record<DemotableKind, ShipmentS
 
 /** Returns true if a time is after the turning point of a demotion. */
 export function isAfterTurningPoint(
-  { until, inclusive }: StatusDemotion,
-  points: DemotionTimes,
+  { until, inclusive }: StatusDemotionRule,
+  points: StatusDemotionTimes,
   occurred_at: Timestamp,
 ): boolean {
   return inclusive ? occurred_at > points[until] : occurred_at >= points[until];
@@ -160,18 +177,18 @@ export function isAfterTurningPoint(
 export function applyStatusDemotion(
   meaning: MilestoneMeaning,
   entry: TimelineEntry,
-  points: DemotionTimes,
-  route: Route,
+  points: StatusDemotionTimes,
+  route: ShipmentRoute,
 ): MilestoneMeaning {
   const { demotable } = meaning;
   if (demotable === undefined) return meaning;
   const { occurred_at } = entry.milestone;
-  const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[demotable];
+  const stretches: readonly StatusDemotionRule[] = STATUS_DEMOTIONS[demotable];
   const demotion = stretches.find((each) => !isAfterTurningPoint(each, points, occurred_at));
   if (demotion !== undefined) return demotion;
   if (demotable === 'delivered') return RETURNED_MEANING;
   return isArrivalDemotedByDeparture(demotable) && isDepartedImmediately(entry, points, route)
-    ? DEMOTED_BY_DEPARTURE
+    ? STATUS_DEMOTION_BY_DEPARTURE
     : meaning;
 }
 

@@ -3,25 +3,26 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  Scenario,
+  ShipmentScenario,
   findDataOfDecisionEvent,
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
   captureRefusal,
-  createScenario,
-  listEventTypes,
+  createShipmentScenario,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../test/scenario.ts';
 
-const codeOf = (scenario: ReturnType<typeof createScenario>, id: string | null) =>
+const codeOf = (scenario: ReturnType<typeof createShipmentScenario>, id: string | null) =>
   scenario.state?.timeline.find(({ milestone }) => milestone.id === id)?.milestone.code;
-const setter = (scenario: ReturnType<typeof createScenario>) => codeOf(scenario, scenario.record.status_milestone_id);
+const setter = (scenario: ReturnType<typeof createShipmentScenario>) =>
+  codeOf(scenario, scenario.record.status_milestone_id);
 const leg = (origin_port: string, destination_port: string, mode: Mode | null = null) =>
   createLegFieldsWithDefaults({ mode, origin_port, destination_port });
 
 describe('the highest rank among actual milestones', () => {
   it.each(MILESTONE_CATALOG.map(({ code, status }) => [code, status ?? 'pending']))('%s gives %s', (code, status) => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.postMilestone(code, createTimeInJanuary2026(5));
     expect(scenario.record.status).toBe(status);
     expect(setter(scenario)).toBe(status === 'pending' ? undefined : code);
@@ -61,7 +62,7 @@ describe('the highest rank among actual milestones', () => {
 
 describe('a departure dated after arrivals makes them intermediate', () => {
   it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('by %s', (code) => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10));
     scenario.postMilestone('vessel_berthed', createTimeInJanuary2026(11));
     scenario.postMilestone(code, createTimeInJanuary2026(12));
@@ -73,7 +74,7 @@ describe('a departure dated after arrivals makes them intermediate', () => {
   });
 
   it('but not one at the same time, nor other movements', () => {
-    const scenario = createScenario({ mode: 'road' });
+    const scenario = createShipmentScenario({ mode: 'road' });
     scenario.postMilestone('discharged', createTimeInJanuary2026(11));
     scenario.postMilestone('vessel_departed', createTimeInJanuary2026(11));
     scenario.postMilestone('picked_up', createTimeInJanuary2026(12));
@@ -82,7 +83,7 @@ describe('a departure dated after arrivals makes them intermediate', () => {
   });
 
   it('and higher ranks are not demoted', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.postMilestone('available_for_pickup', createTimeInJanuary2026(10));
     scenario.postMilestone('vessel_departed', createTimeInJanuary2026(12));
     expect(scenario.record.status).toBe('available_for_pickup');
@@ -95,7 +96,7 @@ describe('a departure dated after arrivals makes them intermediate', () => {
   it.each(['available_for_pickup', 'gated_out', 'out_for_delivery'])(
     'but a rail_departed after it makes %s count as in_transit',
     (code) => {
-      const scenario = createScenario();
+      const scenario = createShipmentScenario();
       scenario.postMilestone(code, createTimeInJanuary2026(10));
       scenario.postMilestone('vessel_departed', createTimeInJanuary2026(12));
       expect(scenario.record.status).not.toBe('in_transit');
@@ -110,7 +111,7 @@ describe('a departure dated after arrivals makes them intermediate', () => {
   );
 
   it.each(['available_for_pickup', 'gated_out', 'out_for_delivery'])('and %s then set in_transit', (code) => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.postMilestone(code, createTimeInJanuary2026(10));
     scenario.postMilestone('rail_departed', createTimeInJanuary2026(11));
     expect(setter(scenario)).toBe(code);
@@ -119,7 +120,7 @@ describe('a departure dated after arrivals makes them intermediate', () => {
   it.each(['delivered', 'cargo_stripped', 'empty_returned', 'returned_to_shipper'])(
     'a rail_departed does not demote %s',
     (code) => {
-      const scenario = createScenario();
+      const scenario = createShipmentScenario();
       scenario.postMilestone(code, createTimeInJanuary2026(10));
       const { status } = scenario.record;
       scenario.postMilestone('rail_departed', createTimeInJanuary2026(11));
@@ -192,7 +193,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
   });
 
   it('at an airport of another country', () => {
-    const scenario = createScenario({ mode: 'air', origin_port: 'ICN', destination_port: 'LAX' });
+    const scenario = createShipmentScenario({ mode: 'air', origin_port: 'ICN', destination_port: 'LAX' });
     scenario.postMilestone('flight_arrived', createTimeInJanuary2026(10), { location: 'FRA' });
     expect(scenario.record.status).toBe('in_transit');
     scenario.postMilestone('flight_arrived', createTimeInJanuary2026(11), { location: 'LAX' });
@@ -200,7 +201,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
   });
 
   it('a port of the shipment counts in any spelling, also before it was set', () => {
-    const scenario = createScenario({ mode: 'air', origin_port: 'ICN' });
+    const scenario = createShipmentScenario({ mode: 'air', origin_port: 'ICN' });
     scenario.postMilestone('flight_arrived', createTimeInJanuary2026(10), { location: 'fra' });
     scenario.upsertShipment({ legs: [leg('ICN', 'FRA'), leg('FRA', 'LAX')] });
     expect(scenario.record.status).toBe('in_transit');
@@ -216,7 +217,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
   });
 
   it('but not without a destination', () => {
-    const scenario = createScenario({ mode: 'ocean' });
+    const scenario = createShipmentScenario({ mode: 'ocean' });
     scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('arrived');
   });
@@ -498,13 +499,13 @@ describe('picked_up', () => {
     ['multimodal', 'at_origin'],
     [null, 'at_origin'],
   ] as const)('by %s makes %s', (mode, status) => {
-    const scenario = createScenario({ mode });
+    const scenario = createShipmentScenario({ mode });
     scenario.postMilestone('picked_up', createTimeInJanuary2026(2));
     expect(scenario.record.status).toBe(status);
   });
 
   it('follows the shipment’s present mode', () => {
-    const scenario = createScenario({ mode: 'ocean' });
+    const scenario = createShipmentScenario({ mode: 'ocean' });
     scenario.postMilestone('picked_up', createTimeInJanuary2026(2));
     scenario.upsertShipment({ mode: 'road' });
     expect(scenario.record).toMatchObject({ status: 'in_transit', atd: createTimeInJanuary2026(2) });
@@ -517,7 +518,7 @@ describe('cancelling by the client', () => {
     scenario.postMilestone('gated_out', createTimeInJanuary2026(20));
     const decision = scenario.cancelShipment();
     expect(decision).toMatchObject({ outcome: 'cancelled', warnings: [] });
-    expect(listEventTypes(decision)).toEqual(['shipment.cancelled.v1', 'shipment.changed.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.cancelled.v1', 'shipment.changed.v1']);
     expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       status: { from: 'out_for_delivery', to: 'cancelled' },
       status_milestone_id: { from: expect.stringMatching(/^mst_/), to: null },
@@ -538,7 +539,7 @@ describe('cancelling by the client', () => {
     scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
     expect(scenario.record.status).toBe('cancelled');
     const decision = scenario.reopenShipment();
-    expect(listEventTypes(decision).slice(0, 2)).toEqual(['shipment.reopened.v1', 'shipment.changed.v1']);
+    expect(listEventTypesOfDecision(decision).slice(0, 2)).toEqual(['shipment.reopened.v1', 'shipment.changed.v1']);
     expect(decision).toMatchObject({ outcome: 'reopened', warnings: [] });
     expect(scenario.record.status).toBe('in_transit');
     expect(setter(scenario)).toBe('vessel_departed');
@@ -614,8 +615,8 @@ describe('cancelling by the client', () => {
   });
 
   it('is not found without a shipment', () => {
-    expect(captureRefusal(() => new Scenario().cancelShipment()).code).toBe('not_found');
-    expect(captureRefusal(() => new Scenario().reopenShipment()).code).toBe('not_found');
+    expect(captureRefusal(() => new ShipmentScenario().cancelShipment()).code).toBe('not_found');
+    expect(captureRefusal(() => new ShipmentScenario().reopenShipment()).code).toBe('not_found');
   });
 });
 

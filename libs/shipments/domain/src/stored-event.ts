@@ -1,5 +1,5 @@
 import {
-  addMissingDetails,
+  addMissingMilestoneDetails,
   addMissingPrecisions,
   type JsonObject,
   type Milestone,
@@ -21,14 +21,14 @@ export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 const SHIPMENT_ID_PATTERN = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
 /** Patterns of ids of exceptions and documents: the shipment's token, then 80 more bits. */
-const PART_ID_PATTERNS = {
+const SHIPMENT_PART_ID_PATTERNS = {
   exception: /^exc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
   document: /^doc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
 } as const;
 
 /** Returns the id of the shipment to which an exception or document belongs; undefined if the id is malformed. */
-export function parseShipmentIdOfPart(part: keyof typeof PART_ID_PATTERNS, id: unknown): string | undefined {
-  const token = typeof id === 'string' ? PART_ID_PATTERNS[part].exec(id)?.[1] : undefined;
+export function parseShipmentIdOfPart(part: keyof typeof SHIPMENT_PART_ID_PATTERNS, id: unknown): string | undefined {
+  const token = typeof id === 'string' ? SHIPMENT_PART_ID_PATTERNS[part].exec(id)?.[1] : undefined;
   return token === undefined ? undefined : toShipmentId(token);
 }
 
@@ -51,12 +51,12 @@ export function toShipmentToken(shipmentId: string): string {
 }
 
 /** Converts `shp_<token>` to `shipment-<token>`. Returns other text unchanged; no stream has such a name. */
-export function toStreamName(shipmentId: string): string {
+export function toShipmentStreamName(shipmentId: string): string {
   return shipmentId.replace(/^shp_/, SHIPMENT_STREAM_PREFIX);
 }
 
 /** Converts `shipment-<token>` to `shp_<token>`. */
-export function parseStreamName(stream: string): string {
+export function convertStreamNameToShipmentId(stream: string): string {
   return stream.replace(/^shipment-/, SHIPMENT_ID_PREFIX);
 }
 
@@ -65,7 +65,7 @@ export function isShipmentStream(stream: unknown): boolean {
   return (
     typeof stream === 'string' &&
     stream.startsWith(SHIPMENT_STREAM_PREFIX) &&
-    parseShipmentId(parseStreamName(stream)) !== undefined
+    parseShipmentId(convertStreamNameToShipmentId(stream)) !== undefined
   );
 }
 
@@ -98,7 +98,7 @@ interface EventTypeVersions {
   readonly type: string;
   readonly formerVersions?: readonly FormerEventVersion[];
 }
-interface StoredBody {
+interface StoredEventBody {
   readonly type: string;
   readonly data: JsonObject;
 }
@@ -106,8 +106,8 @@ interface StoredBody {
 /** Returns a function that converts stored events of any version to the newest version. */
 export function createEventUpcaster(
   kinds: readonly EventTypeVersions[],
-): (type: string, data: JsonObject) => StoredBody {
-  const known = new Map<string, (data: JsonObject) => StoredBody>();
+): (type: string, data: JsonObject) => StoredEventBody {
+  const known = new Map<string, (data: JsonObject) => StoredEventBody>();
   for (const { type, formerVersions = [] } of kinds) {
     known.set(type, (data) => ({ type, data }));
     formerVersions.forEach((former, place) => {
@@ -128,17 +128,17 @@ const upcastStoredEvent = createEventUpcaster(storedEventDescriptors);
 export function upcastEventBody(type: string, data: JsonObject): ShipmentEventBody {
   // The cast is safe, because the type determines the form of the data.
   return addMissingMilestoneFields(
-    addMissingShipmentPrecisions(upcastStoredEvent(type, data) as unknown as ShipmentEventBody),
+    addMissingTimePrecisionsToEvent(upcastStoredEvent(type, data) as unknown as ShipmentEventBody),
   );
 }
 
 /** Adds the precisions to the shipment or legs of an event that was stored before days were known. */
-function addMissingShipmentPrecisions(event: ShipmentEventBody): ShipmentEventBody {
+function addMissingTimePrecisionsToEvent(event: ShipmentEventBody): ShipmentEventBody {
   if (event.type === 'shipment.created.v1') {
     const { shipment } = event.data;
     if ((shipment as Partial<ShipmentRecord>).eta_precision !== undefined) return event;
     const legs = addMissingPrecisions(shipment.legs);
-    return { ...event, data: { ...event.data, shipment: { ...shipment, ...TIME_PRECISION, legs } } };
+    return { ...event, data: { ...event.data, shipment: { ...shipment, ...DEFAULT_TIME_PRECISIONS, legs } } };
   }
   if (event.type !== 'shipment.changed.v1') return event;
   const { changes } = event.data;
@@ -149,7 +149,11 @@ function addMissingShipmentPrecisions(event: ShipmentEventBody): ShipmentEventBo
   return { ...event, data: { ...event.data, changes: { ...changes, legs } } };
 }
 
-const TIME_PRECISION = { etd_precision: 'time', eta_precision: 'time', original_eta_precision: 'time' } as const;
+const DEFAULT_TIME_PRECISIONS = {
+  etd_precision: 'time',
+  eta_precision: 'time',
+  original_eta_precision: 'time',
+} as const;
 
 /** Adds the fields to the milestones of an event that did not exist when the event was stored. */
 function addMissingMilestoneFields(event: ShipmentEventBody): ShipmentEventBody {
@@ -160,7 +164,7 @@ function addMissingMilestoneFields(event: ShipmentEventBody): ShipmentEventBody 
   const { changes } = event.data;
   if (changes.milestone === undefined) return event;
   const { from, to } = changes.milestone;
-  const milestone = { from: addMissingDetails(from), to: to && addMissingDetails(to) };
+  const milestone = { from: addMissingMilestoneDetails(from), to: to && addMissingMilestoneDetails(to) };
   if (milestone.from === from && milestone.to === to) return event;
   return { ...event, data: { ...event.data, changes: { ...changes, milestone } } };
 }
@@ -169,9 +173,9 @@ function addMissingFieldsToMilestones<
   Field extends string,
   Event extends { readonly data: Readonly<Record<Field, Milestone>> },
 >(event: Event, fields: readonly Field[]): Event {
-  const isComplete = fields.every((field) => addMissingDetails(event.data[field]) === event.data[field]);
+  const isComplete = fields.every((field) => addMissingMilestoneDetails(event.data[field]) === event.data[field]);
   if (isComplete) return event;
-  const completed = Object.fromEntries(fields.map((field) => [field, addMissingDetails(event.data[field])]));
+  const completed = Object.fromEntries(fields.map((field) => [field, addMissingMilestoneDetails(event.data[field])]));
   return { ...event, data: { ...event.data, ...completed } };
 }
 

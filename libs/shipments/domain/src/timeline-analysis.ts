@@ -1,10 +1,10 @@
 import type { Timestamp } from '@tracking/contracts';
 import { selectCountingMilestones, type CountingMilestones } from './journey.ts';
-import { type ActualMilestones, MilestoneGroups, type SortedEntries } from './milestone-groups.ts';
+import { type ActualMilestones, MilestonesByKind, type SortedEntries } from './milestone-groups.ts';
 import { MilestoneClassifier, type MilestoneKind } from './milestone-kind.ts';
 import { findIgnoringRule } from './milestone-meaning.ts';
-import type { Route } from './route.ts';
-import type { DroppedReports, ShipmentState, TimelineEntry } from './state.ts';
+import type { ShipmentRoute } from './route.ts';
+import type { DroppedReportSeries, ShipmentState, TimelineEntry } from './state.ts';
 import { chooseLaterEntry, TIME_BEFORE_ALL_TIMESTAMPS, MilestoneSummary } from './milestone-summary.ts';
 import type { ExpectedJourneyTimes } from './trips.ts';
 
@@ -13,7 +13,7 @@ import type { ExpectedJourneyTimes } from './trips.ts';
  * timeline order.
  */
 export interface TimelineAnalysis {
-  readonly route: Route;
+  readonly route: ShipmentRoute;
   /** Summary of the actual milestones that name no container. */
   readonly unnamed: MilestoneSummary;
   /** Summaries of actual milestones by container. They include only containers of the shipment. */
@@ -39,20 +39,20 @@ export interface TimelineAnalysis {
   /** Estimates that a later report replaced. They count if that report was stated after the actual time. */
   readonly replacedEstimates: readonly TimelineEntry[];
   /** Reports of estimates that are no longer on the timeline, without those of containers that were removed. */
-  readonly droppedReports: readonly DroppedReports[];
+  readonly droppedReports: readonly DroppedReportSeries[];
   readonly last: TimelineEntry | undefined;
 }
 
 /** Analyses a timeline, whose entries are in timeline order. */
 export function analyseMilestoneTimeline(
   { timeline, droppedEstimates }: Pick<ShipmentState, 'timeline' | 'droppedEstimates'>,
-  route: Route,
+  route: ShipmentRoute,
   containers: readonly string[],
   times: ExpectedJourneyTimes,
 ): TimelineAnalysis {
   const present = new Set(containers);
   const classifier = new MilestoneClassifier(route);
-  const sorter = new MilestoneSorter();
+  const sorter = new MilestoneGrouper();
   for (const entry of timeline) {
     const rule = findIgnoringRule(entry.milestone, present);
     if (rule === 'newer_estimate') sorter.replacedEstimates.push(entry);
@@ -69,20 +69,20 @@ export function analyseMilestoneTimeline(
   );
 }
 
-const NO_DROPPED_REPORTS: readonly DroppedReports[] = [];
+const NO_DROPPED_REPORTS: readonly DroppedReportSeries[] = [];
 
 function listDroppedReports(
   dropped: ShipmentState['droppedEstimates'],
   containers: ReadonlySet<string>,
-): readonly DroppedReports[] {
+): readonly DroppedReportSeries[] {
   if (dropped.size === 0) return NO_DROPPED_REPORTS;
   return [...dropped.values()].filter(({ sample }) => findIgnoringRule(sample, containers) === 'newer_estimate');
 }
 
 /** Sorts the milestones of a timeline into the lists that the rules need. */
-class MilestoneSorter implements ActualMilestones {
-  readonly unnamed = new MilestoneGroups();
-  readonly named = new Map<string, MilestoneGroups>();
+class MilestoneGrouper implements ActualMilestones {
+  readonly unnamed = new MilestonesByKind();
+  readonly named = new Map<string, MilestonesByKind>();
   readonly estimates: TimelineEntry[] = [];
   readonly replacedEstimates: TimelineEntry[] = [];
   readonly departures: TimelineEntry[] = [];
@@ -93,7 +93,7 @@ class MilestoneSorter implements ActualMilestones {
   readonly bookingsConfirmed: TimelineEntry[] = [];
 
   addActualMilestone(entry: TimelineEntry, kind: MilestoneKind): void {
-    this.findContainerGroups(entry.milestone.container_number).addMilestone(entry, kind);
+    this.findMilestoneGroupsOfContainer(entry.milestone.container_number).addMilestone(entry, kind);
     if (kind.isLegDeparture) {
       this.legDepartures.push(entry);
       if (kind.isDeparture) this.departures.push(entry);
@@ -107,11 +107,11 @@ class MilestoneSorter implements ActualMilestones {
     if (kind.rules.takes_back === 'cancellation') this.bookingsConfirmed.push(entry);
   }
 
-  private findContainerGroups(container: string | null): MilestoneGroups {
+  private findMilestoneGroupsOfContainer(container: string | null): MilestonesByKind {
     if (container === null) return this.unnamed;
     let groups = this.named.get(container);
     if (groups === undefined) {
-      groups = new MilestoneGroups();
+      groups = new MilestonesByKind();
       this.named.set(container, groups);
     }
     return groups;
@@ -119,10 +119,10 @@ class MilestoneSorter implements ActualMilestones {
 }
 
 /** Summary of no milestones, which shipments share whose milestones all name a container. Must not be modified. */
-const EMPTY_SUMMARY = new MilestoneSummary(new MilestoneGroups(), null);
+const EMPTY_MILESTONE_SUMMARY = new MilestoneSummary(new MilestonesByKind(), null);
 
 function summariseCountingMilestones(
-  sorted: MilestoneSorter,
+  sorted: MilestoneGrouper,
   journey: CountingMilestones,
   { route, droppedReports }: Pick<TimelineAnalysis, 'route' | 'droppedReports'>,
   { etd, created_at }: ExpectedJourneyTimes,
@@ -132,7 +132,9 @@ function summariseCountingMilestones(
     excluded.size === 0 ? entries : entries.filter((entry) => !excluded.has(entry));
   const confirmed = listCounting(sorted.bookingsConfirmed).at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL_TIMESTAMPS;
   const cancelled = listCounting(sorted.bookingsCancelled);
-  const unnamed = journey.unnamed.isEmpty ? EMPTY_SUMMARY : new MilestoneSummary(journey.unnamed, route.destination);
+  const unnamed = journey.unnamed.isEmpty
+    ? EMPTY_MILESTONE_SUMMARY
+    : new MilestoneSummary(journey.unnamed, route.destination);
   const named = new Map<string, MilestoneSummary>();
   let { last } = unnamed;
   for (const [container, groups] of journey.named) {

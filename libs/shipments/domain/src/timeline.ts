@@ -2,12 +2,17 @@ import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { isRepeatOfDroppedReport } from './dropped-estimates.ts';
 import type { EstimateReport, Overridden } from './events/event-data.ts';
-import { isFeedSource, hasOverriddenValues, restoreLastSentContent, applyOverriddenValues } from './last-sent.ts';
-import { compareReportTimes, isSameEventAndTime, listEstimates } from './reports.ts';
+import {
+  isFeedSource,
+  hasOverriddenValues,
+  restoreLastSentMilestone,
+  getOverriddenValuesAfterEvent,
+} from './last-sent.ts';
+import { compareReportTimes, isSameEventAndTime, listEstimatesOfSeries } from './reports.ts';
 import { type ShipmentState, type TimelineEntry, compareMilestones } from './state.ts';
 
 /** Changes that an event makes to the timeline. */
-export interface MilestoneChanges {
+export interface TimelineChanges {
   /** The new or changed milestone; null if the event only replaces or restores milestones. */
   readonly milestone: Milestone | null;
   readonly isNew: boolean;
@@ -28,7 +33,7 @@ export interface MilestoneChanges {
 }
 
 /** Inserts a milestone or moves a changed one, and marks the milestones that it replaces. Modifies the list. */
-export function insertMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
+export function insertMilestone(timeline: TimelineEntry[], changes: TimelineChanges, revision: number): void {
   const { superseded, restored, at, overridden } = changes;
   if (changes.milestone === null) {
     setSupersededAt(timeline, superseded, at);
@@ -48,11 +53,9 @@ export function insertMilestone(timeline: TimelineEntry[], changes: MilestoneCha
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
     written:
       previous !== undefined && keepsStatedEventAndTime(previous.milestone, milestone) ? previous.written : revision,
-    overridden: addOverriddenReportTime(applyOverriddenValues(previous, overridden), previous),
+    overridden: addOverriddenReportTime(getOverriddenValuesAfterEvent(previous, overridden), previous),
     formerReports:
-      previous === undefined
-        ? NO_FORMER_REPORTS
-        : addFormerReportOfMilestone(previous, milestone, changes.formerReport),
+      previous === undefined ? NO_FORMER_REPORTS : addFormerEstimateReport(previous, milestone, changes.formerReport),
   });
 }
 
@@ -99,7 +102,7 @@ const NO_FORMER_REPORTS: readonly EstimateReport[] = [];
 /** Maximum number of former reports of an estimate that are kept in addition to the earliest one. */
 const MAX_FORMER_REPORTS = 50;
 
-function addFormerReportOfMilestone(
+function addFormerEstimateReport(
   { milestone: previous, formerReports }: TimelineEntry,
   milestone: Milestone,
   stored: EstimateReport | null | undefined,
@@ -184,32 +187,40 @@ export function findDuplicateMilestone(
 ): RepeatedMilestone | undefined {
   const byId = findMilestoneByExternalId(timeline, input);
   if (byId !== undefined) {
-    const isOfPeople = !isFeedSource(restoreLastSentContent(byId).source);
-    return (isOfPeople ? findOverriddenRepetition(timeline, input) : undefined) ?? { entry: byId, by: 'external_id' };
+    const isOfPeople = !isFeedSource(restoreLastSentMilestone(byId).source);
+    return (
+      (isOfPeople ? findRepetitionOfOverriddenMilestone(timeline, input) : undefined) ?? {
+        entry: byId,
+        by: 'external_id',
+      }
+    );
   }
   const byContent = findMilestoneByContent(timeline, input);
   if (byContent !== undefined) return { entry: byContent, by: 'content' };
-  return findOverriddenRepetition(timeline, input) ?? findDroppedRepetition(timeline, droppedEstimates, input);
+  return (
+    findRepetitionOfOverriddenMilestone(timeline, input) ??
+    findRepetitionOfDroppedEstimate(timeline, droppedEstimates, input)
+  );
 }
 
 /** A person's estimate without `reported_at` does not repeat a dropped one, because people state what is true now. */
-function findDroppedRepetition(
+function findRepetitionOfDroppedEstimate(
   timeline: readonly TimelineEntry[],
   droppedEstimates: ShipmentState['droppedEstimates'],
   input: MilestoneInput,
 ): RepeatedMilestone | undefined {
   if (droppedEstimates.size === 0 || (!isFeedSource(input.source) && input.reported_at === null)) return undefined;
   if (!isRepeatOfDroppedReport(droppedEstimates, input)) return undefined;
-  const entry = listEstimates(timeline, input).find(({ milestone }) => milestone.superseded_at === null);
+  const entry = listEstimatesOfSeries(timeline, input).find(({ milestone }) => milestone.superseded_at === null);
   return entry && { entry, by: 'dropped' };
 }
 
-function findOverriddenRepetition(
+function findRepetitionOfOverriddenMilestone(
   timeline: readonly TimelineEntry[],
   input: MilestoneInput,
 ): RepeatedMilestone | undefined {
   if (!isFeedSource(input.source)) return undefined;
-  const entry = timeline.find((each) => isRepeatOfLastSent(each, input));
+  const entry = timeline.find((each) => isRepeatOfLastSentMilestone(each, input));
   return entry && { entry, by: 'overridden' };
 }
 
@@ -226,7 +237,11 @@ function findMilestoneByExternalId(
   for (const entry of timeline) {
     if (entry.milestone.retracted_at !== null) continue;
     if (hasSameExternalId(entry.milestone, input)) return entry;
-    if (formerly === undefined && hasOverriddenValues(entry) && hasSameExternalId(restoreLastSentContent(entry), input))
+    if (
+      formerly === undefined &&
+      hasOverriddenValues(entry) &&
+      hasSameExternalId(restoreLastSentMilestone(entry), input)
+    )
       formerly = entry;
   }
   return isFeedSource(input.source) ? formerly : undefined;
@@ -270,9 +285,9 @@ function isEstimateStatedAgain(milestone: Milestone, { classifier, reported_at }
  * Returns true if a feed repeats what it last sent for a milestone that a person has retracted or corrected since. The
  * `external_id` does not matter, because some feeds number their milestones again with each poll.
  */
-export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
+export function isRepeatOfLastSentMilestone(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
   return (
-    (retracted_at !== null || hasOverriddenValues(entry)) && isSameEventAndTime(restoreLastSentContent(entry), input)
+    (retracted_at !== null || hasOverriddenValues(entry)) && isSameEventAndTime(restoreLastSentMilestone(entry), input)
   );
 }

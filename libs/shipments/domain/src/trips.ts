@@ -2,13 +2,13 @@ import { chooseLatestTime, type MilestoneRule, type ShipmentStatus, type Timesta
 import {
   type ClassifiedEntry,
   type KindFilter,
-  type MilestoneGroups,
+  type MilestonesByKind,
   selectMilestoneGroups,
   type SortedEntries,
 } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
 import { TIME_AFTER_ALL_TIMESTAMPS, TIME_BEFORE_ALL_TIMESTAMPS } from './milestone-summary.ts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
@@ -35,7 +35,7 @@ interface Trip {
 }
 
 /** Cuts the milestones of a container into trips, and selects the trip that belongs to the shipment. */
-export class TripSelection {
+export class ContainerTripSelector {
   private readonly unnamedMovements: readonly SortedEntries[];
 
   /**
@@ -43,9 +43,9 @@ export class TripSelection {
    * @param unnamed milestones that name no container
    */
   constructor(
-    private readonly own: MilestoneGroups,
-    private readonly unnamed: MilestoneGroups,
-    private readonly route: Route,
+    private readonly own: MilestonesByKind,
+    private readonly unnamed: MilestonesByKind,
+    private readonly route: ShipmentRoute,
     private readonly times: ExpectedJourneyTimes,
   ) {
     this.unnamedMovements = selectMilestoneGroups([unnamed], ({ isLoadedMovement }) => isLoadedMovement);
@@ -75,14 +75,14 @@ export class TripSelection {
    * container needs no cutting. Returns false if that is not certain.
    */
   private isSingleTrip(): boolean {
-    const returned = findEarliestTime(this.own, isEmptyReturn);
+    const returned = findEarliestTimeOfKind(this.own, isEmptyReturn);
     const returnedAgain = findLatestTime(this.own, isEmptyReturn);
     const pickedUp = findLatestTime(this.own, ({ code }) => code === 'empty_picked_up');
     const loaded = findLatestTime(this.own, ({ isLoadedMovement }) => isLoadedMovement);
     if (pickedUp >= loaded || loaded >= returned) return false;
     if (findLatestTime(this.own, (kind) => !isEmptyReturn(kind)) > returned) return false;
     const { etd, created_at } = this.times;
-    return returnedAgain >= (etd ?? created_at) && !this.isLoadedBetween(returned, returnedAgain);
+    return returnedAgain >= (etd ?? created_at) && !this.hasLoadedMovementBetween(returned, returnedAgain);
   }
 
   /**
@@ -98,7 +98,7 @@ export class TripSelection {
       if (kind.code === 'empty_picked_up') pickUps = since === occurred_at ? [...pickUps, entry] : [entry];
       else if (kind.isLoadedMovement) pickUps = [];
       else if (since !== undefined && isEmptyReturn(kind)) {
-        if (!this.isLoadedBetween(since, occurred_at)) unused.push(...pickUps, entry);
+        if (!this.hasLoadedMovementBetween(since, occurred_at)) unused.push(...pickUps, entry);
         pickUps = [];
       }
     }
@@ -109,7 +109,7 @@ export class TripSelection {
   private splitIntoTrips(): readonly Trip[] {
     const trips: Trip[] = [];
     let current: Trip | undefined;
-    for (const each of this.own.listInTimelineOrder()) {
+    for (const each of this.own.listMilestonesInTimelineOrder()) {
       const { occurred_at } = each.entry.milestone;
       if (current === undefined || (current.ended !== undefined && occurred_at > current.ended)) {
         current = { entries: [], ended: undefined, isLoaded: false };
@@ -128,7 +128,7 @@ export class TripSelection {
     for (const trip of trips) {
       const last = merged.at(-1);
       const since = last?.ended ?? TIME_BEFORE_ALL_TIMESTAMPS;
-      if (trip.ended !== undefined) trip.isLoaded ||= this.isLoadedBetween(since, trip.ended);
+      if (trip.ended !== undefined) trip.isLoaded ||= this.hasLoadedMovementBetween(since, trip.ended);
       if (last === undefined || trip.ended === undefined || trip.isLoaded) merged.push(trip);
       else {
         last.entries.push(...trip.entries);
@@ -139,7 +139,7 @@ export class TripSelection {
   }
 
   /** Returns true if a milestone without a container is a loaded movement in the span. */
-  private isLoadedBetween(after: Timestamp, until: Timestamp): boolean {
+  private hasLoadedMovementBetween(after: Timestamp, until: Timestamp): boolean {
     return this.unnamedMovements.some((group) => {
       const first = group[findFirstIndex(group, ({ occurred_at }) => occurred_at > after)];
       return first !== undefined && first.milestone.occurred_at <= until;
@@ -154,29 +154,29 @@ export class TripSelection {
     let least = Infinity;
     for (const [index, { entries, ended, isLoaded }] of trips.entries()) {
       const isOver = ended !== undefined && ended < time;
-      if (!isLoaded || (isOver && (etd !== null || !this.belongsToRoute(entries)))) continue;
+      if (!isLoaded || (isOver && (etd !== null || !this.isTripOnRoute(entries)))) continue;
       const began = entries[0]?.entry.milestone.occurred_at ?? time;
-      const distance = measureDistance({ from: time, until: etdEnd ?? created_at }, began, ended);
+      const distance = computeTimeDistanceMs({ from: time, until: etdEnd ?? created_at }, began, ended);
       if (distance <= least) [chosen, least] = [index, distance];
     }
     return chosen;
   }
 
   /** Returns true if the trip left the origin or reached the destination, as far as its places are known. */
-  private belongsToRoute(entries: readonly ClassifiedEntry[]): boolean {
+  private isTripOnRoute(entries: readonly ClassifiedEntry[]): boolean {
     const isShownBy = (kind: MilestoneKind) => isSignOfTripOnRoute(kind, this.route);
     return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasMilestoneOfKind(isShownBy);
   }
 }
 
-function findEarliestTime(groups: MilestoneGroups, matches: KindFilter): Timestamp {
+function findEarliestTimeOfKind(groups: MilestonesByKind, matches: KindFilter): Timestamp {
   let earliest = TIME_AFTER_ALL_TIMESTAMPS;
   for (const [first] of selectMilestoneGroups([groups], matches))
     if (first !== undefined && first.milestone.occurred_at < earliest) earliest = first.milestone.occurred_at;
   return earliest;
 }
 
-function findLatestTime(groups: MilestoneGroups, matches: KindFilter): Timestamp {
+function findLatestTime(groups: MilestonesByKind, matches: KindFilter): Timestamp {
   return chooseLatestTime(
     ...selectMilestoneGroups([groups], matches).map((entries) => entries.at(-1)?.milestone.occurred_at ?? ''),
   );
@@ -196,7 +196,7 @@ function excludeMilestonesUntilLastReturn(
 /** Returns true if milestones of the kind show that the trip left the origin or reached the destination. */
 function isSignOfTripOnRoute(
   { rules: { status }, located: { key, isKnown }, isDeparture, isArrivalOrStop }: MilestoneKind,
-  { origin, destination }: Route,
+  { origin, destination }: ShipmentRoute,
 ): boolean {
   if (isDeparture) return !isKnown || origin === null || key === origin;
   const isAtEnd = status !== null && DESTINATION_STATUSES.includes(status);
@@ -207,7 +207,7 @@ function isSignOfTripOnRoute(
 const DESTINATION_STATUSES: readonly ShipmentStatus[] = ['available_for_pickup', 'out_for_delivery', 'delivered'];
 
 /** Returns the distance of a time or day from a span in milliseconds; 0 if they have an instant in common. */
-function measureDistance(
+function computeTimeDistanceMs(
   time: { readonly from: Timestamp; readonly until: Timestamp },
   from: Timestamp,
   until: Timestamp | undefined,

@@ -6,18 +6,21 @@ import {
   chooseEarlierTimelineEntry,
   chooseLaterTime,
 } from './milestone-summary.ts';
-import type { Route } from './route.ts';
+import type { ShipmentRoute } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
-import { isDepartedImmediately, type DemotionTimes } from './status-demotions.ts';
+import { isDepartedImmediately, type StatusDemotionTimes } from './status-demotions.ts';
 import { findFirstIndex } from './timeline.ts';
 
 /** Modes in which goods that could not be delivered wait for pickup. */
-const MODES_WITH_PICKUP_AFTER_ATTEMPT: readonly (Mode | null)[] = ['courier', 'road', 'air'];
+const PICKUP_AFTER_FAILED_DELIVERY_MODES: readonly (Mode | null)[] = ['courier', 'road', 'air'];
 
-const NO_DEPARTURES: DemotionTimes['departedFrom'] = [];
+const NO_DEPARTURES: StatusDemotionTimes['departedFrom'] = [];
 
 /** Returns the turning points of a container: times before which its milestones are demoted. */
-export function computeDemotionTimes(summaries: readonly MilestoneSummary[], route: Route): DemotionTimes {
+export function computeMilestoneDemotionTimes(
+  summaries: readonly MilestoneSummary[],
+  route: ShipmentRoute,
+): StatusDemotionTimes {
   // Named fields are faster than the keys of `findLatestTime`, and each derivation reads these.
   let departed = TIME_BEFORE_ALL_TIMESTAMPS;
   let railDeparted = TIME_BEFORE_ALL_TIMESTAMPS;
@@ -27,7 +30,7 @@ export function computeDemotionTimes(summaries: readonly MilestoneSummary[], rou
   let delivered: TimelineEntry | undefined;
   let located: TimelineEntry | undefined;
   let returnStarted = TIME_AFTER_ALL_TIMESTAMPS;
-  let departedFrom: DemotionTimes['departedFrom'] = NO_DEPARTURES;
+  let departedFrom: StatusDemotionTimes['departedFrom'] = NO_DEPARTURES;
   for (const summary of summaries) {
     if (summary.departedFrom !== undefined) departedFrom = [...departedFrom, summary.departedFrom];
     delivered = chooseEarlierTimelineEntry(delivered, summary.deliveredOrLater);
@@ -47,10 +50,10 @@ export function computeDemotionTimes(summaries: readonly MilestoneSummary[], rou
   let arrived = getOccurredAt(located) ?? TIME_AFTER_ALL_TIMESTAMPS;
   for (const { demotable } of summaries) {
     const arrivals = demotable.arrived_unlocated;
-    if (arrivals !== undefined) arrived = findEarlierArrival(arrived, arrivals, { moved, departedFrom }, route);
+    if (arrivals !== undefined) arrived = chooseEarlierArrivalTime(arrived, arrivals, { moved, departedFrom }, route);
   }
   let availableAgain = TIME_BEFORE_ALL_TIMESTAMPS;
-  if (MODES_WITH_PICKUP_AFTER_ATTEMPT.includes(route.mode)) {
+  if (PICKUP_AFTER_FAILED_DELIVERY_MODES.includes(route.mode)) {
     const since = chooseLatestTime(unavailable, returning);
     for (const { demotable } of summaries)
       availableAgain = chooseLatestTime(availableAgain, findLastAvailability(demotable, since, moved));
@@ -74,11 +77,11 @@ export function computeDemotionTimes(summaries: readonly MilestoneSummary[], rou
  * Returns the earlier of a time and the first arrival at a missing or unknown place that no later movement demotes.
  * @param arrivals arrivals at missing and unknown places, in timeline order
  */
-function findEarlierArrival(
+function chooseEarlierArrivalTime(
   arrived: Timestamp,
   arrivals: readonly TimelineEntry[],
-  points: Pick<DemotionTimes, 'moved' | 'departedFrom'>,
-  route: Route,
+  points: Pick<StatusDemotionTimes, 'moved' | 'departedFrom'>,
+  route: ShipmentRoute,
 ): Timestamp {
   const start = findFirstIndex(arrivals, ({ occurred_at }) => occurred_at >= points.moved);
   const first = getOccurredAt(findStayingArrival(arrivals, start, points, route)) ?? TIME_AFTER_ALL_TIMESTAMPS;
@@ -121,8 +124,8 @@ function findLastAvailability(
 export function findStayingArrival(
   arrivals: readonly TimelineEntry[],
   start: number,
-  points: Pick<DemotionTimes, 'departedFrom'>,
-  route: Route,
+  points: Pick<StatusDemotionTimes, 'departedFrom'>,
+  route: ShipmentRoute,
 ): TimelineEntry | undefined {
   let place = start;
   let arrival = arrivals[place];

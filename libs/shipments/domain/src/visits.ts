@@ -2,7 +2,7 @@ import type { Milestone } from '@tracking/contracts';
 import {
   type ActualMilestones,
   type KindFilter,
-  type MilestoneGroups,
+  type MilestonesByKind,
   selectMilestoneGroups,
   type SortedEntries,
 } from './milestone-groups.ts';
@@ -12,23 +12,23 @@ import type { TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
 /**
- * Finds actual milestones that a later report of the same visit replaces. A feed without `external_id` reports a changed
- * time as another milestone. If the event happens once per visit, only the report that was stated last counts for each
- * visit, among the milestones with the same code, container, place and source. Milestones that other rules exclude
- * must not be among them, because they neither replace reports nor begin or end visits.
+ * Finds actual milestones that a later report of the same visit replaces. A feed without `external_id` reports a
+ * changed time as another milestone. If the event happens once per visit, only the report that was stated last counts
+ * for each visit, among the milestones with the same code, container, place and source. Milestones that other rules
+ * exclude must not be among them, because they neither replace reports nor begin or end visits.
  */
 export function findReplacedReports({ unnamed, named }: ActualMilestones): ReadonlySet<TimelineEntry> {
   const replaced = new Set<TimelineEntry>();
-  for (const own of named.values()) addReportsReplacedInVisit(own, [own, unnamed], replaced);
+  for (const own of named.values()) collectReportsReplacedInVisit(own, [own, unnamed], replaced);
   // Milestones without a container concern every container, so the departures and arrivals of all containers count.
-  addReportsReplacedInVisit(unnamed, [unnamed, ...named.values()], replaced);
+  collectReportsReplacedInVisit(unnamed, [unnamed, ...named.values()], replaced);
   return replaced;
 }
 
 /** @param around milestones whose departures and arrivals begin and end visits */
-function addReportsReplacedInVisit(
-  groups: MilestoneGroups,
-  around: readonly MilestoneGroups[],
+function collectReportsReplacedInVisit(
+  groups: MilestonesByKind,
+  around: readonly MilestonesByKind[],
   replaced: Set<TimelineEntry>,
 ): void {
   for (const { kind, entries } of listRepeatedReports(groups)) {
@@ -45,12 +45,12 @@ function addReportsReplacedInVisit(
 }
 
 /** Milestones with one code and place that may be reports of the same event. */
-interface PossibleRepetitions {
+interface PossiblyRepeatedMilestones {
   readonly kind: MilestoneKind;
   readonly entries: readonly TimelineEntry[];
 }
 
-function listRepeatedReports(groups: MilestoneGroups): readonly PossibleRepetitions[] {
+function listRepeatedReports(groups: MilestonesByKind): readonly PossiblyRepeatedMilestones[] {
   const repeated = findRepeatedKeys(groups);
   if (repeated.size === 0) return [];
   const byKey = new Map<string, { readonly kind: MilestoneKind; readonly entries: TimelineEntry[] }>();
@@ -64,11 +64,11 @@ function listRepeatedReports(groups: MilestoneGroups): readonly PossibleRepetiti
   return [...byKey.values()].filter((reports) => reports.entries.length > 1);
 }
 
-const NO_REPORT_KEYS: ReadonlySet<string> = new Set();
+const EMPTY_REPORT_KEY_SET: ReadonlySet<string> = new Set();
 
-/** Returns the keys of several milestones. */
-function findRepeatedKeys(groups: MilestoneGroups): ReadonlySet<string> {
-  if (!mayHaveRepeatedKeys(groups)) return NO_REPORT_KEYS;
+/** Returns the report keys that several milestones have. */
+function findRepeatedKeys(groups: MilestonesByKind): ReadonlySet<string> {
+  if (!mayHaveRepeatedReportKeys(groups)) return EMPTY_REPORT_KEY_SET;
   const repeated = new Set<string>();
   const seen = new Set<string>();
   for (const [{ reportKey }, { length }] of groups) {
@@ -79,8 +79,11 @@ function findRepeatedKeys(groups: MilestoneGroups): ReadonlySet<string> {
   return repeated;
 }
 
-/** Kinds whose places are named by their codes have keys of their own. Most shipments have only such kinds. */
-function mayHaveRepeatedKeys(groups: MilestoneGroups): boolean {
+/**
+ * Returns true unless each report key certainly belongs to only one milestone. Kinds whose places are named by their
+ * codes have keys of their own; most shipments have only such kinds.
+ */
+function mayHaveRepeatedReportKeys(groups: MilestonesByKind): boolean {
   for (const [{ reportKey, isPlaceCode }, { length }] of groups)
     if (reportKey !== undefined && (length > 1 || !isPlaceCode)) return true;
   return false;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { ShipmentFields } from '@tracking/contracts';
+import type { ClientShipmentFields } from '@tracking/contracts';
 import { explainShipment } from '../src/index.ts';
-import { journeyPlaces } from './journey-places.ts';
-import { createLegFieldsWithDefaults, Scenario } from './scenario.ts';
+import { journeyPlacesStub } from './journey-places.ts';
+import { createLegFieldsWithDefaults, ShipmentScenario } from './scenario.ts';
 
 const GUIDE = new URL('../../../../docs/guides/statuses-and-milestones.md', import.meta.url);
 const COLUMNS = ['date', 'code', 'location', 'status', 'rule'] as const;
@@ -14,7 +14,7 @@ type Row = Readonly<Record<(typeof COLUMNS)[number], string>> & { readonly time:
 /** A journey of the guide: the shipment as its JSON describes it, and the milestones of its table. */
 interface Journey {
   readonly title: string;
-  readonly fields: Partial<ShipmentFields>;
+  readonly fields: Partial<ClientShipmentFields>;
   readonly rows: readonly Row[];
 }
 
@@ -30,7 +30,7 @@ function parseJourneys(text: string): readonly Journey[] {
       const [head, , ...rows] = part.split('\n').filter((line) => line.startsWith('|'));
       if (json === undefined || head === undefined || rows.length === 0) throw new Error(`${title} is not complete`);
       expect(parseCells(head)).toEqual(COLUMNS);
-      return { title, fields: JSON.parse(json) as Partial<ShipmentFields>, rows: rows.map(parseRow) };
+      return { title, fields: JSON.parse(json) as Partial<ClientShipmentFields>, rows: rows.map(parseRow) };
     });
 }
 
@@ -51,8 +51,8 @@ function parseCells(line: string): readonly string[] {
 
 /** Creates the shipment and posts its milestones. Returns the shipment and the statuses after each milestone. */
 function runJourney({ fields }: Journey, rows: readonly Row[]) {
-  const scenario = new Scenario();
-  scenario.places = journeyPlaces;
+  const scenario = new ShipmentScenario();
+  scenario.places = journeyPlacesStub;
   const legs = fields.legs?.map(createLegFieldsWithDefaults);
   scenario.setTimeOfNextCommand(CREATED).upsertShipment({ external_id: 'PO-1', ...fields, ...(legs && { legs }) });
   scenario.setTimeOfNextCommand(POSTED);
@@ -65,13 +65,13 @@ function runJourney({ fields }: Journey, rows: readonly Row[]) {
 }
 
 /** Returns the rule of each milestone by its time. */
-function findRules({ state, settings }: Scenario): ReadonlyMap<string, string> {
+function findRules({ state, settings }: ShipmentScenario): ReadonlyMap<string, string> {
   if (state === undefined) throw new Error('the shipment does not exist');
-  const { milestones } = explainShipment(state, { places: journeyPlaces, settings });
+  const { milestones } = explainShipment(state, { places: journeyPlacesStub, settings });
   return new Map(milestones.map(({ occurred_at, rule }) => [occurred_at, rule]));
 }
 
-function listRules(scenario: Scenario, rows: readonly Row[]): readonly unknown[] {
+function listRules(scenario: ShipmentScenario, rows: readonly Row[]): readonly unknown[] {
   const rules = findRules(scenario);
   return rows.map(({ time }) => rules.get(time));
 }

@@ -1,4 +1,4 @@
-import { normalisePlaceName, type Place, type Places } from '@tracking/contracts';
+import { normalisePlaceName, type Place, type PlaceLookup } from '@tracking/contracts';
 
 type Row = readonly [code: string, name: string, latitude: number, longitude: number, country?: string];
 
@@ -36,16 +36,16 @@ const PLACES_BY_CODE: ReadonlyMap<string, Place> = new Map(
   ]),
 );
 const PLACE_ALIASES: Readonly<Record<string, readonly string[]>> = { MIL: ['MXP'], MXP: ['MIL'] };
-const PLACES_BY_STATE: Readonly<Record<string, string>> = { ca: 'USLAX', wa: 'none' };
+const SAMPLE_PLACE_BY_US_STATE: Readonly<Record<string, string>> = { ca: 'USLAX', wa: 'none' };
 
 /** A few places with coordinates and names, as journeys of carriers contain them. */
-export const journeyPlaces: Places = {
+export const journeyPlacesStub: PlaceLookup = {
   find: (code) => PLACES_BY_CODE.get(code),
-  isUnknownCode: () => false,
+  isUnknownLocationCode: () => false,
   isPlaceName: () => false,
-  findByName(text) {
+  lookUpPlaceCodesByName(text) {
     const words = normalisePlaceName(text).split(' ');
-    const state = PLACES_BY_STATE[words.at(-1) ?? ''];
+    const state = SAMPLE_PLACE_BY_US_STATE[words.at(-1) ?? ''];
     const name = (state === undefined ? words : words.slice(0, -1)).join(' ');
     const named = JOURNEY_PLACE_ROWS.filter((row) => normalisePlaceName(row[1]) === name).map(([code]) => code);
     if (named.length === 0) return undefined;

@@ -1,3 +1,4 @@
-import { testDomainProperties } from './model/properties.ts';
+import { declareDomainPropertyTests } from './model/properties.ts';
 
-describe('a shipment on many random journeys', () => testDomainProperties(process.env['SOAK'] === 'true' ? 600 : 120));
+describe('a shipment on many random journeys', () =>
+  declareDomainPropertyTests(process.env['SOAK'] === 'true' ? 600 : 120));

@@ -1,4 +1,4 @@
-import { testDomainProperties } from './model/properties.ts';
+import { declareDomainPropertyTests } from './model/properties.ts';
 
 // More random journeys: model.faults.spec.ts.
-describe('a shipment on random journeys', () => testDomainProperties(40));
+describe('a shipment on random journeys', () => declareDomainPropertyTests(40));

@@ -1,4 +1,4 @@
-import { describePropertiesOverTime } from './model/timed-properties.ts';
+import { testExceptionPropertiesOverTime } from './model/timed-properties.ts';
 
 describe('exceptions on many random journeys over time', () =>
-  describePropertiesOverTime(process.env['SOAK'] === 'true' ? 600 : 120));
+  testExceptionPropertiesOverTime(process.env['SOAK'] === 'true' ? 600 : 120));

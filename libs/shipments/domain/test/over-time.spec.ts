@@ -1,4 +1,4 @@
-import { describePropertiesOverTime } from './model/timed-properties.ts';
+import { testExceptionPropertiesOverTime } from './model/timed-properties.ts';
 
 // More random journeys: over-time.faults.spec.ts.
-describe('exceptions on random journeys over time', () => describePropertiesOverTime(60));
+describe('exceptions on random journeys over time', () => testExceptionPropertiesOverTime(60));

@@ -3,34 +3,34 @@ import {
   type ExplainedException,
   TRANSPORT_MODES,
   type Milestone,
-  type ResolvedBy,
+  type ResolutionConditions,
   type ShipmentException,
   type Timestamp,
   chooseLatestTime,
 } from '@tracking/contracts';
 import { type ShipmentPatch, type ShipmentState, explainShipment } from '../src/index.ts';
-import { Scenario, scenarioPlaces } from './scenario.ts';
+import { ShipmentScenario, scenarioPlacesStub } from './scenario.ts';
 import { DAY_MS, addMsToTime } from './time-driven.ts';
 
 /** A way to resolve an exception, and the action that applies it. */
 interface Remedy {
-  readonly by: ResolvedBy['by'];
+  readonly by: ResolutionConditions['by'];
   readonly what: string;
   /** Applies the remedy and returns what it created. */
-  readonly act: (scenario: Scenario) => unknown;
+  readonly act: (scenario: ShipmentScenario) => unknown;
   /** Reverts the remedy, if possible, so that the shipment is as before. */
-  readonly undo?: ((scenario: Scenario, made: unknown) => unknown) | undefined;
+  readonly undo?: ((scenario: ShipmentScenario, made: unknown) => unknown) | undefined;
 }
 
 /** Returns a copy of the shipment for another action. */
-export function copyScenarioForAction(scenario: Scenario): Scenario {
-  return Object.assign(new Scenario(), scenario, { events: [...scenario.events] });
+export function copyScenarioForAction(scenario: ShipmentScenario): ShipmentScenario {
+  return Object.assign(new ShipmentScenario(), scenario, { events: [...scenario.events] });
 }
 
 /** Returns the explanations of the open exceptions. */
-export function explainOpenExceptions(scenario: Scenario): readonly ExplainedException[] {
+export function explainOpenExceptions(scenario: ShipmentScenario): readonly ExplainedException[] {
   const { exceptions } = explainShipment(requireScenarioState(scenario), {
-    places: scenarioPlaces,
+    places: scenarioPlacesStub,
     settings: scenario.settings,
   });
   return exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
@@ -41,11 +41,11 @@ export function explainOpenExceptions(scenario: Scenario): readonly ExplainedExc
  * exception of its type opens immediately.
  */
 export function applyActionAndReadStatus(
-  scenario: Scenario,
+  scenario: ShipmentScenario,
   told: ExplainedException,
-  act: (scenario: Scenario) => unknown,
+  act: (scenario: ShipmentScenario) => unknown,
 ): string {
-  const one = copyScenarioForAction(scenario).setTimeOfNextCommand(findEarliestTime(scenario));
+  const one = copyScenarioForAction(scenario).setTimeOfNextCommand(findEarliestTimeForCommand(scenario));
   act(one);
   const { exceptions } = requireScenarioState(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
@@ -56,7 +56,7 @@ export function applyActionAndReadStatus(
 }
 
 /** Returns a time that is not before the last command, whose clock may have jumped back, or any data of the shipment. */
-function findEarliestTime({ record, time }: Scenario, from: Timestamp | null = null): Timestamp {
+function findEarliestTimeForCommand({ record, time }: ShipmentScenario, from: Timestamp | null = null): Timestamp {
   return chooseLatestTime(time, record.updated_at, from ?? '');
 }
 
@@ -64,13 +64,13 @@ function findEarliestTime({ record, time }: Scenario, from: Timestamp | null = n
  * Checks that every explained remedy alone resolves the exception, and that nothing else did, because the exception
  * returns when the remedy is reverted.
  */
-export function expectRemediesResolveException(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
+export function expectRemediesResolveException(scenario: ShipmentScenario, onEach: (remedy: Remedy) => void): void {
   for (const told of explainOpenExceptions(scenario)) {
     const then = (what: string, act: Remedy['act']) => [told.type, what, applyActionAndReadStatus(scenario, told, act)];
     const stays = (what: string) => [told.type, what, told.status];
     expect(then('a check', (one) => one.checkRules())).toEqual(stays('a check'));
     expect(then('a change', (one) => one.patchShipment({ booking_number: 'B-1' }))).toEqual(stays('a change'));
-    for (const remedy of listSingleRemedies(scenario, told)) {
+    for (const remedy of listEachExplainedRemedy(scenario, told)) {
       const { by, what, act, undo } = remedy;
       onEach(remedy);
       const outcome = then(`${by}: ${what}`, act);
@@ -85,32 +85,36 @@ export function expectRemediesResolveException(scenario: Scenario, onEach: (reme
 }
 
 /** Returns every explained remedy, each alone. */
-function listSingleRemedies(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
+function listEachExplainedRemedy(scenario: ShipmentScenario, told: ExplainedException): readonly Remedy[] {
   return told.resolved_by.flatMap((each) =>
-    createAttemptsOfRemedy(scenario, told, each).map((way) => ({ ...way, by: each.by })),
+    createActionsOfRemedy(scenario, told, each).map((way) => ({ ...way, by: each.by })),
   );
 }
 
 /** Tests whether the shipment is cancelled by a milestone of the container, so only while it has the container. */
-function isCancelledBy({ record, state }: Scenario, number: string | null): boolean {
+function isCancelledByContainerMilestone({ record, state }: ShipmentScenario, number: string | null): boolean {
   const { status, status_milestone_id } = record;
   const cause = state?.timeline.find(({ milestone }) => milestone.id === status_milestone_id)?.milestone;
   return status === 'cancelled' && cause !== undefined && cause.container_number === number;
 }
 
-function hasMilestone({ state }: Scenario, code: string): boolean {
+function hasMilestone({ state }: ShipmentScenario, code: string): boolean {
   return state?.timeline.some(({ milestone }) => milestone.code === code) ?? false;
 }
 
 type Attempt = Omit<Remedy, 'by'>;
 
-function createAttemptsOfRemedy(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Attempt[] {
+function createActionsOfRemedy(
+  scenario: ShipmentScenario,
+  told: ExplainedException,
+  remedy: ResolutionConditions,
+): readonly Attempt[] {
   const { milestone_ids, fields, document_types } = remedy;
   switch (remedy.by) {
     case 'milestone':
-      return remedy.codes.flatMap((code) => createAttemptsForCode(scenario, told, { ...remedy, code }));
+      return remedy.codes.flatMap((code) => createResolutionAttemptsForCode(scenario, told, { ...remedy, code }));
     case 'correction':
-      return milestone_ids.flatMap((_id, which) => createCorrectionAttempts(told, which));
+      return milestone_ids.flatMap((_id, which) => createMilestoneCorrectionAttempts(told, which));
     case 'field_changed':
       return fields.flatMap((field) => createFieldChangeAttempts(field, told, scenario));
     case 'news':
@@ -120,18 +124,19 @@ function createAttemptsOfRemedy(scenario: Scenario, told: ExplainedException, re
     case 'container_taken_off': {
       const { container_numbers } = scenario.record;
       const others = container_numbers.filter((number) => number !== told.container_number);
-      const putBack = (one: Scenario) => one.upsertShipment({ container_numbers });
+      const putBack = (one: ShipmentScenario) => one.upsertShipment({ container_numbers });
       // Rules do not open an exception again that a person opened, nor one of a cancellation that starts again.
-      const undo = told.rule === null || isCancelledBy(scenario, told.container_number) ? undefined : putBack;
+      const undo =
+        told.rule === null || isCancelledByContainerMilestone(scenario, told.container_number) ? undefined : putBack;
       return [{ what: 'taken off', act: (one) => one.upsertShipment({ container_numbers: others }), undo }];
     }
     case 'document_uploaded':
     case 'document_approved': {
-      const add = (one: Scenario) => document_types.map((type) => one.addDocument({ type }).document);
-      const approve = (one: Scenario) => add(one).map((document) => one.approveDocument(document).document);
+      const add = (one: ShipmentScenario) => document_types.map((type) => one.addDocument({ type }).document);
+      const approve = (one: ShipmentScenario) => add(one).map((document) => one.approveDocument(document).document);
       const act = remedy.by === 'document_uploaded' ? add : approve;
       // A single missing document keeps the exception open.
-      const undo = (one: Scenario, made: unknown) =>
+      const undo = (one: ShipmentScenario, made: unknown) =>
         one.deleteDocument((made as readonly DocumentRecord[])[0] as DocumentRecord);
       return [{ what: document_types.join(), act, undo }];
     }
@@ -142,12 +147,12 @@ function createAttemptsOfRemedy(scenario: Scenario, told: ExplainedException, re
  * Attempts for a code: a milestone at the earliest sufficient time, and one now. If other milestones have the earliest
  * time, the attempt is 1 ms later, because a milestone of the same instant may come before them in the journey.
  */
-function createAttemptsForCode(
-  scenario: Scenario,
+function createResolutionAttemptsForCode(
+  scenario: ShipmentScenario,
   { container_number, milestone_id }: ExplainedException,
-  { code, occurred_from }: Pick<ResolvedBy, 'occurred_from'> & { readonly code: string },
+  { code, occurred_from }: Pick<ResolutionConditions, 'occurred_from'> & { readonly code: string },
 ): readonly Attempt[] {
-  const now = findEarliestTime(scenario, occurred_from);
+  const now = findEarliestTimeForCommand(scenario, occurred_from);
   const isShared = requireScenarioState(scenario).timeline.some(
     ({ milestone: { id, occurred_at } }) => id !== milestone_id && occurred_at === occurred_from,
   );
@@ -169,8 +174,8 @@ const LONG_PAST_TIME: Timestamp = '2020-01-01T00:00:00.000Z';
  * Attempts that correct the named milestone and, if others cause the same exception, each of those named next, until
  * none is left.
  */
-function createCorrectionAttempts(told: ExplainedException, which: number): readonly Attempt[] {
-  const each = (correct: (one: Scenario, id: string) => unknown) => (one: Scenario) => {
+function createMilestoneCorrectionAttempts(told: ExplainedException, which: number): readonly Attempt[] {
+  const each = (correct: (one: ShipmentScenario, id: string) => unknown) => (one: ShipmentScenario) => {
     const corrected: string[] = [];
     for (let present: ExplainedException | undefined = told; present !== undefined;) {
       const { milestone_ids = [] } = present.resolved_by.find(({ by }) => by === 'correction') ?? {};
@@ -183,7 +188,7 @@ function createCorrectionAttempts(told: ExplainedException, which: number): read
     }
     return corrected;
   };
-  const revert = (one: Scenario, made: unknown) =>
+  const revert = (one: ShipmentScenario, made: unknown) =>
     (made as readonly string[]).forEach((id) => one.correctMilestone({ id }, { classifier: 'actual' }));
   return [
     { what: 'retraction', act: each((one, id) => one.retractMilestone({ id })) },
@@ -191,17 +196,18 @@ function createCorrectionAttempts(told: ExplainedException, which: number): read
       what: 'correction',
       act: each((one, id) => one.correctMilestone({ id }, { classifier: 'planned' })),
       // Exceptions that also depend on the time since the milestone.
-      ...(!TIME_DEPENDENT_TYPES.includes(told.type) && { undo: revert }),
+      ...(!TIME_DEPENDENT_EXCEPTION_TYPES.includes(told.type) && { undo: revert }),
     },
   ];
 }
-const TIME_DEPENDENT_TYPES: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
+const TIME_DEPENDENT_EXCEPTION_TYPES: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
 
-function createNewInformationAttempts(scenario: Scenario): readonly Attempt[] {
-  const now = findEarliestTime(scenario);
+function createNewInformationAttempts(scenario: ShipmentScenario): readonly Attempt[] {
+  const now = findEarliestTimeForCommand(scenario);
   const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
     what: classifier,
-    act: (one: Scenario) => one.postMilestone('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
+    act: (one: ShipmentScenario) =>
+      one.postMilestone('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
   }));
   return [
     ...milestones,
@@ -213,34 +219,35 @@ function createNewInformationAttempts(scenario: Scenario): readonly Attempt[] {
 function createFieldChangeAttempts(
   field: string,
   { type, container_number }: ExplainedException,
-  scenario: Scenario,
+  scenario: ShipmentScenario,
 ): readonly Attempt[] {
   const { record, schedule } = requireScenarioState(scenario);
-  const ahead = addMsToTime(findEarliestTime(scenario), 400 * DAY_MS);
+  const ahead = addMsToTime(findEarliestTimeForCommand(scenario), 400 * DAY_MS);
   const place = /^legs\[(\d+)\]\.etd$/.exec(field)?.[1];
   if (place !== undefined) {
     const withEtd = (etd: Timestamp | null) =>
       schedule.legs.value.map((each, index) => (index === Number(place) ? { ...each, etd } : each));
     const etd = record.legs[Number(place)]?.etd ?? null;
-    return [createPatchAttempt({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
+    return [createReversibleShipmentPatch({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
   }
   if (field === 'last_free_day' || field === 'empty_return_by') {
-    return createContainerDayAttempts(field, container_number ?? 'no container', scenario, ahead);
+    return createReversibleContainerDateChanges(field, container_number ?? 'no container', scenario, ahead);
   }
   const { eta, etd, original_eta, mode } = record;
   const { required_documents } = scenario.settings;
   const without = TRANSPORT_MODES.find((each) => required_documents[each].length === 0) ?? null;
-  if (field === 'mode') return [createPatchAttempt({ mode: without }, { mode })];
-  if (field === 'original_eta') return [createPatchAttempt({ original_eta: eta }, { original_eta })];
-  if (field === 'eta') return [createPatchAttempt({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];
-  if (field === 'etd') return [createPatchAttempt({ etd: ahead }, { etd })];
+  if (field === 'mode') return [createReversibleShipmentPatch({ mode: without }, { mode })];
+  if (field === 'original_eta') return [createReversibleShipmentPatch({ original_eta: eta }, { original_eta })];
+  if (field === 'eta')
+    return [createReversibleShipmentPatch({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];
+  if (field === 'etd') return [createReversibleShipmentPatch({ etd: ahead }, { etd })];
   throw new Error(`nobody sets ${field}`);
 }
 
-function createContainerDayAttempts(
+function createReversibleContainerDateChanges(
   field: 'last_free_day' | 'empty_return_by',
   number: string,
-  scenario: Scenario,
+  scenario: ShipmentScenario,
   ahead: Timestamp,
 ): readonly Attempt[] {
   const day = scenario.getContainer(number)[field];
@@ -253,22 +260,22 @@ function createContainerDayAttempts(
   ];
 }
 
-function createPatchAttempt(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
+function createReversibleShipmentPatch(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
   const what = `another ${Object.keys(patch).join()}`;
   return { what, act: (one) => one.patchShipment(patch), undo: (one) => one.patchShipment(back) };
 }
 
 /** Revokes the cancellation of the client or of milestones. */
-function revokeShipmentCancellation(scenario: Scenario): void {
+function revokeShipmentCancellation(scenario: ShipmentScenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {
-    const now = addMsToTime(findEarliestTime(scenario), 1);
+    const now = addMsToTime(findEarliestTimeForCommand(scenario), 1);
     scenario.setTimeOfNextCommand(now).postMilestone('booking_confirmed', now);
   }
   if (scenario.record.status === 'cancelled') scenario.reopenShipment();
 }
 
-function requireScenarioState({ state }: Scenario): ShipmentState {
+function requireScenarioState({ state }: ShipmentScenario): ShipmentState {
   if (state === undefined) throw new Error('there is no shipment');
   return state;
 }

@@ -5,19 +5,19 @@ import type {
   LegFields,
   Milestone,
   Place,
-  Places,
+  PlaceLookup,
   RuleSettings,
   ShipmentException,
-  ShipmentFields,
+  ClientShipmentFields,
   ShipmentRecord,
   Timestamp,
 } from '@tracking/contracts';
 import { DEFAULT_RULE_SETTINGS, DomainError, EMPTY_MILESTONE_DETAILS } from '@tracking/contracts';
 import type {
   AcknowledgeException,
-  CancelShipment,
+  CancelShipmentCommand,
   CancellationDecision,
-  CheckRules,
+  CheckRulesCommand,
   ContainerPatchDecision,
   CorrectMilestone,
   DecideContext,
@@ -25,17 +25,17 @@ import type {
   DocumentInput,
   DocumentResult,
   ExceptionInput,
-  AnnouncedBytes,
+  AnnouncedFileProperties,
   ClientContainerFields,
   MilestoneDecision,
   MilestoneInput,
   MilestonePatch,
-  OpenException,
+  OpenExceptionCommand,
   PatchContainer,
   PatchDecision,
-  PatchShipment,
+  PatchShipmentCommand,
   RecordMilestone,
-  ReceivedObject,
+  ReceivedDocumentFile,
   ReopenShipment,
   ResolveException,
   RetractMilestone,
@@ -87,7 +87,7 @@ const KNOWN_PLACES: Readonly<Record<string, Partial<Place>>> = {
 };
 const SAMPLE_COUNTRIES = new Set(['CN', 'SG', 'US', 'DE', 'GB', 'KR', 'IT', 'PA']);
 
-export const scenarioPlaces: Places = {
+export const scenarioPlacesStub: PlaceLookup = {
   find(code) {
     const knownPlace = KNOWN_PLACES[code];
     if (knownPlace === undefined) return undefined;
@@ -101,9 +101,9 @@ export const scenarioPlaces: Places = {
       ...knownPlace,
     };
   },
-  isUnknownCode: (code) => !SAMPLE_COUNTRIES.has(code.slice(0, 2)),
+  isUnknownLocationCode: (code) => !SAMPLE_COUNTRIES.has(code.slice(0, 2)),
   isPlaceName: (code) => code === 'ITALY',
-  findByName: () => undefined,
+  lookUpPlaceCodesByName: () => undefined,
   listAliases: () => [],
 };
 
@@ -117,13 +117,13 @@ export function createTimeInJanuary2026(number: number, hour = 12): Timestamp {
 const START_MS = Date.UTC(2026, 5, 1);
 
 /** A shipment and its commands, one after another, with default times long after all milestones. */
-export class Scenario {
+export class ShipmentScenario {
   state: ShipmentState | undefined;
   readonly events: ShipmentEvent[] = [];
   /** Rule settings, from the next command on. */
   settings: RuleSettings = DEFAULT_RULE_SETTINGS;
   /** Known places, from the next command on. */
-  places: Places = scenarioPlaces;
+  places: PlaceLookup = scenarioPlacesStub;
   private commands = 0;
   private now: Timestamp | undefined;
   /** Time of the last command. */
@@ -136,7 +136,7 @@ export class Scenario {
   }
 
   /** Creates the shipment, or changes it. */
-  upsertShipment(fields: Partial<ShipmentFields>, options: { strict?: boolean } = {}): UpsertDecision {
+  upsertShipment(fields: Partial<ClientShipmentFields>, options: { strict?: boolean } = {}): UpsertDecision {
     return this.runCommand({
       ...this.createCommandContext(),
       ...options,
@@ -223,7 +223,7 @@ export class Scenario {
 
   /** Opens an exception by hand. */
   openException(type: ExceptionType, rest: Partial<ExceptionInput> = {}) {
-    const exception = createExceptionInput({ type, ...rest });
+    const exception = createExceptionInputForTest({ type, ...rest });
     return this.runExceptionCommand({
       ...this.createCommandContext(),
       type: 'OpenException',
@@ -243,54 +243,69 @@ export class Scenario {
   }
 
   /** Adds a document with its bytes. */
-  addDocument(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedObject> = {}) {
+  addDocument(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedDocumentFile> = {}) {
     const document = { ...createDocumentInput(rest) };
-    return this.runOnDocument({
-      ...this.commandFields(),
+    return this.runDocumentCommand({
+      ...this.createCommonCommandFields(),
       type: 'AddDocument',
       document,
-      object: createReceivedObject(object),
+      object: createSampleReceivedObject(object),
     });
   }
 
   /** Creates a document whose bytes arrive later. */
-  requestUpload(rest: Partial<DocumentInput & AnnouncedBytes> = {}) {
-    const { content_type, size_bytes, sha256: checksum_sha256 } = createReceivedObject();
+  requestUpload(rest: Partial<DocumentInput & AnnouncedFileProperties> = {}) {
+    const { content_type, size_bytes, sha256: checksum_sha256 } = createSampleReceivedObject();
     const document = { ...createDocumentInput(), content_type, size_bytes, checksum_sha256, ...rest };
-    return this.runOnDocument({ ...this.commandFields(), type: 'RequestUpload', document });
+    return this.runDocumentCommand({ ...this.createCommonCommandFields(), type: 'RequestUpload', document });
   }
 
   receiveUpload(
     { id }: Pick<DocumentRecord, 'id'>,
-    object: Partial<ReceivedObject> = {},
+    object: Partial<ReceivedDocumentFile> = {},
     kept_object_id: string | null = null,
   ) {
-    const about = { ...this.commandFields(), document_id: id, object: createReceivedObject(object), kept_object_id };
-    return this.runOnDocument({ ...about, type: 'ReceiveUpload' });
+    const about = {
+      ...this.createCommonCommandFields(),
+      document_id: id,
+      object: createSampleReceivedObject(object),
+      kept_object_id,
+    };
+    return this.runDocumentCommand({ ...about, type: 'ReceiveUpload' });
   }
 
   completeUpload({ id }: Pick<DocumentRecord, 'id'>, lost_object_id: string | null = null) {
-    return this.runOnDocument({ ...this.commandFields(), type: 'CompleteUpload', document_id: id, lost_object_id });
+    return this.runDocumentCommand({
+      ...this.createCommonCommandFields(),
+      type: 'CompleteUpload',
+      document_id: id,
+      lost_object_id,
+    });
   }
 
   approveDocument({ id }: Pick<DocumentRecord, 'id'>) {
-    return this.runOnDocument({ ...this.commandFields(), type: 'ApproveDocument', document_id: id });
+    return this.runDocumentCommand({ ...this.createCommonCommandFields(), type: 'ApproveDocument', document_id: id });
   }
 
   rejectDocument({ id }: Pick<DocumentRecord, 'id'>, reason = 'A page is missing.') {
-    return this.runOnDocument({ ...this.commandFields(), type: 'RejectDocument', document_id: id, reason });
+    return this.runDocumentCommand({
+      ...this.createCommonCommandFields(),
+      type: 'RejectDocument',
+      document_id: id,
+      reason,
+    });
   }
 
   deleteDocument({ id }: Pick<DocumentRecord, 'id'>) {
-    return this.runOnDocument({ ...this.commandFields(), type: 'DeleteDocument', document_id: id });
+    return this.runDocumentCommand({ ...this.createCommonCommandFields(), type: 'DeleteDocument', document_id: id });
   }
 
-  private commandFields() {
+  private createCommonCommandFields() {
     return { ...this.createCommandContext(), shipment_id: SHIPMENT_ID };
   }
 
   /** Executes the command, and returns the decision with the document after it. */
-  private runOnDocument(command: DocumentCommand) {
+  private runDocumentCommand(command: DocumentCommand) {
     const decision = this.runCommand(command);
     const found = this.state?.documents.find(({ document }) => document.id === decision.documentId);
     if (found === undefined) throw new Error(`the scenario has no document ${decision.documentId}`);
@@ -298,21 +313,21 @@ export class Scenario {
   }
 
   /** Executes the command, and returns the decision with the exception after it. */
-  private runExceptionCommand(command: OpenException | AcknowledgeException | ResolveException) {
+  private runExceptionCommand(command: OpenExceptionCommand | AcknowledgeException | ResolveException) {
     const decision = this.runCommand(command);
     const exception = this.state?.exceptions.find(({ id }) => id === decision.exceptionId);
     if (exception === undefined) throw new Error(`the scenario has no exception ${decision.exceptionId}`);
     return { ...decision, exception };
   }
 
-  runCommand(command: CancelShipment | ReopenShipment): CancellationDecision;
+  runCommand(command: CancelShipmentCommand | ReopenShipment): CancellationDecision;
   runCommand(command: UpsertShipment): UpsertDecision;
-  runCommand(command: PatchShipment): PatchDecision;
+  runCommand(command: PatchShipmentCommand): PatchDecision;
   runCommand(command: PatchContainer): ContainerPatchDecision;
   runCommand(command: RecordMilestone): MilestoneDecision;
-  runCommand(command: CorrectMilestone | RetractMilestone | CheckRules): Decision<{ outcome: string }>;
+  runCommand(command: CorrectMilestone | RetractMilestone | CheckRulesCommand): Decision<{ outcome: string }>;
   runCommand(
-    command: OpenException | AcknowledgeException | ResolveException,
+    command: OpenExceptionCommand | AcknowledgeException | ResolveException,
   ): Decision<{ outcome: string; exceptionId: string }>;
   runCommand(command: DocumentCommand): Decision<DocumentResult>;
   runCommand(command: ShipmentCommand): Decision;
@@ -370,15 +385,15 @@ function describeException({ type, container_number, status, resolution }: Shipm
 }
 
 /** Creates a shipment with these fields, and a reference if they have none. */
-export function createScenario(fields: Partial<ShipmentFields> = {}): Scenario {
-  const scenario = new Scenario();
+export function createShipmentScenario(fields: Partial<ClientShipmentFields> = {}): ShipmentScenario {
+  const scenario = new ShipmentScenario();
   scenario.upsertShipment({ external_id: 'PO-1', ...fields });
   return scenario;
 }
 
 /** Creates an ocean shipment from Shanghai to Los Angeles. */
-export function createOceanShipmentScenario(fields: Partial<ShipmentFields> = {}): Scenario {
-  return createScenario({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
+export function createOceanShipmentScenario(fields: Partial<ClientShipmentFields> = {}): ShipmentScenario {
+  return createShipmentScenario({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
 }
 
 export function createMilestoneInput(
@@ -401,7 +416,9 @@ export function createMilestoneInput(
   };
 }
 
-export function createExceptionInput(fields: Partial<ExceptionInput> & Pick<ExceptionInput, 'type'>): ExceptionInput {
+export function createExceptionInputForTest(
+  fields: Partial<ExceptionInput> & Pick<ExceptionInput, 'type'>,
+): ExceptionInput {
   return {
     severity: 'medium',
     title: null,
@@ -418,12 +435,12 @@ export function createDocumentInput(fields: Partial<DocumentInput> = {}): Docume
   return { type: 'bill_of_lading', file_name: 'bill.pdf', replaces_document_id: null, ...fields };
 }
 
-export function createReceivedObject(fields: Partial<ReceivedObject> = {}): ReceivedObject {
+export function createSampleReceivedObject(fields: Partial<ReceivedDocumentFile> = {}): ReceivedDocumentFile {
   return { id: 'object-1', size_bytes: 1_000, sha256: 'ab'.repeat(32), content_type: 'application/pdf', ...fields };
 }
 
 /** Inputs of decisions other than the shipment. */
-export const SAMPLE_DECISION_INPUTS = { places: scenarioPlaces, settings: DEFAULT_RULE_SETTINGS };
+export const SAMPLE_DECISION_INPUTS = { places: scenarioPlacesStub, settings: DEFAULT_RULE_SETTINGS };
 
 export function createDecideContext(commandId: string): DecideContext {
   return { ...SAMPLE_DECISION_INPUTS, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
@@ -450,7 +467,7 @@ export function addEventMetadata(
   }));
 }
 
-export const listEventTypes = (decision: Decision): string[] => decision.events.map(({ type }) => type);
+export const listEventTypesOfDecision = (decision: Decision): string[] => decision.events.map(({ type }) => type);
 
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 

@@ -6,10 +6,10 @@ import {
   type ExceptionSettings,
   type LegFields,
   type RuleSettings,
-  type ShipmentFields,
+  type ClientShipmentFields,
   type Timestamp,
 } from '@tracking/contracts';
-import { createLegFieldsWithDefaults, Scenario } from './scenario.ts';
+import { createLegFieldsWithDefaults, ShipmentScenario } from './scenario.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -34,7 +34,10 @@ export function createRuleSettingsWithChanges(
 }
 
 /** Returns rule settings with only one type enabled. */
-export function enableOnlyType(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
+export function createRuleSettingsForOneType(
+  type: AutomaticExceptionType,
+  changes: Partial<ExceptionSettings> = {},
+): RuleSettings {
   const settings = createRuleSettingsWithChanges(type, changes);
   const exceptions = Object.fromEntries(
     AUTOMATIC_EXCEPTION_TYPES.map((each) => [
@@ -43,26 +46,26 @@ export function enableOnlyType(type: AutomaticExceptionType, changes: Partial<Ex
     ]),
   ) as unknown as RuleSettings['exceptions'];
   return type === 'missing_document'
-    ? addRequiredOceanDocuments(REQUIRED_DOCUMENT_TYPES, { ...settings, exceptions })
+    ? replaceRequiredOceanDocuments(REQUIRED_DOCUMENT_TYPES, { ...settings, exceptions })
     : { ...settings, exceptions };
 }
 
-/** Document types that `enableOnlyType` requires for ocean shipments. */
+/** Document types that `createRuleSettingsForOneType` requires for ocean shipments. */
 export const REQUIRED_DOCUMENT_TYPES = ['bill_of_lading', 'packing_list'] as const;
 
-/** Returns the settings with other required documents for ocean shipments. */
-export function addRequiredOceanDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
+/** Returns the settings with the required documents for ocean shipments replaced. */
+export function replaceRequiredOceanDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
   return { ...settings, required_documents: { ...settings.required_documents, ocean } };
 }
 
 /** Creates an ocean shipment from Shanghai to Los Angeles with only the rule of the type enabled. */
 export function createScenarioWithRule(
   type: AutomaticExceptionType,
-  fields: Partial<ShipmentFields> = {},
+  fields: Partial<ClientShipmentFields> = {},
   created: Timestamp = CREATED_AT,
-): Scenario {
-  const scenario = new Scenario().setTimeOfNextCommand(created);
-  scenario.settings = enableOnlyType(type);
+): ShipmentScenario {
+  const scenario = new ShipmentScenario().setTimeOfNextCommand(created);
+  scenario.settings = createRuleSettingsForOneType(type);
   scenario.upsertShipment({
     external_id: 'PO-1',
     mode: 'ocean',

@@ -1,7 +1,7 @@
 export {
   type EventsService,
-  READ_MODELS_TOKEN,
-  SHIPMENTS_TOKEN,
+  READ_MODELS_INJECTION_TOKEN,
+  SHIPMENTS_INJECTION_TOKEN,
   type ShipmentsHttpDependencies,
 } from './dependencies.ts';
 export type { EventStreamSettings } from './events/event-streams.ts';
@@ -10,7 +10,7 @@ export { EventsHttpModule, createShipmentReadProviders, ShipmentsHttpModule } fr
 export { ShipmentReader } from './shipments/shipment-reader.ts';
 export {
   SHIPMENT_ETAG_DESCRIPTION,
-  ShipmentOperation,
+  ApiShipmentIdParameter,
   readShipmentFields,
-  SHIPMENT_ID_PARAMETER,
+  SHIPMENT_ID_PIPE,
 } from './shipments/shipment.pipes.ts';

@@ -1,8 +1,8 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { Page, Place } from '@tracking/contracts';
-import { PageLimitField, PublicRoute, ListQueryField, TextQueryField, checkText } from '@tracking/http';
-import { PLACES_TOKEN } from './dependencies.ts';
+import { PageLimitProperty, PublicApiOperation, ListQueryProperty, TextQueryProperty, checkText } from '@tracking/http';
+import { PLACES_INJECTION_TOKEN } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
 
 const MAX_PLACE_CODES = 200;
@@ -44,29 +44,29 @@ class PlaceListResource implements Page<Place> {
 
 /** Query parameters that select places by words of their names or by their codes. */
 class ListPlacesDto {
-  @TextQueryField({
+  @TextQueryProperty({
     description: 'Words of a name, or a code. Each word must be the beginning of a word of the name, or of the code.',
     example: 'rotter',
   })
   q?: string;
 
-  @ListQueryField(checkText, MAX_PLACE_CODES, {
+  @ListQueryProperty(checkText, MAX_PLACE_CODES, {
     description: `Places with these codes, separated by commas; at most ${MAX_PLACE_CODES}.`,
     example: ['NLRTM', 'CNSHA'],
   })
   code?: string;
 
-  @PageLimitField()
+  @PageLimitProperty()
   limit?: string;
 }
 
 @ApiTags('Places')
 @Controller('v1/places')
 export class PlacesController {
-  constructor(@Inject(PLACES_TOKEN) private readonly places: ShipmentsHttpDependencies['places']) {}
+  constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: ShipmentsHttpDependencies['places']) {}
 
   @Get()
-  @PublicRoute('listPlaces', {
+  @PublicApiOperation('listPlaces', {
     summary: 'Search ports and airports',
     description: 'Searches the places that the service knows by name. Other codes are accepted in shipments too.',
     query: ListPlacesDto,
@@ -75,7 +75,7 @@ export class PlacesController {
   listPlaces(@Query() { q, code, limit }: ListPlacesDto): Page<Place> {
     const data =
       code === undefined
-        ? this.places.search(q ?? '', Number(limit ?? DEFAULT_PLACES_LIMIT))
+        ? this.places.searchPlaces(q ?? '', Number(limit ?? DEFAULT_PLACES_LIMIT))
         : this.findPlacesByCode(code);
     return { data, next_cursor: null, has_more: false };
   }

@@ -2,30 +2,30 @@ import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject } from '@tracking/contracts';
-import { createAdministrationApi } from '@tracking/administration';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { createAdministrationHttpApi } from '@tracking/administration';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
-import { createCheckedCaller, startApi } from './start-api.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import { createResponseCheckingCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let administration: NestFastifyApplication;
-let call: ReturnType<typeof createCheckedCaller>;
+let call: ReturnType<typeof createResponseCheckingCaller>;
 /** A receiver that responds with 410, so that every delivery is a dead letter after its first attempt. */
-let gone: ClientReceiver;
+let gone: ClientWebhookReceiver;
 
 beforeAll(async () => {
   api = await startApi();
   const { webhooks, logger } = api.dependencies;
   const readModels = {
-    list: () => Promise.resolve([]),
+    listReadModelStates: () => Promise.resolve([]),
     rebuild: () => Promise.reject(new Error('not here')),
     listParkedShipments: () => Promise.resolve([]),
-    retryParked: () => Promise.resolve('not_found' as const),
+    retryParkedStream: () => Promise.resolve('not_found' as const),
   };
-  administration = await createAdministrationApi({
+  administration = await createAdministrationHttpApi({
     identity: api.identity,
     idempotency: api.dependencies.idempotency,
     appUrl: 'https://app.example',
@@ -34,8 +34,8 @@ beforeAll(async () => {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  call = createCheckedCaller(await administration.getUrl());
-  gone = await startClientReceiver(hostileReceivers.answers(410));
+  call = createResponseCheckingCaller(await administration.getUrl());
+  gone = await startClientReceiver(hostileReceiverBehaviours.answers(410));
 });
 afterAll(async () => {
   await administration.close();

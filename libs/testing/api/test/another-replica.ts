@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createHttpApi } from '@tracking/http';
-import { Identity } from '@tracking/identity';
+import { IdentityServices } from '@tracking/identity';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
 import type { InjectOptions } from 'fastify';
@@ -9,7 +9,7 @@ import type { Api } from './start-api.ts';
 
 /** Delays a call of the document store, either before the call or before its result is returned. */
 export type Gate = (moment: 'asked' | 'answered') => Promise<void>;
-const GATE_WITHOUT_DELAY: Gate = () => Promise.resolve();
+const DOCUMENT_STORE_GATE_WITHOUT_DELAY: Gate = () => Promise.resolve();
 
 /**
  * Opens another gateway on the same stores. The gateway notices changes only by reading, and its clock advances only on
@@ -17,8 +17,8 @@ const GATE_WITHOUT_DELAY: Gate = () => Promise.resolve();
  */
 export async function openAnotherGateway(api: Api) {
   let elapsedMs = 0;
-  let gate = GATE_WITHOUT_DELAY;
-  const identity = await Identity.openIdentity({
+  let gate = DOCUMENT_STORE_GATE_WITHOUT_DELAY;
+  const identity = await IdentityServices.openIdentity({
     documentStore: addGateToStore((moment) => gate(moment), api.storage.documentStore),
     clock: api.dependencies.clock,
     logger: silentLogger,
@@ -39,9 +39,9 @@ export async function openAnotherGateway(api: Api) {
     after: (milliseconds: number) => (elapsedMs += milliseconds),
     /** Sets the gate that every call of the document store waits for. If the gate rejects, the call fails. */
     gate: (next: Gate) => (gate = next),
-    open: () => (gate = GATE_WITHOUT_DELAY),
+    open: () => (gate = DOCUMENT_STORE_GATE_WITHOUT_DELAY),
     close: async () => {
-      gate = GATE_WITHOUT_DELAY;
+      gate = DOCUMENT_STORE_GATE_WITHOUT_DELAY;
       await app.close();
       await identity.closeIdentity();
     },
@@ -66,7 +66,7 @@ function addGateToStore(gate: Gate, store: DocumentStore): DocumentStore {
     });
   return {
     collection: async (spec) => gated(await store.collection(spec)),
-    collectionNames: (prefix) => store.collectionNames(prefix),
+    listCollectionNames: (prefix) => store.listCollectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => store.close(),
   };

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@tracking/contracts';
-import { Identity } from '@tracking/identity';
-import { Busy, Unavailable } from '@tracking/ports';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { IdentityServices } from '@tracking/identity';
+import { BusyError, UnavailableError } from '@tracking/ports';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -11,7 +11,7 @@ const ENDPOINTS = '/v1/webhook_endpoints';
 const HIDDEN = 'hidden-value-of-a-header';
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let admin: string;
 /** Takes the place of what makes an endpoint. */
 let making: ((make: () => Promise<unknown>) => Promise<unknown>) | undefined;
@@ -66,7 +66,7 @@ describe('GET /v1/audit_log', () => {
     await api.call('POST', `${path}/verify`, { key: admin });
     // Neither changes what the endpoint may be sent.
     await api.call('POST', `${path}/verify`, { key: admin });
-    receiver.behaveAlways(hostileReceivers.answers(500));
+    receiver.behaveAlways(hostileReceiverBehaviours.answers(500));
     await api.call('POST', `${path}/verify`, { key: admin });
     await api.call('POST', `${path}/enable`, { key: admin });
     await api.call('POST', `${path}/disable`, { key: admin });
@@ -143,7 +143,7 @@ describe('GET /v1/audit_log', () => {
     const { clock, logger } = api.dependencies;
     const { documentStore } = api.storage;
     const secret = new Uint8Array(32);
-    const identity = await Identity.openIdentity({
+    const identity = await IdentityServices.openIdentity({
       documentStore,
       clock,
       logger,
@@ -183,7 +183,7 @@ describe('GET /v1/audit_log', () => {
   it('reports the outcome unknown if the result of the change is unknown', async () => {
     making = async (make) => {
       await make();
-      throw new Unavailable('document store', 'gone');
+      throw new UnavailableError('document store', 'gone');
     };
     const { status, body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('lost') });
     expect(status).toBe(503);
@@ -194,7 +194,7 @@ describe('GET /v1/audit_log', () => {
   it('reports the outcome unknown, also in the response, if a later step finds a full queue', async () => {
     making = async (make) => {
       await make();
-      throw new Busy('document store', 'too many operations are waiting for the document store; retry later');
+      throw new BusyError('document store', 'too many operations are waiting for the document store; retry later');
     };
     const { status, body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('half done') });
     expect([status, body]).toMatchObject([503, { error: { code: 'unavailable' } }]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { startApi, overrideOperations } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -344,9 +344,9 @@ describe('POST /v1/milestones/bulk', () => {
     const { readModels } = api.dependencies;
     const { shipments } = readModels.queries;
     const counted = overrideOperations(shipments, {
-      findIdsByReference: (...query) => {
+      findShipmentIdsByReference: (...query) => {
         asked.push(query[1].values);
-        return shipments.findIdsByReference(...query);
+        return shipments.findShipmentIdsByReference(...query);
       },
     });
     const queries = { ...readModels.queries, shipments: counted };
@@ -519,7 +519,7 @@ describe('with an Idempotency-Key', () => {
       shipments: overrideOperations(shipments, {
         upsertShipment: (command) =>
           isDown && command.fields.house_bill === 'LATE'
-            ? Promise.reject(new Unavailable('event store', 'gone'))
+            ? Promise.reject(new UnavailableError('event store', 'gone'))
             : shipments.upsertShipment(command),
       }),
     });
@@ -541,7 +541,7 @@ describe('with an Idempotency-Key', () => {
 
   it('returns 503 if all items got 503', async () => {
     const [key] = await keys();
-    const down = () => Promise.reject(new Unavailable('event store', 'gone'));
+    const down = () => Promise.reject(new UnavailableError('event store', 'gone'));
     const call = await api.gateway({
       shipments: overrideOperations(api.dependencies.shipments, { upsertShipment: down }),
     });

@@ -1,15 +1,15 @@
-import { hostileReceivers, startReceiver } from '@tracking/testing';
-import type { RawBehaviour, ReceivedRequest, RawReceiver } from '@tracking/testing';
+import { hostileReceiverBehaviours, startReceiver } from '@tracking/testing';
+import type { RawBehaviour, ReceivedRequest, HttpTestReceiver } from '@tracking/testing';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 /** Starts a client's receiver. It responds to challenges with their token, and to other requests as configured. */
 export async function startClientReceiver(
-  behaviour: RawBehaviour = hostileReceivers.answers(204, ''),
-): Promise<ClientReceiver> {
+  behaviour: RawBehaviour = hostileReceiverBehaviours.answers(204, ''),
+): Promise<ClientWebhookReceiver> {
   let present = behaviour;
   let challenged: RawBehaviour = (socket, request) =>
-    hostileReceivers.answers(200, readChallengeToken(request))(socket, request);
+    hostileReceiverBehaviours.answers(200, readVerificationChallenge(request))(socket, request);
   const receiver = await startReceiver((socket, request) =>
     (isChallengeRequest(request) ? challenged : present)(socket, request),
   );
@@ -26,7 +26,7 @@ export async function startClientReceiver(
   };
 }
 
-export interface ClientReceiver extends Omit<RawReceiver, 'connections' | 'openConnections'> {
+export interface ClientWebhookReceiver extends Omit<HttpTestReceiver, 'connections' | 'openConnections'> {
   readonly url: string;
   /** Changes the behaviour for all further requests, including challenges. */
   behaveAlways(behaviour: RawBehaviour): void;
@@ -56,6 +56,6 @@ function isChallengeRequest({ headers }: ReceivedRequest): boolean {
   return headers['service-event-type'] === 'endpoint.verification';
 }
 
-function readChallengeToken({ body }: ReceivedRequest): string {
+function readVerificationChallenge({ body }: ReceivedRequest): string {
   return (JSON.parse(body.toString()) as { data: { challenge: string } }).data.challenge;
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, hostileReceivers, delayStoreReads } from '@tracking/testing';
-import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import { eventually, hostileReceiverBehaviours, delayStoreReads } from '@tracking/testing';
+import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -11,7 +11,7 @@ import type { Api } from './start-api.ts';
 const REQUESTS = 30;
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let workspace: string;
 let key: string;
 
@@ -46,7 +46,7 @@ const idOf = ({ body, status, text }: ApiResponse): string => {
 };
 
 async function failedDelivery(): Promise<string> {
-  receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(503, '', { 'retry-after': '3600' }));
   await createEnabledEndpoint(api, key, receiver.url);
   const about = { created_at: new Date().toISOString(), api_version: '2026-11-01', environment: 'live' } as const;
   const workspace_id = await api.workspace(workspace);
@@ -113,7 +113,7 @@ describe.each(Object.keys(CHANGES))('30 concurrent changes of %s', (name) => {
 describe('30 concurrent requests', () => {
   it('all change the settings, even if two gateways receive them', async () => {
     const documentStore = api.storage.documentStore;
-    const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
+    const workspaceSettings = await WorkspaceSettingsStore.openWorkspaceSettings({ documentStore });
     const other = await api.gateway({ workspaceSettings });
     const statuses = await countStatuses((index) => changeSettings(index, index % 2 === 0 ? api.call : other));
     expect(statuses).toEqual({ 200: REQUESTS });

@@ -1,10 +1,10 @@
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import type { ApiDependencies } from './features.ts';
 
 /** The methods that change stored data. */
 const STORE_WRITE_METHODS = ['insert', 'replace', 'replaceMany', 'delete', 'upsert', 'writeMany', 'claim'] as const;
-const COMMAND_METHODS = {
+const COMMAND_METHOD_NAMES = {
   shipments: [
     ...(['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'] as const),
     ...(['openException', 'acknowledgeException', 'resolveException'] as const),
@@ -15,13 +15,13 @@ const COMMAND_METHODS = {
   deliveries: ['retry', 'discard'],
   replays: ['create', 'cancel', 'resume'],
   deadLetters: ['replay', 'discard'],
-  serviceAccounts: ['createAccount', 'deactivateAccount', 'reactivateAccount'],
+  serviceAccounts: ['createServiceAccount', 'deactivateServiceAccount', 'reactivateServiceAccount'],
   keys: ['createKey', 'rotateKey', 'revokeKey'],
   users: ['inviteUser', 'deactivateUser', 'reactivateUser', 'resetPassword'],
   links: ['useOneTimeLink'],
   userPasswords: ['changePassword'],
   sessions: ['renewSession'],
-  auditLog: ['beginAuditEntry', 'completeAuditEntry', 'withdrawEntry'],
+  auditLog: ['beginAuditEntry', 'completeAuditEntry', 'withdrawAuditEntry'],
 } as const;
 
 /**
@@ -46,34 +46,35 @@ export class CrashingGateway {
   /** Returns a document store for claims. Its calls fail after the crash. */
   makeStoreFailAfterCrash(store: DocumentStore): DocumentStore {
     const collection = async (spec: CollectionSpec) =>
-      this.wrapWrites(await store.collection(spec), STORE_WRITE_METHODS);
+      this.wrapWritesWithCrashes(await store.collection(spec), STORE_WRITE_METHODS);
     return new Proxy(store, {
       get: (of, name: keyof DocumentStore) => (name === 'collection' ? collection : of[name].bind(of)),
     });
   }
 
   /** Returns the features of the gateway. Their calls fail after the crash. */
-  wrapFeatures({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
+  wrapFeaturesToCrash({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
     const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {
-      serviceAccounts: this.wrapWrites(serviceAccounts, COMMAND_METHODS.serviceAccounts),
-      keys: this.wrapWrites(keys, COMMAND_METHODS.keys),
-      users: this.wrapWrites(users, COMMAND_METHODS.users),
-      links: this.wrapWrites(links, COMMAND_METHODS.links),
-      userPasswords: this.wrapWrites(userPasswords, COMMAND_METHODS.userPasswords),
-      sessions: this.wrapWrites(sessions, COMMAND_METHODS.sessions),
-      signIn: (...of: Parameters<typeof identity.signIn>) => this.runStep(true, () => identity.signIn(...of)),
-      auditLog: this.wrapWrites(auditLog, COMMAND_METHODS.auditLog),
+      serviceAccounts: this.wrapWritesWithCrashes(serviceAccounts, COMMAND_METHOD_NAMES.serviceAccounts),
+      keys: this.wrapWritesWithCrashes(keys, COMMAND_METHOD_NAMES.keys),
+      users: this.wrapWritesWithCrashes(users, COMMAND_METHOD_NAMES.users),
+      links: this.wrapWritesWithCrashes(links, COMMAND_METHOD_NAMES.links),
+      userPasswords: this.wrapWritesWithCrashes(userPasswords, COMMAND_METHOD_NAMES.userPasswords),
+      sessions: this.wrapWritesWithCrashes(sessions, COMMAND_METHOD_NAMES.sessions),
+      signIn: (...of: Parameters<typeof identity.signIn>) =>
+        this.runStepUnlessKilled(true, () => identity.signIn(...of)),
+      auditLog: this.wrapWritesWithCrashes(auditLog, COMMAND_METHOD_NAMES.auditLog),
     };
     return {
-      shipments: this.wrapWrites(shipments, COMMAND_METHODS.shipments),
-      objects: this.wrapWrites(objects, COMMAND_METHODS.objects),
+      shipments: this.wrapWritesWithCrashes(shipments, COMMAND_METHOD_NAMES.shipments),
+      objects: this.wrapWritesWithCrashes(objects, COMMAND_METHOD_NAMES.objects),
       webhooks: {
-        endpoints: this.wrapWrites(webhooks.endpoints, COMMAND_METHODS.endpoints),
-        deliveries: this.wrapWrites(webhooks.deliveries, COMMAND_METHODS.deliveries),
-        replays: this.wrapWrites(webhooks.replays, COMMAND_METHODS.replays),
+        endpoints: this.wrapWritesWithCrashes(webhooks.endpoints, COMMAND_METHOD_NAMES.endpoints),
+        deliveries: this.wrapWritesWithCrashes(webhooks.deliveries, COMMAND_METHOD_NAMES.deliveries),
+        replays: this.wrapWritesWithCrashes(webhooks.replays, COMMAND_METHOD_NAMES.replays),
         stats: webhooks.stats,
-        deadLetters: this.wrapWrites(webhooks.deadLetters, COMMAND_METHODS.deadLetters),
+        deadLetters: this.wrapWritesWithCrashes(webhooks.deadLetters, COMMAND_METHOD_NAMES.deadLetters),
       },
       identity: new Proxy(identity, {
         get: (of, name) => {
@@ -84,27 +85,27 @@ export class CrashingGateway {
     };
   }
 
-  private wrapWrites<T extends object>(target: T, writes: readonly (string & keyof T)[]): T {
+  private wrapWritesWithCrashes<T extends object>(target: T, writes: readonly (string & keyof T)[]): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {
         const method = of[name];
         if (typeof method !== 'function') return method;
         return (...args: unknown[]) =>
-          this.runStep(writes.includes(name), () =>
+          this.runStepUnlessKilled(writes.includes(name), () =>
             (method as (...all: unknown[]) => Promise<unknown>).apply(of, args),
           );
       },
     });
   }
 
-  private async runStep<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
+  private async runStepUnlessKilled<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
     if (isStep) this.steps += 1;
     const isLast = isStep && this.steps === this.dieAt;
     if (isLast && this.before) this.isDead = true;
-    if (this.isDead) throw new Unavailable('gateway', 'killed');
+    if (this.isDead) throw new UnavailableError('gateway', 'killed');
     const answer = await action();
     if (isLast) this.isDead = true;
-    if (this.isDead) throw new Unavailable('gateway', 'killed');
+    if (this.isDead) throw new UnavailableError('gateway', 'killed');
     return answer;
   }
 }

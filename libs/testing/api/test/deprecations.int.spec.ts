@@ -1,5 +1,5 @@
 import { createDeprecationHeaders } from '@tracking/http';
-import { resolveDescribedPaths } from './described-responses.ts';
+import { resolveReferencesInPaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -58,7 +58,7 @@ it('other operations have none of these headers', async () => {
 
 it('the OpenAPI description marks the operation as deprecated, and its successful responses name the headers', async () => {
   const { body } = await api.call('GET', '/openapi.json');
-  const paths = resolveDescribedPaths<{ deprecated?: boolean; responses: object }>(body);
+  const paths = resolveReferencesInPaths<{ deprecated?: boolean; responses: object }>(body);
   const deprecated = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, operation]) => (operation.deprecated ? [`${method} ${path}`] : [])),
   );

@@ -19,7 +19,7 @@ interface DescribedHeader {
   readonly required?: boolean;
   readonly schema: Schema;
 }
-interface DescribedResponse {
+interface OpenApiResponseDescription {
   readonly $ref?: string;
   readonly headers?: Record<string, { readonly $ref: string } | DescribedHeader>;
   readonly content?: Record<string, { readonly schema?: Schema }>;
@@ -34,7 +34,7 @@ interface DescribedWebhook {
 interface DescribedOperation {
   /** Requests to the endpoint, by event type and then by the expression of their URL. */
   readonly callbacks?: Record<string, Record<string, DescribedWebhook>>;
-  readonly responses: Record<string, DescribedResponse>;
+  readonly responses: Record<string, OpenApiResponseDescription>;
   readonly 'x-error-codes': readonly string[];
 }
 interface ApiDescription {
@@ -42,12 +42,12 @@ interface ApiDescription {
   readonly components: {
     readonly schemas: Record<string, Schema>;
     readonly headers: Record<string, DescribedHeader>;
-    readonly responses: Record<string, DescribedResponse>;
+    readonly responses: Record<string, OpenApiResponseDescription>;
   };
 }
 
 const OPENAPI_FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
-const SCHEMA_ID = 'https://api.example/openapi.json';
+const OPENAPI_SCHEMA_ID = 'https://api.example/openapi.json';
 /** JSON media types. Responses of other types are not parsed. */
 const PROBLEM_TYPE = 'application/problem+json';
 const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', PROBLEM_TYPE]);
@@ -56,9 +56,9 @@ export const openApiDescription = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8'))
 const CALLBACK_OPERATIONS = openApiDescription.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
 const schemaCompiler = new Ajv2020({ strict: false, allErrors: true });
 formats.default(schemaCompiler);
-for (const descriptionSchema of Object.values(openApiDescription.components.schemas))
-  forbidUndescribedFields(descriptionSchema);
-schemaCompiler.addSchema(openApiDescription, SCHEMA_ID);
+for (const openApiComponentSchema of Object.values(openApiDescription.components.schemas))
+  forbidUndescribedFields(openApiComponentSchema);
+schemaCompiler.addSchema(openApiDescription, OPENAPI_SCHEMA_ID);
 
 /** Makes the schemas refuse fields that are not described. */
 function forbidUndescribedFields(schema: Schema): void {
@@ -68,17 +68,17 @@ function forbidUndescribedFields(schema: Schema): void {
   if (typeof schema['properties'] === 'object' && schema['type'] === 'object') schema['additionalProperties'] ??= false;
 }
 
-const pathTemplates = Object.keys(openApiDescription.paths).map((template) => ({
+const openApiPathPatterns = Object.keys(openApiDescription.paths).map((template) => ({
   template,
   form: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 /** Path templates without parameters come first. */
-pathTemplates.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
+openApiPathPatterns.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
 /** Expects that the response matches the description of its operation: status, headers, and every field of the body. */
 export function expectResponseMatchesDescription(method: string, path: string, answer: ApiResponse): void {
   const place = path.split('?', 1)[0] ?? '';
-  const template = pathTemplates.find(({ form }) => form.test(place))?.template;
+  const template = openApiPathPatterns.find(({ form }) => form.test(place))?.template;
   const operation = template ? openApiDescription.paths[template]?.[method.toLowerCase()] : undefined;
   if (!template || !operation) return;
   const { responses } = operation;
@@ -86,9 +86,9 @@ export function expectResponseMatchesDescription(method: string, path: string, a
   const response = responses[status];
   const faults = response
     ? [
-        ...findHeaderErrors(resolveSharedResponse(response), answer.headers),
+        ...findResponseHeaderErrors(resolveResponseReference(response), answer.headers),
         ...findBodyErrors([template, method, status], response, answer),
-        ...(status === 'default' ? [] : findCodeErrors(operation, answer)),
+        ...(status === 'default' ? [] : findUndescribedErrorCode(operation, answer)),
       ]
     : ['the OpenAPI description lacks this status'];
   if (faults.length === 0) return;
@@ -100,23 +100,23 @@ export function expectResponseMatchesDescription(method: string, path: string, a
  * Headers that not every description of a response names: almost all responses have those of the rate limit, and error
  * responses, which operations share, have the headers of a deprecation if their operation is deprecated.
  */
-const COMMON_HEADERS: ReadonlySet<string> = new Set([
+const COMMON_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   ...['Deprecation', 'Sunset', 'Link'],
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ]);
-const SHARED_RESPONSE = '#/components/responses/';
+const SHARED_RESPONSE_REF_PREFIX = '#/components/responses/';
 
 /** Returns the response, or the shared response that it refers to. */
-function resolveSharedResponse({ $ref, ...response }: DescribedResponse): DescribedResponse {
+function resolveResponseReference({ $ref, ...response }: OpenApiResponseDescription): OpenApiResponseDescription {
   return $ref === undefined
     ? response
-    : (openApiDescription.components.responses[$ref.slice(SHARED_RESPONSE.length)] ?? {});
+    : (openApiDescription.components.responses[$ref.slice(SHARED_RESPONSE_REF_PREFIX.length)] ?? {});
 }
 
 /** Returns the paths of the description that the API serves, with the parameters and responses that operations share. */
-export function resolveDescribedPaths<Operation>(description: object): Record<string, Record<string, Operation>> {
+export function resolveReferencesInPaths<Operation>(description: object): Record<string, Record<string, Operation>> {
   const { components, paths } = description as {
     components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     paths: object;
@@ -129,13 +129,13 @@ export function resolveDescribedPaths<Operation>(description: object): Record<st
   return JSON.parse(text) as Record<string, Record<string, Operation>>;
 }
 
-function findCodeErrors(operation: DescribedOperation, { body }: ApiResponse): readonly string[] {
+function findUndescribedErrorCode(operation: DescribedOperation, { body }: ApiResponse): readonly string[] {
   const code = (body['error'] as JsonObject | undefined)?.['code'];
   if (code === undefined || operation['x-error-codes'].includes(String(code))) return [];
   return [`the OpenAPI description lacks the error code ${String(code)}`];
 }
 
-function findHeaderErrors({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
+function findResponseHeaderErrors({ headers = {} }: OpenApiResponseDescription, sent: Headers): readonly string[] {
   const faults = Object.entries(headers).flatMap(([name, header]) => {
     const { required, schema } =
       '$ref' in header ? (openApiDescription.components.headers[name] as DescribedHeader) : header;
@@ -146,7 +146,7 @@ function findHeaderErrors({ headers = {} }: DescribedResponse, sent: Headers): r
       : [`${name} is ${value}: ${schemaCompiler.errorsText()}`];
   });
   const more = Object.keys(openApiDescription.components.headers).filter(
-    (name) => sent.has(name) && !(name in headers) && !COMMON_HEADERS.has(name),
+    (name) => sent.has(name) && !(name in headers) && !COMMON_RESPONSE_HEADERS.has(name),
   );
   return [...faults, ...more.map((name) => `the OpenAPI description lacks the header ${name}`)];
 }
@@ -155,12 +155,12 @@ const schemaValidators = new Map<string, ValidateFunction>();
 
 function findBodyErrors(
   [template, method, status]: readonly [string, string, string],
-  response: DescribedResponse,
+  response: OpenApiResponseDescription,
   { headers, text, body }: ApiResponse,
 ): readonly string[] {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
-  const shared = type === PROBLEM_TYPE ? `${SHARED_RESPONSE}ProblemDetails` : response.$ref;
-  const { content = {} } = resolveSharedResponse(shared === undefined ? response : { $ref: shared });
+  const shared = type === PROBLEM_TYPE ? `${SHARED_RESPONSE_REF_PREFIX}ProblemDetails` : response.$ref;
+  const { content = {} } = resolveResponseReference(shared === undefined ? response : { $ref: shared });
   if (text === '' && Object.keys(content).length === 0) return [];
   if (!(type in content))
     return [type === '' ? 'the response body is empty' : `the OpenAPI description lacks a body of type ${type}`];
@@ -168,7 +168,7 @@ function findBodyErrors(
   const place = shared?.slice(2).split('/') ?? ['paths', template, method.toLowerCase(), 'responses', status];
   const pointer = [...place, 'content', type, 'schema'];
   const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
-  const $ref = `${SCHEMA_ID}#/${escaped.join('/')}`;
+  const $ref = `${OPENAPI_SCHEMA_ID}#/${escaped.join('/')}`;
   return findSchemaErrors($ref, body);
 }
 
@@ -194,7 +194,7 @@ function findEventSchema(type: string): string {
 
 /** Expects that the body of a webhook request matches the description of its event type. */
 export function expectEventMatchesDescription(type: string, body: unknown): void {
-  expect({ type, faults: findSchemaErrors(`${SCHEMA_ID}${findEventSchema(type)}`, body) }).toEqual({
+  expect({ type, faults: findSchemaErrors(`${OPENAPI_SCHEMA_ID}${findEventSchema(type)}`, body) }).toEqual({
     type,
     faults: [],
   });

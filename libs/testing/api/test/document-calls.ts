@@ -37,7 +37,7 @@ export const createFormFilePart = (content: Uint8Array = SMALL_PDF, name = 'invo
   fileName: `filename="${name}"`,
   content,
 });
-export const DOCUMENT_TYPE_PART: FormPart = { name: 'type', content: 'commercial_invoice' };
+export const SAMPLE_DOCUMENT_TYPE_PART: FormPart = { name: 'type', content: 'commercial_invoice' };
 
 /** Creates the beginning of a message of Outlook: a compound file with the header and the directory of a message. */
 export function createOutlookMessage(): Buffer {
@@ -71,7 +71,7 @@ export class DocumentApiRequests {
   /** @param body parts of the form, or an encoded form */
   sendUpload(
     shipment: string,
-    body: readonly FormPart[] | Buffer = [DOCUMENT_TYPE_PART, createFormFilePart()],
+    body: readonly FormPart[] | Buffer = [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()],
     headers: Readonly<Record<string, string>> = {},
   ): Promise<ApiResponse> {
     const raw = new Uint8Array(Buffer.isBuffer(body) ? body : encodeMultipartForm(body as readonly FormPart[]));
@@ -120,7 +120,7 @@ export class DocumentApiRequests {
   }
 
   /** Calls an operation on a document, with an optional JSON body. */
-  postOperation(id: string, what: string, json?: object): Promise<ApiResponse> {
+  postDocumentOperation(id: string, what: string, json?: object): Promise<ApiResponse> {
     return this.api.call('POST', `/v1/documents/${id}/${what}`, { key: this.key, json });
   }
 

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { DocumentApiRequests, SMALL_PDF, DOCUMENT_TYPE_PART, createFormFilePart, sha256 } from './document-calls.ts';
+import {
+  DocumentApiRequests,
+  SMALL_PDF,
+  SAMPLE_DOCUMENT_TYPE_PART,
+  createFormFilePart,
+  sha256,
+} from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -17,7 +23,7 @@ beforeAll(async () => {
   api = await startApi();
   calls = new DocumentApiRequests(api, await api.key('operator'));
   const file = { ...createFormFilePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
-  const { id } = await calls.uploadDocument(await calls.createShipment(), [DOCUMENT_TYPE_PART, file]);
+  const { id } = await calls.uploadDocument(await calls.createShipment(), [SAMPLE_DOCUMENT_TYPE_PART, file]);
   path = `/v1/documents/${String(id)}/download`;
 });
 afterAll(() => api.stop());
@@ -47,7 +53,7 @@ it.each([
   ['.txt', '.txt.txt'],
   [`${'n'.repeat(251)}.exe`, `${'n'.repeat(251)}.txt`],
 ])('is named by its type: %s', async (fileName, saved) => {
-  const parts = [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('a text'), fileName)];
+  const parts = [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('a text'), fileName)];
   const { id, file_name } = await calls.uploadDocument(await calls.createShipment(), parts);
   expect(file_name).toBe(fileName);
   const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
@@ -218,7 +224,7 @@ describe('a stored file that differs from its document', () => {
   /** Uploads a document, and returns the path of its download and its stored file. */
   async function storedFile(bytes: Buffer) {
     const { id } = await calls.uploadDocument(await calls.createShipment(), [
-      DOCUMENT_TYPE_PART,
+      SAMPLE_DOCUMENT_TYPE_PART,
       createFormFilePart(bytes),
     ]);
     const scope = { workspace_id: await api.workspace(), environment: 'live' as const };

@@ -34,13 +34,13 @@ it('accepts bytes without a key, and creates the document on completion', async 
     warnings: [],
   });
   expect(body['upload']).toMatchObject({ method: 'PUT', headers: { 'Content-Type': 'application/pdf' } });
-  expect(codeOf(await calls.postOperation(id, 'complete'))).toBe('upload_missing');
+  expect(codeOf(await calls.postDocumentOperation(id, 'complete'))).toBe('upload_missing');
   const put = await calls.putFileToUploadUrl(path);
   expect([put.status, put.text]).toEqual([204, '']);
   expect(codeOf(await calls.getResource(`/v1/documents/${id}/download`))).toBe('document_not_uploaded');
-  const complete = await calls.postOperation(id, 'complete');
+  const complete = await calls.postDocumentOperation(id, 'complete');
   expect([complete.status, complete.body['status']]).toEqual([200, 'uploaded']);
-  expect((await calls.postOperation(id, 'complete')).status).toBe(200);
+  expect((await calls.postDocumentOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
   const late = await calls.putFileToUploadUrl(path);
   expect([late.status, codeOf(late), await calls.countObjects()]).toEqual([409, 'document_not_pending', before + 1]);
@@ -65,7 +65,9 @@ it('keeps only the last bytes', async () => {
   await calls.putFileToUploadUrl(path, SMALL_PDF.subarray(0, 20));
   await calls.putFileToUploadUrl(path);
   expect(await calls.countObjects()).toBe(before + 1);
-  expect((await calls.postOperation(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(SMALL_PDF) });
+  expect((await calls.postDocumentOperation(id, 'complete')).body).toMatchObject({
+    checksum_sha256: sha256(SMALL_PDF),
+  });
 });
 
 it('stores and reports nothing again when the same bytes are sent', async () => {
@@ -74,7 +76,7 @@ it('stores and reports nothing again when the same bytes are sent', async () => 
   const [head, kept] = [await api.head(), await calls.listObjectFiles()];
   expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
   expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
-  expect((await calls.postOperation(id, 'complete')).status).toBe(200);
+  expect((await calls.postDocumentOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
@@ -90,11 +92,11 @@ it('is not complete if its bytes are lost, and accepts them again', async () => 
   const since = await calls.listObjectFiles();
   await calls.putFileToUploadUrl(path);
   await lose(since);
-  const refused = await calls.postOperation(id, 'complete');
+  const refused = await calls.postDocumentOperation(id, 'complete');
   expect([refused.status, codeOf(refused)]).toEqual([409, 'upload_missing']);
   expect((await calls.getResource(`/v1/documents/${id}`)).body['status']).toBe('pending_upload');
   expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
-  expect((await calls.postOperation(id, 'complete')).status).toBe(200);
+  expect((await calls.postDocumentOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
@@ -102,9 +104,9 @@ it('stays complete even if its bytes are lost later', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   const since = await calls.listObjectFiles();
   await calls.putFileToUploadUrl(path);
-  const complete = await calls.postOperation(id, 'complete');
+  const complete = await calls.postDocumentOperation(id, 'complete');
   await lose(since);
-  const again = await calls.postOperation(id, 'complete');
+  const again = await calls.postDocumentOperation(id, 'complete');
   expect([again.status, again.body]).toEqual([200, complete.body]);
 });
 
@@ -129,14 +131,17 @@ it('is complete only with the declared bytes', async () => {
   await calls.putFileToUploadUrl(short.path, SMALL_PDF.subarray(0, 20));
   const other = await calls.requestUpload(shipment, SMALL_PDF, { checksum_sha256: 'A'.repeat(64) });
   await calls.putFileToUploadUrl(other.path);
-  const refused = [await calls.postOperation(short.id, 'complete'), await calls.postOperation(other.id, 'complete')];
+  const refused = [
+    await calls.postDocumentOperation(short.id, 'complete'),
+    await calls.postDocumentOperation(other.id, 'complete'),
+  ];
   expect(refused.map((each) => [each.status, codeOf(each)])).toEqual([
     [400, 'size_mismatch'],
     [400, 'checksum_mismatch'],
   ]);
   expect((await calls.getResource(`/v1/documents/${short.id}`)).body['status']).toBe('pending_upload');
   await calls.putFileToUploadUrl(short.path);
-  expect((await calls.postOperation(short.id, 'complete')).status).toBe(200);
+  expect((await calls.postDocumentOperation(short.id, 'complete')).status).toBe(200);
 });
 
 it('writes only its document, until it expires, and yields no other URL', async () => {
@@ -170,7 +175,7 @@ it('is signed again when the request is repeated with its Idempotency-Key', asyn
   expect(repeat.id).toBe(first.id);
   expect((await calls.putFileToUploadUrl(first.path)).status).toBe(403);
   expect((await calls.putFileToUploadUrl(repeat.path)).status).toBe(204);
-  expect((await calls.postOperation(first.id, 'complete')).body['status']).toBe('uploaded');
+  expect((await calls.postDocumentOperation(first.id, 'complete')).body['status']).toBe('uploaded');
 });
 
 it('allows nothing else, and does not complete other documents', async () => {
@@ -183,10 +188,10 @@ it('allows nothing else, and does not complete other documents', async () => {
     ['test', 'default'],
   ] as const) {
     const stranger = new DocumentApiRequests(api, await api.key('operator', environment, workspace));
-    expect((await stranger.postOperation(id, 'complete')).status).toBe(404);
+    expect((await stranger.postDocumentOperation(id, 'complete')).status).toBe(404);
   }
   const viewer = new DocumentApiRequests(api, await api.key('viewer'));
-  expect((await viewer.postOperation(id, 'complete')).status).toBe(403);
+  expect((await viewer.postDocumentOperation(id, 'complete')).status).toBe(403);
 });
 
 it('accepts no bytes for a deleted document, and destroys received ones', async () => {
@@ -208,7 +213,7 @@ it.each<[string, Buffer, number, string]>([
   const { id, path } = await calls.requestUpload(shipment);
   const answer = await calls.putFileToUploadUrl(path, bytes);
   expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([status, code, before]);
-  expect(codeOf(await calls.postOperation(id, 'complete'))).toBe('upload_missing');
+  expect(codeOf(await calls.postDocumentOperation(id, 'complete'))).toBe('upload_missing');
 });
 
 const head = (path: string, more: string) => `PUT ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`;

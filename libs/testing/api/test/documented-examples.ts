@@ -1,7 +1,7 @@
 import type { ErrorBody, JsonObject } from '@tracking/contracts';
 
 /** Returns the JSON of an example of the page `/docs/errors`, by the id of its article. */
-export function readExample(page: string, id: string): Record<string, unknown> {
+export function readDocumentedErrorExample(page: string, id: string): Record<string, unknown> {
   const article = page.split(`<article id="${id}">`)[1]?.split('</article>')[0] ?? '';
   const [, code = ''] = /<pre><code class="language-json">(.*?)<\/code>/s.exec(article) ?? [];
   return JSON.parse(
@@ -38,6 +38,6 @@ export function expectDocumentedError(
     const hidden = replaceIdsWithPlaceholders(error) as ErrorBody['error'];
     return { ...hidden, message: maskNumbersAndHashes(hidden.message), request_id: 'req_…' };
   };
-  expect(normalize(response.body['error'])).toEqual(normalize(readExample(page, code)['error']));
+  expect(normalize(response.body['error'])).toEqual(normalize(readDocumentedErrorExample(page, code)['error']));
   expect(page).toContain(`<code>${code}</code></a> <small>${response.status}</small>`);
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import {
   DocumentApiRequests,
   SMALL_PDF,
-  DOCUMENT_TYPE_PART,
+  SAMPLE_DOCUMENT_TYPE_PART,
   createFormFilePart,
   createOutlookMessage,
   encodeMultipartForm,
@@ -83,10 +83,10 @@ describe('a document uploaded with its fields', () => {
     ];
     for (const [fileName, kept] of names) {
       const file: FormPart = { name: 'file', fileName, content: SMALL_PDF };
-      expect([fileName, (await calls.uploadDocument(shipment, [file, DOCUMENT_TYPE_PART]))['file_name']]).toEqual([
+      expect([
         fileName,
-        kept,
-      ]);
+        (await calls.uploadDocument(shipment, [file, SAMPLE_DOCUMENT_TYPE_PART]))['file_name'],
+      ]).toEqual([fileName, kept]);
     }
   });
 
@@ -105,7 +105,7 @@ describe('a document uploaded with its fields', () => {
       expect([status, body]).toMatchObject([400, { error: { param: 'file', code: 'validation_failed' } }]);
     }
     const field: FormPart = { name: 'a%22%0D%0A', content: 'x' };
-    const { body } = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, field, createFormFilePart()]);
+    const { body } = await calls.sendUpload(shipment, [SAMPLE_DOCUMENT_TYPE_PART, field, createFormFilePart()]);
     expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'a"\r\n' }]);
   });
 
@@ -143,7 +143,7 @@ describe('a document uploaded with its fields', () => {
     ];
     for (const [name, content, contentType, savedName] of files) {
       const { id, content_type, checksum_sha256 } = await calls.uploadDocument(shipment, [
-        DOCUMENT_TYPE_PART,
+        SAMPLE_DOCUMENT_TYPE_PART,
         createFormFilePart(content, name),
       ]);
       const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
@@ -157,16 +157,16 @@ describe('a document uploaded with its fields', () => {
   it('replaces another document once', async () => {
     const first = String((await calls.uploadDocument(shipment))['id']);
     const replaces: FormPart = { name: 'replaces_document_id', content: first };
-    const second = await calls.uploadDocument(shipment, [replaces, DOCUMENT_TYPE_PART, createFormFilePart()]);
+    const second = await calls.uploadDocument(shipment, [replaces, SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
     expect(second['replaces_document_id']).toBe(first);
     expect((await calls.getResource(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
-    const third = await calls.sendUpload(shipment, [replaces, DOCUMENT_TYPE_PART, createFormFilePart()]);
+    const third = await calls.sendUpload(shipment, [replaces, SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
     expect([third.status, codeOf(third), await calls.countObjects()]).toEqual([409, 'document_replaced', before + 2]);
   });
 
   it('warns about unknown parts, and refuses them under strict handling', async () => {
     const parts = [
-      DOCUMENT_TYPE_PART,
+      SAMPLE_DOCUMENT_TYPE_PART,
       createFormFilePart(),
       { name: 'colour', content: 'red' },
       { name: 'status', content: 'approved' },
@@ -184,7 +184,7 @@ describe('a document uploaded with its fields', () => {
   });
 
   it.each<[string, readonly FormPart[], string, readonly string[]]>([
-    ['without a file', [DOCUMENT_TYPE_PART], 'validation_failed', ['file required']],
+    ['without a file', [SAMPLE_DOCUMENT_TYPE_PART], 'validation_failed', ['file required']],
     ['without a type', [createFormFilePart()], 'validation_failed', ['type required']],
     [
       'of an unknown type',
@@ -194,69 +194,69 @@ describe('a document uploaded with its fields', () => {
     ],
     [
       'with a file that is a text',
-      [DOCUMENT_TYPE_PART, { name: 'file', content: 'x' }],
+      [SAMPLE_DOCUMENT_TYPE_PART, { name: 'file', content: 'x' }],
       'validation_failed',
       ['file invalid_type'],
     ],
     [
       'with two files',
-      [DOCUMENT_TYPE_PART, createFormFilePart(), createFormFilePart()],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(), createFormFilePart()],
       'validation_failed',
       ['file invalid_value'],
     ],
     [
       'with a field twice',
-      [DOCUMENT_TYPE_PART, DOCUMENT_TYPE_PART, createFormFilePart()],
+      [SAMPLE_DOCUMENT_TYPE_PART, SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()],
       'validation_failed',
       ['type invalid_value'],
     ],
     [
       'with a long field',
-      [{ ...DOCUMENT_TYPE_PART, content: 'x'.repeat(9_000) }, createFormFilePart()],
+      [{ ...SAMPLE_DOCUMENT_TYPE_PART, content: 'x'.repeat(9_000) }, createFormFilePart()],
       'validation_failed',
       ['type too_long'],
     ],
     [
       'with a long name',
-      [DOCUMENT_TYPE_PART, createFormFilePart(SMALL_PDF, 'x'.repeat(300))],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(SMALL_PDF, 'x'.repeat(300))],
       'validation_failed',
       ['file too_long'],
     ],
     [
       'with a NUL in its name',
-      [DOCUMENT_TYPE_PART, createFormFilePart(SMALL_PDF, 'a\0.pdf')],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(SMALL_PDF, 'a\0.pdf')],
       'validation_failed',
       ['file invalid_value'],
     ],
     [
       'of an unknown document',
-      [DOCUMENT_TYPE_PART, createFormFilePart(), { name: 'replaces_document_id', content: 'doc_x' }],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(), { name: 'replaces_document_id', content: 'doc_x' }],
       'validation_failed',
       ['replaces_document_id unknown_document'],
     ],
-    ['that is empty', [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.alloc(0))], 'empty_file', []],
+    ['that is empty', [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.alloc(0))], 'empty_file', []],
     [
       'that is a page',
-      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('<!doctype html><p>x'))],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('<!doctype html><p>x'))],
       'unsupported_document_type',
       [],
     ],
     [
       'that is a picture with code',
-      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
       'unsupported_document_type',
       [],
     ],
     [
       'that is a program',
-      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('MZ\0\0'))],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('MZ\0\0'))],
       'unsupported_document_type',
       [],
     ],
     [
       'of very many parts',
       [
-        DOCUMENT_TYPE_PART,
+        SAMPLE_DOCUMENT_TYPE_PART,
         createFormFilePart(),
         ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' })),
       ],
@@ -270,7 +270,7 @@ describe('a document uploaded with its fields', () => {
     expect([await calls.countObjects(), await api.head()]).toEqual([before, head]);
   });
 
-  const whole = encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]);
+  const whole = encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
   it.each<[string, Buffer, string]>([
     ['no boundary', whole, 'multipart/form-data'],
     ['another boundary', whole, 'multipart/form-data; boundary=other'],
@@ -284,18 +284,18 @@ describe('a document uploaded with its fields', () => {
 
   it('is not changed by header syntax in its name', async () => {
     const injected = await calls.uploadDocument(shipment, [
-      DOCUMENT_TYPE_PART,
+      SAMPLE_DOCUMENT_TYPE_PART,
       createFormFilePart(SMALL_PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
     ]);
     expect(injected['file_name']).toBe('a');
     const quoted = await calls.uploadDocument(shipment, [
-      DOCUMENT_TYPE_PART,
+      SAMPLE_DOCUMENT_TYPE_PART,
       { ...createFormFilePart(), fileName: 'filename="a\\";b=c.pdf"' },
     ]);
     const { headers } = await calls.getResource(`/v1/documents/${String(quoted['id'])}/download`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="a\\";b=c.pdf"');
     const long = await calls.sendUpload(shipment, [
-      DOCUMENT_TYPE_PART,
+      SAMPLE_DOCUMENT_TYPE_PART,
       { ...createFormFilePart(), type: 'x'.repeat(100_000) },
     ]);
     expect(long.status).toBe(201);
@@ -303,7 +303,7 @@ describe('a document uploaded with its fields', () => {
 
   it('is refused above 25 MiB, whether declared or found while it is received', async () => {
     const large = Buffer.concat([SMALL_PDF, Buffer.alloc(25 * 1_048_576)]);
-    const found = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart(large)]);
+    const found = await calls.sendUpload(shipment, [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(large)]);
     expect([found.status, codeOf(found), await calls.countObjects()]).toEqual([413, 'body_too_large', before]);
   });
 
@@ -337,12 +337,12 @@ describe('a document uploaded with its fields', () => {
 
   it('is one document per Idempotency-Key, whatever the order of its parts', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const first = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart()], headers);
-    const again = await calls.sendUpload(shipment, [createFormFilePart(), DOCUMENT_TYPE_PART], headers);
+    const first = await calls.sendUpload(shipment, [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()], headers);
+    const again = await calls.sendUpload(shipment, [createFormFilePart(), SAMPLE_DOCUMENT_TYPE_PART], headers);
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
     const other = await calls.sendUpload(
       shipment,
-      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('another file'))],
+      [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('another file'))],
       headers,
     );
     expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
@@ -357,12 +357,12 @@ describe('a document uploaded with its fields', () => {
         addDocument: async (command) => {
           await shipments.addDocument(command);
           written.resolve();
-          throw new Unavailable('event store', 'the answer is lost');
+          throw new UnavailableError('event store', 'the answer is lost');
         },
       }),
     });
     const headers = { 'idempotency-key': randomUUID(), 'content-type': 'multipart/form-data; boundary=b' };
-    const raw = new Uint8Array(encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]));
+    const raw = new Uint8Array(encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]));
     const lost = await elsewhere('POST', `/v1/shipments/${shipment}/documents`, { key: calls.key, headers, raw });
     expect([lost.status, codeOf(lost)]).toEqual([503, 'unavailable']);
     await written.promise;
@@ -373,17 +373,19 @@ describe('a document uploaded with its fields', () => {
   });
 
   it('is removed if the command was refused because a queue is full', async () => {
-    const addDocument = () => Promise.reject(new Busy('shipments', 'too many commands are queued'));
+    const addDocument = () => Promise.reject(new BusyError('shipments', 'too many commands are queued'));
     const elsewhere = await api.gateway({ shipments: overrideOperations(api.dependencies.shipments, { addDocument }) });
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-    const raw = new Uint8Array(encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]));
+    const raw = new Uint8Array(encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]));
     const busy = await elsewhere('POST', `/v1/shipments/${shipment}/documents`, { key: calls.key, headers, raw });
     expect([busy.status, codeOf(busy)]).toEqual([503, 'busy']);
     await eventually(async () => expect(await calls.countObjects()).toBe(before));
   });
 
   it('checks If-Match against the shipment', async () => {
-    const stale = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart()], { 'if-match': '"999"' });
+    const stale = await calls.sendUpload(shipment, [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()], {
+      'if-match': '"999"',
+    });
     expect([stale.status, await calls.countObjects()]).toEqual([412, before]);
   });
 });
@@ -393,17 +395,17 @@ describe('a review', () => {
     const [one, two] = [await calls.uploadDocument(shipment), await calls.uploadDocument(shipment)].map(({ id }) =>
       String(id),
     ) as [string, string];
-    expect((await calls.postOperation(one, 'approve')).body).toMatchObject({
+    expect((await calls.postDocumentOperation(one, 'approve')).body).toMatchObject({
       status: 'approved',
       rejection_reason: null,
     });
-    expect((await calls.postOperation(one, 'approve')).status).toBe(200);
-    expect(codeOf(await calls.postOperation(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
-    expect(detailsOf(await calls.postOperation(two, 'reject', {}))).toEqual(['reason required']);
-    const rejected = await calls.postOperation(two, 'reject', { reason: 'Page 2 is missing.' });
+    expect((await calls.postDocumentOperation(one, 'approve')).status).toBe(200);
+    expect(codeOf(await calls.postDocumentOperation(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
+    expect(detailsOf(await calls.postDocumentOperation(two, 'reject', {}))).toEqual(['reason required']);
+    const rejected = await calls.postDocumentOperation(two, 'reject', { reason: 'Page 2 is missing.' });
     expect(rejected.body).toMatchObject({ status: 'rejected', rejection_reason: 'Page 2 is missing.' });
     const pending = await calls.requestUpload(shipment);
-    expect(codeOf(await calls.postOperation(pending.id, 'approve'))).toBe('document_not_uploaded');
+    expect(codeOf(await calls.postDocumentOperation(pending.id, 'approve'))).toBe('document_not_uploaded');
   });
 });
 

@@ -13,11 +13,11 @@ import {
   createSandboxEventData,
 } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject, KeyOwner } from '@tracking/contracts';
-import { getCurrentRequest } from '@tracking/http';
+import { getCurrentRequestOrigin } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { resolveDescribedPaths } from './described-responses.ts';
+import { resolveReferencesInPaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -558,8 +558,8 @@ describe('errors', () => {
   });
 
   it.each([
-    [new Busy('shipments', 'too many commands are queued'), 'busy'],
-    [new Unavailable('event store', 'gone'), 'unavailable'],
+    [new BusyError('shipments', 'too many commands are queued'), 'busy'],
+    [new UnavailableError('event store', 'gone'), 'unavailable'],
   ])('returns 503 for %s, with Retry-After', async (error, code) => {
     const broken = await startApi({
       override: ({ shipments }) => ({
@@ -581,12 +581,12 @@ describe('errors', () => {
   });
 
   it('mention a write only if one may have happened', async () => {
-    const lost = () => Promise.reject(new Unavailable('event store', 'gone'));
+    const lost = () => Promise.reject(new UnavailableError('event store', 'gone'));
     let keysAreLost = false;
     const broken = await startApi({
       override: ({ authenticateKey, shipments }) => ({
         authenticateKey: (text) =>
-          keysAreLost ? Promise.reject(new Unavailable('document store', 'gone')) : authenticateKey(text),
+          keysAreLost ? Promise.reject(new UnavailableError('document store', 'gone')) : authenticateKey(text),
         shipments: { ...shipments, upsertShipment: lost, getShipment: lost },
       }),
     });
@@ -726,7 +726,7 @@ describe('documentation', () => {
     const { body } = await api.call('GET', '/openapi.json');
     expect(body['openapi']).toBe('3.1.0');
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
-    const paths = resolveDescribedPaths<OpenApiOperation>(body);
+    const paths = resolveReferencesInPaths<OpenApiOperation>(body);
     expect(body['security']).toEqual([{ bearer: [] }, { session: [] }]);
     for (const [method, path, permission] of ROUTES) {
       const operation = paths[templateOf(path)]?.[method.toLowerCase()];
@@ -876,11 +876,11 @@ describe('observation', () => {
         shipments: {
           ...shipments,
           getShipment: async () => {
-            origins.push(getCurrentRequest());
+            origins.push(getCurrentRequestOrigin());
             return Promise.resolve(undefined);
           },
           upsertShipment: async (command) => {
-            origins.push(getCurrentRequest());
+            origins.push(getCurrentRequestOrigin());
             return shipments.upsertShipment(command);
           },
         } as typeof shipments,
@@ -894,7 +894,7 @@ describe('observation', () => {
     expect(origins).toEqual(
       [read, written].map((answer) => ({ request_id: answer.headers.get('request-id'), traceparent })),
     );
-    expect(getCurrentRequest()).toBeUndefined();
+    expect(getCurrentRequestOrigin()).toBeUndefined();
   });
 
   it('counts all unknown paths as one route route', async () => {

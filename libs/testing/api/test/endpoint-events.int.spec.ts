@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { ENDPOINT_EVENT_TYPES, EVENT_TYPES, NEWEST_API_VERSION } from '@tracking/contracts';
+import { EVENT_TYPES_ABOUT_ENDPOINTS, EVENT_TYPES, NEWEST_API_VERSION } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject } from '@tracking/contracts';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { expectEventMatchesDescription } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientReceiver;
-let faulty: ClientReceiver;
+let receiver: ClientWebhookReceiver;
+let faulty: ClientWebhookReceiver;
 let key: string;
 
 beforeAll(async () => {
@@ -75,8 +75,10 @@ describe('a sandbox event', () => {
 describe('an event of an endpoint', () => {
   it('matches its description and the sandbox event, and is not in the event log', async () => {
     const failing = await createEnabledEndpoint(api, key, faulty.url, { headers: { 'x-token': 'hidden-value' } });
-    const listener = await createEnabledEndpoint(api, key, receiver.url, { event_types: [...ENDPOINT_EVENT_TYPES] });
-    faulty.setReceiverBehaviour(hostileReceivers.answers(410));
+    const listener = await createEnabledEndpoint(api, key, receiver.url, {
+      event_types: [...EVENT_TYPES_ABOUT_ENDPOINTS],
+    });
+    faulty.setReceiverBehaviour(hostileReceiverBehaviours.answers(410));
     await publish();
     const about = (one: EventEnvelope) => (one.data['endpoint'] as JsonObject | undefined)?.['id'] === failing['id'];
     const dead = await eventually(() => {
@@ -92,7 +94,7 @@ describe('an event of an endpoint', () => {
     expect(JSON.stringify(dead)).not.toContain('hidden-value');
     expect(JSON.stringify(dead)).not.toContain(failing['secret']);
 
-    faulty.setReceiverBehaviour(hostileReceivers.answers(500));
+    faulty.setReceiverBehaviour(hostileReceiverBehaviours.answers(500));
     await post(failing, 'enable', undefined);
     await publish();
     const failed = await eventually(() => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { eventually } from '@tracking/testing';
 
-export interface StreamRequest {
+export interface EventStreamTestRequest {
   readonly key: string;
   /** Session cookie, which the client sends instead of a key. */
   readonly cookie?: string;
@@ -28,7 +28,7 @@ export class EventStreamReader {
     readonly response: IncomingMessage,
   ) {
     response.setEncoding('utf8');
-    response.on('data', (text: string) => this.readText(text));
+    response.on('data', (text: string) => this.parseReceivedText(text));
     response.on('close', () => (this.ended = true));
     // The event `close` occurs for broken connections as well.
     response.on('error', () => undefined);
@@ -37,7 +37,7 @@ export class EventStreamReader {
   /** Opens the stream. Resolves when the response has begun, with any status. */
   static async openStream(
     url: string,
-    { key, cookie, query = '', lastEventId }: StreamRequest,
+    { key, cookie, query = '', lastEventId }: EventStreamTestRequest,
   ): Promise<EventStreamReader> {
     const headers = {
       ...(cookie === undefined ? { authorization: `Bearer ${key}` } : { cookie }),
@@ -82,15 +82,15 @@ export class EventStreamReader {
     this.outgoing.destroy();
   }
 
-  private readText(text: string): void {
+  private parseReceivedText(text: string): void {
     const lines = (this.rest + text).split('\n');
     this.rest = lines.pop() ?? '';
-    for (const line of lines) this.readLine(line);
+    for (const line of lines) this.parseEventStreamLine(line);
   }
 
-  private readLine(line: string): void {
+  private parseEventStreamLine(line: string): void {
     if (line === '') {
-      this.dispatchEvent();
+      this.storeCompletedEvent();
       return;
     }
     const colon = line.indexOf(':');
@@ -101,7 +101,7 @@ export class EventStreamReader {
     if (field === 'retry') this.retryMs = Number(value);
   }
 
-  private dispatchEvent(): void {
+  private storeCompletedEvent(): void {
     this.lastEventId = this.id;
     if (this.data.length > 0) this.events.push({ id: this.id, data: this.data.join('\n') });
     this.data = [];

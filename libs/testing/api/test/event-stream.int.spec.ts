@@ -3,10 +3,10 @@ import type { KeyOwner } from '@tracking/contracts';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { EventStreamSettings } from '@tracking/shipments-http';
 import { eventually } from '@tracking/testing';
-import { Unavailable } from '@tracking/ports';
-import { resolveDescribedPaths } from './described-responses.ts';
-import { EventStreamReader, type StreamRequest } from './event-stream-reader.ts';
-import { type Api, type StartOptions, startApi } from './start-api.ts';
+import { UnavailableError } from '@tracking/ports';
+import { resolveReferencesInPaths } from './described-responses.ts';
+import { EventStreamReader, type EventStreamTestRequest } from './event-stream-reader.ts';
+import { type Api, type ApiStartOptions, startApi } from './start-api.ts';
 
 let shared: Api;
 let api: Api;
@@ -29,11 +29,11 @@ async function begin(there: Api): Promise<void> {
 }
 
 /** For what no other test may feel. */
-async function start(eventStreams: Partial<EventStreamSettings> = {}, override?: StartOptions['override']) {
+async function start(eventStreams: Partial<EventStreamSettings> = {}, override?: ApiStartOptions['override']) {
   await begin(await startApi({ settings: { eventStreams }, ...(override && { override }) }));
 }
 
-async function open(request: Partial<StreamRequest> = {}): Promise<EventStreamReader> {
+async function open(request: Partial<EventStreamTestRequest> = {}): Promise<EventStreamReader> {
   const reader = await EventStreamReader.openStream(api.url, { key, ...request });
   readers.push(reader);
   return reader;
@@ -147,7 +147,7 @@ describe('GET /v1/events/stream', () => {
 
   it('matches its description, including errors', async () => {
     const { body } = await api.call('GET', '/openapi.json');
-    const paths = resolveDescribedPaths<{ parameters: object[]; responses: object }>(body);
+    const paths = resolveReferencesInPaths<{ parameters: object[]; responses: object }>(body);
     const { parameters, responses } = paths['/v1/events/stream']?.['get'] ?? { parameters: [], responses: {} };
     const contents = Object.entries(responses).map(([status, { content }]) => [status, ...Object.keys(content)]);
     expect(contents[0]).toEqual(['200', 'text/event-stream']);
@@ -223,7 +223,7 @@ describe('GET /v1/events/stream', () => {
     let isAway = false;
     await start({ admissionMs: 1, admittedForMs: 1 }, ({ authenticateKey }) => ({
       authenticateKey: async (given) => {
-        if (isAway) throw new Unavailable('document store', 'away');
+        if (isAway) throw new UnavailableError('document store', 'away');
         return authenticateKey(given);
       },
     }));

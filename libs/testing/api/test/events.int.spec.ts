@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
-import { createAdministrationApi } from '@tracking/administration';
-import { type Api, createCheckedCaller, startApi, overrideOperations } from './start-api.ts';
+import { createAdministrationHttpApi } from '@tracking/administration';
+import { type Api, createResponseCheckingCaller, startApi, overrideOperations } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -181,7 +181,7 @@ describe('GET /administration/published_events', () => {
   let operator: (query: string) => Promise<ApiResponse>;
   beforeAll(async () => {
     const { readModels, events: publishedEvents, logger } = api.dependencies;
-    const app = await createAdministrationApi({
+    const app = await createAdministrationHttpApi({
       identity: api.identity,
       idempotency: api.dependencies.idempotency,
       appUrl: 'https://app.example',
@@ -190,7 +190,7 @@ describe('GET /administration/published_events', () => {
       logger,
     });
     await app.listen(0, '127.0.0.1');
-    const call = createCheckedCaller(await app.getUrl());
+    const call = createResponseCheckingCaller(await app.getUrl());
     operator = (query) => call('GET', `/administration/published_events?${query}`);
     stop = () => app.close();
   });

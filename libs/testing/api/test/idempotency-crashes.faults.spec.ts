@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, itInSoak, hostileReceivers } from '@tracking/testing';
+import { eventually, itInSoak, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import {
   DocumentApiRequests,
   SMALL_PDF,
-  DOCUMENT_TYPE_PART,
+  SAMPLE_DOCUMENT_TYPE_PART,
   createFormFilePart,
   encodeMultipartForm,
   sha256,
@@ -20,7 +20,7 @@ import type { ApiResponse } from './described-responses.ts';
 const TAKE_OVER_MS = 15_000;
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let key: string;
 beforeAll(async () => {
   api = await startApi({
@@ -120,7 +120,7 @@ const CREATED = { type: 'shipment.created' };
  */
 const newReplay = async () => {
   await eventTypes(await newShipment());
-  receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(503, '', { 'retry-after': '3600' }));
   const endpoint = await idOf(newEndpoint());
   const path = `/v1/webhook_replays/${await idOf(post(`/v1/webhook_endpoints/${endpoint}/replay`, {}))}`;
   await eventually(async () => {
@@ -131,7 +131,7 @@ const newReplay = async () => {
 /** Creates a dead letter of an endpoint, and enables the endpoint again. */
 const newDeadLetter = async () => {
   const endpoint = await idOf(newEndpoint());
-  receiver.setReceiverBehaviour(hostileReceivers.answers(410, ''));
+  receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
     type: 'shipment.created',
@@ -143,7 +143,7 @@ const newDeadLetter = async () => {
   });
   const found = `/v1/webhook_deliveries?status=dead_lettered&endpoint_id=${endpoint}`;
   await eventually(async () => expect(await dataOf(found)).toHaveLength(1));
-  receiver.setReceiverBehaviour(hostileReceivers.answers(204, ''));
+  receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(204, ''));
   await post(`/v1/webhook_endpoints/${endpoint}/enable`);
   return endpoint;
 };
@@ -297,8 +297,8 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     const shipment = await newShipment();
     return {
       path: `/v1/shipments/${shipment}/documents`,
-      form: [DOCUMENT_TYPE_PART, createFormFilePart()],
-      other: [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('other bytes'), 'other.txt')],
+      form: [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()],
+      other: [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('other bytes'), 'other.txt')],
       effect: async ({ body }) => (await documentsOf(shipment)).map(({ id }) => id === body['id']),
       expected: [true],
     };
@@ -397,9 +397,9 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     return makes({ path: `${path}/retry` }, manual);
   },
   discardWebhookDelivery: async () => {
-    receiver.setReceiverBehaviour(hostileReceivers.answers(500, ''));
+    receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(500, ''));
     const path = await sentTest();
-    receiver.setReceiverBehaviour(hostileReceivers.answers(204, ''));
+    receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(204, ''));
     return leaves(path, 'discard', 'status', 'discarded');
   },
   replayWebhookDeadLetters: async () => {
@@ -548,7 +548,7 @@ describe.each([
     const documentStore = mortal.makeStoreFailAfterCrash(api.storage.documentStore);
     const dying = {
       idempotency: await api.claims({ ...options, documentStore }),
-      ...mortal.wrapFeatures(api.dependencies),
+      ...mortal.wrapFeaturesToCrash(api.dependencies),
     };
     const left = [await api.claims(options), await api.claims(options)].map((idempotency) => ({ idempotency }));
     gateways = await Promise.all([dying, ...left].map((differing) => api.gateway(differing)));

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { InProcessLeases, MemoryQuota } from '@tracking/embedded';
-import { CLAIMS_COLLECTION } from '@tracking/http';
+import { InProcessLeases, InMemoryRequestQuota } from '@tracking/embedded';
+import { IDEMPOTENCY_CLAIMS_COLLECTION_SPEC } from '@tracking/http';
 import type { IdempotencyClaim, IdempotencyClaims } from '@tracking/http';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { startApi, overrideOperations } from './start-api.ts';
 import type { Api, ApiTestRequest } from './start-api.ts';
@@ -38,7 +38,7 @@ const told = ({ status, headers, text }: ApiResponse) => ({
 });
 const tokenOf = ({ headers }: ApiResponse) => String(headers.get('consistency-token'));
 const replayed = ({ headers }: ApiResponse) => headers.get('idempotency-replayed');
-const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
+const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim>(IDEMPOTENCY_CLAIMS_COLLECTION_SPEC);
 const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as { code?: string } | undefined)?.code];
 
 describe('a POST with an Idempotency-Key', () => {
@@ -202,7 +202,7 @@ describe('a POST with an Idempotency-Key', () => {
     const before = await claims.count({ expires_at: { gte: '' } });
     const use = { name: 'Ann', password: 'correct horse battery' };
     // From an address of their own.
-    const by = await api.gateway({ quota: new MemoryQuota(() => new Date()) });
+    const by = await api.gateway({ quota: new InMemoryRequestQuota(() => new Date()) });
     const answers = await Promise.all(
       Array.from({ length: 70 }, () => under(randomUUID(), '/v1/invitations/none', use, { key: undefined, by })),
     );
@@ -296,7 +296,7 @@ describe('a POST with an Idempotency-Key', () => {
           ids.push(command.id);
           times.add(command.at);
           const written = await shipments.upsertShipment(command);
-          if (ids.length < 3) throw new Unavailable('event store', 'its answer is lost');
+          if (ids.length < 3) throw new UnavailableError('event store', 'its answer is lost');
           return written;
         },
       }),
@@ -320,7 +320,7 @@ describe('a POST with an Idempotency-Key', () => {
       shipments: overrideOperations(shipments, {
         upsertShipment: async (command) => {
           commands.push(command);
-          if (commands.length === 1) throw new Busy('shipments', 'too much to do');
+          if (commands.length === 1) throw new BusyError('shipments', 'too much to do');
           return shipments.upsertShipment(command);
         },
       }),
@@ -345,7 +345,7 @@ describe('a POST with an Idempotency-Key', () => {
     };
     const first = await taken(dead);
     const repeat = await taken(alive);
-    await alive.deleteClaim(repeat);
+    await alive.deleteIdempotencyClaim(repeat);
     const last = await taken(alive);
     expect([repeat.command_id, last.command_id]).toEqual([first.command_id, first.command_id]);
     await alive.releaseClaim(last);
@@ -356,7 +356,7 @@ describe('a POST with an Idempotency-Key', () => {
     const { storeResponse } = claims;
     claims.storeResponse = async (...args) => {
       claims.storeResponse = storeResponse;
-      await Promise.reject(new Unavailable('document store', 'away'));
+      await Promise.reject(new UnavailableError('document store', 'away'));
       return storeResponse.apply(claims, args);
     };
     const by = await api.gateway({ idempotency: claims });
@@ -373,7 +373,7 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('does not start if its claim cannot be stored', async () => {
     const claims = await api.claims();
-    claims.takeIdempotencyClaim = () => Promise.reject(new Unavailable('document store', 'away'));
+    claims.takeIdempotencyClaim = () => Promise.reject(new UnavailableError('document store', 'away'));
     const by = await api.gateway({ idempotency: claims });
     const head = await api.head();
     const answer = await under(randomUUID(), SHIPMENTS, fields(), { by });
@@ -435,7 +435,7 @@ describe('a POST with an Idempotency-Key', () => {
     const sweeper = await api.claims({ clock, leases: new InProcessLeases(1) });
     await eventually(async () => expect(await stored.find(old)).toEqual([]));
     // To it, every key of this API is a day old.
-    await sweeper.closeIdempotencyClaims();
+    await sweeper.stopClaimSweeper();
   });
 
   it('stores nothing in plain text', async () => {

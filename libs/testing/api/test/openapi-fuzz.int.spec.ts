@@ -1,5 +1,5 @@
 import { ACCESS_BY_OPERATION } from '@tracking/http';
-import { createPropertyOptions } from '@tracking/testing';
+import { createPropertyTestOptions } from '@tracking/testing';
 import fc from 'fast-check';
 import { FuzzedApi } from './fuzz/fuzzed-api.ts';
 import { generateOperationRequests } from './fuzz/requests.ts';
@@ -34,8 +34,8 @@ describe('whatever is asked, the answer is as described, and what is refused wri
     async (id) => {
       const operation = api.description.findOperation(id);
       const requests = generateOperationRequests(operation, api.values);
-      const property = fc.asyncProperty(requests, (drawn) => api.sendAndCheck(operation, drawn));
-      await fc.assert(property, createPropertyOptions(ROUNDS, FEW_ROUNDS));
+      const property = fc.asyncProperty(requests, (drawn) => api.sendRequestAndCheckResponse(operation, drawn));
+      await fc.assert(property, createPropertyTestOptions(ROUNDS, FEW_ROUNDS));
     },
     PATIENCE_MS,
   );

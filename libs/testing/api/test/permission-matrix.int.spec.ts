@@ -5,8 +5,8 @@ import type { Access, OperationId } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { StartedSession, IdentityCommand, KeyAccess } from '@tracking/identity';
 import { startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
-import { resolveDescribedPaths } from './described-responses.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import { resolveReferencesInPaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -230,7 +230,10 @@ async function commandIn(workspace: string): Promise<IdentityCommand> {
 const PASSWORD = 'correct horse battery';
 
 async function accountOf(role: Role, workspace: string): Promise<ServiceAccount> {
-  const { after } = await api.identity.serviceAccounts.createAccount(await commandIn(workspace), { name: 'one', role });
+  const { after } = await api.identity.serviceAccounts.createServiceAccount(await commandIn(workspace), {
+    name: 'one',
+    role,
+  });
   return after;
 }
 
@@ -265,7 +268,7 @@ async function endCredentials(): Promise<Readonly<Record<string, Record<string, 
   const [revoked, rotated, keyOfDeactivatedAccount] = await Promise.all([1, 2, 3].map(createAccountKey));
   await keys.revokeKey(await command(), ACCESS_TO_ALL_KEYS, revoked!.id);
   await keys.rotateKey(await command(), ACCESS_TO_ALL_KEYS, rotated!.id, 0);
-  await serviceAccounts.deactivateAccount(await command(), keyOfDeactivatedAccount!.owner.id);
+  await serviceAccounts.deactivateServiceAccount(await command(), keyOfDeactivatedAccount!.owner.id);
   const deactivated = await userOf(admin);
   const keyOfDeactivatedUser = await keyOf(deactivated, admin);
   const [sessionOfDeactivatedUser, signedOut] = [await signIn(admin, deactivated), await signIn(admin)];
@@ -302,7 +305,7 @@ interface Route {
 }
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let callers: readonly Caller[];
 let endedCredentials: Awaited<ReturnType<typeof endCredentials>>;
 let things: Readonly<Record<Environment, Things>>;
@@ -325,7 +328,7 @@ beforeAll(async () => {
   );
   endedCredentials = await endCredentials();
   things = { live: await thingsIn('live'), test: await thingsIn('test') };
-  const paths = resolveDescribedPaths<Described>((await api.call('GET', '/openapi.json')).body);
+  const paths = resolveReferencesInPaths<Described>((await api.call('GET', '/openapi.json')).body);
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { operationId, parameters = [] }] of Object.entries(methods)) {
       const isConditional = parameters.some(({ name }) => name === 'If-Match');

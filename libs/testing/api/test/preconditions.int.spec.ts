@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
-import { resolveDescribedPaths } from './described-responses.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import { resolveReferencesInPaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let key: string;
 
 beforeAll(async () => {
@@ -308,7 +308,7 @@ describe('the description of the API', () => {
   }
 
   it('has a condition for every operation on a single resource, and the ETag of what was made', async () => {
-    const paths = resolveDescribedPaths<Described>((await call('GET', '/openapi.json')).body);
+    const paths = resolveReferencesInPaths<Described>((await call('GET', '/openapi.json')).body);
     const lacking: string[] = [];
     for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { operationId, parameters = [], responses }] of Object.entries(methods)) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import { openApiDescription, resolveDescribedPaths } from './described-responses.ts';
+import { openApiDescription, resolveReferencesInPaths } from './described-responses.ts';
 import { type Api, startApi } from './start-api.ts';
 
 interface Parameter {
@@ -13,7 +13,7 @@ interface DescribedRead {
   readonly parameters?: readonly Parameter[];
 }
 
-const READS = Object.entries(resolveDescribedPaths<DescribedRead>(openApiDescription)).flatMap(([path, { get }]) =>
+const READS = Object.entries(resolveReferencesInPaths<DescribedRead>(openApiDescription)).flatMap(([path, { get }]) =>
   get === undefined
     ? []
     : [{ id: get.operationId, path, query: (get.parameters ?? []).filter((parameter) => parameter.in === 'query') }],
@@ -55,7 +55,7 @@ it.each(LISTS.filter(({ id }) => id !== 'listSessions').map(({ id, path }) => [i
 
 it('a response that creates a resource links to the operation that reads it', () => {
   const links = Object.values(
-    resolveDescribedPaths<{ responses: Record<string, { links?: object }> }>(openApiDescription),
+    resolveReferencesInPaths<{ responses: Record<string, { links?: object }> }>(openApiDescription),
   ).flatMap(({ post }) => Object.keys(post?.responses['201']?.links ?? {}));
   expect(links.sort()).toEqual([
     ...['getApiKey', 'getMilestone', 'getServiceAccount', 'getShipment', 'getUser', 'getWebhookEndpoint'],

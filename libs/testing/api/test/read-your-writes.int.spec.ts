@@ -1,10 +1,10 @@
-import { TokenSealer } from '@tracking/http';
-import { type Position, Unavailable } from '@tracking/ports';
+import { TokenSigner } from '@tracking/http';
+import { type Position, UnavailableError } from '@tracking/ports';
 import { type Api, startApi, overrideOperations } from './start-api.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const token = (position: Position): string =>
-  new TokenSealer(SECRET).sealText(position, { purpose: 'consistency-token', binding: '' });
+  new TokenSigner(SECRET).sealTextWithMac(position, { purpose: 'consistency-token', binding: '' });
 
 describe('with projections that are down', () => {
   let api: Api;
@@ -170,7 +170,7 @@ describe('while a process takes over projections from another', () => {
     };
     age = 0;
     expect(await readAge()).toEqual([200, '0']);
-    failure = new Unavailable('event store', 'does not answer');
+    failure = new UnavailableError('event store', 'does not answer');
     expect(await readAge()).toEqual([200, null]);
     const refused = await api.call('GET', '/v1/shipments', { key: writer });
     expect([refused.status, refused.body['error']]).toMatchObject([503, { code: 'unavailable' }]);
@@ -266,9 +266,9 @@ describe('with projections that run', () => {
     ['a bare position', 'ffffffffffffffff'],
     [
       'signed by another',
-      new TokenSealer(Buffer.alloc(32, 8)).sealText('0', { purpose: 'consistency-token', binding: '' }),
+      new TokenSigner(Buffer.alloc(32, 8)).sealTextWithMac('0', { purpose: 'consistency-token', binding: '' }),
     ],
-    ['a cursor', new TokenSealer(SECRET).sealText('["a"]', { purpose: 'cursor', binding: '' })],
+    ['a cursor', new TokenSigner(SECRET).sealTextWithMac('["a"]', { purpose: 'cursor', binding: '' })],
     ['endless', 'A'.repeat(8_000)],
   ])('refuses a token that is %s', async (_what, value) => {
     const { body } = await api.call('POST', '/v1/shipments', { key, json: { external_id: 'TOKEN' } });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { KeyOwner, User } from '@tracking/contracts';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { openAnotherGateway } from './another-replica.ts';
 import type { Replica } from './another-replica.ts';
 import { startApi } from './start-api.ts';
@@ -38,7 +38,7 @@ interface Credential {
 
 /** Creates a key of a new service account. */
 async function keyOfAccount(): Promise<Credential> {
-  const { after } = await here.identity.serviceAccounts.createAccount(await command(), {
+  const { after } = await here.identity.serviceAccounts.createServiceAccount(await command(), {
     name: 'one',
     role: 'operator',
   });
@@ -103,7 +103,7 @@ const TAKEN_AWAY: readonly (readonly [string, () => Promise<Credential>, TakeAwa
   [
     'a key whose service account is deactivated',
     keyOfAccount,
-    async ({ owner }) => here.identity.serviceAccounts.deactivateAccount(await command(), owner.id),
+    async ({ owner }) => here.identity.serviceAccounts.deactivateServiceAccount(await command(), owner.id),
     401,
   ],
   ['a user’s key that is revoked', keyOfUser, revoked, 401],
@@ -179,7 +179,7 @@ describe.each(TAKEN_AWAY)('%s', (_, make, takeAway, refused) => {
     const key = await make();
     expect(await statusThere(key)).toBe(201);
     await takeAway(key);
-    there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
+    there.gate(() => Promise.reject(new UnavailableError('document store', 'is away')));
     there.after(REFUSED_AFTER_MS);
     const head = await here.head();
     const answer = await there.inject(write(key));
@@ -194,7 +194,7 @@ describe.each(TAKEN_AWAY)('%s', (_, make, takeAway, refused) => {
 describe('with the document store down', () => {
   it('nobody is let in whom nobody knows, and nobody is told that they are unknown', async () => {
     const key = await keyOfAccount();
-    there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
+    there.gate(() => Promise.reject(new UnavailableError('document store', 'is away')));
     const unknown = { ...key, headers: { authorization: `Bearer sk_live_${'a'.repeat(43)}` } };
     expect([await statusThere(key), await statusThere(unknown)]).toEqual([503, 503]);
     there.open();
@@ -204,7 +204,7 @@ describe('with the document store down', () => {
   it('who was let in a moment ago goes on', async () => {
     const key = await keyOfAccount();
     expect(await statusThere(key)).toBe(201);
-    there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
+    there.gate(() => Promise.reject(new UnavailableError('document store', 'is away')));
     expect(await statusThere(key)).toBe(201);
     there.after(REFUSED_AFTER_MS);
     expect(await statusThere(key)).toBe(503);

@@ -11,12 +11,12 @@ interface RecordedResponse {
 }
 
 /** Records all secrets in requests and responses, and finds responses that contain one by mistake. */
-export class SecretTracker {
+export class SecretLeakDetector {
   private readonly secrets = new Map<string, string>();
   private readonly responses: RecordedResponse[] = [];
 
   /** Registers a secret that no later response may contain. @param name name of the secret in reports */
-  trackSecret(name: string, secret: string): string {
+  forbidSecretInResponses(name: string, secret: string): string {
     if (secret.length < 8) throw new Error(`${name} is too short for a reliable search`);
     this.secrets.set(name, secret);
     return secret;
@@ -26,14 +26,14 @@ export class SecretTracker {
    * Returns a function that calls the server and records each response. No response may contain a secret, except that a
    * successful one may contain the secret named `shown`.
    */
-  checkSecretsInCalls(call: Api['call']) {
+  createSecretCheckingCaller(call: Api['call']) {
     return async (method: string, path: string, sent: ApiTestRequest = {}, shown?: string): Promise<ApiResponse> => {
       const answer = await call(method, path, sent);
-      if (shown !== undefined && answer.status < 300) this.trackSecret(shown, extractSecret(answer));
+      if (shown !== undefined && answer.status < 300) this.forbidSecretInResponses(shown, extractSecret(answer));
       const own = shown === undefined ? undefined : this.secrets.get(shown);
       const whole = `${answer.text}\n${JSON.stringify([...answer.headers])}`;
       const device = /device=([^;]+)/.exec(answer.headers.getSetCookie().join())?.[1];
-      if (device !== undefined) this.trackSecret('the cookie of a known device', device);
+      if (device !== undefined) this.forbidSecretInResponses('the cookie of a known device', device);
       const content = [own, device].reduce<string>((text, each) => (each ? text.replaceAll(each, '') : text), whole);
       this.responses.push({ where: `${method} ${path}: ${answer.status}`, content, isError: answer.status >= 400 });
       return answer;

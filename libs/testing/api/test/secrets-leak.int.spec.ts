@@ -1,32 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { createAdministrationApi } from '@tracking/administration';
-import { Identity } from '@tracking/identity';
-import { Unavailable } from '@tracking/ports';
+import { createAdministrationHttpApi } from '@tracking/administration';
+import { IdentityServices } from '@tracking/identity';
+import { UnavailableError } from '@tracking/ports';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { createEventOperations } from '@tracking/shipments';
-import { hostileReceivers } from '@tracking/testing';
+import { hostileReceiverBehaviours } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
-import { SecretTracker, readFilesAsText, extractSecret } from './secret-tracker.ts';
-import { PUBLIC_ADDRESSES, createCheckedCaller, startApi } from './start-api.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import { SecretLeakDetector, readFilesAsText, extractSecret } from './secret-tracker.ts';
+import { PUBLIC_URLS_FOR_TEST, createResponseCheckingCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
 const KIM = { email: 'kim@example.com', password: 'of the operator, 4713' };
 const under = (name: string) => ({ 'idempotency-key': name });
 
 let api: Api;
-let receiver: ClientReceiver;
-let kept: SecretTracker;
-let send: ReturnType<SecretTracker['checkSecretsInCalls']>;
+let receiver: ClientWebhookReceiver;
+let kept: SecretLeakDetector;
+let send: ReturnType<SecretLeakDetector['createSecretCheckingCaller']>;
 let admin: string;
 let exported: string;
 
 beforeAll(async () => {
   api = await startApi();
-  receiver = await startClientReceiver(hostileReceivers.answers(500, 'no'));
-  kept = new SecretTracker();
-  send = kept.checkSecretsInCalls(api.call);
-  admin = kept.trackSecret('the key of an admin', await api.key('admin'));
+  receiver = await startClientReceiver(hostileReceiverBehaviours.answers(500, 'no'));
+  kept = new SecretLeakDetector();
+  send = kept.createSecretCheckingCaller(api.call);
+  admin = kept.forbidSecretInResponses('the key of an admin', await api.key('admin'));
   await keysAreUsed();
   await usersJoin();
   await operatorsMakeUsers();
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await shipmentsAreWritten();
   await storesFail();
   const { eventStore } = api.storage;
-  const page = await createEventOperations(eventStore, PUBLIC_ADDRESSES).exportEvents({ after: null, limit: 500 });
+  const page = await createEventOperations(eventStore, PUBLIC_URLS_FOR_TEST).exportEvents({ after: null, limit: 500 });
   exported = JSON.stringify(page);
 });
 afterAll(async () => {
@@ -72,10 +72,10 @@ async function usersJoin(): Promise<void> {
   const invited = await send('POST', '/v1/users', call, 'a link of an invitation');
   expect((await send('POST', '/v1/users', call, 'a link of an invitation')).text).toBe(invited.text);
   const id = String(invited.body['id']);
-  const password = kept.trackSecret('the password of a user', 'a "pass phrase" of nobody, 4711');
+  const password = kept.forbidSecretInResponses('the password of a user', 'a "pass phrase" of nobody, 4711');
   await joined(extractSecret(invited), password);
   const reset = await send('POST', `/v1/users/${id}/reset_password`, { key: admin }, 'a link of a reset');
-  const next = kept.trackSecret('the next password', 'another "pass phrase", 4712');
+  const next = kept.forbidSecretInResponses('the next password', 'another "pass phrase", 4712');
   await joined(extractSecret(reset), next);
   await sessionsAreUsed(email, next);
   expect((await send('POST', '/v1/users', { ...call, headers: {} })).status).toBe(409);
@@ -92,7 +92,7 @@ async function joined(token: string, password: string): Promise<void> {
   await send('GET', `/v1/invitations/${token.slice(0, -1)}%${token.charCodeAt(token.length - 1).toString(16)}`);
   await send('PUT', path);
   await send('GET', `${path}/more`);
-  const short = kept.trackSecret(`the beginning of ${password.slice(0, 3)}…`, password.slice(0, 9));
+  const short = kept.forbidSecretInResponses(`the beginning of ${password.slice(0, 3)}…`, password.slice(0, 9));
   await send('POST', path, { json: { name: 'Jo', password: short } });
   await send('POST', path, { json: { name: password, password: 5, email: password } });
   await send('POST', path, { raw: `{"password": "${short}` });
@@ -106,7 +106,7 @@ async function joined(token: string, password: string): Promise<void> {
 
 async function sessionsAreUsed(email: string, password: string): Promise<void> {
   const ours = { 'x-requested-with': 'a test' };
-  const wrong = kept.trackSecret('a wrong password', 'a wrong "pass phrase", 4714');
+  const wrong = kept.forbidSecretInResponses('a wrong password', 'a wrong "pass phrase", 4714');
   for (const json of [
     { email, password: wrong },
     { email: 'nobody@example.com', password: wrong },
@@ -125,7 +125,7 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
   await send('POST', '/v1/shipments', { headers: { cookie }, json: {} });
   const own = { json: { name: 'mine', environment: 'live' }, headers: { ...headers, ...under(randomUUID()) } };
   expect((await send('POST', '/v1/api_keys', own, 'a key of a user')).status).toBe(201);
-  const new_password = kept.trackSecret('a password that was changed', 'yet another "pass phrase", 4715');
+  const new_password = kept.forbidSecretInResponses('a password that was changed', 'yet another "pass phrase", 4715');
   const change = (current_password: string, next: string, secret?: string) =>
     send('POST', '/v1/session/password', { headers, json: { current_password, new_password: next } }, secret);
   expect((await change(wrong, new_password)).status).toBeGreaterThanOrEqual(400);
@@ -141,7 +141,7 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
 
 async function operatorsMakeUsers(): Promise<void> {
   const { identity, idempotency, readModels, logger } = api.dependencies;
-  const administration = await createAdministrationApi({
+  const administration = await createAdministrationHttpApi({
     appUrl: 'https://app.example',
     identity,
     idempotency,
@@ -149,10 +149,10 @@ async function operatorsMakeUsers(): Promise<void> {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  const operate = kept.checkSecretsInCalls(createCheckedCaller(await administration.getUrl()));
+  const operate = kept.createSecretCheckingCaller(createResponseCheckingCaller(await administration.getUrl()));
   const users = '/administration/users';
   const { email, password } = KIM;
-  kept.trackSecret('a password that an operator sets', password);
+  kept.forbidSecretInResponses('a password that an operator sets', password);
   const user = { workspace: 'default', email, role: 'admin' };
   expect((await operate('POST', users, { json: { ...user, password } })).status).toBe(201);
   await operate('POST', users, { json: { ...user, password } });
@@ -167,9 +167,9 @@ async function operatorsMakeUsers(): Promise<void> {
 
 /** Sends secrets in wrong places. No response or log line may contain them. */
 async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
-  const unknown = kept.trackSecret('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
-  const password = kept.trackSecret('a password', 'correct horse "battery" staple');
-  const cookie = kept.trackSecret('a cookie', `ses_${randomUUID()}`);
+  const unknown = kept.forbidSecretInResponses('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
+  const password = kept.forbidSecretInResponses('a password', 'correct horse "battery" staple');
+  const cookie = kept.forbidSecretInResponses('a cookie', `ses_${randomUUID()}`);
   await send('GET', '/v1/shipments', { key: unknown });
   for (const authorization of [unknown, `Bearer ${unknown} x`, `Token ${unknown}`, `Basic ${password}`]) {
     await send('GET', '/v1/shipments', { headers: { authorization } });
@@ -195,7 +195,7 @@ async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
 }
 
 async function webhooksAreUsed(): Promise<void> {
-  const sent = kept.trackSecret('a header of an endpoint', 'Bearer of-the-partner-4711');
+  const sent = kept.forbidSecretInResponses('a header of an endpoint', 'Bearer of-the-partner-4711');
   const fields = { url: receiver.url, event_types: ['*'], headers: { authorization: sent } };
   const call = { key: admin, json: fields, headers: under(randomUUID()) };
   const made = await send('POST', '/v1/webhook_endpoints', call, 'a signing secret');
@@ -210,7 +210,7 @@ async function webhooksAreUsed(): Promise<void> {
   expect([revealed.status, revealed.body['secret']]).toEqual([200, rotated.body['secret']]);
   const tested = await send('POST', `${path}/test`, { key: admin, json: { type: 'milestone.recorded' } });
   expect(tested.status).toBe(202);
-  const next = kept.trackSecret('another header of it', 'Bearer of-the-partner-4712');
+  const next = kept.forbidSecretInResponses('another header of it', 'Bearer of-the-partner-4712');
   await send('PATCH', path, { key: admin, json: { headers: { authorization: next, 'x-team': 'ocean' } } });
   await send('PATCH', path, { key: admin, json: { headers: { authorization: `${next}\n` }, url: next } });
   await send('GET', path, { key: admin });
@@ -231,18 +231,18 @@ async function shipmentsAreWritten(): Promise<void> {
 async function storesFail(): Promise<void> {
   for (const failure of [
     (given: string) => new Error(`cannot write ${given}`),
-    (given: string) => new Unavailable('document store', `cannot write ${given}`),
+    (given: string) => new UnavailableError('document store', `cannot write ${given}`),
   ]) {
     let isFailing = false;
     const documentStore = failing(api.storage.documentStore, (given) => (isFailing ? failure(given) : undefined));
     const { clock, logger } = api.dependencies;
-    const identity = await Identity.openIdentity({ documentStore, clock, logger, secret: new Uint8Array(32) });
+    const identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret: new Uint8Array(32) });
     const idempotency = await api.claims({ documentStore });
     const call = await api.gateway({ identity, authenticateKey: (key) => identity.authenticateKey(key) });
     const retried = await api.gateway({ idempotency });
     isFailing = true;
     const json = { name: 'TMS', role: 'feed' };
-    const password = kept.trackSecret('a password in a field that is none', 'correct horse under a fault');
+    const password = kept.forbidSecretInResponses('a password in a field that is none', 'correct horse under a fault');
     const answers = [
       await call('POST', '/v1/service_accounts', { key: admin, json: { ...json, password } }),
       await call('POST', '/v1/api_keys', { key: admin, json: { name: 'x', environment: 'live', password } }),
@@ -276,7 +276,7 @@ function failing(store: DocumentStore, failure: (given: string) => Error | undef
         },
       });
     },
-    collectionNames: (prefix) => store.collectionNames(prefix),
+    listCollectionNames: (prefix) => store.listCollectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => store.close(),
   };

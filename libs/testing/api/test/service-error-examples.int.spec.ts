@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ERROR_CODES, type JsonObject } from '@tracking/contracts';
-import { Busy, type Document, Unavailable } from '@tracking/ports';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { BusyError, type Document, UnavailableError } from '@tracking/ports';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { INDEXED_WEBHOOK_COLLECTIONS } from '@tracking/webhooks';
-import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { type ClientWebhookReceiver, createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
 import { DocumentApiRequests, sendRawRequest, SMALL_PDF } from './document-calls.ts';
 import { expectDocumentedError } from './documented-examples.ts';
@@ -17,7 +17,7 @@ type Refusal = Pick<ApiResponse, 'status' | 'body'>;
 let api: Api;
 let page: string;
 let admin: string;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 beforeAll(async () => {
   api = await startApi({ storagePerWorkspace: 4 * SMALL_PDF.length });
   page = (await api.call('GET', '/docs/errors')).text;
@@ -158,7 +158,7 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
   },
   replay_running: async () => {
     await post('/v1/shipments', { external_id: 'PO-3' });
-    receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+    receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(503, '', { 'retry-after': '3600' }));
     const path = `/v1/webhook_endpoints/${await endpoint()}/replay`;
     await post(path, { since: '2026-01-01T00:00:00Z' });
     return post(path, { since: '2026-01-01T00:00:00Z' });
@@ -178,8 +178,8 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
     return call('GET', '/v1/shipments', { key });
   },
   too_many_streams: () => openStreams(20),
-  busy: () => callFailing(new Busy('shipments', 'too many commands are queued'), 'upsertShipment'),
-  unavailable: () => callFailing(new Unavailable('event store', 'gone'), 'upsertShipment'),
+  busy: () => callFailing(new BusyError('shipments', 'too many commands are queued'), 'upsertShipment'),
+  unavailable: () => callFailing(new UnavailableError('event store', 'gone'), 'upsertShipment'),
   internal_error: () => callFailing(new Error('unexpected'), 'authenticateKey'),
   read_model_behind: async () => {
     const behind = await startApi({ project: false, settings: { readYourWritesWaitMs: 0 } });

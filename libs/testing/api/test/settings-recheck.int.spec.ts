@@ -1,7 +1,7 @@
 import type { JsonObject, ShipmentException } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
-import { type StoredEvent, Unavailable } from '@tracking/ports';
-import { RecheckJob, type RecheckJobDependencies, createEventTransfer } from '@tracking/shipments';
+import { type StoredEvent, UnavailableError } from '@tracking/ports';
+import { ShipmentRecheckJob, type RecheckJobDependencies, createEventTransfer } from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -12,7 +12,7 @@ let api: Api;
 let made = 0;
 let workspace: string;
 let admin: string;
-let job: RecheckJob | undefined;
+let job: ShipmentRecheckJob | undefined;
 
 beforeAll(async () => {
   api = await startApi();
@@ -29,9 +29,9 @@ afterEach(async () => {
 });
 
 /** A job as each replica has it. */
-function jobWith(parts: Partial<RecheckJobDependencies> = {}): RecheckJob {
+function jobWith(parts: Partial<RecheckJobDependencies> = {}): ShipmentRecheckJob {
   const { shipments, workspaceSettings: settings, readModels, clock, logger } = api.dependencies;
-  return new RecheckJob({
+  return new ShipmentRecheckJob({
     shipments,
     settings,
     rechecks: settings.rechecks,
@@ -248,16 +248,16 @@ it('engines that are away amid it hold it up, and every shipment is checked', as
     patienceMs: 0,
     shipments: {
       checkRules: async (command) => {
-        if ((checks += 1) === 3) throw new Unavailable('event store', 'away');
+        if ((checks += 1) === 3) throw new UnavailableError('event store', 'away');
         return shipments.checkRules(command);
       },
     },
     rechecks: {
       listUnfinishedRechecks: (after, limit) => workspaceSettings.rechecks.listUnfinishedRechecks(after, limit),
       // Stored, and the answer is lost.
-      storeProgress: async (recheck, progress) => {
-        const advanced = await workspaceSettings.rechecks.storeProgress(recheck, progress);
-        if ((stores += 1) === 2) throw new Unavailable('document store', 'away');
+      storeRecheckProgress: async (recheck, progress) => {
+        const advanced = await workspaceSettings.rechecks.storeRecheckProgress(recheck, progress);
+        if ((stores += 1) === 2) throw new UnavailableError('document store', 'away');
         return advanced;
       },
     },

@@ -1,7 +1,7 @@
 import { argon2, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { JsonObject, Role } from '@tracking/contracts';
-import { Identity } from '@tracking/identity';
+import { IdentityServices } from '@tracking/identity';
 import { eventually } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Api, ApiTestRequest } from './start-api.ts';
@@ -337,7 +337,7 @@ describe('a session', () => {
   it('that signs out is in the audit log', async () => {
     const { user, own } = await signedIn();
     const { body } = await call('DELETE', '/v1/session', { headers: own });
-    const { items } = await api.identity.auditLog.listEntries(user.workspace_id, {
+    const { items } = await api.identity.auditLog.listAuditEntries(user.workspace_id, {
       filter: { actor: user.id },
       limit: 10,
     });
@@ -377,7 +377,7 @@ describe('a session', () => {
     expect(changed.body['warnings']).toHaveLength(1);
     const { body } = await call('GET', '/v1/session', { headers: own });
     expect(body['user']).toMatchObject({ name: 'Jo Visser' });
-    const { items } = await api.identity.auditLog.listEntries(user.workspace_id, {
+    const { items } = await api.identity.auditLog.listAuditEntries(user.workspace_id, {
       filter: { actor: user.id },
       limit: 10,
     });
@@ -443,7 +443,7 @@ describe('a session', () => {
     const said = answers.join('\n') + JSON.stringify(api.lines);
     for (const secret of [token, PASSWORD, 'wrong wrong wrong', 'another harbour crane'])
       expect(said).not.toContain(secret);
-    const told = (await api.identity.auditLog.listEntries(user.workspace_id, { filter: {}, limit: 200 })).items;
+    const told = (await api.identity.auditLog.listAuditEntries(user.workspace_id, { filter: {}, limit: 200 })).items;
     for (const secret of [token, PASSWORD, 'argon2id']) expect(JSON.stringify(told)).not.toContain(secret);
   });
 });
@@ -455,7 +455,7 @@ describe('a thousand wrong passwords', () => {
     let hashes = 0;
     const { user, cookie } = await signedIn();
     // The same store, with hashes that are counted.
-    const counted = await Identity.openIdentity({
+    const counted = await IdentityServices.openIdentity({
       ...api.identityOptions,
       passwords: {
         cost: { memory: 8, passes: 1, parallelism: 1 },
@@ -504,7 +504,7 @@ describe('sign-ins of nobody', () => {
   /** A gateway whose hashes wait until they are released. */
   async function heldGateway() {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const identity = await Identity.openIdentity({
+    const identity = await IdentityServices.openIdentity({
       ...api.identityOptions,
       passwords: {
         cost: { memory: 8, passes: 1, parallelism: 1 },

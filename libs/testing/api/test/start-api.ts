@@ -10,21 +10,21 @@ import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
 import type { Deprecations, IdempotencyOptions } from '@tracking/http';
-import { ACCESS_TO_ALL_KEYS, Identity } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, IdentityServices } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { DiskSpace, DocumentStore, Metrics } from '@tracking/ports';
-import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { Shipments, createEventMaker } from '@tracking/shipments';
+import { PublishedEventReader, ReadModels } from '@tracking/read-models';
+import { EventSourcedShipmentService, createEventMaker } from '@tracking/shipments';
 import { type LogLine, createRecordingLogger } from '@tracking/testing';
-import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@tracking/webhooks';
-import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import { SecretBox, WEBHOOK_BROKER_TOPICS, type WebhookSettings, WebhooksFeature } from '@tracking/webhooks';
+import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
 import { type ApiDependencies, TESTED_FEATURES } from './features.ts';
 import { type ApiResponse, expectResponseMatchesDescription } from './described-responses.ts';
 
 const createResponseCipher = (key: Uint8Array) => new SecretBox(key);
-export const PUBLIC_ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
+export const PUBLIC_URLS_FOR_TEST = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
 
 export interface ApiTestRequest {
   readonly key?: string | undefined;
@@ -37,7 +37,7 @@ export interface ApiTestRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface StartOptions {
+export interface ApiStartOptions {
   readonly settings?: Partial<ApiDependencies['settings']>;
   readonly webhooks?: Partial<WebhookSettings>;
   readonly deprecations?: Deprecations;
@@ -53,7 +53,7 @@ export interface StartOptions {
 }
 
 /** Starts the API on embedded engines, on its own port and with an empty data folder. */
-export async function startApi(options: StartOptions = {}) {
+export async function startApi(options: ApiStartOptions = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'http-api-'));
   const lines: LogLine[] = [];
   const logger = createRecordingLogger(lines);
@@ -71,15 +71,18 @@ export async function startApi(options: StartOptions = {}) {
     // The lowest cost that argon2 accepts keeps the tests fast.
     passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
   };
-  const identity = await Identity.openIdentity(identityOptions);
+  const identity = await IdentityServices.openIdentity(identityOptions);
   const places = await loadPlaces();
   const project = options.project ?? true;
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
   if (project) await readModels.ready;
-  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
-  const events = new PublishedEvents(readModels, createEventMaker({ eventStore, addresses: PUBLIC_ADDRESSES }));
-  const webhooks = await Webhooks.start({
+  const events = new PublishedEventReader(
+    readModels,
+    createEventMaker({ eventStore, addresses: PUBLIC_URLS_FOR_TEST }),
+  );
+  const webhooks = await WebhooksFeature.start({
     eventStore,
     eventLog: events.log,
     documentStore,
@@ -91,7 +94,7 @@ export async function startApi(options: StartOptions = {}) {
     random: Math.random,
     logger,
     metrics,
-    settings: { addresses: PUBLIC_ADDRESSES, pollMs: 10, drainMs: 1_000, ...options.webhooks },
+    settings: { addresses: PUBLIC_URLS_FOR_TEST, pollMs: 10, drainMs: 1_000, ...options.webhooks },
   });
   const claiming = {
     documentStore,
@@ -105,7 +108,7 @@ export async function startApi(options: StartOptions = {}) {
   };
   const idempotency = await IdempotencyClaims.openIdempotencyClaims(claiming);
   /** Functions that close resources of single tests, called in reverse order. */
-  const opened: (() => Promise<unknown>)[] = [() => idempotency.closeIdempotencyClaims()];
+  const opened: (() => Promise<unknown>)[] = [() => idempotency.stopClaimSweeper()];
   const storageQuota = await StorageQuota.openStorageQuota({
     documentStore,
     storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
@@ -115,9 +118,9 @@ export async function startApi(options: StartOptions = {}) {
     logger,
     isSoleProcess: true,
   });
-  const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
+  const workspaceSettings = await WorkspaceSettingsStore.openWorkspaceSettings({ documentStore });
   const dependencies = {
-    shipments: new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics }),
+    shipments: new EventSourcedShipmentService({ eventStore, places, settings: workspaceSettings, logger, metrics }),
     readModels,
     identity,
     authenticateKey: (key) => identity.authenticateKey(key),
@@ -135,7 +138,7 @@ export async function startApi(options: StartOptions = {}) {
     workspaceSettings,
     events,
     settings: {
-      ...PUBLIC_ADDRESSES,
+      ...PUBLIC_URLS_FOR_TEST,
       rateLimitPerMinute: 100_000,
       trustedProxies: [],
       cursorSecret: Buffer.alloc(32, 7),
@@ -159,7 +162,7 @@ export async function startApi(options: StartOptions = {}) {
       (await identity.workspaces.createWorkspace(workspace));
     const actor = { type: 'system', id: 'test' } as const;
     const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: found.id };
-    const account = await identity.serviceAccounts.createAccount(command, { name: role, role });
+    const account = await identity.serviceAccounts.createServiceAccount(command, { name: role, role });
     const owner = { type: 'service_account', id: account.after.id } as const;
     const created = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, { name: role, environment, owner });
     return created.after.key;
@@ -168,11 +171,11 @@ export async function startApi(options: StartOptions = {}) {
   return {
     url,
     server: app.getHttpServer() as Server,
-    call: createCheckedCaller(url),
+    call: createResponseCheckingCaller(url),
     /** Makes a call without a connection, for large numbers of calls. */
     inject: (request: InjectOptions) => app.inject(request),
     identity,
-    /** Options for opening another `Identity` on the same store. */
+    /** Options for opening another `IdentityServices` on the same store. */
     identityOptions,
     key,
     lines,
@@ -184,7 +187,7 @@ export async function startApi(options: StartOptions = {}) {
     /** Opens the idempotency claims like another process of this API. */
     claims: async (differing: Partial<IdempotencyOptions> = {}) => {
       const claims = await IdempotencyClaims.openIdempotencyClaims({ ...claiming, ...differing });
-      opened.push(() => claims.closeIdempotencyClaims());
+      opened.push(() => claims.stopClaimSweeper());
       return claims;
     },
     /** Starts another gateway that uses the same databases and broker. */
@@ -192,13 +195,13 @@ export async function startApi(options: StartOptions = {}) {
       const gateway = await createHttpApi({ ...dependencies, ...differing }, TESTED_FEATURES);
       opened.push(() => gateway.close());
       await gateway.listen(0, '127.0.0.1');
-      return createCheckedCaller(await gateway.getUrl());
+      return createResponseCheckingCaller(await gateway.getUrl());
     },
     /** Publishes the given events to webhooks, as if they were stored after the current head of the log. */
     publish: async (...published: readonly PublishedEvent[]) => {
       const headers = { [EVENT_HEADERS.position]: `${(await eventStore.head()) ?? ''}.` };
       const messages = published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers }));
-      await broker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+      await broker.publishMessages(SHIPMENT_EVENTS_TOPIC.name, messages);
     },
     /** Returns the id of the workspace with this name. */
     workspace: async (name = 'default') => String((await identity.workspaces.findWorkspaceByName(name))?.id),
@@ -208,7 +211,7 @@ export async function startApi(options: StartOptions = {}) {
       await app.close();
       for (const close of opened.reverse()) await close();
       await webhooks.stop();
-      await outbound.closeReceivers();
+      await outbound.closeOutboundHttp();
       await readModels.stop();
       await identity.closeIdentity();
       await engine.closeEngine();
@@ -219,7 +222,7 @@ export async function startApi(options: StartOptions = {}) {
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** Returns a function that calls the server at the URL and checks that every response is described. */
-export function createCheckedCaller(url: string) {
+export function createResponseCheckingCaller(url: string) {
   return async (
     method: string,
     path: string,
@@ -253,9 +256,9 @@ function createCountingMetrics(counts: Map<string, number>): Metrics {
     counts.set(series, (counts.get(series) ?? 0) + amount);
   };
   return {
-    counter: (name) => ({ add: (amount = 1, labels) => add(name, amount, labels) }),
-    gauge: () => ({ set: () => undefined }),
-    histogram: (name) => ({ observe: (_value, labels) => add(`${name}_count`, 1, labels) }),
+    createCounter: (name) => ({ add: (amount = 1, labels) => add(name, amount, labels) }),
+    createGauge: () => ({ set: () => undefined }),
+    createHistogram: (name) => ({ observe: (_value, labels) => add(`${name}_count`, 1, labels) }),
   };
 }
 

@@ -2,13 +2,17 @@ import type { ErrorBody, JsonObject } from '@tracking/contracts';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
 import {
-  DOCUMENT_TYPE_PART,
+  SAMPLE_DOCUMENT_TYPE_PART,
   DocumentApiRequests,
   SMALL_PDF,
   encodeMultipartForm,
   createFormFilePart,
 } from './document-calls.ts';
-import { expectDocumentedError, replaceIdsWithPlaceholders, readExample } from './documented-examples.ts';
+import {
+  expectDocumentedError,
+  replaceIdsWithPlaceholders,
+  readDocumentedErrorExample,
+} from './documented-examples.ts';
 import { type Api, type ApiTestRequest, startApi } from './start-api.ts';
 
 const OTHER_PDF = Buffer.from(String(SMALL_PDF).replace('1.7', '1.4'));
@@ -58,30 +62,31 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   size_mismatch: async () => {
     const { id, path } = await pending(undefined, { size_bytes: SMALL_PDF.length + 1 });
     await documents.putFileToUploadUrl(path);
-    return documents.postOperation(id, 'complete');
+    return documents.postDocumentOperation(id, 'complete');
   },
   checksum_mismatch: async () => {
     const { id, path } = await pending();
     await documents.putFileToUploadUrl(path, OTHER_PDF);
-    return documents.postOperation(id, 'complete');
+    return documents.postDocumentOperation(id, 'complete');
   },
   unsupported_document_type: () =>
     documents.sendUpload(shipment.slice(14), [
-      DOCUMENT_TYPE_PART,
+      SAMPLE_DOCUMENT_TYPE_PART,
       createFormFilePart(Buffer.from('<!doctype html><html></html>')),
     ]),
-  empty_file: () => documents.sendUpload(shipment.slice(14), [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.alloc(0))]),
+  empty_file: () =>
+    documents.sendUpload(shipment.slice(14), [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.alloc(0))]),
   malformed_multipart: () =>
     documents.sendUpload(
       shipment.slice(14),
-      encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]).subarray(0, -6),
+      encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]).subarray(0, -6),
     ),
   range_not_satisfiable: async () =>
     documents.getResource(`${await uploaded()}/download`, { range: `bytes=${SMALL_PDF.length}-` }),
   document_not_pending: async () => {
     const { id, path } = await pending();
     await documents.putFileToUploadUrl(path);
-    await documents.postOperation(id, 'complete');
+    await documents.postDocumentOperation(id, 'complete');
     return documents.putFileToUploadUrl(path);
   },
   document_not_uploaded: async () => documents.getResource(`/v1/documents/${(await pending()).id}/download`),
@@ -92,7 +97,7 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   },
   document_replaced: async () => {
     const replaces = { name: 'replaces_document_id', content: (await uploaded()).slice(14) };
-    const parts = [DOCUMENT_TYPE_PART, replaces, createFormFilePart()];
+    const parts = [SAMPLE_DOCUMENT_TYPE_PART, replaces, createFormFilePart()];
     await documents.sendUpload(shipment.slice(14), parts);
     return documents.sendUpload(shipment.slice(14), parts);
   },
@@ -105,7 +110,7 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
       ahead = 0;
     }
   },
-  upload_missing: async () => documents.postOperation((await pending()).id, 'complete'),
+  upload_missing: async () => documents.postDocumentOperation((await pending()).id, 'complete'),
   key_not_active: async () => {
     const id = await keyOf({ service_account_id: await account() });
     await post(`/v1/api_keys/${id}/revoke`);
@@ -158,7 +163,7 @@ const FIELDS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   unknown_milestone: () => post(`${shipment}/exceptions`, { type: 'other', milestone_id: `mst_${'a'.repeat(26)}` }),
   unknown_document: () =>
     documents.sendUpload(shipment.slice(14), [
-      DOCUMENT_TYPE_PART,
+      SAMPLE_DOCUMENT_TYPE_PART,
       { name: 'replaces_document_id', content: `doc_${'a'.repeat(52)}` },
       createFormFilePart(),
     ]),
@@ -166,7 +171,9 @@ const FIELDS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
 
 it.each(Object.keys(FIELDS))('the example of the field error %s is one of a real response', async (code) => {
   const { details } = errorOf((await FIELDS[code]?.()) as ApiResponse);
-  expect(replaceIdsWithPlaceholders(details)).toEqual([replaceIdsWithPlaceholders(readExample(page, `field-${code}`))]);
+  expect(replaceIdsWithPlaceholders(details)).toEqual([
+    replaceIdsWithPlaceholders(readDocumentedErrorExample(page, `field-${code}`)),
+  ]);
 });
 
 const SHIPMENT = { mode: 'ocean', container_numbers: ['CSQU3054383'] };
@@ -218,7 +225,7 @@ it.each(Object.keys(WARNINGS))('the example of the warning %s is one of a real r
   const { body } = (await WARNINGS[code]?.()) as ApiResponse;
   const warnings = (body['warnings'] as JsonObject[]).filter((warning) => warning['code'] === code);
   expect(replaceIdsWithPlaceholders(warnings)).toEqual([
-    replaceIdsWithPlaceholders(readExample(page, `warning-${code}`)),
+    replaceIdsWithPlaceholders(readDocumentedErrorExample(page, `warning-${code}`)),
   ]);
 });
 
@@ -230,7 +237,7 @@ it('the description of the API has the same examples of errors', async () => {
   const codes = Object.keys(examples).filter((name) => !name.endsWith('.problem'));
   expect(codes.length).toBeGreaterThan(50);
   for (const code of codes) {
-    const shown = readExample(page, code) as unknown as ErrorBody;
+    const shown = readDocumentedErrorExample(page, code) as unknown as ErrorBody;
     expect({ ...examples[code]?.value.error, request_id: 'req_…' }).toEqual(shown.error);
   }
 });

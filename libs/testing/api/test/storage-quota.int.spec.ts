@@ -10,7 +10,7 @@ import {
   createFormFilePart,
   SMALL_PDF,
   sendRawRequest,
-  DOCUMENT_TYPE_PART,
+  SAMPLE_DOCUMENT_TYPE_PART,
 } from './document-calls.ts';
 import { type Api, startApi } from './start-api.ts';
 
@@ -70,7 +70,7 @@ describe('storage quota of a workspace', () => {
     await settled(2 * SIZE);
     await eventually(async () => expect((await live.sendUpload(shipment)).status).toBe(201));
     expect((await live.putFileToUploadUrl(second?.path ?? '')).status).toBe(204);
-    expect((await live.postOperation(second?.id ?? '', 'complete')).body).toMatchObject({ status: 'uploaded' });
+    expect((await live.postDocumentOperation(second?.id ?? '', 'complete')).body).toMatchObject({ status: 'uploaded' });
     await settled(MAX_FILES * SIZE);
     expect(codeOf(await live.sendUpload(shipment))).toBe('storage_quota_exceeded');
   });
@@ -89,7 +89,7 @@ describe('storage quota of a workspace', () => {
 
   it('refuses a large form before it is received', async () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n`;
-    const form = encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]).subarray(0, 120);
+    const form = encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]).subarray(0, 120);
     const text = await sendRawRequest(api, `${head}Content-Length: 20000000\r\n\r\n${form.toString()}`);
     expect(text).toContain('413 Payload Too Large');
     expect(text).toContain('storage_quota_exceeded');
@@ -97,7 +97,7 @@ describe('storage quota of a workspace', () => {
 
   it('accepts a form without Content-Length if its file fits, and refuses it otherwise', async () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const form = encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]);
+    const form = encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
     const request = `${head}${form.length.toString(16)}\r\n${form.toString()}\r\n0\r\n\r\n`;
     for (let n = 0; n < MAX_FILES; n += 1) expect(await sendRawRequest(api, request)).toContain('201 Created');
     expect(await sendRawRequest(api, request)).toContain('storage_quota_exceeded');
@@ -137,7 +137,7 @@ describe('reserve of the disk', () => {
     const stored: string[] = [];
     let refused: ApiResponse | undefined;
     while (refused === undefined) {
-      const answer = await attacker.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart(FILE)]);
+      const answer = await attacker.sendUpload(shipment, [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(FILE)]);
       if (answer.status === 201) stored.push(String(answer.body['id']));
       else refused = answer;
     }

@@ -2,9 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
 import type { StoredEvent } from '@tracking/ports';
-import { RecheckJob, type RecheckJobDependencies, UpgradeRecheck, createEventTransfer } from '@tracking/shipments';
+import {
+  ShipmentRecheckJob,
+  type RecheckJobDependencies,
+  UpgradeRecheckRequester,
+  createEventTransfer,
+} from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
-import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import { type Api, startApi } from './start-api.ts';
 
 /**
@@ -55,7 +60,7 @@ async function importEvents(): Promise<readonly string[]> {
 async function startProcess(parts: Partial<RecheckJobDependencies> = {}) {
   const { eventStore, documentStore } = api.storage;
   const { shipments, readModels, clock, logger } = api.dependencies;
-  const settings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
+  const settings = await WorkspaceSettingsStore.openWorkspaceSettings({ documentStore });
   const readModelsReached = (position: string, timeoutMs: number) =>
     readModels.progress.reached('deadlines', position, timeoutMs);
   const checked: string[] = [];
@@ -63,7 +68,7 @@ async function startProcess(parts: Partial<RecheckJobDependencies> = {}) {
   let elapsed = 0;
   const { rechecks } = settings;
   const workspaces = readModels.queries.deadlines;
-  const job = new RecheckJob({
+  const job = new ShipmentRecheckJob({
     shipments: {
       checkRules: (command) => {
         checked.push(command.shipment_id);
@@ -74,7 +79,7 @@ async function startProcess(parts: Partial<RecheckJobDependencies> = {}) {
     settings,
     rechecks,
     unsettledShipments: workspaces,
-    afterUpgrade: new UpgradeRecheck({ eventStore, rechecks, workspaces, readModelsReached }),
+    afterUpgrade: new UpgradeRecheckRequester({ eventStore, rechecks, workspaces, readModelsReached }),
     eventStore,
     readModelsReached,
     leases: new InProcessLeases(1),
@@ -102,8 +107,8 @@ async function listAnnounced(): Promise<readonly JsonObject[]> {
 }
 
 const readRecheck = async () => (await api.call('GET', '/v1/settings', { key })).body['recheck'];
-const run = ({ job }: { readonly job: RecheckJob }, ending = new AbortController().signal) =>
-  job.checkAllWorkspaces(ending);
+const run = ({ job }: { readonly job: ShipmentRecheckJob }, ending = new AbortController().signal) =>
+  job.recheckShipmentsOfAllWorkspaces(ending);
 
 describe('the re-check after a release with other rules', () => {
   it('changes each shipment whose status differs, and announces each change once', async () => {
@@ -141,8 +146,8 @@ describe('the re-check after a release with other rules', () => {
     const stopping = await startProcess({
       rechecks: {
         listUnfinishedRechecks: (after, limit) => first.rechecks.listUnfinishedRechecks(after, limit),
-        storeProgress: async (recheck, progress) => {
-          const advanced = await first.rechecks.storeProgress(recheck, progress);
+        storeRecheckProgress: async (recheck, progress) => {
+          const advanced = await first.rechecks.storeRecheckProgress(recheck, progress);
           if (progress.checked >= PAGE_SIZE) ending.abort();
           return advanced;
         },
@@ -171,9 +176,9 @@ describe('the re-check after a release with other rules', () => {
     const crashing = await startProcess({
       rechecks: {
         listUnfinishedRechecks: (after, limit) => first.rechecks.listUnfinishedRechecks(after, limit),
-        storeProgress: async (recheck, progress) => {
+        storeRecheckProgress: async (recheck, progress) => {
           if (progress.checked > 0) throw new Error('the process crashed');
-          return first.rechecks.storeProgress(recheck, progress);
+          return first.rechecks.storeRecheckProgress(recheck, progress);
         },
       },
     });

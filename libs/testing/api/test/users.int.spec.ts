@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createAdministrationApi } from '@tracking/administration';
+import { createAdministrationHttpApi } from '@tracking/administration';
 import type { Environment } from '@tracking/contracts';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
-import { createCheckedCaller, startApi } from './start-api.ts';
+import { createResponseCheckingCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
@@ -12,13 +12,13 @@ const NO_LINK = 'x'.repeat(43);
 
 let api: Api;
 let admin: string;
-let operator: ReturnType<typeof createCheckedCaller>;
+let operator: ReturnType<typeof createResponseCheckingCaller>;
 let closeAdministration: () => Promise<void>;
 beforeAll(async () => {
   api = await startApi();
   admin = await api.key('admin');
   const { readModels, logger } = api.dependencies;
-  const administration = await createAdministrationApi({
+  const administration = await createAdministrationHttpApi({
     identity: api.identity,
     idempotency: api.dependencies.idempotency,
     appUrl: 'https://app.example',
@@ -26,7 +26,7 @@ beforeAll(async () => {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  operator = createCheckedCaller(await administration.getUrl());
+  operator = createResponseCheckingCaller(await administration.getUrl());
   closeAdministration = () => administration.close();
 });
 afterAll(async () => {
@@ -238,7 +238,7 @@ describe('users', () => {
     };
     const reach = { ...ACCESS_TO_ALL_KEYS, user_id: id };
     const { after: key } = await keys.createKey(command, reach, { name: 'script', environment: 'live', owner });
-    keys.listRevocableIds = () => Promise.resolve(['key_gone', key.id]);
+    keys.listRevocableKeyIds = () => Promise.resolve(['key_gone', key.id]);
     try {
       const reset = { key: admin, json: { revoke_api_keys: true } };
       const { status, body } = await api.call('POST', `/v1/users/${id}/reset_password`, reset);
@@ -328,7 +328,7 @@ describe('what is secret about users', () => {
 
 describe('the first admin', () => {
   it('tells an e-mail with the link', async () => {
-    const { token = '' } = (await api.identity.firstAdmin.getLink()) ?? {};
+    const { token = '' } = (await api.identity.firstAdmin.getFirstAdminLink()) ?? {};
     const told = await api.call('GET', `/v1/invitations/${token}`);
     expect(told.body).toMatchObject({
       purpose: 'first_admin',

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { getExampleEventData } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let workspace: string;
 let key: string;
 
@@ -35,7 +35,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as Jso
 async function deadLetters(count = 1): Promise<JsonObject[]> {
   const made: JsonObject[] = [];
   for (let n = 0; n < count; n += 1) made.push(await createEnabledEndpoint(api, key, receiver.url));
-  receiver.setReceiverBehaviour(hostileReceivers.answers(410, ''));
+  receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
     type: 'shipment.created',
@@ -50,7 +50,7 @@ async function deadLetters(count = 1): Promise<JsonObject[]> {
     expect(found).toHaveLength(count);
     return found;
   });
-  receiver.setReceiverBehaviour(hostileReceivers.answers(204, ''));
+  receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(204, ''));
   for (const { endpoint_id } of letters) {
     const path = `/v1/webhook_endpoints/${String(endpoint_id)}`;
     await eventually(async () => expect((await get(path)).body['status']).toBe('disabled'));

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { getExampleEventData } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let key: string;
 
 beforeAll(async () => {
@@ -93,7 +93,7 @@ describe('webhook deliveries', () => {
   });
 
   it('are retried and discarded by hand', async () => {
-    const failing = await startClientReceiver(hostileReceivers.answers(500, 'broken'));
+    const failing = await startClientReceiver(hostileReceiverBehaviours.answers(500, 'broken'));
     const endpoint = await createEnabledEndpoint(api, key, failing.url);
     const event_id = await publish();
     const { id } = await delivery(event_id, endpoint, { status: 'retrying', attempts_count: 1 });
@@ -144,7 +144,7 @@ describe('webhook deliveries', () => {
   });
 
   it('are listed by endpoint, event, type and status, the newest first, in pages', async () => {
-    const failing = await startClientReceiver(hostileReceivers.answers(500));
+    const failing = await startClientReceiver(hostileReceiverBehaviours.answers(500));
     const bad = await createEnabledEndpoint(api, key, failing.url);
     const good = await createEnabledEndpoint(api, key, receiver.url);
     const events: string[] = [];

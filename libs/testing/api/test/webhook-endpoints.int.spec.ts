@@ -1,16 +1,16 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { MemoryQuota } from '@tracking/embedded';
-import { Cursors, TokenSealer } from '@tracking/http';
-import { Busy } from '@tracking/ports';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { InMemoryRequestQuota } from '@tracking/embedded';
+import { PageCursorCodec, TokenSigner } from '@tracking/http';
+import { BusyError } from '@tracking/ports';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { type Api, startApi, overrideOperations } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let key: string;
 
 beforeAll(async () => {
@@ -180,7 +180,7 @@ describe('GET /v1/webhook_endpoints', () => {
     const page = ({ body }: ApiResponse) => (body['data'] as JsonObject[]).map(({ id }) => id);
     expect([page(first), first.body['has_more']]).toEqual([ids.slice(0, 2), true]);
     expect([page(second), second.body['has_more'], second.body['next_cursor']]).toEqual([ids.slice(2), false, null]);
-    const formerCursor = new Cursors(new TokenSealer(Buffer.alloc(32, 7))).createCursor(
+    const formerCursor = new PageCursorCodec(new TokenSigner(Buffer.alloc(32, 7))).createCursor(
       ['2026-01-01T00:00:00.000Z', 'whe_1'],
       {
         ...{ list: 'webhook endpoints', filter: {}, sort: 'created_at' },
@@ -315,7 +315,7 @@ describe('a webhook endpoint', () => {
   });
 
   it('sends 120 challenges a minute to one host, from all workspaces together', async () => {
-    const by = await api.gateway({ quota: new MemoryQuota(() => new Date(0)) });
+    const by = await api.gateway({ quota: new InMemoryRequestQuota(() => new Date(0)) });
     /** Makes 6 endpoints of a workspace, and returns the responses to 10 challenges of each. */
     const challengeFrom = async (workspace: string) => {
       const owner = await api.key('developer', 'live', workspace);
@@ -453,9 +453,9 @@ describe('another workspace’s or environment’s endpoint', () => {
 describe('a hostile receiver', () => {
   it('fails its challenge, and the API goes on', async () => {
     for (const behaviour of [
-      hostileReceivers.gzipBomb(16),
-      hostileReceivers.redirects('http://127.0.0.1:1/'),
-      hostileReceivers.resets(),
+      hostileReceiverBehaviours.gzipBomb(16),
+      hostileReceiverBehaviours.redirects('http://127.0.0.1:1/'),
+      hostileReceiverBehaviours.resets(),
     ]) {
       const hostile = await startClientReceiver();
       const { body: created } = await create({ url: hostile.url });
@@ -470,7 +470,9 @@ describe('a hostile receiver', () => {
 it('has an unknown outcome when a later step of a write finds a full queue', async () => {
   const { webhooks } = api.dependencies;
   const test = () =>
-    Promise.reject(new Busy('document store', 'too many operations are waiting for the document store; retry later'));
+    Promise.reject(
+      new BusyError('document store', 'too many operations are waiting for the document store; retry later'),
+    );
   const endpoints = overrideOperations(webhooks.endpoints, { test });
   const by = await api.gateway({ webhooks: { ...webhooks, endpoints } });
   const { body } = await create();

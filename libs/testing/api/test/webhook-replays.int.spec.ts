@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let workspace: string;
 let key: string;
 
@@ -51,7 +51,7 @@ const sent = (): string[] => receiver.deliveries().map(({ headers }) => String(h
 /** Creates a replay that waits, because the endpoint requests a pause of an hour. */
 async function waiting(): Promise<{ readonly of: string; readonly made: ApiResponse }> {
   await missed(3);
-  receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(503, '', { 'retry-after': '3600' }));
   const of = await endpoint();
   const made = await replay(of);
   await eventually(() => expect(sent()).not.toEqual([]));

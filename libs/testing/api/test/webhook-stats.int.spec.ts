@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, hostileReceivers } from '@tracking/testing';
+import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientReceiver } from './client-endpoint.ts';
+import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientReceiver;
+let receiver: ClientWebhookReceiver;
 let key: string;
 let path: string;
 
@@ -46,7 +46,7 @@ describe('statistics of an endpoint', () => {
 
     await publish();
     await eventually(() => expect(receiver.deliveries()).toHaveLength(1));
-    receiver.setReceiverBehaviour(hostileReceivers.answers(503, ''));
+    receiver.setReceiverBehaviour(hostileReceiverBehaviours.answers(503, ''));
     await publish();
     await eventually(
       async () => {

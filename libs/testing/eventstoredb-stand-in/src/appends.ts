@@ -18,16 +18,16 @@ import type {
 } from '@grpc/grpc-js';
 import type { AppendResult } from '@tracking/ports';
 import { checkNodeRole, type NodeRole } from './gate.ts';
-import { toAppendStatus, toServiceError } from './errors.ts';
+import { toAppendErrorStatus, toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import {
   type AppendExpectedRevision,
   RequestRefusedError,
   createStreamIdentifier,
-  toLogPosition,
+  toProtocolLogPosition,
   toNewEvent,
 } from './records.ts';
-import type { StreamStore } from './stream-store.ts';
+import type { StandInStreamStore } from './stream-store.ts';
 
 /** An append whose request is still being received. */
 interface IncomingAppend {
@@ -37,7 +37,7 @@ interface IncomingAppend {
 }
 
 async function storeAppend(
-  streams: StreamStore,
+  streams: StandInStreamStore,
   faults: FaultSwitches,
   { stream, expected, proposed }: IncomingAppend,
 ): Promise<AppendResult> {
@@ -48,7 +48,7 @@ async function storeAppend(
 
 /** Handles the call `Append`, which carries one append. */
 export function createAppendCallHandler(
-  streams: StreamStore,
+  streams: StandInStreamStore,
   faults: FaultSwitches,
 ): handleClientStreamingCall<AppendReq, AppendResp> {
   return (call, callback) => {
@@ -57,7 +57,10 @@ export function createAppendCallHandler(
       const options = request.getOptions();
       const message = request.getProposedMessage();
       if (options !== undefined)
-        incoming = createIncomingAppend(options, options.hasRevision() ? options.getRevision() : undefined);
+        incoming = createIncomingAppendWithoutEvents(
+          options,
+          options.hasRevision() ? options.getRevision() : undefined,
+        );
       if (message !== undefined) incoming?.proposed.push(message);
     });
     call.on('end', async () => {
@@ -66,10 +69,10 @@ export function createAppendCallHandler(
       await setImmediate();
       if (incoming === undefined || call.cancelled) return;
       storeAppend(streams, faults, incoming)
-        .then(toSuccessResponse, toConflictResponse)
+        .then(createAppendSuccessResponse, toAppendConflictResponse)
         .then(
           async (response) => {
-            await faults.waitWhileHanging();
+            await faults.waitWhileNodeHangs();
             callback(null, response);
           },
           (error: unknown) => callback(toServiceError(error)),
@@ -80,7 +83,7 @@ export function createAppendCallHandler(
 
 /** Handles the call `BatchAppend`, which carries any number of appends. @param getRole returns the role of the node */
 export function createBatchAppendCallHandler(
-  streams: StreamStore,
+  streams: StandInStreamStore,
   faults: FaultSwitches,
   getRole: () => NodeRole,
 ): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> {
@@ -93,7 +96,10 @@ export function createBatchAppendCallHandler(
       if (options !== undefined) {
         pending.set(
           key,
-          createIncomingAppend(options, options.hasStreamPosition() ? options.getStreamPosition() : undefined),
+          createIncomingAppendWithoutEvents(
+            options,
+            options.hasStreamPosition() ? options.getStreamPosition() : undefined,
+          ),
         );
       }
       const incoming = pending.get(key);
@@ -121,21 +127,21 @@ export function createBatchAppendCallHandler(
     let answers = 1;
     try {
       const { revision, position } = await storeAppend(streams, faults, incoming);
-      const logPosition = toLogPosition(position);
+      const logPosition = toProtocolLogPosition(position);
       const at = new sharedPb.AllStreamPosition().setCommitPosition(logPosition).setPreparePosition(logPosition);
       response.setSuccess(new streamsPb.BatchAppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
     } catch (error) {
-      response.setError(toAppendStatus(error));
+      response.setError(toAppendErrorStatus(error));
       // The client of a real node gets an error, then crashes because of a second response that it does not expect. The
       // stand-in does the same.
       if (error instanceof RequestRefusedError && error.reason.kind === 'bad_request') answers = 2;
     }
-    await faults.waitWhileHanging();
+    await faults.waitWhileNodeHangs();
     for (let count = 0; count < answers && !call.destroyed; count += 1) call.write(response);
   }
 }
 
-function createIncomingAppend(
+function createIncomingAppendWithoutEvents(
   options: AppendReq.Options | BatchAppendReq.Options,
   revision: string | undefined,
 ): IncomingAppend {
@@ -153,15 +159,15 @@ function parseExpectedRevision(
   return options.hasStreamExists() ? 'stream_exists' : 'any';
 }
 
-function toSuccessResponse({ revision, position }: AppendResult): AppendResp {
-  const logPosition = toLogPosition(position);
+function createAppendSuccessResponse({ revision, position }: AppendResult): AppendResp {
+  const logPosition = toProtocolLogPosition(position);
   const at = new streamsPb.AppendResp.Position().setCommitPosition(logPosition).setPreparePosition(logPosition);
   const stored = new streamsPb.AppendResp.Success().setCurrentRevision(String(revision)).setPosition(at);
   return new streamsPb.AppendResp().setSuccess(stored);
 }
 
 /** Converts a conflict, which is the only refusal that is a response. All other refusals end the call. */
-function toConflictResponse(error: unknown): AppendResp {
+function toAppendConflictResponse(error: unknown): AppendResp {
   if (!(error instanceof RequestRefusedError) || error.reason.kind !== 'wrong_expected_version') throw error;
   const { expected, current } = error.reason;
   const conflict = new streamsPb.AppendResp.WrongExpectedVersion();
@@ -175,7 +181,7 @@ function toConflictResponse(error: unknown): AppendResp {
 }
 
 /** Handles the calls `Delete` and `Tombstone`. */
-export function createDeleteCallHandlers(streams: StreamStore, faults: FaultSwitches) {
+export function createDeleteCallHandlers(streams: StandInStreamStore, faults: FaultSwitches) {
   async function deleteStream(options: DeleteReq.Options | TombstoneReq.Options | undefined, tombstone: boolean) {
     const stream = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const revision = options?.hasRevision() ? options.getRevision() : undefined;
@@ -184,8 +190,8 @@ export function createDeleteCallHandlers(streams: StreamStore, faults: FaultSwit
       options ? parseExpectedRevision(options, revision) : 'any',
       tombstone,
     );
-    await faults.waitWhileHanging();
-    return toLogPosition(position);
+    await faults.waitWhileNodeHangs();
+    return toProtocolLogPosition(position);
   }
 
   const softDelete: handleUnaryCall<DeleteReq, DeleteResp> = (call, callback) => {

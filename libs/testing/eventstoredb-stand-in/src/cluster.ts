@@ -2,7 +2,7 @@ import { EmbeddedEngine } from '@tracking/embedded';
 import type { Logger, Metrics } from '@tracking/ports';
 import type { InjectedFaults } from './faults.ts';
 import { StandInNode, type NodeSettings } from './node.ts';
-import { StreamStore } from './stream-store.ts';
+import { StandInStreamStore } from './stream-store.ts';
 
 /**
  * Limits of the store. The stand-in checks the size of an append when the append arrives; the stored form can have more
@@ -15,18 +15,18 @@ const LEADER_LOSS_DETECTION_MS = 700;
 /** Milliseconds of an election, in which no node accepts requests. */
 const ELECTION_MS = 700;
 
-interface ClusterOptions extends NodeSettings {
+interface StandInClusterOptions extends NodeSettings {
   readonly folder: string;
   /** Port of each node. The first node is the leader at the start. */
   readonly ports: readonly number[];
 }
 
 const doNothing = () => undefined;
-const silentLogger: Logger = { debug: doNothing, info: doNothing, warn: console.error, error: console.error };
+const consoleWarningLogger: Logger = { debug: doNothing, info: doNothing, warn: console.error, error: console.error };
 const silentMetrics: Metrics = {
-  counter: () => ({ add: doNothing }),
-  gauge: () => ({ set: doNothing }),
-  histogram: () => ({ observe: doNothing }),
+  createCounter: () => ({ add: doNothing }),
+  createGauge: () => ({ set: doNothing }),
+  createHistogram: () => ({ observe: doNothing }),
 };
 
 /** Nodes that share one log, or a single node. The nodes run in this process, so that one of them can fail alone. */
@@ -37,15 +37,15 @@ export class StandInCluster {
 
   private constructor(private readonly engine: EmbeddedEngine) {}
 
-  static async startCluster(options: ClusterOptions): Promise<StandInCluster> {
+  static async startCluster(options: StandInClusterOptions): Promise<StandInCluster> {
     const { folder, ports, ...settings } = options;
     const engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir: folder,
-      logger: silentLogger,
+      logger: consoleWarningLogger,
       metrics: silentMetrics,
       limits: EVENT_STORE_LIMITS,
     });
-    const streams = await StreamStore.openStreamStore(engine.eventStore);
+    const streams = await StandInStreamStore.openStreamStore(engine.eventStore);
     const cluster = new StandInCluster(engine);
     for (const port of ports) {
       const { nodes } = cluster;

@@ -22,7 +22,7 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
       return createServiceError(status.FAILED_PRECONDITION, 'Append failed due to WrongExpectedVersion.', {
         exception: 'wrong-expected-version',
         'stream-name': reason.stream,
-        'expected-version': String(toExpectedNumber(reason.expected)),
+        'expected-version': String(toExpectedRevisionNumber(reason.expected)),
         ...(reason.current !== undefined && { 'actual-version': String(reason.current) }),
       });
     case 'stream_deleted':
@@ -47,7 +47,7 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
 }
 
 /** Returns the error as the response to one append of a batch call. */
-export function toAppendStatus(error: unknown) {
+export function toAppendErrorStatus(error: unknown) {
   const [name, details] =
     error instanceof RequestRefusedError ? createRefusalDetails(error.reason) : ['Timeout', new sharedPb.Timeout()];
   const any = new anyPb.Any();
@@ -82,7 +82,7 @@ function createWrongVersionError(expected: AppendExpectedRevision, current: numb
   return details.setExpectedStreamPosition(String(expected));
 }
 
-function toExpectedNumber(expected: AppendExpectedRevision): number {
+function toExpectedRevisionNumber(expected: AppendExpectedRevision): number {
   return typeof expected === 'number' ? expected : EXPECTED_REVISION_NUMBERS[expected];
 }
 

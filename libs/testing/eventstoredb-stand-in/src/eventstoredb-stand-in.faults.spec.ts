@@ -24,7 +24,7 @@ let node: EventStoreDbStandIn;
 let client: EventStoreDBClient;
 
 async function start(options: StandInOptions = {}): Promise<void> {
-  node = await EventStoreDbStandIn.create(options);
+  node = await EventStoreDbStandIn.createStandIn(options);
   await node.startNode();
   client = EventStoreDBClient.connectionString(node.url);
 }
@@ -505,14 +505,14 @@ describe('a cluster', () => {
   afterAll(remove);
   beforeEach(() => node.setFaults({ lead: true }, FIRST));
 
-  const connectTo = (index: number) => EventStoreDBClient.connectionString(node.nodeUrl(index));
+  const connectTo = (index: number) => EventStoreDBClient.connectionString(node.createNodeConnectionString(index));
   const isLeader = { requiresLeader: true };
 
   it('names the leader to a client that asks a follower, and the client goes there', async () => {
     const follower = connectTo(SECOND);
     await expect(follower.readAll({ maxCount: 1, ...isLeader }).toArray()).rejects.toMatchObject({
       type: 'not-leader',
-      leader: { address: '127.0.0.1', port: Number(/:(\d+)\?/.exec(node.nodeUrl(FIRST))?.[1]) },
+      leader: { address: '127.0.0.1', port: Number(/:(\d+)\?/.exec(node.createNodeConnectionString(FIRST))?.[1]) },
     });
     const request = { expectedRevision: NO_STREAM, ...isLeader } as const;
     await eventually(() => follower.appendToStream('led', event(1, ONE_ID), request));

@@ -7,7 +7,7 @@ import type { InjectedFaults } from './faults.ts';
 import { createConnectionString } from './node-address.ts';
 
 /** A node in its own process, which can be killed, paused, and started again on its data. */
-export class NodeProcess {
+export class EventStoreDbNodeProcess {
   constructor(
     protected readonly process: ManagedProcess,
     readonly url: string,
@@ -46,7 +46,7 @@ export class NodeProcess {
 }
 
 /** A stand-in node whose faults can be set. */
-export class EventStoreDbStandIn extends NodeProcess {
+export class EventStoreDbStandIn extends EventStoreDbNodeProcess {
   private control = '';
 
   private constructor(
@@ -56,11 +56,11 @@ export class EventStoreDbStandIn extends NodeProcess {
     /** File with the certificate of the authority; undefined for nodes without TLS. */
     private readonly caFile: string | undefined,
   ) {
-    super(process, createConnectionUrl(ports, caFile));
+    super(process, createEventStoreDbUrl(ports, caFile));
   }
 
   /** Creates a stand-in without starting it. Its data is in a temporary folder. */
-  static async create(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
+  static async createStandIn(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
     const { nodes = 1, tls, users = {}, ...settings } = options;
     const folder = await createTempFolder();
     const ports: number[] = [];
@@ -68,15 +68,15 @@ export class EventStoreDbStandIn extends NodeProcess {
     const tlsFiles = tls && (await writeTlsFiles(folder.path, tls));
     const node = new ManagedProcess({
       name: 'the EventStoreDB stand-in',
-      ...createStandInCommand({ ...settings, folder: folder.path, ports, users, tlsFiles }),
+      ...createStandInStartCommand({ ...settings, folder: folder.path, ports, users, tlsFiles }),
       logFile: join(folder.path, 'stand-in.log'),
     });
     return new EventStoreDbStandIn(node, folder, ports, tlsFiles?.ca);
   }
 
   /** Returns the connection string of a single node. */
-  nodeUrl(index: number): string {
-    return createConnectionUrl(this.ports.slice(index, index + 1), this.caFile);
+  createNodeConnectionString(index: number): string {
+    return createEventStoreDbUrl(this.ports.slice(index, index + 1), this.caFile);
   }
 
   override async startNode(): Promise<void> {
@@ -132,7 +132,7 @@ interface StandInTls {
   readonly ca: string;
 }
 
-interface StandInLocation extends Omit<StandInOptions, 'nodes' | 'tls'> {
+interface StandInFolderAndPorts extends Omit<StandInOptions, 'nodes' | 'tls'> {
   /** Folder of the nodes' data. */
   readonly folder: string;
   /** Port of each node. */
@@ -144,7 +144,13 @@ interface StandInLocation extends Omit<StandInOptions, 'nodes' | 'tls'> {
 }
 
 /** Returns the command that starts the built stand-in. */
-export function createStandInCommand({ batchAppend = true, ports, users = {}, tlsFiles, ...place }: StandInLocation) {
+export function createStandInStartCommand({
+  batchAppend = true,
+  ports,
+  users = {},
+  tlsFiles,
+  ...place
+}: StandInFolderAndPorts) {
   const settings = {
     folder: place.folder,
     'control-port': place.controlPort,
@@ -168,7 +174,7 @@ export function createStandInCommand({ batchAppend = true, ports, users = {}, tl
   };
 }
 
-function createConnectionUrl(ports: readonly number[], caFile: string | undefined): string {
+function createEventStoreDbUrl(ports: readonly number[], caFile: string | undefined): string {
   const url = createConnectionString(ports, caFile !== undefined);
   return caFile === undefined ? url : `${url}&tlsCaFile=${encodeURIComponent(caFile)}`;
 }
@@ -181,7 +187,7 @@ async function writeTlsFiles(folder: string, { cert, key, ca }: StandInTls): Pro
 }
 
 /** The command that starts a real node. */
-interface NodeStart {
+interface NodeStartCommand {
   /** Connection string of the node. */
   readonly url: string;
   /** Command that starts the node on its data in the foreground. `sh` runs it and is replaced by it. */
@@ -192,7 +198,7 @@ interface NodeStart {
  * Returns the process of a real node. It is ready when it is the leader, because before that it refuses calls that
  * require the leader.
  */
-export function createNodeProcessSpec({ url, command }: NodeStart): Omit<ProcessSpec, 'logFile'> {
+export function createEventStoreNodeSpec({ url, command }: NodeStartCommand): Omit<ProcessSpec, 'logFile'> {
   return {
     name: 'eventstoredb',
     command: 'sh',

@@ -85,7 +85,7 @@ export class FaultSwitches {
   }
 
   /** Waits before a response while the node is set to hang. */
-  async waitWhileHanging(): Promise<void> {
+  async waitWhileNodeHangs(): Promise<void> {
     while (this.hang.isOn || this.freeze.isOn) {
       await this.hang.waitUntilRequestDelayEnds();
       await this.freeze.waitUntilRequestDelayEnds();

@@ -31,7 +31,7 @@ const CALLS_WITHOUT_CREDENTIALS_PATTERN = /^\/event_store\.client\.(gossip|serve
 
 /** Refuses requests like a node: by their credentials, by the role of the node, and not at all while it is frozen. */
 export function createCredentialAndRoleInterceptor({ faults, role, users }: GateOptions): ServerInterceptor {
-  async function computeRefusal(path: string, metadata: Metadata): Promise<Refusal | undefined> {
+  async function findRefusalOfCall(path: string, metadata: Metadata): Promise<Refusal | undefined> {
     await faults.waitWhileFrozen();
     if (CALLS_WITHOUT_CREDENTIALS_PATTERN.test(path)) return undefined;
     const [authorization] = metadata.get('authorization');
@@ -44,7 +44,7 @@ export function createCredentialAndRoleInterceptor({ faults, role, users }: Gate
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) =>
-            void computeRefusal(path, metadata).then((refusal) =>
+            void findRefusalOfCall(path, metadata).then((refusal) =>
               refusal === undefined ? pass(metadata) : call.sendStatus(refusal),
             ),
         }),

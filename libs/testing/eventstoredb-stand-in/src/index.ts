@@ -6,9 +6,9 @@
  */
 export {
   EventStoreDbStandIn,
-  NodeProcess,
-  createNodeProcessSpec,
-  createStandInCommand,
+  EventStoreDbNodeProcess,
+  createEventStoreNodeSpec,
+  createStandInStartCommand,
   type StandInOptions,
 } from './eventstoredb-stand-in.ts';
 export type { InjectedFaults } from './faults.ts';

@@ -32,7 +32,7 @@ if (values.folder === undefined) throw new Error('--folder is missing: name the 
 const nodePorts = values.port.map(Number);
 const { 'tls-cert': certFile, 'tls-key': keyFile } = values;
 const tlsOptions = certFile && keyFile ? { cert: readFileSync(certFile), key: readFileSync(keyFile) } : undefined;
-const standInCluster = await StandInCluster.startCluster({
+const runningStandInCluster = await StandInCluster.startCluster({
   folder: values.folder,
   ports: nodePorts,
   batchAppend: !values['no-batch-append'],
@@ -46,25 +46,25 @@ const standInCluster = await StandInCluster.startCluster({
  * The control server: POST sets `InjectedFaults` as JSON, GET returns the number of open subscriptions. The query
  * parameter `node` is the index of the node, 0 by default.
  */
-const controlServer = createServer((request, response) => {
+const faultControlServer = createServer((request, response) => {
   const index = Number(new URL(request.url ?? '', 'http://control').searchParams.get('node') ?? 0);
-  if (request.method === 'GET') return void response.end(String(standInCluster.countSubscriptions(index)));
+  if (request.method === 'GET') return void response.end(String(runningStandInCluster.countSubscriptions(index)));
   json(request)
-    .then((faults) => standInCluster.setFaults(index, faults as InjectedFaults))
+    .then((faults) => runningStandInCluster.setFaults(index, faults as InjectedFaults))
     .then(
       () => void response.writeHead(204).end(),
       (error: unknown) => void response.writeHead(400).end(String(error)),
     );
 });
-controlServer.listen(Number(values['control-port']), '127.0.0.1');
-await once(controlServer, 'listening');
-const { port: controlPort } = controlServer.address() as AddressInfo;
+faultControlServer.listen(Number(values['control-port']), '127.0.0.1');
+await once(faultControlServer, 'listening');
+const { port: controlPort } = faultControlServer.address() as AddressInfo;
 const connectionUrl = createConnectionString(nodePorts, tlsOptions !== undefined);
 console.log(`ready on ${connectionUrl} control http://127.0.0.1:${controlPort}`);
 
 await once(process, 'SIGTERM');
 // Like a real node, the stand-in serves requests for a while, then closes the remaining connections.
 await setTimeout(Number(values.linger));
-controlServer.close();
-controlServer.closeAllConnections();
-await standInCluster.stopCluster();
+faultControlServer.close();
+faultControlServer.closeAllConnections();
+await runningStandInCluster.stopCluster();

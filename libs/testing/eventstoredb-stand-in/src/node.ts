@@ -16,10 +16,10 @@ import { createNodeAddress, LISTEN_HOST, type NodeAddress } from './node-address
 import { createReadCallHandler } from './reads.ts';
 import { createNewEvent, RequestRefusedError } from './records.ts';
 import { ReplicaLog } from './replica-log.ts';
-import type { StreamStore } from './stream-store.ts';
+import type { StandInStreamStore } from './stream-store.ts';
 
 /** Milliseconds to send the ends of subscriptions before their connections are closed. */
-const SUBSCRIPTION_END_MS = 100;
+const MS_TO_SEND_SUBSCRIPTION_ENDS = 100;
 
 /** Maximum size of a request in bytes, the same as for a real node. */
 const MAX_REQUEST_BYTES = 17 * 1_024 * 1_024;
@@ -40,7 +40,7 @@ export interface NodeSettings {
 
 interface NodeOptions {
   readonly port: number;
-  readonly streams: StreamStore;
+  readonly streams: StandInStreamStore;
   readonly settings: NodeSettings;
   readonly cluster: {
     readonly nodes: readonly StandInNode[];
@@ -78,7 +78,7 @@ export class StandInNode {
         : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
     // The node owns its sockets. When it destroys one, the client sees a lost node.
     this.injector = this.grpc.createConnectionInjector(credentials);
-    this.addServices();
+    this.addGrpcServices();
   }
 
   /** True if the node is part of the cluster at this moment. */
@@ -92,7 +92,7 @@ export class StandInNode {
   }
 
   async startStandInNode(): Promise<void> {
-    await this.startStats();
+    await this.startWritingStatistics();
     await this.listen();
   }
 
@@ -122,7 +122,7 @@ export class StandInNode {
     clearInterval(this.stats);
     this.listener?.close();
     this.faults.endSubscriptions(new RequestRefusedError({ kind: 'shutting_down' }));
-    await pause(SUBSCRIPTION_END_MS);
+    await pause(MS_TO_SEND_SUBSCRIPTION_ENDS);
     this.cutNodeConnections();
     this.grpc.forceShutdown();
   }
@@ -131,9 +131,9 @@ export class StandInNode {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  private addServices(): void {
+  private addGrpcServices(): void {
     const { streams: all, settings, cluster } = this.options;
-    const streams = all.withLogCopy(this.log);
+    const streams = all.createStoreWithLogCopy(this.log);
     this.grpc.addService(streamsService.StreamsService, {
       read: createReadCallHandler(streams, this.faults, settings),
       append: createAppendCallHandler(streams, this.faults),
@@ -147,7 +147,7 @@ export class StandInNode {
   }
 
   /** Writes statistics, because the log of a node may contain events that no client wrote. */
-  private async startStats(): Promise<void> {
+  private async startWritingStatistics(): Promise<void> {
     const { port, streams, settings } = this.options;
     if (settings.statsEvery === 0) return;
     const write = async () => {
@@ -165,7 +165,7 @@ export class StandInNode {
   }
 }
 
-const NODE_VERSION = '23.10.0.0';
+const EVENTSTOREDB_NODE_VERSION = '23.10.0.0';
 
 /** Handles the call with which a client finds the nodes of a cluster and their roles. */
 function createGossipCallHandler({ nodes, findLeader }: NodeOptions['cluster']): handleUnaryCall<Empty, ClusterInfo> {
@@ -194,7 +194,7 @@ function createSupportedMethodsCallHandler(batchAppend: boolean): handleUnaryCal
     new serverFeaturesPb.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),
   );
   return (_call, callback) => {
-    const supported = new serverFeaturesPb.SupportedMethods().setEventStoreServerVersion(NODE_VERSION);
+    const supported = new serverFeaturesPb.SupportedMethods().setEventStoreServerVersion(EVENTSTOREDB_NODE_VERSION);
     callback(null, supported.setMethodsList(methods));
   };
 }

@@ -1,13 +1,18 @@
 import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import type { FaultSwitches } from './faults.ts';
-import { readEventsBackwards, readEventsUntil, toPositionBefore, type StreamStore } from './stream-store.ts';
-import { ResponseStream, sendSubscription, type SubscriptionLimits } from './subscribe.ts';
+import {
+  readEventsBackwards,
+  readEventsUpToPosition,
+  toPositionBefore,
+  type StandInStreamStore,
+} from './stream-store.ts';
+import { ResponseStream, sendSubscribedEvents, type SubscriptionLimits } from './subscribe.ts';
 import { fromLogPosition, createStreamIdentifier, toReadResponse } from './records.ts';
 
 /** Handles the call `Read`, which reads one stream or all streams, once or as a subscription. */
 export function createReadCallHandler(
-  streams: StreamStore,
+  streams: StandInStreamStore,
   faults: FaultSwitches,
   limits: SubscriptionLimits,
 ): handleServerStreamingCall<ReadReq, ReadResp> {
@@ -20,16 +25,16 @@ export function createReadCallHandler(
   };
 
   async function respondToRead(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
-    await faults.waitWhileHanging();
+    await faults.waitWhileNodeHangs();
     if (options.hasSubscription())
-      return sendSubscription({ store: streams.store, faults, limits, options, responses });
+      return sendSubscribedEvents({ store: streams.store, faults, limits, options, responses });
     const stream = options.getStream();
     return stream === undefined
-      ? respondWithAllStreams(options, responses)
-      : respondWithStream(stream, options, responses);
+      ? respondWithEventsOfAllStreams(options, responses)
+      : respondWithEventsOfStream(stream, options, responses);
   }
 
-  async function respondWithStream(
+  async function respondWithEventsOfStream(
     stream: ReadReq.Options.StreamOptions,
     options: ReadReq.Options,
     responses: ResponseStream,
@@ -46,7 +51,7 @@ export function createReadCallHandler(
     for (const event of events) await responses.sendStreamMessage(toReadResponse(event));
   }
 
-  async function respondWithAllStreams(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
+  async function respondWithEventsOfAllStreams(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
     for await (const event of readAllEvents(options)) {
@@ -67,7 +72,7 @@ export function createReadCallHandler(
       if (all?.hasStart() !== true) yield* readEventsBackwards(streams.store, from);
     } else if (all?.hasEnd() !== true) {
       const after = from === undefined ? undefined : toPositionBefore(from);
-      yield* readEventsUntil(streams.store, after, await streams.store.head(), ['']);
+      yield* readEventsUpToPosition(streams.store, after, await streams.store.head(), ['']);
     }
   }
 }

@@ -16,7 +16,7 @@ const TICKS_PER_MS = 10_000n;
 const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Converts a position of the store to the protocol's 64-bit number, as decimal text. */
-export function toLogPosition(position: Position): string {
+export function toProtocolLogPosition(position: Position): string {
   return String(BigInt(`0x${position}`) * POSITION_STEP);
 }
 
@@ -54,7 +54,7 @@ export function toNewEvent(proposed: AppendReq.ProposedMessage | BatchAppendReq.
 }
 
 /** Event as a node stores it, with data and metadata as bytes. */
-interface EventBytes {
+interface EventEncodedAsBytes {
   readonly id: string;
   readonly type: string;
   readonly contentType: string;
@@ -62,7 +62,13 @@ interface EventBytes {
   readonly metadata?: Uint8Array;
 }
 
-export function createNewEvent({ id, type, contentType, data, metadata = new Uint8Array() }: EventBytes): NewEvent {
+export function createNewEvent({
+  id,
+  type,
+  contentType,
+  data,
+  metadata = new Uint8Array(),
+}: EventEncodedAsBytes): NewEvent {
   return {
     id,
     type,
@@ -77,7 +83,7 @@ export function computeDataBytes({ data }: NewEvent): number {
 }
 
 export function toReadResponse({ id, type, stream, revision, position, data, metadata }: StoredEvent): ReadResp {
-  const logPosition = toLogPosition(position);
+  const logPosition = toProtocolLogPosition(position);
   const recorded = new streamsPb.ReadResp.ReadEvent.RecordedEvent()
     .setId(new sharedPb.UUID().setString(id))
     .setStreamIdentifier(createStreamIdentifier(stream))

@@ -46,8 +46,8 @@ export class ReplicaLog implements EventStore {
     return end === undefined ? events : events.filter(({ position }) => position <= end);
   }
 
-  async lastRevision(stream: string): Promise<number | undefined> {
-    return this.end === undefined ? this.log.lastRevision(stream) : (await this.read(stream)).at(-1)?.revision;
+  async readLastRevision(stream: string): Promise<number | undefined> {
+    return this.end === undefined ? this.log.readLastRevision(stream) : (await this.read(stream)).at(-1)?.revision;
   }
 
   async *catchUp(options: CatchUpOptions): AsyncGenerator<EventBatch> {

@@ -7,7 +7,7 @@ import {
   type NewEvent,
   type Position,
   type StoredEvent,
-  VersionConflict,
+  VersionConflictError,
 } from '@tracking/ports';
 import {
   type AppendExpectedRevision,
@@ -16,7 +16,7 @@ import {
   createNewEvent,
   RequestRefusedError,
   computeDataBytes,
-  toLogPosition,
+  toProtocolLogPosition,
 } from './records.ts';
 
 /** Default maximum of a node for the bytes of one append. */
@@ -31,7 +31,7 @@ const MAX_REMEMBERED_IDS = 10_000;
  */
 const UNREACHABLE_REVISION = 2 ** 50;
 /** Prefix of the stream that holds a stream's metadata. */
-const METADATA_PREFIX = '$$';
+const METADATA_STREAM_PREFIX = '$$';
 
 interface StreamState {
   /** First visible revision. Earlier events are hidden, because the stream was deleted and possibly created again. */
@@ -51,7 +51,7 @@ const INITIAL_STREAM_STATE: StreamState = { visibleFrom: 0, tombstoned: false };
 /**
  * Adds the behaviour of a node to the event store: appends at any revision, deleted streams, the limit of an append.
  */
-export class StreamStore {
+export class StandInStreamStore {
   private constructor(
     readonly store: EventStore,
     private readonly states = new Map<string, StreamState>(),
@@ -60,17 +60,17 @@ export class StreamStore {
     }),
   ) {}
 
-  static async openStreamStore(store: EventStore): Promise<StreamStore> {
-    const streams = new StreamStore(store);
-    for await (const event of readEventsUntil(store, undefined, await store.head(), [METADATA_PREFIX])) {
-      streams.recordMetadata(event.stream, event);
+  static async openStreamStore(store: EventStore): Promise<StandInStreamStore> {
+    const streams = new StandInStreamStore(store);
+    for await (const event of readEventsUpToPosition(store, undefined, await store.head(), [METADATA_STREAM_PREFIX])) {
+      streams.storeStreamMetadata(event.stream, event);
     }
     return streams;
   }
 
   /** Returns the same streams as a node reads them from its own copy of the log. */
-  withLogCopy(copy: EventStore): StreamStore {
-    return new StreamStore(copy, this.states, this.appendsById);
+  createStoreWithLogCopy(copy: EventStore): StandInStreamStore {
+    return new StandInStreamStore(copy, this.states, this.appendsById);
   }
 
   /** @throws RequestRefusedError */
@@ -88,7 +88,7 @@ export class StreamStore {
     if (known?.stream === stream) return known;
     const result = await this.appendAtRevision(stream, expected, visibleFrom, events);
     for (const event of events) {
-      this.recordMetadata(stream, event);
+      this.storeStreamMetadata(stream, event);
       this.appendsById.set(event.id, { ...result, stream });
     }
     return result;
@@ -119,7 +119,7 @@ export class StreamStore {
    */
   async deleteStream(stream: string, expected: AppendExpectedRevision, tombstone: boolean): Promise<AppendResult> {
     if (this.loadStreamState(stream).tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
-    const last = await this.lastRevision(stream);
+    const last = await this.readLastRevision(stream);
     const current = last === 'no_stream' ? undefined : last;
     if (expected !== 'any' && expected !== last) {
       throw new RequestRefusedError({ kind: 'wrong_expected_version', stream, expected, current });
@@ -127,7 +127,7 @@ export class StreamStore {
     const data = Buffer.from(JSON.stringify({ $tb: (current ?? -1) + 1 }));
     const type = tombstone ? '$streamDeleted' : '$metadata';
     const event = createNewEvent({ id: randomUUID(), type, contentType: 'application/json', data });
-    return this.appendEvents(METADATA_PREFIX + stream, 'any', [event]);
+    return this.appendEvents(METADATA_STREAM_PREFIX + stream, 'any', [event]);
   }
 
   private async readForwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
@@ -137,7 +137,7 @@ export class StreamStore {
   }
 
   private async readBackwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
-    const last = await this.lastRevision(stream);
+    const last = await this.readLastRevision(stream);
     const to = Math.min(from ?? UNREACHABLE_REVISION, last === 'no_stream' ? -1 : last);
     const events = await this.store.read(stream, { from: Math.max(visibleFrom, to - count + 1), to });
     return events.toReversed();
@@ -154,7 +154,7 @@ export class StreamStore {
       try {
         return await this.store.append(stream, at, events);
       } catch (error) {
-        if (!(error instanceof VersionConflict)) throw error;
+        if (!(error instanceof VersionConflictError)) throw error;
         const current = error.actual === 'no_stream' ? undefined : error.actual;
         const goesOn = expected === 'any' || (expected === 'stream_exists' && (current ?? -1) >= visibleFrom);
         if (!goesOn) throw new RequestRefusedError({ kind: 'wrong_expected_version', stream, expected, current });
@@ -163,18 +163,21 @@ export class StreamStore {
     }
   }
 
-  private async lastRevision(stream: string): Promise<ExpectedRevision> {
-    return (await this.store.lastRevision(stream)) ?? 'no_stream';
+  private async readLastRevision(stream: string): Promise<ExpectedRevision> {
+    return (await this.store.readLastRevision(stream)) ?? 'no_stream';
   }
 
   private loadStreamState(stream: string): StreamState {
     return this.states.get(stream) ?? INITIAL_STREAM_STATE;
   }
 
-  private recordMetadata(stream: string, { type, data }: NewEvent): void {
-    if (!stream.startsWith(METADATA_PREFIX)) return;
+  private storeStreamMetadata(stream: string, { type, data }: NewEvent): void {
+    if (!stream.startsWith(METADATA_STREAM_PREFIX)) return;
     const { $tb: visibleFrom = 0 } = JSON.parse(textToBytes(data['bytes']).toString()) as { readonly $tb?: number };
-    this.states.set(stream.slice(METADATA_PREFIX.length), { visibleFrom, tombstoned: type === '$streamDeleted' });
+    this.states.set(stream.slice(METADATA_STREAM_PREFIX.length), {
+      visibleFrom,
+      tombstoned: type === '$streamDeleted',
+    });
   }
 }
 
@@ -191,7 +194,7 @@ const READ_PAGE_SIZE = 1_000;
  * Returns the events of streams with these prefixes, after one position and up to another; no events if `to` is
  * undefined.
  */
-export async function* readEventsUntil(
+export async function* readEventsUpToPosition(
   store: EventStore,
   after: Position | undefined,
   to: Position | undefined,
@@ -215,7 +218,7 @@ export async function* readEventsBackwards(
   while (to !== undefined) {
     const after: Position | undefined = toPositionBefore(to, READ_PAGE_SIZE);
     const page: StoredEvent[] = [];
-    for await (const event of readEventsUntil(store, after, to, [''])) page.push(event);
+    for await (const event of readEventsUpToPosition(store, after, to, [''])) page.push(event);
     yield* page.reverse();
     to = after;
   }
@@ -223,7 +226,7 @@ export async function* readEventsBackwards(
 
 /** Returns the position that is `count` events earlier; undefined if that is the beginning. */
 export function toPositionBefore(position: Position, count = 1): Position | undefined {
-  const step = BigInt(toLogPosition('0000000000000001'));
-  const logPosition = BigInt(toLogPosition(position)) - BigInt(count) * step;
+  const step = BigInt(toProtocolLogPosition('0000000000000001'));
+  const logPosition = BigInt(toProtocolLogPosition(position)) - BigInt(count) * step;
   return logPosition > 0n ? fromLogPosition(String(logPosition)) : undefined;
 }

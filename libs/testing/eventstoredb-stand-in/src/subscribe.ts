@@ -5,10 +5,10 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import { toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
-import { fromLogPosition, RequestRefusedError, toLogPosition, toReadResponse } from './records.ts';
+import { fromLogPosition, RequestRefusedError, toProtocolLogPosition, toReadResponse } from './records.ts';
 
 /** Number of events between two checkpoints if the client sets no search window. */
-const DEFAULT_SEARCH_WINDOW = 32;
+const DEFAULT_EVENTS_PER_CHECKPOINT = 32;
 
 /** Every fourth checkpoint among old events has a `prepare` position; in the other checkpoints, `prepare` is 0. */
 const FULL_CHECKPOINT_INTERVAL = 4;
@@ -31,16 +31,16 @@ interface SubscribeCall {
 }
 
 /** The events of a subscription, and the position after which it starts. */
-interface EventSelection {
+interface SubscribedEvents {
   readonly after: Position | undefined;
   readonly streamPrefixes: readonly string[];
   matches(event: StoredEvent): boolean;
 }
 
 /** Sends stored events, then new ones, until the client disconnects or is too slow. */
-export async function sendSubscription(call: SubscribeCall): Promise<void> {
+export async function sendSubscribedEvents(call: SubscribeCall): Promise<void> {
   const { store, faults, options, responses } = call;
-  const selection = await parseEventSelection(store, options);
+  const selection = await parseSubscribedEventSelection(store, options);
   const ended = faults.addEndableSubscription((reason) => responses.failResponseStream(reason));
   try {
     await responses.sendStreamMessage(createSubscriptionConfirmation(randomUUID()));
@@ -61,13 +61,13 @@ class NodeSubscription {
 
   constructor(
     private readonly call: SubscribeCall,
-    private readonly selection: EventSelection,
+    private readonly selection: SubscribedEvents,
   ) {
     const filter = call.options.getFilter();
     this.seen = toPositionNumber(selection.after);
     this.lastCheckpoint = this.seen;
     this.checkpointInterval =
-      (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_SEARCH_WINDOW);
+      (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_EVENTS_PER_CHECKPOINT);
   }
 
   async runSubscription(): Promise<void> {
@@ -82,7 +82,7 @@ class NodeSubscription {
   }
 
   private async sendEvent(event: StoredEvent): Promise<void> {
-    await this.call.faults.waitWhileHanging();
+    await this.call.faults.waitWhileNodeHangs();
     const position = toPositionNumber(event.position);
     await this.sendCheckpointIfDue(position - 1n);
     await this.call.responses.sendStreamMessage(toReadResponse(event), this.isTooSlow);
@@ -97,7 +97,7 @@ class NodeSubscription {
     const { options, faults, responses } = this.call;
     const interval = faults.checkpointInterval ?? this.checkpointInterval;
     if (!options.hasFilter() || position - this.lastCheckpoint < interval) return;
-    const commit = toLogPosition(position.toString(16));
+    const commit = toProtocolLogPosition(position.toString(16));
     this.checkpoints += 1;
     const isWhole = this.isLive || this.checkpoints % FULL_CHECKPOINT_INTERVAL === 0;
     await responses.sendStreamMessage(createCheckpointResponse(commit, isWhole ? commit : '0'), this.isTooSlow);
@@ -114,7 +114,7 @@ function toPositionNumber(position: Position | undefined): bigint {
   return BigInt(`0x${position ?? '0'}`);
 }
 
-async function parseEventSelection(store: EventStore, options: ReadReq.Options): Promise<EventSelection> {
+async function parseSubscribedEventSelection(store: EventStore, options: ReadReq.Options): Promise<SubscribedEvents> {
   const stream = options.getStream();
   if (stream !== undefined) {
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
@@ -128,10 +128,10 @@ async function parseEventSelection(store: EventStore, options: ReadReq.Options):
   const all = options.getAll();
   const position = all?.getPosition()?.getCommitPosition();
   const after = position === undefined ? undefined : fromLogPosition(position);
-  return { after: all?.hasEnd() ? await store.head() : after, ...parseFilter(options.getFilter()) };
+  return { after: all?.hasEnd() ? await store.head() : after, ...parseSubscriptionFilter(options.getFilter()) };
 }
 
-function parseFilter(filter: ReadReq.Options.FilterOptions | undefined): Omit<EventSelection, 'after'> {
+function parseSubscriptionFilter(filter: ReadReq.Options.FilterOptions | undefined): Omit<SubscribedEvents, 'after'> {
   const byStream = filter?.getStreamIdentifier();
   const expression = byStream ?? filter?.getEventType();
   const prefixes = expression?.getPrefixList() ?? [];

@@ -11,7 +11,7 @@ const REPOSITORY_ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
 
 /** Id of the release of processes that use the build of this repository after an upgrade. Others have no release. */
-const UPGRADED_RELEASE = 'upgraded';
+const UPGRADED_RELEASE_ID = 'upgraded';
 
 export const SERVICE_NAMES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
@@ -41,15 +41,15 @@ export interface ServiceReplica {
 }
 
 /** The wait of a service for its turn in an upgrade. */
-interface Turn {
+interface UpgradeTurn {
   readonly exitCode: Promise<number | null>;
   hasEnded(): boolean;
 }
 
-interface UpgradePrograms {
+interface ServiceUpgradePrograms {
   runSetup(): Promise<void>;
   /** Starts to wait until the first replica of a service may be upgraded. Resolves when the process waits. */
-  startTurn(service: ServiceName): Promise<Turn>;
+  startTurn(service: ServiceName): Promise<UpgradeTurn>;
 }
 
 /** Process of an app of the distributed system. */
@@ -80,7 +80,7 @@ export class DistributedSystem {
     /** Address and token for the command line. */
     readonly administration: { readonly url: string; readonly token: string },
     /** Programs of this repository that run before an upgrade of the services. */
-    readonly upgrade: UpgradePrograms,
+    readonly upgrade: ServiceUpgradePrograms,
   ) {}
 
   static async startSystem(options: DistributedSystemOptions): Promise<DistributedSystem> {
@@ -88,7 +88,7 @@ export class DistributedSystem {
     await mkdir(folder, { recursive: true });
     const engines = await startEngines(options);
     report('all engines are ready');
-    const addresses = await assignAddresses(folder, replicas, options.port);
+    const addresses = await assignServiceAddresses(folder, replicas, options.port);
     const channel = (service: 'shipments' | 'webhooks') =>
       `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
     const administrationToken = readOrCreateSecret(folder, 'administration.token', 'hex');
@@ -120,7 +120,7 @@ export class DistributedSystem {
             const root = upgraded.has(name) ? REPOSITORY_ROOT : buildRoot;
             return [...NODE_FLAGS, `${root}apps/${app}/dist/main.js`, ...args];
           },
-          env: () => ({ ...common, ...env, ...(upgraded.has(name) && { RELEASE: UPGRADED_RELEASE }) }),
+          env: () => ({ ...common, ...env, ...(upgraded.has(name) && { RELEASE: UPGRADED_RELEASE_ID }) }),
           ...how,
           logFile: join(folder, `${name}.log`),
           detached: true,
@@ -156,7 +156,7 @@ export class DistributedSystem {
       await setup.startProcess();
       await setup.waitForExit();
     };
-    const startTurn = async (service: ServiceName): Promise<Turn> => {
+    const startTurn = async (service: ServiceName): Promise<UpgradeTurn> => {
       const name = `${service}-turn`;
       upgraded.add(name);
       const { promise: exitCode, resolve } = Promise.withResolvers<number | null>();
@@ -226,7 +226,7 @@ export class DistributedSystem {
   }
 }
 
-async function assignAddresses(folder: string, replicas: number, firstGateway: number | undefined) {
+async function assignServiceAddresses(folder: string, replicas: number, firstGateway: number | undefined) {
   const some = (service: ServiceName, first?: number) =>
     Promise.all(
       Array.from({ length: replicas }, async (_, index) => {

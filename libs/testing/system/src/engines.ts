@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManagedProcess, createMongoServerSpec, type ProcessSpec } from '@tracking/testing';
-import { createStandInCommand, createNodeProcessSpec } from '@tracking/eventstoredb-stand-in';
+import { createStandInStartCommand, createEventStoreNodeSpec } from '@tracking/eventstoredb-stand-in';
 import { readOrCreatePort } from './persistent-values.ts';
 
 /** Addresses of the engines, and the processes of the engines that were started here. */
@@ -58,8 +58,8 @@ export async function startEngines(options: EnginesOptions): Promise<RunningEngi
   const starting = [
     start(eventStoreDbUrl !== undefined && eventStoreDbStart === undefined, (port, dataDir) =>
       eventStoreDbUrl !== undefined && eventStoreDbStart !== undefined
-        ? createNodeProcessSpec({ url: eventStoreDbUrl, command: eventStoreDbStart })
-        : { name: 'eventstoredb-stand-in', ...createStandInCommand({ folder: dataDir, ports: [port] }) },
+        ? createEventStoreNodeSpec({ url: eventStoreDbUrl, command: eventStoreDbStart })
+        : { name: 'eventstoredb-stand-in', ...createStandInStartCommand({ folder: dataDir, ports: [port] }) },
     ),
     start(kafkaBrokers !== undefined, (port, dataDir) => ({
       name: 'kafka',

@@ -1,15 +1,15 @@
 import { jest } from '@jest/globals';
 import { EventStoreDbStandIn } from '@tracking/eventstoredb-stand-in';
-import { createAuthority, issueCertificate, runServiceUntilExit } from '@tracking/testing';
+import { createCertificateAuthority, issueCertificate, spawnServiceAndAwaitExit } from '@tracking/testing';
 
 jest.setTimeout(60_000);
 
 let node: EventStoreDbStandIn;
 
 beforeAll(async () => {
-  const authority = createAuthority();
+  const authority = createCertificateAuthority();
   const tls = { ...issueCertificate({ issuer: authority }), ca: authority.cert };
-  node = await EventStoreDbStandIn.create({ tls, users: { tracking: 'sesame' } });
+  node = await EventStoreDbStandIn.createStandIn({ tls, users: { tracking: 'sesame' } });
   await node.startNode();
 });
 afterAll(() => node.removeNode());
@@ -17,7 +17,7 @@ afterAll(() => node.removeNode());
 describe.each(['shipments', 'projections'])('%s', (app) => {
   it('names a wrong password at the start, whatever else is unavailable, and exits with 1', async () => {
     const url = node.url.replace('://', '://tracking:s3cret@');
-    expect(await runServiceUntilExit(app, { EVENTSTOREDB_URL: url })).toEqual({
+    expect(await spawnServiceAndAwaitExit(app, { EVENTSTOREDB_URL: url })).toEqual({
       code: 1,
       errors: 'EVENTSTOREDB_URL: the node refuses the user name or the password\n',
     });
@@ -25,7 +25,7 @@ describe.each(['shipments', 'projections'])('%s', (app) => {
 
   it('names a certificate of an unknown authority at the start, and exits with 1', async () => {
     const url = node.url.replace('://', '://tracking:sesame@').replace(/&tlsCaFile=.*$/, '');
-    expect(await runServiceUntilExit(app, { EVENTSTOREDB_URL: url })).toEqual({
+    expect(await spawnServiceAndAwaitExit(app, { EVENTSTOREDB_URL: url })).toEqual({
       code: 1,
       errors: expect.stringMatching(
         /^EVENTSTOREDB_URL: the certificate of the node is not trusted \([A-Z_]+\)[^\n]*\n$/,

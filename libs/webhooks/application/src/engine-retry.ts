@@ -1,4 +1,4 @@
-import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
+import { type CountRetry, type Logger, UnavailableError } from '@tracking/ports';
 import { type RetryOptions, monotonicMs, pauseFor, retry } from '@tracking/resilience';
 
 /**
@@ -10,7 +10,7 @@ const LOG_INTERVAL_MS = 5_000;
 const PAUSE_AFTER_WORK_FAILURE_MS = 5_000;
 
 /** Retries work while a storage engine is unreachable. */
-export class EngineRetry {
+export class UnavailableEngineRetrier {
   /** Time of the last log line about each kind of work, on the monotonic clock. */
   private readonly loggedAt = new Map<string, number>();
 
@@ -23,16 +23,16 @@ export class EngineRetry {
   ) {}
 
   /**
-   * Retries the work until it is done. @throws errors other than an unreachable engine; `Unavailable` if the process
+   * Retries the work until it is done. @throws errors other than an unreachable engine; `UnavailableError` if the process
    * ends while the engine is unreachable
    */
   retryUntilDone<T>(what: string, work: () => Promise<T>): Promise<T> {
     return retry(work, {
       ...this.pauses,
       signal: this.ended,
-      isTransient: (error) => error instanceof Unavailable,
+      isTransient: (error) => error instanceof UnavailableError,
       onFailure: (error) => {
-        if (!(error instanceof Unavailable) || this.ended.aborted) return;
+        if (!(error instanceof UnavailableError) || this.ended.aborted) return;
         this.countRetry(what);
         this.logFailure(what, error.message);
       },

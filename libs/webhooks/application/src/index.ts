@@ -10,8 +10,8 @@ export {
   REPLAY_ACTIONS,
   REPLAY_STATUSES,
 } from '@tracking/webhooks-domain';
-export { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
-export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, PARKED_TOPIC, WEBHOOK_TOPICS } from './settings.ts';
+export { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from './settings.ts';
+export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, PARKED_TOPIC, WEBHOOK_BROKER_TOPICS } from './settings.ts';
 export type * from './webhooks-api.ts';
-export { ATTEMPTS_COLLECTION, PAYLOADS_COLLECTION } from './store/delivery-document.ts';
-export { INDEXED_WEBHOOK_COLLECTIONS, Webhooks, type WebhooksDependencies } from './webhooks.ts';
+export { ATTEMPTS_COLLECTION_SPEC, PAYLOADS_COLLECTION_SPEC } from './store/delivery-document.ts';
+export { INDEXED_WEBHOOK_COLLECTIONS, WebhooksFeature, type WebhooksDependencies } from './webhooks.ts';

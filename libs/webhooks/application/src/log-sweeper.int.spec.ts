@@ -4,11 +4,11 @@ import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../test/dead-letters.ts';
 import { createReceiverAnswer } from '../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../test/webhooks-test-harness.ts';
-import { ENDPOINTS_COLLECTION, ENDPOINT_HEALTH_COLLECTION } from './endpoints/endpoint-document.ts';
+import { ENDPOINTS_COLLECTION_SPEC, ENDPOINT_HEALTH_COLLECTION_SPEC } from './endpoints/endpoint-document.ts';
 import {
-  ATTEMPTS_COLLECTION,
-  DELIVERIES_COLLECTION,
-  PAYLOADS_COLLECTION,
+  ATTEMPTS_COLLECTION_SPEC,
+  DELIVERIES_COLLECTION_SPEC,
+  PAYLOADS_COLLECTION_SPEC,
   type PayloadDocument,
 } from './store/delivery-document.ts';
 
@@ -31,7 +31,7 @@ afterEach(() => harness.closeWebhooksHarness());
 /** Numbers of documents: deliveries, earlier attempts, bodies. */
 async function stored(): Promise<readonly number[]> {
   const collections = await Promise.all(
-    [DELIVERIES_COLLECTION, ATTEMPTS_COLLECTION, PAYLOADS_COLLECTION].map((spec) =>
+    [DELIVERIES_COLLECTION_SPEC, ATTEMPTS_COLLECTION_SPEC, PAYLOADS_COLLECTION_SPEC].map((spec) =>
       harness.engine.documentStore.collection(spec),
     ),
   );
@@ -46,10 +46,10 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
   await harness.createEnabledEndpoint(webhooks, URL_A, {}, other);
   const refusing = await harness.createEnabledEndpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
   let refusals = 0;
-  harness.receivers.respondWith(URL_A, () =>
+  harness.receivers.setFakeReceiverBehaviour(URL_A, () =>
     (refusals += 1) === 1 ? createReceiverAnswer(500) : createReceiverAnswer(200),
   );
-  harness.receivers.respondWith(URL_B, () => createReceiverAnswer(500));
+  harness.receivers.setFakeReceiverBehaviour(URL_B, () => createReceiverAnswer(500));
   await harness.publishEvents(
     harness.addEvent(),
     harness.addEvent(),
@@ -58,7 +58,7 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
   );
   await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
   await eventually(() => expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(1));
-  await webhooks.endpoints.disable({ ...harness.createCommand(), endpoint_id: refusing.id });
+  await webhooks.endpoints.disable({ ...harness.createSampleWebhookCommand(), endpoint_id: refusing.id });
   harness.clockOffset += 29 * DAY_MS;
   await harness.publishEvents(harness.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(4));
@@ -77,7 +77,7 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
 
 test('keeps pending deliveries, however old, which are delivered in the end', async () => {
   const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-  const on = () => ({ ...harness.createCommand(), endpoint_id: id });
+  const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
   const held = harness.addEvent();
   await harness.publishEvents(harness.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(1));
@@ -87,8 +87,8 @@ test('keeps pending deliveries, however old, which are delivered in the end', as
   harness.clockOffset += 400 * DAY_MS;
   await eventually(() => expect(swept()).toBe(1));
   await webhooks.endpoints.enable(on());
-  await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
-  expect(JSON.parse(harness.receivers.listDeliveriesAt(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
+  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2));
+  expect(JSON.parse(harness.receivers.listDeliveriesAtUrl(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
   // Retention starts at the delivery's end, not at its event.
   await eventually(async () => expect(await count('succeeded')).toBe(1));
 });
@@ -105,8 +105,8 @@ test('does not deliver events from before the retention watermark again if they 
   const next = harness.addEvent();
   await harness.publishEvents(event, next);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
-  await harness.waitUntilConsumed();
-  expect(harness.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
+  await harness.waitUntilEventsRecorded();
+  expect(harness.receivers.listDeliveriesAtUrl(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
     event.id,
     next.id,
   ]);
@@ -117,23 +117,23 @@ test('records an event older than the log while nothing of its time was deleted'
   const late = harness.addEvent();
   harness.clockOffset += 31 * DAY_MS;
   await harness.publishEvents(late);
-  await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
+  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1));
 });
 
 test('deletes a replay this long after its end; keeps a running one', async () => {
   const create = async (endpoint_id: string) =>
-    (await webhooks.replays.create({ ...harness.createCommand(), endpoint_id, filter: {} })).id;
+    (await webhooks.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id, filter: {} })).id;
   const statusOf = async (replay_id: string) =>
     (await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id }).catch(() => undefined))?.status;
   const old = await create((await harness.createEnabledEndpoint(webhooks, URL_A)).id);
   await eventually(async () => expect(await statusOf(old)).toBe('completed'));
   const waiting = await harness.createEnabledEndpoint(webhooks, URL_B);
   harness.addEvent();
-  harness.receivers.respondWith(URL_B, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
+  harness.receivers.setFakeReceiverBehaviour(URL_B, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
   const running = await create(waiting.id);
   harness.clockOffset += 29 * DAY_MS;
-  await webhooks.replays.cancel({ ...harness.createCommand(), replay_id: running });
-  await webhooks.replays.resume({ ...harness.createCommand(), replay_id: running });
+  await webhooks.replays.cancel({ ...harness.createSampleWebhookCommand(), replay_id: running });
+  await webhooks.replays.resume({ ...harness.createSampleWebhookCommand(), replay_id: running });
   harness.clockOffset += 2 * DAY_MS;
   await eventually(async () => expect(await statusOf(old)).toBeUndefined());
   expect(await statusOf(running)).toBe('running');
@@ -142,19 +142,19 @@ test('deletes a replay this long after its end; keeps a running one', async () =
 test('deletes a deleted endpoint and its health with the last delivery and replay of its log', async () => {
   const deleted = async (url: string, statusCode: number) => {
     const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, url);
-    harness.receivers.respondWith(url, () => createReceiverAnswer(statusCode, { 'retry-after': '1' }));
+    harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(statusCode, { 'retry-after': '1' }));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await eventually(async () => {
       const [found] = await harness.listDeliveries(webhooks, { endpoint_id });
       expect(found?.attempts_count).toBeGreaterThan(0);
     });
-    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id });
+    await webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id });
     return endpoint_id;
   };
   const collections = await Promise.all([
-    harness.engine.documentStore.collection(ENDPOINTS_COLLECTION),
-    harness.engine.documentStore.collection(ENDPOINT_HEALTH_COLLECTION),
+    harness.engine.documentStore.collection(ENDPOINTS_COLLECTION_SPEC),
+    harness.engine.documentStore.collection(ENDPOINT_HEALTH_COLLECTION_SPEC),
   ]);
   const left = async () => (await Promise.all(collections.map((each) => each.find({ filter: {}, limit: 9 })))).flat();
   const ids = async () => [...new Set((await left()).map(({ id }) => id))].sort();
@@ -173,11 +173,11 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
 
 test('deletes an unreferenced body at the retention of dead letters', async () => {
   await harness.createEnabledEndpoint(webhooks, URL_A);
-  const payloads = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
-  harness.receivers.respondWith(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
+  const payloads = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC);
+  harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
   const waiting = harness.addEvent();
   await harness.publishEvents(waiting);
-  await harness.waitUntilConsumed();
+  await harness.waitUntilEventsRecorded();
   const body = (id: string) => ({ id, body: '{}', created_at: harness.now() });
   await payloads.insert(body('evt_orphan.2026-11-01'));
   harness.clockOffset += 89 * DAY_MS;

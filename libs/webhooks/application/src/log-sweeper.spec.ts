@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Collection, Lease, Query } from '@tracking/ports';
-import { DutyCycle } from '@tracking/resilience';
+import { BackgroundWorkThrottle } from '@tracking/resilience';
 import { RecordedMetrics, eventually } from '@tracking/testing';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
-import { LogSweeper, type LogSweeperDependencies } from './log-sweeper.ts';
+import { ExpiredDeliverySweeper, type LogSweeperDependencies } from './log-sweeper.ts';
 import { ReplayStore } from './replays/replay-store.ts';
 import { deleteHoursBefore } from './stats/statistics.ts';
 
@@ -29,15 +29,18 @@ function stored() {
 }
 
 /** A sweeper whose other parts find nothing, as long as its process has the lease. */
-function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknown>>, pace?: DutyCycle): LogSweeper {
+function startSweeper(
+  parts: Partial<Record<keyof LogSweeperDependencies, unknown>>,
+  pace?: BackgroundWorkThrottle,
+): ExpiredDeliverySweeper {
   const never = new AbortController().signal;
-  const lease = { lost: never, handOverRequested: never, release: () => Promise.resolve() } as Lease;
-  const sweeper = new LogSweeper({
+  const lease = { lost: never, handOverRequested: never, releaseLease: () => Promise.resolve() } as Lease;
+  const sweeper = new ExpiredDeliverySweeper({
     deliveries: { find: () => Promise.resolve([]) },
     payloads: { findWithinByteLimit: () => Promise.resolve({ documents: [] }), writeMany: () => Promise.resolve() },
     replays: { deleteEndedReplays: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
     statistics: { deleteHours: () => Promise.resolve() },
-    endpoints: { listDeletedBefore: () => Promise.resolve([]) },
+    endpoints: { listEndpointsDeletedBefore: () => Promise.resolve([]) },
     health: { delete: () => Promise.resolve(true) },
     retention: { deliveriesMs: 1, deadLettersMs: 1 },
     everyMs: 1,
@@ -68,7 +71,10 @@ describe('the sweep of old webhook records', () => {
       for (const { id } of writes) left.delete(id);
     };
     const rest = async () => void trace.push('pause');
-    const sweeper = startSweeper({ payloads: { findWithinByteLimit, writeMany } }, new DutyCycle({ share: 0.2, rest }));
+    const sweeper = startSweeper(
+      { payloads: { findWithinByteLimit, writeMany } },
+      new BackgroundWorkThrottle({ share: 0.2, rest }),
+    );
     await eventually(() => expect(left.size).toBe(0));
     await sweeper.job.stopJobRounds();
     const reads = trace.slice(trace.indexOf(4), trace.lastIndexOf(4) + 2);
@@ -91,13 +97,15 @@ describe('the sweep of old webhook records', () => {
     };
     // Lets the job stop before the pause ends.
     const rest = async () => void (await setImmediate());
-    const sweeper = startSweeper({ deliveries: { find } }, new DutyCycle({ share: 0.2, rest }));
+    const sweeper = startSweeper({ deliveries: { find } }, new BackgroundWorkThrottle({ share: 0.2, rest }));
     await new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
     await sweeper.job.stopJobRounds();
     expect(parts).toEqual(['wsp_10']);
   });
 
-  test.each<[string, number, (all: Collection<never>, pace: DutyCycle, ending: AbortController) => Promise<void>]>([
+  test.each<
+    [string, number, (all: Collection<never>, pace: BackgroundWorkThrottle, ending: AbortController) => Promise<void>]
+  >([
     ['hours', 200, (all, pace, { signal }) => deleteHoursBefore(all, BEFORE, pace, signal)],
     ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).deleteEndedReplays(BEFORE, pace, signal)],
     [
@@ -121,7 +129,7 @@ describe('the sweep of old webhook records', () => {
       // Lets the job stop before the pause ends.
       await setImmediate();
     };
-    await sweep(collection, new DutyCycle({ share: 0.2, rest }), ending);
+    await sweep(collection, new BackgroundWorkThrottle({ share: 0.2, rest }), ending);
     expect([rests, documents.size]).toEqual([2, COUNT - 2 * page]);
   });
 });

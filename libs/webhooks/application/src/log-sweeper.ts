@@ -10,21 +10,21 @@ import {
   type Metrics,
   createRetryCounter,
 } from '@tracking/ports';
-import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
+import { BackgroundWorkThrottle, LeaderElectedJob } from '@tracking/resilience';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
 import type { EndpointStore } from './endpoints/endpoint-store.ts';
 import type { ReplayStore } from './replays/replay-store.ts';
-import type { Retention } from './settings.ts';
-import type { EndpointStatistics } from './stats/statistics.ts';
+import type { LogRetentionPeriods } from './settings.ts';
+import type { EndpointStatisticsServices } from './stats/statistics.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
   type PayloadDocument,
   listAttemptIds,
   getPayloadEventId,
-  toDeliveryShards,
+  toDeliveryShardValues,
 } from './store/delivery-document.ts';
-import type { RetentionWatermark } from './store/delivery-queries.ts';
+import type { RetentionWatermarkStore } from './store/delivery-queries.ts';
 import { readFirstDocumentPerValue } from './store/delivery-queues.ts';
 
 const PAGE_SIZE = 100;
@@ -41,19 +41,19 @@ export interface LogSweeperDependencies {
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
   readonly replays: ReplayStore;
-  readonly statistics: Pick<EndpointStatistics, 'deleteHours'>;
+  readonly statistics: Pick<EndpointStatisticsServices, 'deleteHours'>;
   readonly endpoints: EndpointStore;
   /** Health of the endpoints, by endpoint id. */
   readonly health: Pick<Collection<Document>, 'delete'>;
-  readonly watermark: RetentionWatermark;
-  readonly retention: Retention;
+  readonly watermark: RetentionWatermarkStore;
+  readonly retention: LogRetentionPeriods;
   readonly everyMs: number;
   readonly clock: Clock;
   readonly leases: LeaseSource;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Limits the sweep's share of time by pausing after each page; 20% by default. */
-  readonly pace?: DutyCycle;
+  readonly pace?: BackgroundWorkThrottle;
 }
 
 /**
@@ -61,17 +61,23 @@ export interface LogSweeperDependencies {
  * the last delivery that refers to them. A pending delivery is kept, however old it is. Times come from the clocks of
  * the recording and attempting processes; clock differences do not matter, because retention is in days.
  */
-export class LogSweeper {
+export class ExpiredDeliverySweeper {
   readonly job: LeaderElectedJob;
   private readonly deleted: Counter;
-  private readonly pace: DutyCycle;
+  private readonly pace: BackgroundWorkThrottle;
   /** Id of the body checked last. */
   private lastBody: string | undefined;
 
   constructor(private readonly dependencies: LogSweeperDependencies) {
-    const { everyMs, leases, logger, metrics, pace = new DutyCycle({ share: MAX_SWEEP_SHARE }) } = dependencies;
+    const {
+      everyMs,
+      leases,
+      logger,
+      metrics,
+      pace = new BackgroundWorkThrottle({ share: MAX_SWEEP_SHARE }),
+    } = dependencies;
     this.pace = pace;
-    this.deleted = metrics.counter(
+    this.deleted = metrics.createCounter(
       'webhook_deliveries_deleted_total',
       'Deliveries deleted at the end of their retention',
     );
@@ -84,7 +90,7 @@ export class LogSweeper {
       intervalMs: everyMs,
       // Record the events that were published while no process ran before raising the watermark.
       startsWithWait: true,
-      runRound: (ending) => this.deleteExpiredDeliveries(ending),
+      runJobRound: (ending) => this.deleteExpiredDeliveries(ending),
     });
   }
 
@@ -105,15 +111,15 @@ export class LogSweeper {
         for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
       }
     }
-    await this.sweepBodies(ago(Math.max(deliveriesMs, deadLettersMs)), ending);
-    await this.sweepEndpoints(ago(deliveriesMs), ending);
+    await this.deleteUnreferencedBodies(ago(Math.max(deliveriesMs, deadLettersMs)), ending);
+    await this.sweepDeletedEndpoints(ago(deliveriesMs), ending);
   }
 
   /**
    * Deletes bodies that no delivery refers to, such as those left by a crash or by deleting an endpoint. Each run
    * checks some of the bodies. Bodies older than the retention are never sent again, so deleting them is safe.
    */
-  private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
+  private async deleteUnreferencedBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
     for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
       const found = await this.pace.runWorkThenRest(() => this.sweepPageOfBodies(before), ending);
       if (found === 0) return;
@@ -128,7 +134,7 @@ export class LogSweeper {
     const { documents: found } = await this.dependencies.payloads.findWithinByteLimit(query, BODY_BYTES_PER_READ);
     this.lastBody = found.at(-1)?.id;
     const old = found.filter(({ created_at }) => created_at < before);
-    await this.deleteUnreferenced(new Map(old.map(({ id }) => [id, undefined])));
+    await this.deleteUnreferencedPayloads(new Map(old.map(({ id }) => [id, undefined])));
     return found.length;
   }
 
@@ -139,13 +145,13 @@ export class LogSweeper {
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.runWorkThenRest(() => this.sweepPageOfLog(part, before, last), ending);
+      last = await this.pace.runWorkThenRest(() => this.sweepPageOfDeliveryLog(part, before, last), ending);
       if (last === undefined) return;
     }
   }
 
   /** @returns the last delivery of the page; undefined at the end */
-  private async sweepPageOfLog(
+  private async sweepPageOfDeliveryLog(
     part: Filter,
     before: Timestamp,
     last: DeliveryDocument | undefined,
@@ -169,7 +175,7 @@ export class LogSweeper {
   private async deleteDeliveries(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
     if (old.length === 0) return;
     const { deliveries, attempts } = this.dependencies;
-    await this.dependencies.watermark.raiseWatermark(before);
+    await this.dependencies.watermark.raiseRetentionWatermark(before);
     const attempted = old.flatMap(({ id, attempts_count }) => listAttemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
     // Keep a delivery if a user requested another attempt after the page was read.
@@ -179,18 +185,18 @@ export class LogSweeper {
       }),
     );
     this.deleted.add(old.length);
-    await this.deleteUnreferenced(new Map(old.map((delivery) => [delivery.payload_id, delivery])));
+    await this.deleteUnreferencedPayloads(new Map(old.map((delivery) => [delivery.payload_id, delivery])));
   }
 
   /**
    * Deletes bodies that no delivery refers to.
    * @param scopes scope of each body, by id; undefined if it is not known
    */
-  private async deleteUnreferenced(scopes: ReadonlyMap<string, WorkspaceScope | undefined>): Promise<void> {
+  private async deleteUnreferencedPayloads(scopes: ReadonlyMap<string, WorkspaceScope | undefined>): Promise<void> {
     const unneeded: string[] = [];
     for (const [payload_id, scope] of scopes) {
       const filter = { event_id: getPayloadEventId(payload_id), payload_id };
-      const within = scope && { shards: toDeliveryShards(scope) };
+      const within = scope && { shards: toDeliveryShardValues(scope) };
       const [needed] = await this.dependencies.deliveries.find({ filter, limit: 1, ...within });
       if (needed === undefined) unneeded.push(payload_id);
     }
@@ -201,23 +207,23 @@ export class LogSweeper {
    * Deletes deleted endpoints and their health once none of their deliveries and replays is left, because those refer
    * to the endpoint.
    */
-  private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
+  private async sweepDeletedEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: EndpointDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.runWorkThenRest(() => this.sweepPageOfEndpoints(before, last), ending);
+      last = await this.pace.runWorkThenRest(() => this.removePageOfDeletedEndpoints(before, last), ending);
       if (last === undefined) return;
     }
   }
 
   /** @returns the last endpoint of the page; undefined at the end */
-  private async sweepPageOfEndpoints(
+  private async removePageOfDeletedEndpoints(
     before: Timestamp,
     last: EndpointDocument | undefined,
   ): Promise<EndpointDocument | undefined> {
     const { endpoints, health } = this.dependencies;
-    const page = await endpoints.listDeletedBefore(before, PAGE_SIZE, last);
+    const page = await endpoints.listEndpointsDeletedBefore(before, PAGE_SIZE, last);
     for (const endpoint of page) {
-      if (await this.isReferenced(endpoint)) continue;
+      if (await this.isEndpointReferenced(endpoint)) continue;
       // Delete the endpoint last, so that the next sweep finds it again after an interruption.
       await health.delete(endpoint.id);
       await endpoints.deleteEndpoint(endpoint);
@@ -225,9 +231,9 @@ export class LogSweeper {
     return page.at(-1);
   }
 
-  private async isReferenced(endpoint: EndpointDocument): Promise<boolean> {
+  private async isEndpointReferenced(endpoint: EndpointDocument): Promise<boolean> {
     const { id } = endpoint;
-    const query = { filter: { endpoint_id: id }, limit: 1, index: 'endpoint', shards: toDeliveryShards(endpoint) };
+    const query = { filter: { endpoint_id: id }, limit: 1, index: 'endpoint', shards: toDeliveryShardValues(endpoint) };
     const deliveries = await this.dependencies.deliveries.find(query);
     return deliveries.length > 0 || (await this.dependencies.replays.hasReplays(id));
   }

@@ -12,14 +12,14 @@ import type {
   Timestamp,
 } from '@tracking/contracts';
 import type {
-  DeliveryError,
+  DeliveryFailureDetails,
   DisabledReason,
   EndpointStatus,
-  LastError,
+  LastDeliveryError,
   Replay,
   ReplayFilter,
-  RequestOrigin,
-  Verification,
+  CausingRequest,
+  EndpointVerificationResult,
 } from '@tracking/webhooks-domain';
 
 export type { ParkedMessage, WorkspaceScope };
@@ -33,19 +33,19 @@ export interface WebhookCommand extends WorkspaceScope {
   /** Versions of the resource that the command may change; any version if absent. */
   readonly expected_versions?: ExpectedVersions;
   /** The client request that caused the command. Deliveries caused by the command are part of its trace. */
-  readonly origin?: RequestOrigin;
+  readonly origin?: CausingRequest;
 }
 export interface EndpointCommand extends WebhookCommand {
   readonly endpoint_id: string;
 }
-export interface CreateEndpoint extends WebhookCommand {
+export interface CreateEndpointCommand extends WebhookCommand {
   /** Fields as the client sent them. The feature checks them and reports all invalid fields together. */
   readonly fields: JsonObject;
 }
 export interface ChangeEndpoint extends EndpointCommand {
   readonly fields: JsonObject;
 }
-export interface TestEndpoint extends EndpointCommand {
+export interface TestEndpointCommand extends EndpointCommand {
   readonly type: string;
 }
 export interface RotateSecret extends EndpointCommand {
@@ -71,7 +71,7 @@ export interface DeliveryFilter {
   readonly until?: Timestamp;
 }
 /** Request for a page of deliveries, newest first. */
-export interface ListDeliveries extends PageRequest {
+export interface ListDeliveriesRequest extends PageRequest {
   /** Scopes to read: one for clients; operators may read several. */
   readonly scopes: readonly WorkspaceScope[];
   readonly filter: DeliveryFilter;
@@ -88,7 +88,7 @@ export interface DeadLetterFilter {
   readonly since?: Timestamp;
   readonly until?: Timestamp;
 }
-export interface SummarizeDeadLetters extends WorkspaceScope {
+export interface SummarizeDeadLettersRequest extends WorkspaceScope {
   readonly filter: DeadLetterFilter;
 }
 export interface DeadLetterCount {
@@ -108,13 +108,13 @@ export interface DeadLetterSummary extends DeadLetterCount {
   readonly by_event_type: readonly (DeadLetterCount & { readonly event_type: string })[];
 }
 /** Command to replay or discard dead letters. `until` is the command's time by default. */
-export interface DeadLettersCommand extends WebhookCommand {
+export interface ReplayOrDiscardCommand extends WebhookCommand {
   readonly filter: DeadLetterFilter & {
     /** Ids of the deliveries to include. Other deliveries are excluded. */
     readonly delivery_ids?: readonly string[];
   };
 }
-export interface DeadLettersResult {
+export interface DeadLetterReplayResult {
   /** The started replays, one for each endpoint with matching dead letters. */
   readonly replays: readonly WebhookReplay[];
   /** Endpoints with matching dead letters for which no replay was started. */
@@ -122,14 +122,14 @@ export interface DeadLettersResult {
 }
 
 /** Command to send events to an endpoint again. `until` is the command's time by default. */
-export interface CreateReplay extends EndpointCommand {
+export interface CreateReplayCommand extends EndpointCommand {
   readonly filter: Partial<ReplayFilter>;
 }
 export interface ReplayCommand extends WebhookCommand {
   readonly replay_id: string;
 }
 /** Request for the replays of one endpoint or of all, newest first. */
-export interface ListReplays extends WorkspaceScope, PageRequest {
+export interface ListReplaysRequest extends WorkspaceScope, PageRequest {
   readonly endpoint_id?: string;
 }
 
@@ -152,7 +152,7 @@ export interface WebhookEndpoint {
   readonly environment: Environment;
   readonly status: EndpointStatus;
   readonly disabled_reason: DisabledReason | null;
-  readonly last_verification: Verification | null;
+  readonly last_verification: EndpointVerificationResult | null;
   /** Custom headers, with masked values. */
   readonly headers: Readonly<Record<string, string>>;
   readonly max_concurrency: number;
@@ -227,7 +227,7 @@ export interface WebhookStats {
     readonly oldest_at: Timestamp | null;
   };
   readonly last_success_at: Timestamp | null;
-  readonly last_error: LastError | null;
+  readonly last_error: LastDeliveryError | null;
 }
 
 /** A delivery as the list operation returns it. */
@@ -242,7 +242,7 @@ export interface WebhookDelivery {
   readonly next_attempt_at: Timestamp | null;
   readonly completed_at: Timestamp | null;
   readonly attempts_count: number;
-  readonly last_error: DeliveryError | null;
+  readonly last_error: DeliveryFailureDetails | null;
   /** Increases with every change, including attempts. */
   readonly version: number;
 }
@@ -252,7 +252,7 @@ export interface WebhookAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
   readonly status_code: number | null;
-  readonly error: DeliveryError | null;
+  readonly error: DeliveryFailureDetails | null;
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly body: string } | null;
   readonly manual: boolean;
   /**

@@ -3,7 +3,7 @@ import type { TopicSpec } from '@tracking/ports';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
 
 /** Time for which the log is kept after a delivery has ended, in milliseconds. */
-export interface Retention {
+export interface LogRetentionPeriods {
   /** Retention of succeeded and discarded deliveries. */
   readonly deliveriesMs: number;
   readonly deadLettersMs: number;
@@ -40,7 +40,7 @@ export interface WebhookSettings {
   readonly recoveryAfterMs: number;
   /** Duration without a success after which a failing endpoint is reported to the workspace's other endpoints. */
   readonly failingAfterMs: number;
-  readonly retention: Retention;
+  readonly retention: LogRetentionPeriods;
   /**
    * Interval at which records at the end of their retention are deleted. The first time is this long after the start.
    */
@@ -59,7 +59,7 @@ export interface WebhookSettings {
 
 const DAY_MS = 86_400_000;
 
-export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
+export const DEFAULT_WEBHOOK_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   policy: DEFAULT_RETRY_POLICY,
   timeoutMs: 10_000,
   maxInFlight: 1_000,
@@ -91,7 +91,7 @@ export const DEAD_LETTERS_TOPIC = 'webhook-dead-letters';
 export const CONSUMER_GROUP = 'webhooks';
 
 /** Topics that this feature writes to. They must exist before it starts. */
-export const WEBHOOK_TOPICS: readonly TopicSpec[] = [
+export const WEBHOOK_BROKER_TOPICS: readonly TopicSpec[] = [
   { name: PARKED_TOPIC, partitions: 1, retentionMs: 30 * DAY_MS },
   { name: DEAD_LETTERS_TOPIC, partitions: 4, retentionMs: 30 * DAY_MS },
 ];

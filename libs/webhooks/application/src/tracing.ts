@@ -1,13 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import { type TraceContext, parseTraceparent } from '@tracking/contracts';
-import type { RequestOrigin } from '@tracking/webhooks-domain';
+import type { CausingRequest } from '@tracking/webhooks-domain';
 
 const TRACE_FLAGS_NOT_SAMPLED = '00';
 
 /** An event, or the delivery of an event. */
 interface TracedEvent {
   readonly event_id: string;
-  readonly origin?: RequestOrigin | undefined;
+  readonly origin?: CausingRequest | undefined;
 }
 
 /** Returns the `traceparent` of one attempt: in the trace of the request that caused the event, with a new span id. */

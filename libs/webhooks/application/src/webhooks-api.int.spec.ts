@@ -18,8 +18,8 @@ afterEach(() => harness.closeWebhooksHarness());
 describe('webhooks, called from another process,', () => {
   test('answer as in their own process', async () => {
     const endpoint = await harness.createEnabledEndpoint(client, URL_A);
-    expect(await client.endpoints.get({ ...harness.createCommand(), endpoint_id: endpoint.id })).toEqual(
-      await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: endpoint.id }),
+    expect(await client.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id })).toEqual(
+      await webhooks.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id }),
     );
     const event = harness.addEvent();
     await harness.publishEvents(event);
@@ -33,29 +33,29 @@ describe('webhooks, called from another process,', () => {
       await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 5 }),
     );
     expect(await client.parked.list({ limit: 5 })).toEqual({ items: [], next: null });
-    const about = { ...harness.createCommand(), filter: {} };
+    const about = { ...harness.createSampleWebhookCommand(), filter: {} };
     expect(await client.deadLetters.replay(about)).toEqual({ replays: [], refused: [] });
     expect(await client.deadLetters.summary(about)).toEqual(await webhooks.deadLetters.summary(about));
   });
 
   test('refuse as in their own process', async () => {
     const fields = { url: 'http://a.example.com', event_types: [] };
-    await expect(client.endpoints.create({ ...harness.createCommand(), fields })).rejects.toMatchObject({
+    await expect(client.endpoints.create({ ...harness.createSampleWebhookCommand(), fields })).rejects.toMatchObject({
       name: 'DomainError',
       code: 'validation_failed',
       details: [{ param: 'url' }, { param: 'event_types' }],
     });
     const created = await client.endpoints.create({
-      ...harness.createCommand(),
+      ...harness.createSampleWebhookCommand(),
       fields: { url: URL_A, event_types: ['*'] },
     });
     await expect(
-      client.endpoints.enable({ ...harness.createCommand(), endpoint_id: created.id }),
+      client.endpoints.enable({ ...harness.createSampleWebhookCommand(), endpoint_id: created.id }),
     ).rejects.toMatchObject({
       code: 'endpoint_not_verified',
     });
     await expect(
-      client.deliveries.retry({ ...harness.createCommand(), delivery_id: `dlv_${randomUUID()}` }),
+      client.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: `dlv_${randomUUID()}` }),
     ).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -1,26 +1,26 @@
-import { DomainError, type FieldError, type ItemPage, requireExpectedVersion } from '@tracking/contracts';
+import { DomainError, type FieldError, type ItemPage, requireMatchingVersion } from '@tracking/contracts';
 import type { ShardOwnerOperations } from './ownership/owner-messages.ts';
 import type {
   ChangeEndpoint,
-  CreateEndpoint,
-  CreateReplay,
+  CreateEndpointCommand,
+  CreateReplayCommand,
   DeadLetterSummary,
   DeliveryCommand,
   EndpointCommand,
   GetStats,
-  ListDeliveries,
+  ListDeliveriesRequest,
   ListEndpoints,
-  ListReplays,
+  ListReplaysRequest,
   NewWebhookEndpoint,
   ParkedMessage,
   ReplayCommand,
   RevealedSecret,
   RotateSecret,
   WorkspaceScope,
-  DeadLettersCommand,
-  DeadLettersResult,
-  SummarizeDeadLetters,
-  TestEndpoint,
+  ReplayOrDiscardCommand,
+  DeadLetterReplayResult,
+  SummarizeDeadLettersRequest,
+  TestEndpointCommand,
   WebhookCommand,
   WebhookDelivery,
   WebhookDeliveryDetail,
@@ -31,18 +31,18 @@ import type {
 
 /**
  * Operations on endpoints. Every refusal is a `DomainError`; a resource of another scope is `not_found`. If the
- * resource is not at an expected version, a command throws `PreconditionFailed`. A repeated command changes nothing and
- * is not refused.
+ * resource is not at an expected version, a command throws `PreconditionFailedError`. A repeated command changes
+ * nothing and is not refused.
  */
-export interface WebhookEndpoints {
+export interface WebhookEndpointOperations {
   /** Creates an endpoint, without sending anything to it. @throws validation_failed, limit_exceeded */
-  create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
+  create(command: CreateEndpointCommand): Promise<NewWebhookEndpoint>;
   /** Lists endpoints, newest first. */
   list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
   get(request: WorkspaceScope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /**
-   * Changes an endpoint. A changed URL has to be verified again. If its scheme, host or port changes, stored headers are
-   * dropped. @throws validation_failed
+   * Changes an endpoint. A changed URL has to be verified again. If its scheme, host or port changes, stored headers
+   * are dropped. @throws validation_failed
    */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
   /**
@@ -54,12 +54,12 @@ export interface WebhookEndpoints {
   verify(command: EndpointCommand): Promise<WebhookEndpoint>;
   /**
    * Enables an endpoint. Events acknowledged after this resolves are sent to it. @throws endpoint_not_verified,
-   * Unavailable
+   * UnavailableError
    */
   enable(command: EndpointCommand): Promise<WebhookEndpoint>;
   /**
    * Disables an endpoint. Events acknowledged before this call are sent once the endpoint is enabled again. @throws
-   * Unavailable
+   * UnavailableError
    */
   disable(command: EndpointCommand): Promise<WebhookEndpoint>;
   /**
@@ -70,12 +70,12 @@ export interface WebhookEndpoints {
   /** Returns the valid secrets. Changes nothing. @throws secret_unreadable */
   revealSecret(command: EndpointCommand): Promise<RevealedSecret>;
   /** Sends one sandbox event, with one attempt. @throws validation_failed, endpoint_not_verified */
-  test(command: TestEndpoint): Promise<WebhookDelivery>;
+  test(command: TestEndpointCommand): Promise<WebhookDelivery>;
 }
 
-/** Operations on deliveries. Preconditions apply as in {@link WebhookEndpoints}. */
-export interface WebhookDeliveries {
-  list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>>;
+/** Operations on deliveries. Preconditions apply as in {@link WebhookEndpointOperations}. */
+export interface WebhookDeliveryOperations {
+  list(request: ListDeliveriesRequest): Promise<ItemPage<WebhookDelivery>>;
   get(request: {
     readonly scopes: readonly WorkspaceScope[];
     readonly delivery_id: string;
@@ -89,24 +89,25 @@ export interface WebhookDeliveries {
 /** Operations on many dead letters at once. */
 export interface WebhookDeadLetters {
   /** Counts dead letters by reason, endpoint and event type, up to a limit. */
-  summary(request: SummarizeDeadLetters): Promise<DeadLetterSummary>;
+  summary(request: SummarizeDeadLettersRequest): Promise<DeadLetterSummary>;
   /**
    * Replays dead letters: each gets a new schedule and retry window. Also returns the endpoints for which no replay was
    * started.
    * @throws not_found, validation_failed; for a filter by one endpoint endpoint_not_enabled, replay_running
    */
-  replay(command: DeadLettersCommand): Promise<DeadLettersResult>;
+  replay(command: ReplayOrDiscardCommand): Promise<DeadLetterReplayResult>;
   /** Discards dead letters, including those of deleted endpoints. @throws not_found, validation_failed */
-  discard(command: DeadLettersCommand): Promise<DeadLettersResult>;
+  discard(command: ReplayOrDiscardCommand): Promise<DeadLetterReplayResult>;
 }
 
-/** Operations on replays. Preconditions apply as in {@link WebhookEndpoints}. */
-export interface WebhookReplays {
+/** Operations on replays. Preconditions apply as in {@link WebhookEndpointOperations}. */
+export interface WebhookReplayOperations {
   /**
-   * Replays events up to the current time. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable
+   * Replays events up to the current time.
+   * @throws validation_failed, endpoint_not_enabled, replay_running, UnavailableError
    */
-  create(command: CreateReplay): Promise<WebhookReplay>;
-  list(request: ListReplays): Promise<ItemPage<WebhookReplay>>;
+  create(command: CreateReplayCommand): Promise<WebhookReplay>;
+  list(request: ListReplaysRequest): Promise<ItemPage<WebhookReplay>>;
   get(request: WorkspaceScope & { readonly replay_id: string }): Promise<WebhookReplay>;
   /** Cancels a replay. Deliveries that the replay has already taken continue on their schedule. A replay that has ended stays unchanged. */
   cancel(command: ReplayCommand): Promise<WebhookReplay>;
@@ -120,7 +121,7 @@ export interface WebhookStatistics {
 }
 
 /** Operations on parked messages: messages of the topic that are not valid events. */
-export interface ParkedMessages {
+export interface ParkedMessageOperations {
   list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<ItemPage<ParkedMessage>>;
   /** Consumes the message again, as if it were new. `recorded` is true if the message is now a valid event. */
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
@@ -131,12 +132,12 @@ export interface ParkedMessages {
  * in webhooks.proto.
  */
 export interface WebhookOperations {
-  readonly endpoints: WebhookEndpoints;
-  readonly deliveries: WebhookDeliveries;
+  readonly endpoints: WebhookEndpointOperations;
+  readonly deliveries: WebhookDeliveryOperations;
   readonly deadLetters: WebhookDeadLetters;
-  readonly replays: WebhookReplays;
+  readonly replays: WebhookReplayOperations;
   readonly stats: WebhookStatistics;
-  readonly parked: ParkedMessages;
+  readonly parked: ParkedMessageOperations;
   readonly owners: ShardOwnerOperations;
 }
 
@@ -168,7 +169,7 @@ export const deliveryEndpointDeletedError = () =>
 export const endpointDeletedError = () =>
   new DomainError('not_found', 'The endpoint was deleted. Its dead letters can be discarded, but not delivered again.');
 
-export const replayRunningError = () =>
+export const createReplayRunningError = () =>
   new DomainError('replay_running', 'A replay of this endpoint is already running. Wait for its end or cancel it.');
 
 export const replayCompletedError = () => new DomainError('replay_completed', 'The replay is already completed.');
@@ -182,7 +183,7 @@ export const secretUnreadableError = () =>
 export const deliverySucceededError = () => new DomainError('delivery_succeeded', 'The event was already delivered.');
 
 /** A stored document with a revision that commands change. */
-interface RevisedDocument {
+interface DocumentWithRevision {
   readonly revision: number;
   /** Id of the last command that changed the document; absent if no command did. */
   readonly changed_by?: string;
@@ -191,13 +192,13 @@ interface RevisedDocument {
 /**
  * Returns true if the command already changed the document. If not, checks that the document is at a version that the
  * command expects.
- * @throws PreconditionFailed
+ * @throws PreconditionFailedError
  */
 export function isRepeatedCommand(
-  { revision, changed_by }: RevisedDocument,
+  { revision, changed_by }: DocumentWithRevision,
   { id, expected_versions }: WebhookCommand,
 ): boolean {
   if (changed_by === id) return true;
-  requireExpectedVersion(revision, expected_versions);
+  requireMatchingVersion(revision, expected_versions);
   return false;
 }

@@ -1,4 +1,4 @@
-import { PAYLOAD_VERSIONS, type PayloadVersions, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { PAYLOAD_VERSIONS, type PayloadVersionConverter, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import {
   type Clock,
   type CollectionSpec,
@@ -13,68 +13,69 @@ import {
 } from '@tracking/ports';
 import { waitForAbort } from '@tracking/resilience';
 import type { Random } from '@tracking/webhooks-domain';
-import { DeadLetters, Deliveries } from './api/deliveries.ts';
-import { Endpoints, SandboxEventSender } from './api/endpoints.ts';
+import { DeadLetterOperations, DeliveryUseCases } from './api/deliveries.ts';
+import { WebhookEndpointUseCases, SandboxEventSender } from './api/endpoints.ts';
 import { Replays } from './api/replays.ts';
-import { AttemptSender, FailureLog } from './attempts/attempt-sender.ts';
-import { DeadLetterAnnouncer, DeadLetterMessages } from './attempts/dead-letter-announcer.ts';
+import { AttemptSender, EndpointFailureLog } from './attempts/attempt-sender.ts';
+import { DeadLetterAnnouncer, DeadLetterMessageBuilder } from './attempts/dead-letter-announcer.ts';
 import { DeliveryWorker } from './attempts/delivery-worker.ts';
-import { Dispatcher } from './attempts/dispatcher.ts';
-import { EndpointEvents, FailureReporter } from './attempts/endpoint-events.ts';
+import { AttemptDispatcher } from './attempts/dispatcher.ts';
+import { EndpointEventRecorder, EndpointFailureReporter } from './attempts/endpoint-events.ts';
 import { EndpointClients, GoneEndpointDisabler } from './endpoints/endpoint-clients.ts';
 import {
-  ENDPOINTS_COLLECTION,
-  ENDPOINT_HEALTH_COLLECTION,
+  ENDPOINTS_COLLECTION_SPEC,
+  ENDPOINT_HEALTH_COLLECTION_SPEC,
   type EndpointDocument,
   type EndpointHealthDocument,
 } from './endpoints/endpoint-document.ts';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { SecretBox } from './endpoints/secrets.ts';
-import { EngineRetry } from './engine-retry.ts';
-import { LogSweeper } from './log-sweeper.ts';
+import { UnavailableEngineRetrier } from './engine-retry.ts';
+import { ExpiredDeliverySweeper } from './log-sweeper.ts';
 import { OwnedEndpoints } from './ownership/owned-endpoints.ts';
-import { type FindShardOwner, OwnerMessages } from './ownership/owner-messages.ts';
+import { type FindShardOwner, EndpointOwnerNotifier } from './ownership/owner-messages.ts';
 import { ShardOwner } from './ownership/shard-owner.ts';
-import { OwnerWakeUps, ShardLeases, WAKE_UPS_COLLECTION, type WakeUpDocument } from './ownership/shards.ts';
+import { OwnerWakeUpStore, ShardLeases, WAKE_UPS_COLLECTION_SPEC, type WakeUpDocument } from './ownership/shards.ts';
 import {
-  DEFERRED_DELIVERIES_COLLECTION,
+  DEFERRED_DELIVERIES_COLLECTION_SPEC,
   DeferredDeliveries,
-  type DeferredDocument,
+  type DeferredDeliveriesDocument,
   DeliveryInserter,
 } from './recording/deferred-deliveries.ts';
 import {
-  PARKED_MESSAGES_COLLECTION,
+  PARKED_MESSAGES_COLLECTION_SPEC,
   type ParkedDocument,
   ParkedMessageUseCases,
   ParkingLot,
 } from './recording/parking-lot.ts';
-import { ConsumerLag, Recorder } from './recording/recorder.ts';
-import { BacklogDiscarder, DeadLetterDiscarder } from './replays/discard-jobs.ts';
+import { ConsumerLagMeter, DeliveryRecorder } from './recording/recorder.ts';
+import { DeletedEndpointBacklogDiscarder, DeadLetterDiscarder } from './replays/discard-jobs.ts';
 import type { EventLog } from './replays/replay-source.ts';
-import { REPLAYS_COLLECTION, REPLAY_PROGRESS, type ReplayDocument, ReplayStore } from './replays/replay-store.ts';
+import { REPLAYS_COLLECTION_SPEC, REPLAY_PROGRESS_COLLECTION_SPEC, ReplayStore } from './replays/replay-store.ts';
+import type { ReplayDocument } from './replays/replay-store.ts';
 import { ReplayRunner } from './replays/replay-runner.ts';
 import { ReplaySender } from './replays/replay-sender.ts';
 import { SteadyTime } from './scheduling/steady-time.ts';
 import type { EventLoopTime, SetTimer } from './scheduling/timing.ts';
-import { CONSUMER_GROUP, DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
-import { HOURS_COLLECTION, RECOUNTS_COLLECTION } from './stats/hour-log.ts';
-import { Statistics, openStatistics } from './stats/statistics.ts';
+import { CONSUMER_GROUP, DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from './settings.ts';
+import { HOURLY_STATS_COLLECTION_SPEC, HOUR_RECOUNTS_COLLECTION_SPEC } from './stats/hour-log.ts';
+import { WebhookStatisticsReader, openEndpointStatistics } from './stats/statistics.ts';
 import { DeadLetterCounts } from './store/dead-letter-counts.ts';
 import {
-  ATTEMPTS_COLLECTION,
+  ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
-  PAYLOADS_COLLECTION,
+  PAYLOADS_COLLECTION_SPEC,
   type PayloadDocument,
-  Payloads,
-  REPEATABLE_DELIVERIES_COLLECTION,
+  PayloadStore,
+  REPEATABLE_DELIVERIES_COLLECTION_SPEC,
 } from './store/delivery-document.ts';
 import {
   DeliveryQueries,
-  RETENTION_WATERMARK,
-  RetentionWatermark,
-  type WatermarkDocument,
+  RETENTION_WATERMARK_COLLECTION_SPEC,
+  RetentionWatermarkStore,
+  type RetentionWatermarkDocument,
 } from './store/delivery-queries.ts';
 import { DeliveryQueues } from './store/delivery-queues.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
@@ -85,7 +86,7 @@ export interface WebhooksDependencies {
   /** Log in which replays find missed events. */
   readonly eventLog: EventLog;
   readonly documentStore: DocumentStore;
-  /** Message broker with the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
+  /** Message broker with the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_BROKER_TOPICS}. */
   readonly broker: MessageBroker;
   /** Leases of the jobs. */
   readonly leases: LeaseSource;
@@ -109,7 +110,7 @@ export interface WebhooksDependencies {
   /** Sets timers of the retry schedule. System timers by default. */
   readonly setTimer?: SetTimer;
   /** Payload versions in which events are sent; the published versions by default. */
-  readonly versions?: PayloadVersions;
+  readonly versions?: PayloadVersionConverter;
   /**
    * If true, this process only answers requests. It records and sends nothing, and another process does that work.
    * False by default.
@@ -118,7 +119,7 @@ export interface WebhooksDependencies {
 }
 
 /** The webhooks feature. Records, attempts and stores deliveries, and answers requests about them. */
-export interface Webhooks extends WebhookOperations {
+export interface WebhooksFeature extends WebhookOperations {
   /**
    * Stops consuming events, lets attempts in progress end, stores their outcomes and releases the shards. Takes at most
    * `drainMs`; attempts whose outcome is not stored by then are repeated.
@@ -128,31 +129,31 @@ export interface Webhooks extends WebhookOperations {
 
 /** Collections of webhooks that have indexes. */
 export const INDEXED_WEBHOOK_COLLECTIONS: readonly CollectionSpec[] = [
-  ENDPOINTS_COLLECTION,
-  DELIVERIES_COLLECTION,
-  REPLAYS_COLLECTION,
-  WAKE_UPS_COLLECTION,
-  PARKED_MESSAGES_COLLECTION,
-  HOURS_COLLECTION,
-  RECOUNTS_COLLECTION,
+  ENDPOINTS_COLLECTION_SPEC,
+  DELIVERIES_COLLECTION_SPEC,
+  REPLAYS_COLLECTION_SPEC,
+  WAKE_UPS_COLLECTION_SPEC,
+  PARKED_MESSAGES_COLLECTION_SPEC,
+  HOURLY_STATS_COLLECTION_SPEC,
+  HOUR_RECOUNTS_COLLECTION_SPEC,
 ];
 
-async function openCollections(store: DocumentStore) {
+async function openWebhookCollections(store: DocumentStore) {
   const [endpoints, health, deliveries, repeatable, attempts, payloads] = await Promise.all([
-    store.collection<EndpointDocument>(ENDPOINTS_COLLECTION),
-    store.collection<EndpointHealthDocument>(ENDPOINT_HEALTH_COLLECTION),
-    store.collection<DeliveryDocument>(DELIVERIES_COLLECTION),
-    store.collection<DeliveryDocument>(REPEATABLE_DELIVERIES_COLLECTION),
-    store.collection<AttemptDocument>(ATTEMPTS_COLLECTION),
-    store.collection<PayloadDocument>(PAYLOADS_COLLECTION),
+    store.collection<EndpointDocument>(ENDPOINTS_COLLECTION_SPEC),
+    store.collection<EndpointHealthDocument>(ENDPOINT_HEALTH_COLLECTION_SPEC),
+    store.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC),
+    store.collection<DeliveryDocument>(REPEATABLE_DELIVERIES_COLLECTION_SPEC),
+    store.collection<AttemptDocument>(ATTEMPTS_COLLECTION_SPEC),
+    store.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC),
   ]);
   const [replays, progress, watermark, wakeUps, parked, deferred] = await Promise.all([
-    store.collection<ReplayDocument>(REPLAYS_COLLECTION),
-    store.collection<ReplayDocument>(REPLAY_PROGRESS),
-    store.collection<WatermarkDocument>(RETENTION_WATERMARK),
-    store.collection<WakeUpDocument>(WAKE_UPS_COLLECTION),
-    store.collection<ParkedDocument>(PARKED_MESSAGES_COLLECTION),
-    store.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION),
+    store.collection<ReplayDocument>(REPLAYS_COLLECTION_SPEC),
+    store.collection<ReplayDocument>(REPLAY_PROGRESS_COLLECTION_SPEC),
+    store.collection<RetentionWatermarkDocument>(RETENTION_WATERMARK_COLLECTION_SPEC),
+    store.collection<WakeUpDocument>(WAKE_UPS_COLLECTION_SPEC),
+    store.collection<ParkedDocument>(PARKED_MESSAGES_COLLECTION_SPEC),
+    store.collection<DeferredDeliveriesDocument>(DEFERRED_DELIVERIES_COLLECTION_SPEC),
   ]);
   return {
     ...{ endpoints, health, deliveries, repeatable, attempts, payloads },
@@ -161,24 +162,24 @@ async function openCollections(store: DocumentStore) {
 }
 
 /** Creates all objects of the feature. Each object gets earlier objects as constructor arguments. */
-async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhooks> {
+async function startWebhooks(dependencies: WebhooksDependencies): Promise<WebhooksFeature> {
   const { eventStore, eventLog: log, documentStore, broker, outbound, random } = dependencies;
   const { clock, leases, logger, metrics } = dependencies;
   const { versions = PAYLOAD_VERSIONS, passive = false } = dependencies;
-  const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
+  const settings: WebhookSettings = { ...DEFAULT_WEBHOOK_SETTINGS, ...dependencies.settings };
   const { addresses, freshnessMs, maxInFlight, policy, timeoutMs } = settings;
   const countRetry = createRetryCounter(metrics);
   const platform = { clock, leases, logger, metrics, countRetry };
   const time = new SteadyTime(clock, dependencies.elapsed);
   const ended = new AbortController();
-  const engines = new EngineRetry(logger, ended.signal, countRetry, settings.enginePauses);
+  const engines = new UnavailableEngineRetrier(logger, ended.signal, countRetry, settings.enginePauses);
 
-  const stored = await openCollections(documentStore);
+  const stored = await openWebhookCollections(documentStore);
   const { deliveries, repeatable, attempts } = stored;
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
   const queues = new DeliveryQueues(deliveries);
-  const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
-  const watermark = new RetentionWatermark(stored.watermark);
+  const payloads = new PayloadStore(stored.payloads, settings.payloadCacheBytes);
+  const watermark = new RetentionWatermarkStore(stored.watermark);
 
   const box = new SecretBox(dependencies.secretsKey);
   const store = new EndpointStore(stored.endpoints);
@@ -198,7 +199,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
     idleMs,
     settleMs,
   };
-  const stats = await openStatistics({ ...counting, store: documentStore });
+  const stats = await openEndpointStatistics({ ...counting, store: documentStore });
   const { recounts } = stats;
 
   const replays = new ReplayStore(stored.replays, stored.progress);
@@ -208,13 +209,13 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const discarding = new DeadLetterDiscarder({
     ...{ ...platform, ...replaySource, store: replays, deliveries: repeatable, endpoints: store, recounts },
   });
-  const backlogs = new BacklogDiscarder({ ...platform, endpoints: store, queues, replays });
+  const backlogs = new DeletedEndpointBacklogDiscarder({ ...platform, endpoints: store, queues, replays });
 
   const { health } = stored;
   const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random, time });
-  const wakeUps = new OwnerWakeUps(stored.wakeUps);
+  const wakeUps = new OwnerWakeUpStore(stored.wakeUps);
   const { findShardOwner = () => undefined } = dependencies;
-  const messagesToOwners = new OwnerMessages(findShardOwner, wakeUps, payloads, metrics);
+  const messagesToOwners = new EndpointOwnerNotifier(findShardOwner, wakeUps, payloads, metrics);
   const owner = new ShardOwner({
     ...{ ...platform, shards, endpoints, queues, backlogs, wakeUps, replays, replaying, clients, payloads },
     ...{ messages: messagesToOwners, stats: stats.keeper, pollMs: settings.pollMs },
@@ -224,24 +225,24 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const insertion = new DeliveryInserter(repeatable, metrics);
   const recording = { ...platform, endpoints: store, insertion, owner };
   const deferred = new DeferredDeliveries({ ...recording, documents: stored.deferred });
-  const recorder = new Recorder({
+  const recorder = new DeliveryRecorder({
     ...{ ...recording, payloads, versions, deliveries: repeatable, deferred, parking, watermark },
     retentionMs: Math.min(settings.retention.deliveriesMs, settings.retention.deadLettersMs),
   });
-  const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
+  const lag = new ConsumerLagMeter(broker, metrics, countRetry, settings.lagPollMs);
 
-  const events = new EndpointEvents(store, recorder);
-  const messages = new DeadLetterMessages({ endpoints: store, attempts, payloads: stored.payloads, addresses });
+  const events = new EndpointEventRecorder(store, recorder);
+  const messages = new DeadLetterMessageBuilder({ endpoints: store, attempts, payloads: stored.payloads, addresses });
   const announcer = new DeadLetterAnnouncer({ ...platform, deliveries, broker, messages, events });
-  const reporter = new FailureReporter({ endpoints, events, time, afterMs: settings.failingAfterMs });
+  const reporter = new EndpointFailureReporter({ endpoints, events, time, afterMs: settings.failingAfterMs });
   const sender = new AttemptSender({ ...platform, time, outbound, timeoutMs });
-  const failures = new FailureLog(logger);
+  const failures = new EndpointFailureLog(logger);
   const worker = new DeliveryWorker({
     ...{ deliveries, repeatable, attempts, payloads, clients, endpoints, sender, failures, announcer, recounts },
     ...{ stats: stats.keeper, engines, policy, random, time, freshnessMs },
   });
   const { loopTime, setTimer } = dependencies;
-  const dispatcher = new Dispatcher({
+  const dispatcher = new AttemptDispatcher({
     ...{ endpoints, worker, reporter, replaying, gone, backlogs, engines, time, logger },
     ...{ maxInFlight, loopTime, setTimer },
   });
@@ -249,18 +250,23 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const sandbox = new SandboxEventSender({ payloads, versions, deliveries, owner, addresses });
   const { retention, sweepMs: everyMs } = settings;
   const sweeping = { deliveries, attempts, payloads: stored.payloads, replays, statistics: stats, endpoints: store };
-  const sweeper = new LogSweeper({ ...platform, ...sweeping, health, watermark, retention, everyMs });
+  const sweeper = new ExpiredDeliverySweeper({ ...platform, ...sweeping, health, watermark, retention, everyMs });
 
-  metrics.gauge('webhook_attempts_in_flight', 'Requests in progress', [], () => dispatcher.inFlight);
-  metrics.gauge(
+  metrics.createGauge('webhook_attempts_in_flight', 'Requests in progress', [], () => dispatcher.inFlight);
+  metrics.createGauge(
     'webhook_outcomes_unstored',
     'Attempts whose outcome is not stored yet',
     [],
     () => dispatcher.unstoredCount,
   );
-  metrics.gauge('webhook_payload_bytes_in_memory', 'Bytes of bodies held in memory', [], () => payloads.bytes);
-  metrics.gauge('webhook_waiting_in_memory', 'Pending deliveries held in memory', [], () => endpoints.waitingInMemory);
-  metrics.gauge('webhook_shards_owned', 'Shards whose endpoints this process attempts', [], () => shards.count);
+  metrics.createGauge('webhook_payload_bytes_in_memory', 'Bytes of bodies held in memory', [], () => payloads.bytes);
+  metrics.createGauge(
+    'webhook_waiting_in_memory',
+    'Pending deliveries held in memory',
+    [],
+    () => endpoints.waitingInMemory,
+  );
+  metrics.createGauge('webhook_shards_owned', 'Shards whose endpoints this process attempts', [], () => shards.count);
 
   const consuming = new AbortController();
   const { maxBatch } = settings;
@@ -269,31 +275,33 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const jobs = [announcer.job, sweeper.job, discarding.job, backlogs.job];
   if (!passive) {
     owner.startOwningShards();
-    stats.keeper.startRounds();
+    stats.keeper.startStatsRounds();
     for (const job of jobs) job.startJobRounds();
     deferred.job.startJobRounds();
-    lag.startMeasuring();
+    lag.startMeasuringLag();
     consumed = broker.consume(consumption, recorder.consume);
   }
 
   return {
-    endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, versions, eventStore, clock, timeoutMs }),
+    endpoints: new WebhookEndpointUseCases({
+      ...{ store, box, clients, owner, sandbox, outbound, versions, eventStore, clock, timeoutMs },
+    }),
     replays: new Replays({ store: replays, queries, endpoints: store, owner, eventStore, discarding }),
-    deadLetters: new DeadLetters({
+    deadLetters: new DeadLetterOperations({
       ...{ counts: new DeadLetterCounts(deliveries), queries, replays, endpoints: store, owner, discarding },
     }),
-    deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner, recounts }),
-    stats: new Statistics({ endpoints: store, queries: stats.queries, clock }),
+    deliveries: new DeliveryUseCases({ documents: deliveries, queries, endpoints: store, owner, recounts }),
+    stats: new WebhookStatisticsReader({ endpoints: store, queries: stats.queries, clock }),
     parked: new ParkedMessageUseCases(parking, versions, recorder),
     owners: owner,
     async stop() {
       consuming.abort();
-      stats.keeper.stopRounds();
+      stats.keeper.stopStatsRounds();
       lag.stopMeasuringLag();
       const recorded = deferred.job.stopJobRounds();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
-      const drained = Promise.all([owner.stopOwningShards(), dispatcher.stopDispatching()]).then(() =>
+      const drained = Promise.all([owner.stopAcquiringShards(), dispatcher.stopDispatching()]).then(() =>
         stats.keeper.writeOpenHours(),
       );
       await Promise.race([drained, waitForAbort(ended.signal)]);
@@ -305,4 +313,4 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   };
 }
 
-export const Webhooks = { start: startWebhooks };
+export const WebhooksFeature = { start: startWebhooks };

@@ -1,9 +1,9 @@
 import type { DocumentStore } from '@tracking/ports';
 import type { WebhookHour } from '../src/index.ts';
 import {
-  ATTEMPTS_COLLECTION,
+  ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
   type StoredAttempt,
 } from '../src/store/delivery-document.ts';
@@ -13,9 +13,12 @@ const MAX_COUNTED_DOCUMENTS = 100_000;
 type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonly longest: number | null };
 
 /** Counts the hours of an endpoint by reading all deliveries and attempts, oldest first. */
-export async function countHoursFromStoredLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
-  const deliveries = await store.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-  const attempts = await store.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
+export async function computeHourCountsFromStoredLog(
+  store: DocumentStore,
+  endpointId: string,
+): Promise<readonly Counted[]> {
+  const deliveries = await store.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
+  const attempts = await store.collection<AttemptDocument>(ATTEMPTS_COLLECTION_SPEC);
   const all = await deliveries.find({ filter: {}, limit: MAX_COUNTED_DOCUMENTS });
   const own = all.filter(({ endpoint_id, sandbox }) => endpoint_id === endpointId && !sandbox);
   const earlier = Map.groupBy(
@@ -27,9 +30,9 @@ export async function countHoursFromStoredLog(store: DocumentStore, endpointId: 
     return latest_attempt === undefined ? before : [...before, latest_attempt];
   });
   const discards = own.flatMap(({ status, completed_at }) => (status === 'discarded' ? (completed_at ?? []) : []));
-  const hours = new Set([...made.map(({ at }) => at), ...discards].map(beginAttempt));
+  const hours = new Set([...made.map(({ at }) => at), ...discards].map(getStartOfHour));
   return [...hours].toSorted().map((hour) => {
-    const ofHour = made.filter(({ at }) => beginAttempt(at) === hour);
+    const ofHour = made.filter(({ at }) => getStartOfHour(at) === hour);
     const succeeded = ofHour.filter(({ error }) => error === null).length;
     return {
       hour,
@@ -37,7 +40,7 @@ export async function countHoursFromStoredLog(store: DocumentStore, endpointId: 
       deliveries: {
         succeeded,
         dead_lettered: ofHour.filter(({ dead_lettered }) => dead_lettered).length,
-        discarded: discards.filter((at) => beginAttempt(at) === hour).length,
+        discarded: discards.filter((at) => getStartOfHour(at) === hour).length,
       },
       longest: ofHour.length === 0 ? null : Math.max(...ofHour.map(({ duration_ms }) => duration_ms)),
     };
@@ -54,7 +57,7 @@ export function convertHoursToCounts(hours: readonly WebhookHour[]): readonly Co
   }));
 }
 
-function beginAttempt(at: string): string {
+function getStartOfHour(at: string): string {
   const hour = new Date(at);
   hour.setUTCMinutes(0, 0, 0);
   return hour.toISOString();

@@ -1,9 +1,9 @@
 import type { Timestamp } from '@tracking/contracts';
 import { createDelivery } from '@tracking/webhooks-domain';
 import {
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
-  PAYLOADS_COLLECTION,
+  PAYLOADS_COLLECTION_SPEC,
   type PayloadDocument,
   createDeliveryId,
   convertToDeliveryDocument,
@@ -40,14 +40,14 @@ export async function storeDeadLetters(
     const ended = { last_error, attempts_count: 12, next_attempt_at: null, completed_at: at, announced_at: at };
     return convertToDeliveryDocument({ ...createDelivery(fields, at), ...ended, status: 'dead_lettered' });
   });
-  const payloads = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
+  const payloads = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC);
   const bodies = made.map(({ event_id, payload_id }) => ({
     id: payload_id,
     body: `{"id":"${event_id}"}`,
     created_at: at,
   }));
   await payloads.writeMany(bodies.map((document) => ({ kind: 'insert', document })));
-  const deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
   await deliveries.writeMany(made.map((document) => ({ kind: 'insert', document })));
   return made;
 }

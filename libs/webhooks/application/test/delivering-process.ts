@@ -3,7 +3,7 @@ import { EVENT_HEADERS, NEWEST_API_VERSION, SHIPMENT_EVENTS_TOPIC } from '@track
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { noMetrics, silentLogger, waitForSimulatedDelay } from '@tracking/testing';
-import { WEBHOOK_TOPICS, Webhooks } from '../src/index.ts';
+import { WEBHOOK_BROKER_TOPICS, WebhooksFeature } from '../src/index.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 
 /**
@@ -12,14 +12,14 @@ import { FakeEventLog } from './fake-event-log.ts';
  */
 const [dataDir = '', url = '', task = ''] = process.argv.slice(2);
 const sampleScope = { workspace_id: 'wsp_one', environment: 'live' } as const;
-const createCommand = () => ({ ...sampleScope, id: randomUUID(), at: new Date().toISOString() });
+const createSampleWebhookCommand = () => ({ ...sampleScope, id: randomUUID(), at: new Date().toISOString() });
 /** Log position after the head of the empty event store, at which the endpoint is enabled. */
-const ENABLED_AT_POSITION = '1';
+const ENDPOINT_ENABLED_POSITION = '1';
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
 const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
-await embeddedEngine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
-const runningWebhooks = await Webhooks.start({
+await embeddedEngine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
+const runningWebhooks = await WebhooksFeature.start({
   eventStore: embeddedEngine.eventStore,
   eventLog: new FakeEventLog(),
   documentStore: embeddedEngine.documentStore,
@@ -39,9 +39,9 @@ const runningWebhooks = await Webhooks.start({
 
 if ((await runningWebhooks.endpoints.list({ ...sampleScope, limit: 1 })).items.length === 0) {
   const fields = { url, event_types: ['*'] };
-  const { id: endpoint_id } = await runningWebhooks.endpoints.create({ ...createCommand(), fields });
-  await runningWebhooks.endpoints.verify({ ...createCommand(), endpoint_id });
-  await runningWebhooks.endpoints.enable({ ...createCommand(), endpoint_id });
+  const { id: endpoint_id } = await runningWebhooks.endpoints.create({ ...createSampleWebhookCommand(), fields });
+  await runningWebhooks.endpoints.verify({ ...createSampleWebhookCommand(), endpoint_id });
+  await runningWebhooks.endpoints.enable({ ...createSampleWebhookCommand(), endpoint_id });
 }
 printLine('ready');
 
@@ -50,10 +50,10 @@ while (task === 'publish') {
   const messages = ids.map((id) => {
     const made = { created_at: new Date().toISOString(), api_version: NEWEST_API_VERSION };
     const event = { id, type: 'shipment.created', ...made, ...sampleScope, data: {} };
-    const headers = { [EVENT_HEADERS.id]: id, [EVENT_HEADERS.position]: ENABLED_AT_POSITION };
+    const headers = { [EVENT_HEADERS.id]: id, [EVENT_HEADERS.position]: ENDPOINT_ENABLED_POSITION };
     return { key: id, value: JSON.stringify(event), headers };
   });
-  await embeddedEngine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+  await embeddedEngine.messageBroker.publishMessages(SHIPMENT_EVENTS_TOPIC.name, messages);
   for (const id of ids) printLine(`published ${id}`);
   await waitForSimulatedDelay(1);
 }

@@ -1,5 +1,5 @@
 import { type PublishedEvent, type WorkspaceScope, isResourceInScope } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/replay-source.ts';
 
 /** An in-memory log of published events. */
@@ -19,7 +19,7 @@ export class FakeEventLog implements EventLog {
 
   page(scope: WorkspaceScope, { types, since, until, upTo, after, limit }: EventLogQuery) {
     // In tests, a position of the event store is the number of events.
-    if (Number(upTo) > this.shown) return Promise.reject(new Unavailable('read models', 'test'));
+    if (Number(upTo) > this.shown) return Promise.reject(new UnavailableError('read models', 'test'));
     const rows = this.listEventRows(scope).filter(
       ({ type, created_at, position }) =>
         types.includes(type) &&

@@ -34,12 +34,12 @@ export class FakeReceivers implements OutboundHttp {
   /** Maximum number of concurrent requests observed, by URL. */
   readonly mostAtOnce = new Map<string, number>();
 
-  respondWith(url: string, behaviour: FakeBehaviour): void {
+  setFakeReceiverBehaviour(url: string, behaviour: FakeBehaviour): void {
     this.behaviours.set(url, behaviour);
   }
 
   /** Returns the deliveries that arrived at the URL, without verification requests. */
-  listDeliveriesAt(url: string): readonly ReceivedRequest[] {
+  listDeliveriesAtUrl(url: string): readonly ReceivedRequest[] {
     return this.arrived.filter(
       (one) => one.url === url && one.headers['service-event-type'] !== 'endpoint.verification',
     );
@@ -73,7 +73,7 @@ export class FakeReceivers implements OutboundHttp {
     return createReceiverAnswer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }
 
-  describeRefusal(url: string): string | undefined {
+  describeUrlRefusal(url: string): string | undefined {
     if (!URL.canParse(url)) return 'This is not a URL.';
     const { protocol, username, password, hash } = new URL(url);
     if (protocol !== 'https:') return 'The URL must begin with https://.';
@@ -81,7 +81,7 @@ export class FakeReceivers implements OutboundHttp {
     return hash === '' ? undefined : 'The URL must not have a fragment.';
   }
 
-  closeReceivers(): Promise<void> {
+  closeOutboundHttp(): Promise<void> {
     return Promise.resolve();
   }
 }

@@ -1,4 +1,10 @@
-import { type Collection, type Document, type DocumentStore, Unavailable, type CollectionWrite } from '@tracking/ports';
+import {
+  type Collection,
+  type Document,
+  type DocumentStore,
+  UnavailableError,
+  type CollectionWrite,
+} from '@tracking/ports';
 import { KillableProcess } from './killable-process.ts';
 
 /** A process whose document store fails about every tenth call, half of those after the call took effect. */
@@ -18,47 +24,48 @@ export class FlakyProcess extends KillableProcess {
   afterWritesTo: string | undefined;
   private calls = 0;
 
-  override documentStore(store: DocumentStore): DocumentStore {
-    return super.documentStore({
+  override wrapDocumentStoreWithFaults(store: DocumentStore): DocumentStore {
+    return super.wrapDocumentStoreWithFaults({
       collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
-        this.flakyCollection(await store.collection<T>(spec), spec.name),
-      collectionNames: (prefix) => store.collectionNames(prefix),
+        this.makeCollectionFlaky(await store.collection<T>(spec), spec.name),
+      listCollectionNames: (prefix) => store.listCollectionNames(prefix),
       dropCollection: (name) => store.dropCollection(name),
       close: () => store.close(),
     });
   }
 
-  private flakyCollection<T extends Document>(inner: Collection<T>, name: string): Collection<T> {
+  private makeCollectionFlaky<T extends Document>(inner: Collection<T>, name: string): Collection<T> {
     return {
-      get: (id) => this.callFlakyPort(() => inner.get(id)),
-      getMany: (ids) => this.callFlakyPort(() => inner.getMany(ids)),
-      find: (query) => this.callFlakyPort(() => inner.find(query)),
-      findWithinByteLimit: (query, maxBytes) => this.callFlakyPort(() => inner.findWithinByteLimit(query, maxBytes)),
-      count: (filter, options) => this.callFlakyPort(() => inner.count(filter, options)),
-      sum: (field, filter, index) => this.callFlakyPort(() => inner.sum(field, filter, index)),
-      scan: (query) => this.callFlakyPort(() => inner.scan(query)),
+      get: (id) => this.callWithInjectedFailures(() => inner.get(id)),
+      getMany: (ids) => this.callWithInjectedFailures(() => inner.getMany(ids)),
+      find: (query) => this.callWithInjectedFailures(() => inner.find(query)),
+      findWithinByteLimit: (query, maxBytes) =>
+        this.callWithInjectedFailures(() => inner.findWithinByteLimit(query, maxBytes)),
+      count: (filter, options) => this.callWithInjectedFailures(() => inner.count(filter, options)),
+      sum: (field, filter, index) => this.callWithInjectedFailures(() => inner.sum(field, filter, index)),
+      scan: (query) => this.callWithInjectedFailures(() => inner.scan(query)),
       insert: async (document) => {
-        const done = await this.callFlakyPort(() => inner.insert(document));
-        if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
+        const done = await this.callWithInjectedFailures(() => inner.insert(document));
+        if (this.afterWritesTo === name) throw new UnavailableError('document store', 'test');
         return done;
       },
       replace: async (document, guard) => {
         // A failure affects only calls that begin later. A call in progress has already taken effect.
         const fails = this.afterNextReplace;
         this.afterNextReplace = false;
-        const done = await this.callFlakyPort(() => inner.replace(document, guard));
+        const done = await this.callWithInjectedFailures(() => inner.replace(document, guard));
         if (!fails) return done;
-        throw new Unavailable('document store', 'test');
+        throw new UnavailableError('document store', 'test');
       },
-      replaceMany: (replacements) => this.callFlakyPort(() => inner.replaceMany(replacements)),
-      upsert: (document, guard) => this.callFlakyPort(() => inner.upsert(document, guard)),
-      delete: (id, guard) => this.callFlakyPort(() => inner.delete(id, guard)),
+      replaceMany: (replacements) => this.callWithInjectedFailures(() => inner.replaceMany(replacements)),
+      upsert: (document, guard) => this.callWithInjectedFailures(() => inner.upsert(document, guard)),
+      delete: (id, guard) => this.callWithInjectedFailures(() => inner.delete(id, guard)),
       writeMany: async (writes) => {
-        if (writes.some((write) => this.isWriteHeld(write))) await this.holdPortCall();
-        await this.callFlakyPort(() => inner.writeMany(writes));
-        if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
+        if (writes.some((write) => this.isWriteHeld(write))) await this.holdDocumentStoreCall();
+        await this.callWithInjectedFailures(() => inner.writeMany(writes));
+        if (this.afterWritesTo === name) throw new UnavailableError('document store', 'test');
       },
-      claim: (query, set) => this.callFlakyPort(() => inner.claim(query, set)),
+      claim: (query, set) => this.callWithInjectedFailures(() => inner.claim(query, set)),
     };
   }
 
@@ -73,20 +80,20 @@ export class FlakyProcess extends KillableProcess {
     return 'endpoint_id' in write.document && write.document.endpoint_id === endpoint;
   }
 
-  private async holdPortCall(): Promise<void> {
+  private async holdDocumentStoreCall(): Promise<void> {
     this.atGate += 1;
     await this.gate.promise;
     this.atGate -= 1;
   }
 
-  private async callFlakyPort<T>(work: () => Promise<T>): Promise<T> {
+  private async callWithInjectedFailures<T>(work: () => Promise<T>): Promise<T> {
     this.calls += 1;
-    if (this.down) throw new Unavailable('document store', 'test');
+    if (this.down) throw new UnavailableError('document store', 'test');
     // Failures are spread over the calls, so that no kind of work fails every time.
     const luck = this.flaky ? (this.calls * 7_919) % 101 : Infinity;
-    if (luck < 5) throw new Unavailable('document store', 'test');
+    if (luck < 5) throw new UnavailableError('document store', 'test');
     const answer = await work();
-    if (luck < 10) throw new Unavailable('document store', 'test');
+    if (luck < 10) throw new UnavailableError('document store', 'test');
     return answer;
   }
 }

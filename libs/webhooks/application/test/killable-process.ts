@@ -51,7 +51,7 @@ export class KillableProcess {
   }
 
   /** Resolves when the work has ended or the process is dead. A dead process waits forever. */
-  async resolveUnlessKilled(work: Promise<unknown>): Promise<void> {
+  async waitForWorkOrDeath(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.died]).catch((error: unknown) => {
       if (!this.dead) throw error;
     });
@@ -61,7 +61,7 @@ export class KillableProcess {
    * Loses all leases as if the process was suspended. Other processes acquire the leases, and this process notices the
    * loss at its next check.
    */
-  suspendProcess(): void {
+  simulateSuspension(): void {
     this.isStill = true;
     this.loseLeases();
   }
@@ -79,61 +79,61 @@ export class KillableProcess {
     return [...this.doubtful.values()].reduce((sum, count) => sum + Math.max(0, count), 0);
   }
 
-  documentStore(store: DocumentStore): DocumentStore {
+  wrapDocumentStoreWithFaults(store: DocumentStore): DocumentStore {
     return {
       collection: async <T extends Document>(spec: CollectionSpec) =>
-        this.wrapCollection<T>(await store.collection<T>(spec)),
-      collectionNames: (prefix) => this.runRead(() => store.collectionNames(prefix)),
-      dropCollection: (name) => this.runChange(() => store.dropCollection(name)),
+        this.makeCollectionKillable<T>(await store.collection<T>(spec)),
+      listCollectionNames: (prefix) => this.runReadUnlessKilled(() => store.listCollectionNames(prefix)),
+      dropCollection: (name) => this.runChangeUnlessKilled(() => store.dropCollection(name)),
       close: () => Promise.resolve(),
     };
   }
 
-  wrapBroker(broker: MessageBroker): MessageBroker {
+  makeBrokerKillable(broker: MessageBroker): MessageBroker {
     return {
       ensureTopics: (topics) => broker.ensureTopics(topics),
-      publish: (topic, messages) => this.runChange(() => broker.publish(topic, messages)),
+      publishMessages: (topic, messages) => this.runChangeUnlessKilled(() => broker.publishMessages(topic, messages)),
       consume: (options, handler) => {
         const signal = AbortSignal.any([options.signal, this.death.signal]);
         return broker.consume({ ...options, signal }, async (messages, fenced) => {
           // Ignore the error of a dead process, which may not have committed its offset.
-          const work = handler(messages, fenced).then(() => this.runChange(() => Promise.resolve()));
+          const work = handler(messages, fenced).then(() => this.runChangeUnlessKilled(() => Promise.resolve()));
           await Promise.race([work, this.died]);
         });
       },
-      countPublished: (topic) => broker.countPublished(topic),
+      countPublishedMessages: (topic) => broker.countPublishedMessages(topic),
       readConsumerLag: (topic, group) => broker.readConsumerLag(topic, group),
       close: () => broker.close(),
     };
   }
 
-  wrapOutbound(outbound: OutboundHttp): OutboundHttp {
+  makeOutboundHttpKillable(outbound: OutboundHttp): OutboundHttp {
     return {
       post: (request) => {
-        if (!this.dead) this.countUnanswered(request.headers['service-event-id'] ?? '', 1);
-        return this.runChange(() => outbound.post(request));
+        if (!this.dead) this.changeUnansweredCount(request.headers['service-event-id'] ?? '', 1);
+        return this.runChangeUnlessKilled(() => outbound.post(request));
       },
-      describeRefusal: (url) => outbound.describeRefusal(url),
-      closeReceivers: () => outbound.closeReceivers(),
+      describeUrlRefusal: (url) => outbound.describeUrlRefusal(url),
+      closeOutboundHttp: () => outbound.closeOutboundHttp(),
     };
   }
 
-  wrapLeases(leases: LeaseSource): LeaseSource {
+  makeLeasesKillable(leases: LeaseSource): LeaseSource {
     return {
       acquireLease: async (name, signal) => {
         const lease = await leases.acquireLease(name, signal);
-        const release = () => lease.release();
+        const release = () => lease.releaseLease();
         if (this.dead) {
           await release();
           return new Promise(() => undefined);
         }
         this.held.add(release);
-        return this.wrapLease(lease);
+        return this.delayLeaseLossWhileFrozen(lease);
       },
     };
   }
 
-  private wrapLease(lease: Lease): Lease {
+  private delayLeaseLossWhileFrozen(lease: Lease): Lease {
     const told = new AbortController();
     lease.lost.addEventListener('abort', () => {
       if (!this.isStill) told.abort();
@@ -143,48 +143,49 @@ export class KillableProcess {
       epoch: lease.epoch,
       lost: told.signal,
       handOverRequested: lease.handOverRequested,
-      isHeld: () => {
-        if (!lease.isHeld()) told.abort();
+      isLeaseHeld: () => {
+        if (!lease.isLeaseHeld()) told.abort();
         return !told.signal.aborted;
       },
-      release: () => lease.release(),
+      releaseLease: () => lease.releaseLease(),
     };
   }
 
-  private wrapCollection<T extends Document>(collection: Collection<T>): Collection<T> {
+  private makeCollectionKillable<T extends Document>(collection: Collection<T>): Collection<T> {
     return {
-      get: (id) => this.runRead(() => collection.get(id)),
-      getMany: (ids) => this.runRead(() => collection.getMany(ids)),
-      find: (query) => this.runRead(() => collection.find(query)),
-      findWithinByteLimit: (query, maxBytes) => this.runRead(() => collection.findWithinByteLimit(query, maxBytes)),
-      count: (filter, options) => this.runRead(() => collection.count(filter, options)),
-      sum: (field, filter, index) => this.runRead(() => collection.sum(field, filter, index)),
-      scan: (query) => this.runRead(() => collection.scan(query)),
-      insert: (document) => this.runChange(() => collection.insert(document)),
+      get: (id) => this.runReadUnlessKilled(() => collection.get(id)),
+      getMany: (ids) => this.runReadUnlessKilled(() => collection.getMany(ids)),
+      find: (query) => this.runReadUnlessKilled(() => collection.find(query)),
+      findWithinByteLimit: (query, maxBytes) =>
+        this.runReadUnlessKilled(() => collection.findWithinByteLimit(query, maxBytes)),
+      count: (filter, options) => this.runReadUnlessKilled(() => collection.count(filter, options)),
+      sum: (field, filter, index) => this.runReadUnlessKilled(() => collection.sum(field, filter, index)),
+      scan: (query) => this.runReadUnlessKilled(() => collection.scan(query)),
+      insert: (document) => this.runChangeUnlessKilled(() => collection.insert(document)),
       replace: async (document, guard) => {
-        const done = await this.runChange(() => collection.replace(document, guard));
-        if (done && 'event_id' in document) this.countUnanswered(String(document.event_id), -1);
+        const done = await this.runChangeUnlessKilled(() => collection.replace(document, guard));
+        if (done && 'event_id' in document) this.changeUnansweredCount(String(document.event_id), -1);
         return done;
       },
-      replaceMany: (replacements) => this.runChange(() => collection.replaceMany(replacements)),
-      upsert: (document, guard) => this.runChange(() => collection.upsert(document, guard)),
-      delete: (id, guard) => this.runChange(() => collection.delete(id, guard)),
-      writeMany: (writes) => this.runChange(() => collection.writeMany(writes)),
-      claim: (query, set) => this.runChange(() => collection.claim(query, set)),
+      replaceMany: (replacements) => this.runChangeUnlessKilled(() => collection.replaceMany(replacements)),
+      upsert: (document, guard) => this.runChangeUnlessKilled(() => collection.upsert(document, guard)),
+      delete: (id, guard) => this.runChangeUnlessKilled(() => collection.delete(id, guard)),
+      writeMany: (writes) => this.runChangeUnlessKilled(() => collection.writeMany(writes)),
+      claim: (query, set) => this.runChangeUnlessKilled(() => collection.claim(query, set)),
     };
   }
 
-  private countUnanswered(eventId: string, change: number): void {
+  private changeUnansweredCount(eventId: string, change: number): void {
     this.doubtful.set(eventId, (this.doubtful.get(eventId) ?? 0) + change);
   }
 
-  private async runRead<T>(work: () => Promise<T>): Promise<T> {
+  private async runReadUnlessKilled<T>(work: () => Promise<T>): Promise<T> {
     if (this.dead) return createPromiseThatNeverResolves();
     const answer = await work();
     return this.dead ? createPromiseThatNeverResolves() : answer;
   }
 
-  private async runChange<T>(work: () => Promise<T>): Promise<T> {
+  private async runChangeUnlessKilled<T>(work: () => Promise<T>): Promise<T> {
     if (this.dead) return createPromiseThatNeverResolves();
     this.steps += 1;
     const fatal = this.steps === this.dieAt;

@@ -2,7 +2,7 @@ import type { PublishedEvent } from '@tracking/contracts';
 import type { ReplayFilter, ReplayedStatus } from '@tracking/webhooks-domain';
 
 /** An event, and its state for the endpoint before the replay. */
-export interface ReplayedEvent {
+export interface EventBeforeReplay {
   readonly event: PublishedEvent;
   /** State of the event: `waiting` is recorded and due later; `sandbox` was sent by a test and succeeded. */
   readonly fate: ReplayedStatus | 'waiting' | 'sandbox';
@@ -12,7 +12,7 @@ export interface ReplayedEvent {
 
 /** Returns the ids of the events that a replay should send again, following the reference's rules one by one. */
 export function selectReplayedEvents(
-  past: readonly ReplayedEvent[],
+  past: readonly EventBeforeReplay[],
   subscribed: readonly string[],
   { since, until, event_types, statuses, reasons }: ReplayFilter,
 ): ReadonlySet<string> {

@@ -11,13 +11,13 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import {
   type Logger,
   type LeaseGroupMembership,
-  type Message,
+  type BrokerMessage,
   type OutboundHttp,
   type Position,
   type ReceivedMessage,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { LeaseShares, monotonicMs } from '@tracking/resilience';
+import { LeaseDistributor, monotonicMs } from '@tracking/resilience';
 import { RecordedMetrics, type TempFolder, eventually, createTempFolder } from '@tracking/testing';
 import { setSystemTimer } from '../src/attempts/dispatcher.ts';
 import {
@@ -25,13 +25,13 @@ import {
   type DeliveryFilter,
   type FindShardOwner,
   type WorkspaceScope,
-  WEBHOOK_TOPICS,
+  WEBHOOK_BROKER_TOPICS,
   type WebhookDelivery,
   type WebhookDeliveryDetail,
   type WebhookEndpoint,
   type WebhookOperations,
   type WebhookSettings,
-  Webhooks,
+  WebhooksFeature,
   type WebhooksDependencies,
   createShardLeaseName,
 } from '../src/index.ts';
@@ -48,7 +48,7 @@ export interface RunningWebhooks extends WebhookOperations {
   stop(): Promise<void>;
 }
 
-export interface SharingWebhooks extends RunningWebhooks {
+export interface KillableWebhooks extends RunningWebhooks {
   /** Kills the process; the others then take over its shards. */
   kill(): Promise<void>;
 }
@@ -113,7 +113,7 @@ export class WebhooksTestHarness {
   static async openWebhooksHarness(): Promise<WebhooksTestHarness> {
     const folder = await createTempFolder();
     const engine = await openTestEngine(folder.path, { metrics: new RecordedMetrics() });
-    await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+    await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
     return new WebhooksTestHarness(folder, engine);
   }
 
@@ -133,14 +133,14 @@ export class WebhooksTestHarness {
     sharing: Pick<WebhooksDependencies, 'shardLeases' | 'findShardOwner'> = {},
   ): Promise<RunningWebhooks> {
     const metrics = new RecordedMetrics();
-    const webhooks = await Webhooks.start({
-      eventStore: { head: () => this.readHead() },
+    const webhooks = await WebhooksFeature.start({
+      eventStore: { head: () => this.readLogHead() },
       eventLog: this.eventLog,
-      documentStore: process.documentStore(this.engine.documentStore),
-      broker: process.wrapBroker(this.engine.messageBroker),
-      leases: process.wrapLeases(this.leases),
+      documentStore: process.wrapDocumentStoreWithFaults(this.engine.documentStore),
+      broker: process.makeBrokerKillable(this.engine.messageBroker),
+      leases: process.makeLeasesKillable(this.leases),
       ...sharing,
-      outbound: process.wrapOutbound(outbound),
+      outbound: process.makeOutboundHttpKillable(outbound),
       secretsKey: this.secretsKey,
       clock: () => new Date(Date.now() + this.clockOffset + process.clockOffset),
       elapsed: () => monotonicMs() + this.clockOffset,
@@ -159,7 +159,7 @@ export class WebhooksTestHarness {
       loopTime: this.loopTime,
       setTimer: this.setTimer,
     });
-    const running = { ...webhooks, process, metrics, stop: () => process.resolveUnlessKilled(webhooks.stop()) };
+    const running = { ...webhooks, process, metrics, stop: () => process.waitForWorkOrDeath(webhooks.stop()) };
     this.running.add(running);
     return running;
   }
@@ -168,29 +168,29 @@ export class WebhooksTestHarness {
    * Starts a process that shares the shards with the others, and gets messages from them.
    * @returns the process, and a function that kills it and makes the others notice
    */
-  async startSharing(settings: Partial<WebhookSettings> = {}): Promise<SharingWebhooks> {
+  async startProcessSharingShards(settings: Partial<WebhookSettings> = {}): Promise<KillableWebhooks> {
     const address = `process-${this.sharing.size}`;
     const process = new KillableProcess();
     let membership: LeaseGroupMembership | undefined;
-    const shares = new LeaseShares({
+    const shares = new LeaseDistributor({
       leases: {
         acquireLease: (name, signal) => this.leases.acquireLease(name, signal),
         joinLeaseGroup: (about) => (membership = this.leases.joinLeaseGroup(about)),
-        list: () => this.leases.list(),
+        listHeldLeases: () => this.leases.listHeldLeases(),
         close: () => Promise.resolve(),
       },
       ...{ member: { name: address, address }, logger: this.logger, metrics: new RecordedMetrics() },
     });
-    const shards = shares.getGroup('webhook_shards');
+    const shards = shares.getOrCreateLeaseGroup('webhook_shards');
     const findShardOwner: FindShardOwner = (shard) => {
-      const owner = shards.findOtherOwner(createShardLeaseName(shard))?.address;
+      const owner = shards.findOtherLeaseOwner(createShardLeaseName(shard))?.address;
       return owner === undefined ? undefined : this.sharing.get(owner)?.owners;
     };
     const running = await this.startWebhooks(settings, process, this.receivers, false, {
-      ...{ shardLeases: process.wrapLeases(shards), findShardOwner },
+      ...{ shardLeases: process.makeLeasesKillable(shards), findShardOwner },
     });
     this.sharing.set(address, running);
-    const leave = () => membership?.removeMember();
+    const leave = () => membership?.removeOwnMember();
     const kill = async () => {
       process.killProcess();
       await leave();
@@ -221,7 +221,7 @@ export class WebhooksTestHarness {
     return new Date(Date.now() + this.clockOffset).toISOString();
   }
 
-  createCommand(scope: WorkspaceScope = SAMPLE_SCOPE) {
+  createSampleWebhookCommand(scope: WorkspaceScope = SAMPLE_SCOPE) {
     return { ...scope, id: randomUUID(), at: this.now() };
   }
 
@@ -233,11 +233,11 @@ export class WebhooksTestHarness {
     scope: WorkspaceScope = SAMPLE_SCOPE,
   ): Promise<HarnessEndpoint> {
     const created = await api.endpoints.create({
-      ...this.createCommand(scope),
+      ...this.createSampleWebhookCommand(scope),
       fields: { url, event_types: ['*'], ...fields },
     });
-    await api.endpoints.verify({ ...this.createCommand(scope), endpoint_id: created.id });
-    const enabled = await api.endpoints.enable({ ...this.createCommand(scope), endpoint_id: created.id });
+    await api.endpoints.verify({ ...this.createSampleWebhookCommand(scope), endpoint_id: created.id });
+    const enabled = await api.endpoints.enable({ ...this.createSampleWebhookCommand(scope), endpoint_id: created.id });
     return { ...enabled, secret: created.secret };
   }
 
@@ -264,12 +264,12 @@ export class WebhooksTestHarness {
     await this.sendMessages(...events.map((event) => this.createMessage(event)));
   }
 
-  async sendMessages(...messages: readonly Message[]): Promise<void> {
-    await this.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+  async sendMessages(...messages: readonly BrokerMessage[]): Promise<void> {
+    await this.engine.messageBroker.publishMessages(SHIPMENT_EVENTS_TOPIC.name, messages);
   }
 
   /** @param more additional headers; without `position`, no header names the event's log position */
-  createMessage(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): Message {
+  createMessage(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): BrokerMessage {
     const position = this.positions.get(event.id);
     const headers = { [EVENT_HEADERS.id]: event.id, [EVENT_HEADERS.position]: position, ...more };
     const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -277,20 +277,20 @@ export class WebhooksTestHarness {
     return { key, value: JSON.stringify(event), headers: Object.fromEntries(given) };
   }
 
-  private readHead(): Promise<Position | undefined> {
-    if (this.logIsAway) return Promise.reject(new Unavailable('event store', 'test'));
+  private readLogHead(): Promise<Position | undefined> {
+    if (this.logIsAway) return Promise.reject(new UnavailableError('event store', 'test'));
     const { size } = this.positions;
     return Promise.resolve(size === 0 ? undefined : createFixedWidthPosition(size));
   }
 
   /** Returns the number of published events that are not recorded yet. */
-  readLag(): Promise<number> {
+  readRecordingLag(): Promise<number> {
     return this.engine.messageBroker.readConsumerLag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
   }
 
   /** Resolves when everything published so far is recorded. */
-  async waitUntilConsumed(): Promise<void> {
-    await eventually(async () => expect(await this.readLag()).toBe(0), { deadlineMs: 10_000 });
+  async waitUntilEventsRecorded(): Promise<void> {
+    await eventually(async () => expect(await this.readRecordingLag()).toBe(0), { deadlineMs: 10_000 });
   }
 
   /** Returns everything in a topic, once it contains `count` messages or more. */

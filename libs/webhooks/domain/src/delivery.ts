@@ -1,14 +1,14 @@
 import type { DeliveryStatus, Environment, Timestamp } from '@tracking/contracts';
 
 /** Reason why an attempt failed, or why a delivery's latest attempt failed. */
-export interface DeliveryError {
+export interface DeliveryFailureDetails {
   readonly code: string;
   /** Error message in one line. */
   readonly message: string;
 }
 
 /** The request that caused an event, as logs and traces identify it. */
-export interface RequestOrigin {
+export interface CausingRequest {
   readonly request_id?: string;
   /** W3C `traceparent` of the request; absent if it had none. */
   readonly traceparent?: string;
@@ -25,7 +25,7 @@ export interface Delivery {
   readonly event_type: string;
   readonly event_created_at: Timestamp;
   /** Request that caused the event; absent if unknown. */
-  readonly origin?: RequestOrigin;
+  readonly origin?: CausingRequest;
   /** Id of the stored body, which all deliveries of the event in the same payload version share. */
   readonly payload_id: string;
   readonly sandbox: boolean;
@@ -48,7 +48,7 @@ export interface Delivery {
    * first URL.
    */
   readonly url_revision?: number;
-  readonly last_error: DeliveryError | null;
+  readonly last_error: DeliveryFailureDetails | null;
   readonly completed_at: Timestamp | null;
   /** Time at which the dead letter was announced; null until then. */
   readonly announced_at: Timestamp | null;

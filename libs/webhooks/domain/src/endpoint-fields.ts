@@ -7,12 +7,12 @@ import {
   PAYLOAD_FORMS,
   PAYLOAD_VERSIONS,
   type PayloadForm,
-  type PayloadVersions,
+  type PayloadVersionConverter,
 } from '@tracking/contracts';
-import { ALL_STANDARD_EVENT_TYPES, isKnownEventType } from './endpoint.ts';
+import { STANDARD_EVENT_TYPES_WILDCARD, isKnownEventType } from './endpoint.ts';
 
 /** Fields of an endpoint that clients set. */
-export interface EndpointFields {
+export interface EditableEndpointFields {
   readonly url: string;
   readonly event_types: readonly string[];
   readonly description: string | null;
@@ -26,7 +26,7 @@ export interface EndpointFields {
 }
 
 export const DEFAULT_MAX_CONCURRENCY = 16;
-const MAX_CONCURRENCY = 100;
+const MAX_ENDPOINT_CONCURRENCY = 100;
 const MAX_URL_LENGTH = 1_000;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 
@@ -36,11 +36,11 @@ export const DEFAULT_ENDPOINT_FIELDS = {
   payload: 'full',
   headers: {},
   max_concurrency: DEFAULT_MAX_CONCURRENCY,
-} as const satisfies Partial<EndpointFields>;
+} as const satisfies Partial<EditableEndpointFields>;
 
-export interface CheckedFields {
+export interface CheckedEndpointFields {
   /** Normalized fields of the request. Use them only if `errors` is empty. */
-  readonly fields: Partial<EndpointFields>;
+  readonly fields: Partial<EditableEndpointFields>;
   /** Validation errors, one for each invalid field. */
   readonly errors: readonly FieldError[];
 }
@@ -55,14 +55,14 @@ export function checkEndpointFields(
   input: JsonObject,
   required: boolean,
   refuses: (url: string) => string | undefined,
-  versions: PayloadVersions = PAYLOAD_VERSIONS,
-): CheckedFields {
+  versions: PayloadVersionConverter = PAYLOAD_VERSIONS,
+): CheckedEndpointFields {
   const errors: FieldError[] = [];
   const fail: ReportFieldError = (param, code, message) => void errors.push({ param, code, message });
-  const fields: { -readonly [K in keyof EndpointFields]?: EndpointFields[K] } = {};
-  const checkField = <K extends keyof EndpointFields>(
+  const fields: { -readonly [K in keyof EditableEndpointFields]?: EditableEndpointFields[K] } = {};
+  const checkField = <K extends keyof EditableEndpointFields>(
     name: K,
-    check: (value: JsonValue) => EndpointFields[K] | undefined,
+    check: (value: JsonValue) => EditableEndpointFields[K] | undefined,
   ) => {
     const value = input[name];
     if (value === undefined) return;
@@ -71,11 +71,11 @@ export function checkEndpointFields(
   };
   checkField('url', (value) => checkUrl(value, refuses, fail));
   checkField('event_types', (value) => checkEventTypes(value, fail));
-  checkField('description', (value) => checkDescription(value, fail));
+  checkField('description', (value) => checkEndpointDescription(value, fail));
   checkField('api_version', (value) => checkApiVersion(value, versions, fail));
   checkField('payload', (value) => checkPayloadForm(value, fail));
-  checkField('headers', (value) => checkHeaders(value, fail));
-  checkField('max_concurrency', (value) => checkConcurrency(value, fail));
+  checkField('headers', (value) => checkEndpointHeaders(value, fail));
+  checkField('max_concurrency', (value) => checkMaxConcurrency(value, fail));
   for (const name of ['url', 'event_types'] as const) {
     if (required && input[name] === undefined) fail(name, 'required', `${name} is required.`);
   }
@@ -105,15 +105,15 @@ function checkEventTypes(value: JsonValue, fail: ReportFieldError): readonly str
   if (value.length > 100)
     return void fail('event_types', 'too_many', 'event_types must not have more than 100 entries.');
   const known = (value as readonly JsonValue[]).map((type, index) => {
-    if (typeof type === 'string' && (type === ALL_STANDARD_EVENT_TYPES || isKnownEventType(type))) return type;
-    const allowed = [ALL_STANDARD_EVENT_TYPES, ...EVENT_TYPES].join(', ');
+    if (typeof type === 'string' && (type === STANDARD_EVENT_TYPES_WILDCARD || isKnownEventType(type))) return type;
+    const allowed = [STANDARD_EVENT_TYPES_WILDCARD, ...EVENT_TYPES].join(', ');
     return void fail(`event_types[${index}]`, 'invalid_value', `Unknown event type. Allowed: ${allowed}.`);
   });
   const types = known.filter((type) => type !== undefined);
   return types.length === value.length ? [...new Set(types)] : undefined;
 }
 
-function checkDescription(value: JsonValue, fail: ReportFieldError): string | null | undefined {
+function checkEndpointDescription(value: JsonValue, fail: ReportFieldError): string | null | undefined {
   if (value === null) return null;
   if (typeof value !== 'string')
     return void fail('description', 'invalid_type', 'description must be a string or null.');
@@ -130,7 +130,11 @@ function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-function checkApiVersion(value: JsonValue, versions: PayloadVersions, fail: ReportFieldError): ApiVersion | undefined {
+function checkApiVersion(
+  value: JsonValue,
+  versions: PayloadVersionConverter,
+  fail: ReportFieldError,
+): ApiVersion | undefined {
   if (value === null) return versions.newest;
   const message = `api_version must be one of ${versions.names.join(', ')}.`;
   return versions.findApiVersion(value) ?? void fail('api_version', 'invalid_value', message);
@@ -142,10 +146,11 @@ function checkPayloadForm(value: JsonValue, fail: ReportFieldError): PayloadForm
   return PAYLOAD_FORMS.find((form) => form === value) ?? void fail('payload', 'invalid_value', message);
 }
 
-function checkConcurrency(value: JsonValue, fail: ReportFieldError): number | undefined {
+function checkMaxConcurrency(value: JsonValue, fail: ReportFieldError): number | undefined {
   if (value === null) return DEFAULT_MAX_CONCURRENCY;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_CONCURRENCY) return value;
-  const message = `max_concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}.`;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_ENDPOINT_CONCURRENCY)
+    return value;
+  const message = `max_concurrency must be a whole number from 1 to ${MAX_ENDPOINT_CONCURRENCY}.`;
   return void fail('max_concurrency', 'invalid_value', message);
 }
 
@@ -158,12 +163,12 @@ export const HEADER_VALUE_MASK = '********';
 const MAX_HEADERS = 20;
 const MAX_HEADER_VALUE_LENGTH = 1_000;
 /** A header name: a token (RFC 9110, section 5.6.2). */
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,100}$/;
+const HEADER_NAME_PATTERN = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,100}$/;
 /**
  * A header value: visible ASCII, with spaces and tabs inside only. Excludes line breaks and characters that transports
  * alter.
  */
-const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+const HEADER_VALUE_PATTERN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 /** Reserved headers: those that every delivery sets, and those that control the connection. */
 const RESERVED_HEADERS = new Set([
   'accept-encoding',
@@ -191,7 +196,7 @@ type ReportFieldError = (param: string, code: FieldError['code'], message: strin
 /**
  * Checks the custom headers of an endpoint. Reserved headers are refused. Returns the headers with names in lower case.
  */
-function checkHeaders(value: JsonValue, fail: ReportFieldError): Readonly<Record<string, string>> | undefined {
+function checkEndpointHeaders(value: JsonValue, fail: ReportFieldError): Readonly<Record<string, string>> | undefined {
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
     return void fail('headers', 'invalid_type', 'headers must be an object of strings.');
@@ -204,7 +209,7 @@ function checkHeaders(value: JsonValue, fail: ReportFieldError): Readonly<Record
   for (const [given, content] of entries) {
     const param = `headers.${given.slice(0, 100)}`;
     const name = given.toLowerCase();
-    if (!HEADER_NAME.test(name)) fail(param, 'invalid_value', 'This is not a valid header name.');
+    if (!HEADER_NAME_PATTERN.test(name)) fail(param, 'invalid_value', 'This is not a valid header name.');
     else if (isReservedHeader(name)) fail(param, 'invalid_value', 'This header is reserved by the service.');
     else if (headers.has(name)) fail(param, 'invalid_value', 'This header appears twice.');
     else if (isHeaderValue(content, param, fail)) headers.set(name, content);
@@ -216,7 +221,7 @@ function isHeaderValue(content: JsonValue, param: string, fail: ReportFieldError
   if (typeof content !== 'string') fail(param, 'invalid_type', 'The header value must be a string.');
   else if (content.length > MAX_HEADER_VALUE_LENGTH) {
     fail(param, 'too_long', `The header value must not be longer than ${MAX_HEADER_VALUE_LENGTH} characters.`);
-  } else if (!HEADER_VALUE.test(content)) {
+  } else if (!HEADER_VALUE_PATTERN.test(content)) {
     fail(
       param,
       'invalid_value',

@@ -15,7 +15,7 @@ import {
   closeEnabledPeriod,
   isInEnabledPeriod,
   isEndpointEnabled,
-  openEventPeriod,
+  appendOpenPeriod,
   computeShardOfEndpoint,
   resetEndpointForNewUrl,
   recordVerificationResult,
@@ -222,8 +222,8 @@ describe('periods', () => {
 
   describe('periods', () => {
     test('open once and close once', () => {
-      const open = openEventPeriod([], from(1));
-      expect(openEventPeriod(open, from(2))).toBe(open);
+      const open = appendOpenPeriod([], from(1));
+      expect(appendOpenPeriod(open, from(2))).toBe(open);
       const shut = closeEventPeriod(open, at(3));
       expect(shut).toEqual([{ from: at(1), to: at(3) }]);
       expect(closeEventPeriod(shut, at(4))).toBe(shut);
@@ -231,13 +231,13 @@ describe('periods', () => {
     });
 
     test('never end before they begin, even if the clock was set back', () => {
-      expect(closeEventPeriod(openEventPeriod([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
+      expect(closeEventPeriod(appendOpenPeriod([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
     });
 
     test('are dropped, oldest first, if there are more than a hundred', () => {
-      let periods = openEventPeriod([], from(0));
+      let periods = appendOpenPeriod([], from(0));
       for (let hour = 1; hour < 300; hour += 2)
-        periods = openEventPeriod(closeEventPeriod(periods, at(hour)), from(hour + 1));
+        periods = appendOpenPeriod(closeEventPeriod(periods, at(hour)), from(hour + 1));
       expect(periods).toHaveLength(100);
       expect(periods.at(-1)).toEqual({ from: at(300), to: null });
     });

@@ -1,5 +1,5 @@
 import { EVENT_TYPES, STANDARD_EVENT_TYPES, type Timestamp } from '@tracking/contracts';
-import type { DeliveryError } from './delivery.ts';
+import type { DeliveryFailureDetails } from './delivery.ts';
 
 export const ENDPOINT_STATUSES = ['pending_verification', 'verified', 'enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
@@ -7,19 +7,19 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 /** `gone` means that the endpoint answered 410. */
 export type DisabledReason = 'manual' | 'gone';
 
-export interface Verification {
+export interface EndpointVerificationResult {
   readonly at: Timestamp;
   readonly ok: boolean;
-  readonly error: DeliveryError | null;
+  readonly error: DeliveryFailureDetails | null;
 }
 
-/** Fields of an endpoint that its lifecycle changes. Clients set the other fields ({@link EndpointFields}). */
+/** Fields of an endpoint that its lifecycle changes. Clients set the other fields (`EditableEndpointFields`). */
 export interface EndpointState {
   readonly status: EndpointStatus;
   readonly disabled_reason: DisabledReason | null;
   /** True if the current URL answered a challenge. */
   readonly verified: boolean;
-  readonly last_verification: Verification | null;
+  readonly last_verification: EndpointVerificationResult | null;
   /**
    * Periods during which events are recorded for the endpoint: from enabling to disabling, including while a changed
    * URL awaits verification.
@@ -78,7 +78,10 @@ export function resetEndpointForNewUrl<E extends EndpointState>(endpoint: E, at:
  * Records the result of a challenge. A success changes the status `pending_verification` to `verified`; a failure
  * changes no status.
  */
-export function recordVerificationResult<E extends EndpointState>(endpoint: E, verification: Verification): E {
+export function recordVerificationResult<E extends EndpointState>(
+  endpoint: E,
+  verification: EndpointVerificationResult,
+): E {
   if (!verification.ok) return { ...endpoint, last_verification: verification };
   const status = endpoint.status === 'pending_verification' ? 'verified' : endpoint.status;
   return { ...endpoint, status, verified: true, last_verification: verification };
@@ -129,21 +132,24 @@ export function deleteEndpoint<E extends EndpointState>(endpoint: E, at: Timesta
 }
 
 function startEndpointPause(endpoint: EndpointState, at: Timestamp): readonly EventPeriod[] {
-  return endpoint.status === 'enabled' ? openEventPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
+  return endpoint.status === 'enabled' ? appendOpenPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
 }
 
 /** Wildcard that subscribes to the standard types: docs/reference/events.md#types. */
-export const ALL_STANDARD_EVENT_TYPES = '*';
+export const STANDARD_EVENT_TYPES_WILDCARD = '*';
 
-const STANDARD_TYPES: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
+const STANDARD_EVENT_TYPE_SET: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
 const KNOWN_EVENT_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 
 export function isKnownEventType(type: string): boolean {
   return KNOWN_EVENT_TYPES.has(type);
 }
 
-export function isSubscribed(eventTypes: readonly string[], type: string): boolean {
-  return eventTypes.includes(type) || (STANDARD_TYPES.has(type) && eventTypes.includes(ALL_STANDARD_EVENT_TYPES));
+export function isSubscribedToEventType(eventTypes: readonly string[], type: string): boolean {
+  return (
+    eventTypes.includes(type) ||
+    (STANDARD_EVENT_TYPE_SET.has(type) && eventTypes.includes(STANDARD_EVENT_TYPES_WILDCARD))
+  );
 }
 
 /** Fields of an endpoint that decide which events it receives. */
@@ -158,9 +164,11 @@ export interface EndpointSubscription {
  */
 export function doesEndpointReceiveEvent(
   endpoint: EndpointSubscription,
-  event: LoggedEvent & { readonly type: string },
+  event: EventTimeAndLogPosition & { readonly type: string },
 ): boolean {
-  return isSubscribed(endpoint.event_types, event.type) && isInEnabledPeriod(endpoint.enabled_periods, event);
+  return (
+    isSubscribedToEventType(endpoint.event_types, event.type) && isInEnabledPeriod(endpoint.enabled_periods, event)
+  );
 }
 
 /** A position in the log of all events. Positions have a fixed width, so they sort as texts. */
@@ -197,7 +205,7 @@ export interface EnabledPeriod extends EventPeriod {
 type StoredPeriod = EventPeriod & Partial<Pick<EnabledPeriod, 'places'>>;
 
 /** Fields of an event that decide whether the event is live. */
-export interface LoggedEvent {
+export interface EventTimeAndLogPosition {
   readonly created_at: Timestamp;
   /** Log position of the event; undefined for an event about another endpoint, which is in no log. */
   readonly place: LogPosition | undefined;
@@ -208,7 +216,7 @@ export function openEnabledPeriod(
   periods: readonly EnabledPeriod[],
   { at, head }: RequestMoment,
 ): readonly EnabledPeriod[] {
-  return openEventPeriod(periods, { from: at, to: null, places: { after: head, up_to: null } });
+  return appendOpenPeriod(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
@@ -226,7 +234,10 @@ export function closeEnabledPeriod(
  * Returns true if the event lies in one of the periods. An event that is in no log matches an open period, and matches
  * a closed period by time. If a period has no `places`, every event is matched by time.
  */
-export function isInEnabledPeriod(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
+export function isInEnabledPeriod(
+  periods: readonly StoredPeriod[],
+  { created_at, place }: EventTimeAndLogPosition,
+): boolean {
   return periods.some(({ from, to, places }) => {
     if (place === undefined || places === undefined) return to === null || (from <= created_at && created_at < to);
     return places.after < place && (places.up_to === null || place <= places.up_to);
@@ -242,11 +253,11 @@ export interface EventPeriod {
 /**
  * Maximum number of periods kept. Older periods are dropped, so that an endpoint that is toggled all day stays small.
  */
-const MAX_STORED_PERIODS = 100;
+const MAX_STORED_EVENT_PERIODS = 100;
 
 /** Adds an open period at the end. Returns the periods unchanged if the last one is still open. */
-export function openEventPeriod<P extends EventPeriod>(periods: readonly P[], period: P): readonly P[] {
-  return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_STORED_PERIODS);
+export function appendOpenPeriod<P extends EventPeriod>(periods: readonly P[], period: P): readonly P[] {
+  return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_STORED_EVENT_PERIODS);
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */

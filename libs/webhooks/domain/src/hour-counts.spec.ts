@@ -1,6 +1,6 @@
 import {
   type CountedAttempt,
-  HourCounter,
+  HourlyAttemptCounter,
   startOfNextHour,
   startOfHour,
   computeLatencyBucket,
@@ -22,7 +22,7 @@ const bad = (minute: number, message: string, more: Partial<CountedAttempt> = {}
   ...more,
 });
 const counts = (attempts: readonly CountedAttempt[]) => {
-  const counter = new HourCounter();
+  const counter = new HourlyAttemptCounter();
   for (const attempt of attempts) counter.countAttempt(attempt);
   return counter.counts;
 };
@@ -52,7 +52,7 @@ test('attempts are counted alike in any order', () => {
 });
 
 test('later attempts are added to the stored counts', () => {
-  const counter = new HourCounter(counts(ATTEMPTS.slice(0, 2)));
+  const counter = new HourlyAttemptCounter(counts(ATTEMPTS.slice(0, 2)));
   for (const attempt of ATTEMPTS.slice(2)) counter.countAttempt(attempt);
   expect(counter.counts).toEqual(counts(ATTEMPTS));
 });

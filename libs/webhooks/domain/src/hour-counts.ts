@@ -1,5 +1,5 @@
 import type { Timestamp } from '@tracking/contracts';
-import type { DeliveryError } from './delivery.ts';
+import type { DeliveryFailureDetails } from './delivery.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -8,12 +8,12 @@ export interface CountedAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
   readonly status_code: number | null;
-  readonly error: DeliveryError | null;
+  readonly error: DeliveryFailureDetails | null;
   /** Present if the attempt made its delivery a dead letter. */
   readonly dead_lettered?: true;
 }
 
-export interface LastError extends DeliveryError {
+export interface LastDeliveryError extends DeliveryFailureDetails {
   /** Start of the attempt. */
   readonly at: Timestamp;
   readonly status_code: number | null;
@@ -32,10 +32,10 @@ export interface HourCounts {
   readonly longest_ms: number;
   /** Start of the last successful attempt. */
   readonly last_success_at: Timestamp | null;
-  readonly last_error: LastError | null;
+  readonly last_error: LastDeliveryError | null;
 }
 
-const EMPTY_COUNTS: HourCounts = {
+const EMPTY_HOUR_COUNTS: HourCounts = {
   succeeded: 0,
   failed: 0,
   dead_lettered: 0,
@@ -57,18 +57,18 @@ export function startOfNextHour(hour: Timestamp): Timestamp {
 }
 
 /** Counts the attempts of one hour. The order of the attempts does not matter. */
-export class HourCounter {
+export class HourlyAttemptCounter {
   discarded: number;
   private succeeded: number;
   private failed: number;
   private deadLettered: number;
   private longestMs: number;
   private lastSuccessAt: Timestamp | null;
-  private lastError: LastError | null;
+  private lastError: LastDeliveryError | null;
   private readonly latency: Record<string, number>;
 
   /** @param counts initial counts */
-  constructor(counts: HourCounts = EMPTY_COUNTS) {
+  constructor(counts: HourCounts = EMPTY_HOUR_COUNTS) {
     this.succeeded = counts.succeeded;
     this.failed = counts.failed;
     this.deadLettered = counts.dead_lettered;
@@ -91,7 +91,7 @@ export class HourCounter {
     this.failed += 1;
     if (dead_lettered === true) this.deadLettered += 1;
     const { code, message } = error;
-    if (isErrorLaterThanLast(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
+    if (isLaterThanLastError(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
   }
 
   get counts(): HourCounts {
@@ -112,7 +112,7 @@ export class HourCounter {
  * Returns true if an error is later than the last one. Errors of the same millisecond are ordered by message, so that
  * the counting order does not matter.
  */
-function isErrorLaterThanLast(last: LastError | null, at: Timestamp, message: string): boolean {
+function isLaterThanLastError(last: LastDeliveryError | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
 }
 
@@ -122,15 +122,15 @@ function isErrorLaterThanLast(last: LastError | null, at: Timestamp, message: st
  */
 export type LatencyBuckets = Readonly<Record<string, number>>;
 
-const EXACT_LATENCY_BUCKETS = 16;
+const EXACT_LATENCY_BUCKET_COUNT = 16;
 const BUCKETS_PER_DOUBLING = 8;
 
 /** Returns the bucket of a duration. @param ms whole milliseconds */
 export function computeLatencyBucket(ms: number): number {
-  if (ms < EXACT_LATENCY_BUCKETS) return Math.max(0, ms);
+  if (ms < EXACT_LATENCY_BUCKET_COUNT) return Math.max(0, ms);
   const doublings = Math.floor(Math.log2(ms)) - 3;
   return (
-    EXACT_LATENCY_BUCKETS +
+    EXACT_LATENCY_BUCKET_COUNT +
     (doublings - 1) * BUCKETS_PER_DOUBLING +
     (Math.floor(ms / 2 ** doublings) - BUCKETS_PER_DOUBLING)
   );
@@ -138,9 +138,9 @@ export function computeLatencyBucket(ms: number): number {
 
 /** Returns the longest duration of a bucket, in whole milliseconds. */
 export function getMaxLatencyOfBucket(bucket: number): number {
-  if (bucket < EXACT_LATENCY_BUCKETS) return bucket;
-  const doublings = Math.floor((bucket - EXACT_LATENCY_BUCKETS) / BUCKETS_PER_DOUBLING) + 1;
-  const step = (bucket - EXACT_LATENCY_BUCKETS) % BUCKETS_PER_DOUBLING;
+  if (bucket < EXACT_LATENCY_BUCKET_COUNT) return bucket;
+  const doublings = Math.floor((bucket - EXACT_LATENCY_BUCKET_COUNT) / BUCKETS_PER_DOUBLING) + 1;
+  const step = (bucket - EXACT_LATENCY_BUCKET_COUNT) % BUCKETS_PER_DOUBLING;
   return (BUCKETS_PER_DOUBLING + step + 1) * 2 ** doublings - 1;
 }
 

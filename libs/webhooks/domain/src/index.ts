@@ -3,8 +3,8 @@ export {
   DEFAULT_ENDPOINT_FIELDS,
   DEFAULT_MAX_CONCURRENCY,
   HEADER_VALUE_MASK,
-  type CheckedFields,
-  type EndpointFields,
+  type CheckedEndpointFields,
+  type EditableEndpointFields,
   checkEndpointFields,
 } from './endpoint-fields.ts';
 export {
@@ -18,13 +18,13 @@ export {
   INITIAL_ENDPOINT_STATE,
   type EventPeriod,
   SHARD_COUNT,
-  type Verification,
+  type EndpointVerificationResult,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
   isEndpointEnabled,
   isKnownEventType,
-  isSubscribed,
+  isSubscribedToEventType,
   computeShardOfEndpoint,
   resetEndpointForNewUrl,
   getEndpointUrlRevision,
@@ -33,9 +33,9 @@ export {
 } from './endpoint.ts';
 export {
   type CountedAttempt,
-  HourCounter,
+  HourlyAttemptCounter,
   type HourCounts,
-  type LastError,
+  type LastDeliveryError,
   startOfNextHour,
   startOfHour,
   computePercentile,

@@ -1,5 +1,5 @@
 import type { PayloadForm, Timestamp } from '@tracking/contracts';
-import type { DeliveryError } from './delivery.ts';
+import type { DeliveryFailureDetails } from './delivery.ts';
 import type { EventPeriod } from './endpoint.ts';
 
 /** Part of a receiver's answer that determines the outcome of an attempt. */
@@ -18,11 +18,11 @@ export type ReceiverAnswer =
 /** Outcome of an attempt, for the delivery and its endpoint. */
 export type AttemptOutcome =
   | { readonly kind: 'success' }
-  | { readonly kind: 'failure'; readonly error: DeliveryError }
+  | { readonly kind: 'failure'; readonly error: DeliveryFailureDetails }
   /** The endpoint answered 410: it is permanently gone. */
-  | { readonly kind: 'gone'; readonly error: DeliveryError }
+  | { readonly kind: 'gone'; readonly error: DeliveryFailureDetails }
   /** The endpoint asked to wait (429 or 503 with `Retry-After`). All its attempts wait. */
-  | { readonly kind: 'hold'; readonly error: DeliveryError; readonly holdMs: number };
+  | { readonly kind: 'hold'; readonly error: DeliveryFailureDetails; readonly holdMs: number };
 
 /**
  * Determines the outcome from a receiver's answer. Only 2xx is a success; redirects are never followed.
@@ -99,7 +99,7 @@ export interface FailingPeriod {
   /** Time at which the period had lasted long enough to be reported. */
   readonly at: Timestamp;
   /** Reason why the latest attempt failed. */
-  readonly reason: DeliveryError;
+  readonly reason: DeliveryFailureDetails;
 }
 
 /** Failed attempts since the endpoint's last success. Times are epoch milliseconds. */

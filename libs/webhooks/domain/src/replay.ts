@@ -78,7 +78,7 @@ export function resumeReplay<R extends Replay>(replay: R): R {
 }
 
 /** Returns the outcome of a replayed delivery's first attempt since the replay; undefined before that attempt. */
-export function getReplayOutcome(delivery: Delivery): 'done' | 'failed' | undefined {
+export function getOutcomeOfReplayedDelivery(delivery: Delivery): 'done' | 'failed' | undefined {
   if (delivery.status === 'succeeded') return 'done';
   // Ignore an attempt that the receiver deferred with `Retry-After`: it does not count.
   return delivery.failures > 0 || !hasScheduledAttemptsLeft(delivery) ? 'failed' : undefined;

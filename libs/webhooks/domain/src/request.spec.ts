@@ -7,7 +7,7 @@ import {
   type JsonObject,
   NEWEST_API_VERSION,
   PAYLOAD_VERSIONS,
-  PayloadVersions,
+  PayloadVersionConverter,
   SHIPMENT_EVENT_TYPES,
   createEventSamples,
   createSandboxEventData,
@@ -30,7 +30,7 @@ const [FIRST, SECOND, THIRD] = ['2026-11-01', '2027-03-01', '2027-09-01'] as rea
 /**
  * The third version names the reference `reference`, the second one `ref`; the first one has an upper-case type in it.
  */
-const versions = new PayloadVersions([
+const versions = new PayloadVersionConverter([
   { name: '2026-11-01', downgrade: (type, data) => ({ ...data, kind: type.toUpperCase() }) },
   {
     name: '2027-03-01',
@@ -144,8 +144,8 @@ describe('payload versions', () => {
       SECOND,
       SECOND,
     ]);
-    expect(versions.downgradeData(older, SECOND as ApiVersion)).toEqual({ ref: 'PO-1' });
-    expect(versions.downgradeData(older, FIRST as ApiVersion)).toEqual({ ref: 'PO-1', kind: 'SHIPMENT.CREATED' });
+    expect(versions.downgradeEventData(older, SECOND as ApiVersion)).toEqual({ ref: 'PO-1' });
+    expect(versions.downgradeEventData(older, FIRST as ApiVersion)).toEqual({ ref: 'PO-1', kind: 'SHIPMENT.CREATED' });
   });
 
   const downgrade = (_type: string, data: JsonObject) => data;
@@ -156,7 +156,7 @@ describe('payload versions', () => {
     ['one that cannot be made of the next', [{ name: '2026-11-01' }, { name: '2027-03-01' }]],
     ['a newest one that would be made of another', [{ name: '2026-11-01', downgrade }]],
   ])('are refused if they are no chain: %s', (_what, descriptors) => {
-    expect(() => new PayloadVersions(descriptors)).toThrow(RangeError);
+    expect(() => new PayloadVersionConverter(descriptors)).toThrow(RangeError);
   });
 });
 

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   PAYLOAD_VERSIONS,
   type PayloadForm,
-  type PayloadVersions,
+  type PayloadVersionConverter,
   type PublicAddresses,
   type PublishedEvent,
   type Timestamp,
@@ -16,7 +16,7 @@ import {
 
 /** Version and form in which an event is rendered. */
 export interface PayloadFormat {
-  /** A version that {@link PayloadVersions.choosePayloadVersion} returns for the event. */
+  /** A version that {@link PayloadVersionConverter.choosePayloadVersion} returns for the event. */
   readonly version: ApiVersion;
   readonly form: PayloadForm;
 }
@@ -29,11 +29,11 @@ export function renderDeliveryBody(
   event: PublishedEvent,
   { version, form }: PayloadFormat,
   sandbox = false,
-  versions: PayloadVersions = PAYLOAD_VERSIONS,
+  versions: PayloadVersionConverter = PAYLOAD_VERSIONS,
 ): string {
   const { id, type, created_at, environment, workspace_id } = event;
   const envelope = { id, type, created_at, api_version: version, environment, workspace_id };
-  const full = versions.downgradeData(event, version);
+  const full = versions.downgradeEventData(event, version);
   const data = form === 'thin' ? removeSnapshotsFromEventData(full) : full;
   return JSON.stringify(sandbox ? { ...envelope, sandbox, data } : { ...envelope, data });
 }
@@ -44,7 +44,7 @@ export function removeSnapshotsFromBody(body: string): string {
   return JSON.stringify({ ...envelope, data: removeSnapshotsFromEventData(data) });
 }
 
-export interface SandboxContext {
+export interface SandboxEventContext {
   readonly id: string;
   readonly type: EventType;
   readonly at: Timestamp;
@@ -64,7 +64,7 @@ export function createSandboxWebhookEvent({
   workspace_id,
   environment,
   addresses,
-}: SandboxContext): PublishedEvent {
+}: SandboxEventContext): PublishedEvent {
   const data = createSandboxEventData(type, createEventSamples(at, addresses, environment));
   return { id, type, created_at: at, api_version, environment, workspace_id, data };
 }

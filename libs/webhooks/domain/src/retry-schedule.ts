@@ -35,7 +35,7 @@ export interface FinishedAttempt {
   readonly urlRevision: number;
 }
 
-export interface AttemptContext {
+export interface RetryScheduleContext {
   readonly policy: RetryPolicy;
   /** Periods in which the endpoint could not be attempted. Retry windows are extended by these periods. */
   readonly pauses: readonly EventPeriod[];
@@ -49,7 +49,11 @@ export interface AttemptContext {
  * discarded unless it was delivered. If the endpoint's URL changed during the attempt, only a success counts, and the
  * next attempt, at the new URL, is due immediately.
  */
-export function applyFinishedAttempt(delivery: Delivery, attempt: FinishedAttempt, context: AttemptContext): Delivery {
+export function applyFinishedAttempt(
+  delivery: Delivery,
+  attempt: FinishedAttempt,
+  context: RetryScheduleContext,
+): Delivery {
   const { outcome, startedAt, endedAt, manual, urlRevision } = attempt;
   const attempted: Delivery = {
     ...delivery,
@@ -75,7 +79,7 @@ function rescheduleDelivery(
   attempted: Delivery,
   { startedAt, endedAt }: FinishedAttempt,
   outcome: Exclude<AttemptOutcome, { kind: 'success' | 'gone' }>,
-  { policy, pauses, random }: AttemptContext,
+  { policy, pauses, random }: RetryScheduleContext,
 ): Delivery {
   const ended = Date.parse(endedAt);
   const windowEndsAt = computeRetryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);

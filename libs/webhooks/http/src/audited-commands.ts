@@ -1,20 +1,20 @@
-import { auditChange } from '@tracking/http';
+/*
+ * Commands of webhooks with their audit entries, for clients and for operators. Call them in a handler that is
+ * `@Audited`, or within `AuditTrail.during`.
+ */
+
+import { reportChangeForAudit } from '@tracking/http';
 import type {
-  CreateReplay,
+  CreateReplayCommand,
   DeliveryCommand,
   ReplayCommand,
-  DeadLettersCommand,
-  DeadLettersResult,
+  ReplayOrDiscardCommand,
+  DeadLetterReplayResult,
   WebhookDelivery,
   WebhookOperations,
   WebhookReplay,
 } from '@tracking/webhooks';
 import type { FastifyRequest } from 'fastify';
-
-/*
- * Commands of webhooks with their audit entries, for clients and for operators. Call them in a handler that is
- * `@Audited`, or within `AuditTrail.during`.
- */
 
 /**
  * Starts to replay or discard dead letters. The audit entry contains the filter, the count and the ids of the replays.
@@ -23,8 +23,8 @@ export async function replayOrDiscardDeadLetters(
   request: FastifyRequest,
   deadLetters: WebhookOperations['deadLetters'],
   action: 'replay' | 'discard',
-  command: DeadLettersCommand,
-): Promise<DeadLettersResult> {
+  command: ReplayOrDiscardCommand,
+): Promise<DeadLetterReplayResult> {
   const { workspace_id, environment, filter } = command;
   const { delivery_ids, ...others } = filter;
   // Count dead letters before discarding them: a discarded delivery is no longer a dead letter.
@@ -39,7 +39,7 @@ export async function replayOrDiscardDeadLetters(
     ...(counted && { [counted.is_exact ? 'matched' : 'matched_at_least']: counted.count }),
     replay_ids: settled.replays.map(({ id }) => id),
   };
-  auditChange(request, { before: null, after: after ?? null });
+  reportChangeForAudit(request, { before: null, after: after ?? null });
   return settled;
 }
 
@@ -47,17 +47,17 @@ export async function replayOrDiscardDeadLetters(
 export async function createReplay(
   request: FastifyRequest,
   replays: WebhookOperations['replays'],
-  command: CreateReplay,
+  command: CreateReplayCommand,
 ): Promise<WebhookReplay> {
   const replay = await replays.create(command);
   const { environment } = command;
   const after = { environment, ...selectAuditedReplayFilter(replay), statuses: replay.statuses, replay_id: replay.id };
-  auditChange(request, { before: null, after }, replay.endpoint_id);
+  reportChangeForAudit(request, { before: null, after }, replay.endpoint_id);
   return replay;
 }
 
 /** Cancels or resumes a replay. Nothing is audited if the replay already had that status. */
-export async function changeReplay(
+export async function cancelOrResumeReplay(
   request: FastifyRequest,
   replays: WebhookOperations['replays'],
   action: 'cancel' | 'resume',
@@ -70,7 +70,7 @@ export async function changeReplay(
   const isChanged = from !== to && to === (action === 'cancel' ? 'canceled' : 'running');
   const after = { environment, action: kind, endpoint_id, matched, status: to };
   const change = isChanged ? { before: { status: from }, after } : { before: null, after: null };
-  auditChange(request, change, replay_id);
+  reportChangeForAudit(request, change, replay_id);
   return replay;
 }
 
@@ -86,7 +86,7 @@ export async function discardDelivery(
   const { endpoint_id, event_id, event_type, status } = delivery;
   const after = { endpoint_id, event_id, event_type, status };
   const change = from === status ? { before: null, after: null } : { before: { status: from }, after };
-  auditChange(request, change, delivery.id);
+  reportChangeForAudit(request, change, delivery.id);
   return delivery;
 }
 

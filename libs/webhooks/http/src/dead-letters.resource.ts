@@ -1,21 +1,21 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, EVENT_TYPES } from '@tracking/contracts';
 import {
-  IdField,
-  IdQueryField,
-  TimeQueryField,
-  EnumListField,
-  EnumListQueryField,
-  TextListField,
-  TimestampField,
+  IdProperty,
+  IdQueryProperty,
+  TimeQueryProperty,
+  EnumListProperty,
+  EnumListQueryProperty,
+  TextListProperty,
+  TimestampProperty,
   WithWarnings,
 } from '@tracking/http';
 import type {
   DeadLetterCount,
   DeadLetterFilter,
   DeadLetterSummary,
-  DeadLettersCommand,
-  DeadLettersResult,
+  ReplayOrDiscardCommand,
+  DeadLetterReplayResult,
 } from '@tracking/webhooks';
 import { ReplayResource } from './replay.resource.ts';
 
@@ -95,8 +95,8 @@ class RefusedEndpointResource {
 
 /** Replays started by a request, and the endpoints that were refused. */
 export interface StartedReplays {
-  readonly data: DeadLettersResult['replays'];
-  readonly refused: DeadLettersResult['refused'];
+  readonly data: DeadLetterReplayResult['replays'];
+  readonly refused: DeadLetterReplayResult['refused'];
 }
 
 @ApiSchema({ name: 'WebhookReplaysBegun' })
@@ -114,54 +114,54 @@ export class StartedReplaysResource extends WithWarnings implements StartedRepla
 }
 
 export class GetDeadLetterSummaryDto {
-  @IdQueryField('whe', { description: 'Only dead letters of this endpoint.' })
+  @IdQueryProperty('whe', { description: 'Only dead letters of this endpoint.' })
   endpoint_id?: string;
 
-  @EnumListQueryField(EVENT_TYPES, { description: 'Only dead letters of these event types, separated by commas.' })
+  @EnumListQueryProperty(EVENT_TYPES, { description: 'Only dead letters of these event types, separated by commas.' })
   event_type?: string;
 
-  @EnumListQueryField(DELIVERY_ERROR_CODES, {
+  @EnumListQueryProperty(DELIVERY_ERROR_CODES, {
     description: 'Only dead letters with one of these error codes (`last_error.code`), separated by commas.',
     example: 'timeout',
   })
   reason?: string;
 
-  @TimeQueryField({ description: 'Only events created at this time or later.' })
+  @TimeQueryProperty({ description: 'Only events created at this time or later.' })
   since?: string;
 
-  @TimeQueryField({ description: 'Only events created at this time or earlier.' })
+  @TimeQueryProperty({ description: 'Only events created at this time or earlier.' })
   until?: string;
 }
 
 @ApiSchema({ name: 'WebhookDeadLetters' })
 export class SelectDeadLettersDto {
-  @IdField('whe', { description: 'Only dead letters of this endpoint.', nullable: true })
+  @IdProperty('whe', { description: 'Only dead letters of this endpoint.', nullable: true })
   endpoint_id?: string | null;
 
-  @EnumListField(EVENT_TYPES, {
+  @EnumListProperty(EVENT_TYPES, {
     description: 'Only dead letters of these event types.',
     example: ['shipment.updated'],
     nullable: true,
   })
   event_types?: string[] | null;
 
-  @EnumListField(DELIVERY_ERROR_CODES, {
+  @EnumListProperty(DELIVERY_ERROR_CODES, {
     description: 'Only dead letters with one of these error codes (`last_error.code`).',
     example: ['timeout', 'connection_refused'],
     nullable: true,
   })
   reasons?: string[] | null;
 
-  @TimestampField({ description: 'Only events created at this time or later.', nullable: true })
+  @TimestampProperty({ description: 'Only events created at this time or later.', nullable: true })
   since?: string | null;
 
-  @TimestampField({
+  @TimestampProperty({
     description: 'Only events created at this time or earlier. Defaults to the time of the request.',
     nullable: true,
   })
   until?: string | null;
 
-  @TextListField(MAX_DELIVERY_IDS, {
+  @TextListProperty(MAX_DELIVERY_IDS, {
     description: 'Only the deliveries with these ids.',
     example: ['dlv_9c1e2k7qv3n5xw6yz2aabbccdd'],
     nullable: true,
@@ -185,7 +185,7 @@ export function convertToDeadLetterFilter({
   };
 }
 
-export function toDeadLettersFilter(dto: SelectDeadLettersDto): DeadLettersCommand['filter'] {
+export function toDeadLettersFilter(dto: SelectDeadLettersDto): ReplayOrDiscardCommand['filter'] {
   const { endpoint_id, event_types, reasons, delivery_ids, since, until } = dto;
   return {
     ...(endpoint_id && { endpoint_id }),

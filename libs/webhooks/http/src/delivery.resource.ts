@@ -2,17 +2,18 @@ import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, EVENT_TYPES, type JsonValue } from '@tracking/contracts';
 import {
   PageDto,
-  DerivePageClass,
-  IdQueryField,
-  TimeQueryField,
+  createPageResourceClass,
+  IdQueryProperty,
+  TimeQueryProperty,
   createSchemaReference,
-  selectValuesInList,
-  EnumListQueryField,
+  parseCommaSeparatedValues,
+  EnumListQueryProperty,
+  RequestBodyValidationPipe,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 import type { DeliveryFilter, WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
-import { WebhookErrorResource } from './endpoint.resource.ts';
+import { TestEndpointDto, WebhookErrorResource } from './endpoint.resource.ts';
 
 @ApiSchema({ name: 'WebhookDelivery' })
 class DeliveryResource implements WebhookDelivery {
@@ -62,6 +63,8 @@ class DeliveryResource implements WebhookDelivery {
 
 @ApiSchema({ name: 'WebhookDeliveryWritten' })
 export class DeliveryWrittenResource extends IntersectionType(DeliveryResource, WithWarnings) {}
+
+export const TEST_ENDPOINT_BODY_PIPE = new RequestBodyValidationPipe(TestEndpointDto, DeliveryWrittenResource);
 
 @ApiSchema({ name: 'WebhookResponse' })
 class ResponseResource {
@@ -128,37 +131,37 @@ export class DeliveryDetailResource extends DeliveryResource implements WebhookD
 }
 
 @ApiSchema({ name: 'WebhookDeliveryPage' })
-export class DeliveryPageResource extends DerivePageClass(DeliveryResource, 'Deliveries of this page.') {}
+export class DeliveryPageResource extends createPageResourceClass(DeliveryResource, 'Deliveries of this page.') {}
 
 export class ListDeliveriesDto extends PageDto {
-  @IdQueryField('whe', { description: 'Only deliveries to this endpoint.' })
+  @IdQueryProperty('whe', { description: 'Only deliveries to this endpoint.' })
   endpoint_id?: string;
 
-  @IdQueryField('evt', { description: 'Only deliveries of this event.' })
+  @IdQueryProperty('evt', { description: 'Only deliveries of this event.' })
   event_id?: string;
 
-  @EnumListQueryField(EVENT_TYPES, {
+  @EnumListQueryProperty(EVENT_TYPES, {
     description: 'Only deliveries of events of these types, separated by commas.',
     example: 'milestone.recorded',
   })
   event_type?: string;
 
-  @EnumListQueryField(DELIVERY_STATUSES, {
+  @EnumListQueryProperty(DELIVERY_STATUSES, {
     description: `One or more statuses, separated by commas: ${DELIVERY_STATUSES.join(', ')}.`,
     example: 'retrying',
   })
   status?: string;
 
-  @EnumListQueryField(DELIVERY_ERROR_CODES, {
+  @EnumListQueryProperty(DELIVERY_ERROR_CODES, {
     description: 'Only dead letters with one of these error codes (`last_error.code`), separated by commas.',
     example: 'timeout',
   })
   reason?: string;
 
-  @TimeQueryField({ description: 'Only events created at this time or later.' })
+  @TimeQueryProperty({ description: 'Only events created at this time or later.' })
   since?: string;
 
-  @TimeQueryField({ description: 'Only events created at this time or earlier.' })
+  @TimeQueryProperty({ description: 'Only events created at this time or earlier.' })
   until?: string;
 }
 
@@ -167,9 +170,9 @@ export function toDeliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_id && { event_id }),
-    ...(event_type && { event_types: selectValuesInList(EVENT_TYPES, event_type) }),
-    ...(status && { statuses: selectValuesInList(DELIVERY_STATUSES, status) }),
-    ...(reason && { reasons: selectValuesInList(DELIVERY_ERROR_CODES, reason) }),
+    ...(event_type && { event_types: parseCommaSeparatedValues(EVENT_TYPES, event_type) }),
+    ...(status && { statuses: parseCommaSeparatedValues(DELIVERY_STATUSES, status) }),
+    ...(reason && { reasons: parseCommaSeparatedValues(DELIVERY_ERROR_CODES, reason) }),
     ...(since && { since }),
     ...(until && { until }),
   };

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { TimeQueryField, RESPONSE_TIME_SCHEMA } from '@tracking/http';
+import { TimeQueryProperty, RESPONSE_TIME_SCHEMA } from '@tracking/http';
 import type { GetStats, WebhookHour, WebhookStats } from '@tracking/webhooks';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 
@@ -109,14 +109,14 @@ export class EndpointStatsResource implements WebhookStats {
 }
 
 export class GetEndpointStatsDto {
-  @TimeQueryField({
+  @TimeQueryProperty({
     description:
       'Start of the period, rounded down to the hour. Defaults to one day before `until`. At most 30 days before `until`.',
     example: '2026-11-21T09:30:00Z',
   })
   since?: string;
 
-  @TimeQueryField({
+  @TimeQueryProperty({
     description: 'End of the period. Hours that begin before this time are included. Defaults to the current time.',
     example: '2026-11-22T09:30:00Z',
   })

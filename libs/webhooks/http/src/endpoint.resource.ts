@@ -9,23 +9,23 @@ import {
   type PayloadForm,
 } from '@tracking/contracts';
 import {
-  CheckedField,
-  UncheckedField,
-  createEnumConversion,
-  DeriveRequestClass,
+  CheckedProperty,
+  UncheckedProperty,
+  createCaseInsensitiveEnumParser,
+  DeriveRequestClassFromResource,
   DEFAULT_MAX_CHARS,
-  BodyPipe,
-  DerivePageClass,
-  PlainBodyPipe,
-  Resource,
+  RequestBodyValidationPipe,
+  createPageResourceClass,
+  PlainJsonBodyPipe,
+  ResponseSchemaBase,
   checkText,
   RESPONSE_TIME_SCHEMA,
-  WholeNumberField,
+  WholeNumberProperty,
   WithWarnings,
 } from '@tracking/http';
 import type { NewWebhookEndpoint, RevealedSecret, WebhookEndpoint } from '@tracking/webhooks';
 
-const convertEventType = createEnumConversion(EVENT_TYPES);
+const convertEventType = createCaseInsensitiveEnumParser(EVENT_TYPES);
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
@@ -50,10 +50,10 @@ class VerificationResource {
 }
 
 @ApiSchema({ name: 'WebhookEndpoint' })
-export class EndpointResource extends Resource implements WebhookEndpoint {
+export class EndpointResource extends ResponseSchemaBase implements WebhookEndpoint {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @UncheckedField(
+  @UncheckedProperty(
     { type: String, format: 'uri', maxLength: DEFAULT_MAX_CHARS },
     {
       description:
@@ -63,23 +63,23 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { answer: { format: undefined } as unknown as ApiPropertyOptions },
   )
   readonly url!: string;
-  @UncheckedField(
+  @UncheckedProperty(
     { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
     { description: 'Subscribed event types. `*` includes the six standard types.', example: ['*'] },
     { normalise: (types) => (Array.isArray(types) ? types.map(convertEventType) : types) },
   )
   readonly event_types!: string[];
-  @UncheckedField(
+  @UncheckedProperty(
     { type: String, maxLength: DEFAULT_MAX_CHARS },
     { description: 'Free-text description of the endpoint, for people.', nullable: true },
   )
   readonly description!: string | null;
-  @UncheckedField(
+  @UncheckedProperty(
     { type: String, enum: [...API_VERSIONS] },
     { description: 'Version of the payloads. Defaults to the newest version when the endpoint is created.' },
   )
   readonly api_version!: ApiVersion;
-  @UncheckedField(
+  @UncheckedProperty(
     { type: String, enum: [...PAYLOAD_FORMS] },
     {
       description:
@@ -106,7 +106,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     description: 'Result of the last challenge to the current URL.',
   })
   readonly last_verification!: VerificationResource | null;
-  @UncheckedField(
+  @UncheckedProperty(
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: 20 },
     {
       description:
@@ -116,7 +116,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
   )
   readonly headers!: Record<string, string>;
-  @UncheckedField(
+  @UncheckedProperty(
     { type: 'integer', minimum: 1, maximum: 100 },
     { description: 'Maximum number of concurrent attempts. Defaults to 16.' },
   )
@@ -134,7 +134,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
 
 /** Fields that clients set. The webhooks library checks them, because only it knows which URLs are allowed. */
 @ApiSchema({ name: 'WebhookEndpointFields' })
-export class EndpointDto extends DeriveRequestClass(EndpointResource, {
+export class EndpointDto extends DeriveRequestClassFromResource(EndpointResource, {
   required: ['url', 'event_types'],
   optional: ['description', 'api_version', 'payload', 'headers', 'max_concurrency'],
 }) {}
@@ -145,7 +145,7 @@ export class EndpointChangesDto extends PartialType(EndpointDto) {}
 
 @ApiSchema({ name: 'WebhookEndpointTest' })
 export class TestEndpointDto {
-  @CheckedField(
+  @CheckedProperty(
     checkText,
     { description: 'Type of the sandbox event.', example: 'milestone.recorded' },
     { type: String, enum: [...EVENT_TYPES] },
@@ -178,15 +178,15 @@ export class EndpointDeletedResource extends WithWarnings {
 }
 
 @ApiSchema({ name: 'WebhookEndpointPage' })
-export class EndpointPageResource extends DerivePageClass(
+export class EndpointPageResource extends createPageResourceClass(
   EndpointResource,
   'Endpoints of this page.',
   'Cursor of the next page. Send it as `cursor`.',
 ) {}
 
-export const ENDPOINT_BODY_PIPE = new PlainBodyPipe(EndpointDto, EndpointCreatedResource);
+export const ENDPOINT_BODY_PIPE = new PlainJsonBodyPipe(EndpointDto, EndpointCreatedResource);
 
-const MAX_OVERLAP_SECONDS = 7 * 86_400;
+const MAX_SECRET_OVERLAP_SECONDS = 7 * 86_400;
 
 @ApiSchema({ name: 'WebhookPreviousSecret' })
 class PreviousSecretResource {
@@ -214,7 +214,7 @@ export class EndpointSecretsResource extends WithWarnings implements RevealedSec
 
 @ApiSchema({ name: 'WebhookSecretRotation' })
 export class RotateSecretDto {
-  @WholeNumberField(0, MAX_OVERLAP_SECONDS, {
+  @WholeNumberProperty(0, MAX_SECRET_OVERLAP_SECONDS, {
     description: 'Seconds for which the old secret signs in addition to the new one. Defaults to 86,400 (one day).',
     example: 86_400,
     nullable: true,
@@ -222,4 +222,4 @@ export class RotateSecretDto {
   expires_in_seconds?: number | null;
 }
 
-export const SECRET_ROTATION_BODY_PIPE = new BodyPipe(RotateSecretDto, EndpointCreatedResource);
+export const SECRET_ROTATION_BODY_PIPE = new RequestBodyValidationPipe(RotateSecretDto, EndpointCreatedResource);

@@ -6,5 +6,5 @@ export {
 } from './dead-letters.resource.ts';
 export { toDeliveryFilter, ListDeliveriesDto } from './delivery.resource.ts';
 export { ListReplaysDto, toReplayFilter, ReplayFilterDto } from './replay.resource.ts';
-export { changeReplay, createReplay, replayOrDiscardDeadLetters } from './audited-commands.ts';
+export { cancelOrResumeReplay, createReplay, replayOrDiscardDeadLetters } from './audited-commands.ts';
 export { WebhooksHttpModule } from './webhooks-http.module.ts';

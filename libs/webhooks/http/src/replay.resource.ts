@@ -1,55 +1,55 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { EVENT_TYPES } from '@tracking/contracts';
 import {
-  DeriveRequestClass,
+  DeriveRequestClassFromResource,
   PageDto,
-  DerivePageClass,
-  IdQueryField,
-  Resource,
-  EnumListField,
+  createPageResourceClass,
+  IdQueryProperty,
+  ResponseSchemaBase,
+  EnumListProperty,
   RESPONSE_TIME_SCHEMA,
-  TextListField,
-  TimestampField,
+  TextListProperty,
+  TimestampProperty,
   WithWarnings,
 } from '@tracking/http';
 import { DEFAULT_REPLAYED_STATUSES, REPLAYED_STATUSES, REPLAY_ACTIONS, REPLAY_STATUSES } from '@tracking/webhooks';
-import type { CreateReplay, WebhookReplay } from '@tracking/webhooks';
+import type { CreateReplayCommand, WebhookReplay } from '@tracking/webhooks';
 
 /** Maximum number of error codes in one request. */
 const MAX_REASONS = 50;
 
 @ApiSchema({ name: 'WebhookReplay' })
-export class ReplayResource extends Resource implements WebhookReplay {
+export class ReplayResource extends ResponseSchemaBase implements WebhookReplay {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'rpl_7d2a9c1e7qv3n5xw6yz2aabbcc' })
   readonly id!: string;
   @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
   @ApiProperty({ description: '`replay` sends deliveries again; `discard` discards them.', enum: REPLAY_ACTIONS })
   readonly action!: WebhookReplay['action'];
-  @TimestampField({
+  @TimestampProperty({
     description: 'Only events created at this time or later. If null, the replay starts at the first stored event.',
     example: '2026-11-21T09:30:00Z',
     nullable: true,
   })
   readonly since!: string | null;
-  @TimestampField({
+  @TimestampProperty({
     description:
       'Only events created at this time or earlier. Defaults to the time of the request, which is also the maximum.',
     example: '2026-11-22T09:30:00Z',
   })
   readonly until!: string;
-  @EnumListField(EVENT_TYPES, {
+  @EnumListProperty(EVENT_TYPES, {
     description: 'Only events of these types. If null, all types that the endpoint subscribes to.',
     example: ['milestone.recorded'],
     nullable: true,
   })
   readonly event_types!: readonly string[] | null;
-  @EnumListField(REPLAYED_STATUSES, {
+  @EnumListProperty(REPLAYED_STATUSES, {
     description: `Statuses of deliveries to include. \`missed\` stands for events that were never recorded for the endpoint, including events from before its creation. Defaults to ${DEFAULT_REPLAYED_STATUSES.join(' and ')}.`,
     example: [...DEFAULT_REPLAYED_STATUSES],
   })
   readonly statuses!: WebhookReplay['statuses'];
-  @TextListField(MAX_REASONS, {
+  @TextListProperty(MAX_REASONS, {
     description:
       'Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.',
     example: ['timeout'],
@@ -94,7 +94,7 @@ export class ReplayResource extends Resource implements WebhookReplay {
 
 /** Filter for the deliveries to send again. All fields are optional. */
 @ApiSchema({ name: 'WebhookReplayFilter' })
-export class ReplayFilterDto extends DeriveRequestClass(ReplayResource, {
+export class ReplayFilterDto extends DeriveRequestClassFromResource(ReplayResource, {
   optional: ['since', 'until', 'event_types', 'statuses', 'reasons'],
 }) {}
 
@@ -102,7 +102,7 @@ export class ReplayFilterDto extends DeriveRequestClass(ReplayResource, {
 export class ReplayWrittenResource extends IntersectionType(ReplayResource, WithWarnings) {}
 
 @ApiSchema({ name: 'WebhookReplayPage' })
-export class ReplayPageResource extends DerivePageClass(ReplayResource, 'Replays of this page.') {}
+export class ReplayPageResource extends createPageResourceClass(ReplayResource, 'Replays of this page.') {}
 
 /** Returns the filter with sorted lists and without duplicates. A field that is absent or null has its default. */
 export function toReplayFilter({
@@ -111,7 +111,7 @@ export function toReplayFilter({
   event_types,
   statuses,
   reasons,
-}: ReplayFilterDto): CreateReplay['filter'] {
+}: ReplayFilterDto): CreateReplayCommand['filter'] {
   return {
     ...(since && { since }),
     ...(until && { until }),
@@ -122,6 +122,6 @@ export function toReplayFilter({
 }
 
 export class ListReplaysDto extends PageDto {
-  @IdQueryField('whe', { description: 'Only replays of this endpoint.' })
+  @IdQueryProperty('whe', { description: 'Only replays of this endpoint.' })
   endpoint_id?: string;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, Warning } from '@tracking/contracts';
-import { auditChange, getRequestScope } from '@tracking/http';
-import type { WebhookEndpoint, WebhookEndpoints } from '@tracking/webhooks';
+import { reportChangeForAudit, getRequestScope } from '@tracking/http';
+import type { WebhookEndpoint, WebhookEndpointOperations } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 
 /**
@@ -8,14 +8,14 @@ import type { FastifyReply } from 'fastify';
  * would be part of the report.
  */
 export async function changeEndpointAndReport<T extends object>(
-  endpoints: WebhookEndpoints,
+  endpoints: WebhookEndpointOperations,
   { request }: FastifyReply,
   endpoint_id: string,
   change: () => Promise<T>,
 ): Promise<{ readonly before: WebhookEndpoint; readonly after: T }> {
   const before = await endpoints.get({ ...getRequestScope(request), endpoint_id });
   const after = await change();
-  auditChange(request, { before, after: 'deleted' in after ? null : after });
+  reportChangeForAudit(request, { before, after: 'deleted' in after ? null : after });
   return { before, after };
 }
 
@@ -24,7 +24,7 @@ export async function changeEndpointAndReport<T extends object>(
  * it contains the mask of its value, or if it does not contain `headers`.
  * @param before null for a new endpoint
  */
-export function warnAboutDroppedHeaders(
+export function listDroppedHeaderWarnings(
   before: WebhookEndpoint | null,
   { headers }: JsonObject,
   after: WebhookEndpoint,

@@ -1,5 +1,5 @@
 import { requireRequestQuota } from '@tracking/http';
-import type { Quota } from '@tracking/ports';
+import type { RequestQuota } from '@tracking/ports';
 import type { WebhookEndpoint } from '@tracking/webhooks';
 
 /** Challenges per minute to one endpoint. */
@@ -14,20 +14,31 @@ const MAX_CHALLENGES_PER_HOST = 120;
 
 /** Limits how many challenges are sent, because the owner of an unverified URL has not agreed to receive requests. */
 export class VerificationThrottle {
-  constructor(private readonly quota: Quota) {}
+  constructor(private readonly quota: RequestQuota) {}
 
   /** Counts one challenge against the limits. @throws RequestError `rate_limited` */
-  async countChallenge(workspace_id: string, { id, url }: Pick<WebhookEndpoint, 'id' | 'url'>): Promise<void> {
-    await this.takeVerification(`verification:endpoint:${id}`, MAX_CHALLENGES_PER_ENDPOINT, 'one webhook endpoint');
-    await this.takeVerification(
+  async countChallengeAgainstLimits(
+    workspace_id: string,
+    { id, url }: Pick<WebhookEndpoint, 'id' | 'url'>,
+  ): Promise<void> {
+    await this.requireVerificationQuota(
+      `verification:endpoint:${id}`,
+      MAX_CHALLENGES_PER_ENDPOINT,
+      'one webhook endpoint',
+    );
+    await this.requireVerificationQuota(
       `verification:workspace:${workspace_id}`,
       MAX_CHALLENGES_PER_WORKSPACE,
       'the workspace',
     );
-    await this.takeVerification(`verification:host:${new URL(url).hostname}`, MAX_CHALLENGES_PER_HOST, 'one host');
+    await this.requireVerificationQuota(
+      `verification:host:${new URL(url).hostname}`,
+      MAX_CHALLENGES_PER_HOST,
+      'one host',
+    );
   }
 
-  private async takeVerification(key: string, limit: number, of: string): Promise<void> {
+  private async requireVerificationQuota(key: string, limit: number, of: string): Promise<void> {
     const refusal = `The limit of ${limit} verifications per minute of ${of} is exceeded.`;
     await requireRequestQuota(this.quota, key, limit, refusal);
   }

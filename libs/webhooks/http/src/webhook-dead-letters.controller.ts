@@ -3,14 +3,14 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { WorkspaceScope } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  BodyPipe,
-  ScopeOfRequest,
-  PublicRoute,
-  RequestBody,
-  ErrorResponse,
+  RequestBodyValidationPipe,
+  InjectWorkspaceScope,
+  PublicApiOperation,
+  InjectRequestBody,
+  DeclareErrorResponse,
   WriteResponder,
 } from '@tracking/http';
-import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
 import type { DeadLetterSummary, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import {
@@ -24,37 +24,37 @@ import {
 import type { StartedReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import { replayOrDiscardDeadLetters } from './audited-commands.ts';
-import { WebhookCommandOf } from './webhook-command.ts';
-import { WEBHOOKS_TOKEN } from './dependencies.ts';
+import { CurrentWebhookCommand } from './webhook-command.ts';
+import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 
-const DEAD_LETTERS_BODY_PIPE = new BodyPipe(SelectDeadLettersDto, StartedReplaysResource);
+const DEAD_LETTERS_BODY_PIPE = new RequestBodyValidationPipe(SelectDeadLettersDto, StartedReplaysResource);
 const EndpointOrDeliveryNotFoundResponse = () =>
-  ErrorResponse(404, 'This endpoint or delivery does not exist in this workspace and environment.');
+  DeclareErrorResponse(404, 'This endpoint or delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook dead letters')
 @Controller('v1/webhook_dead_letters')
 export class WebhookDeadLettersController {
   constructor(
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
   ) {}
 
   @Get('summary')
-  @PublicRoute('summarizeWebhookDeadLetters', {
+  @PublicApiOperation('summarizeWebhookDeadLetters', {
     summary: 'Count dead letters by error code, endpoint and event type',
     query: GetDeadLetterSummaryDto,
   })
   @ApiResponse({ status: 200, description: 'Counts of the matching dead letters.', type: DeadLetterSummaryResource })
   summarizeDeadLetters(
     @Query() query: GetDeadLetterSummaryDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
   ): Promise<DeadLetterSummary> {
     return this.webhooks.deadLetters.summary({ ...scope, filter: convertToDeadLetterFilter(query) });
   }
 
   @Post('replay')
   @HttpCode(202)
-  @PublicRoute('replayWebhookDeadLetters', {
+  @PublicApiOperation('replayWebhookDeadLetters', {
     summary: 'Counts of the matching dead letters.',
     description:
       'Starts a replay for each endpoint with matching dead letters. Deliveries get a new schedule and are sent oldest first. Without a filter, all dead letters are replayed.',
@@ -62,21 +62,21 @@ export class WebhookDeadLettersController {
   })
   @ApiResponse({ status: 202, description: 'The replays that were started.', type: StartedReplaysResource })
   @EndpointOrDeliveryNotFoundResponse()
-  @ErrorResponse(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
+  @DeclareErrorResponse(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
   @RecordInAuditLog('webhook_dead_letters.replayed')
   async replayDeadLetters(
-    @RequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
-    return this.responder.respond(reply, warnings, {
-      body: await this.startReplays('replay', value, command, reply),
+    return this.responder.respondToWrite(reply, warnings, {
+      body: await this.startDeadLetterReplays('replay', value, command, reply),
     });
   }
 
   @Post('discard')
   @HttpCode(202)
-  @PublicRoute('discardWebhookDeadLetters', {
+  @PublicApiOperation('discardWebhookDeadLetters', {
     summary: 'Discard dead letters',
     description:
       'Starts a job for each endpoint with matching dead letters, including deleted endpoints. Jobs are listed and canceled like replays. Without a filter, all dead letters are discarded.',
@@ -86,16 +86,16 @@ export class WebhookDeadLettersController {
   @EndpointOrDeliveryNotFoundResponse()
   @RecordInAuditLog('webhook_dead_letters.discarded')
   async discardDeadLetters(
-    @RequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
-    return this.responder.respond(reply, warnings, {
-      body: await this.startReplays('discard', value, command, reply),
+    return this.responder.respondToWrite(reply, warnings, {
+      body: await this.startDeadLetterReplays('discard', value, command, reply),
     });
   }
 
-  private async startReplays(
+  private async startDeadLetterReplays(
     action: 'replay' | 'discard',
     fields: SelectDeadLettersDto,
     command: WebhookCommand,

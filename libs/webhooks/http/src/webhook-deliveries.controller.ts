@@ -3,14 +3,14 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  ScopeOfRequest,
-  Cursors,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   formatEtag,
   NO_BODY_PIPE,
-  PublicRoute,
+  PublicApiOperation,
   readListPageByTextPosition,
-  ErrorResponse,
-  RequestBody,
+  DeclareErrorResponse,
+  InjectRequestBody,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -23,28 +23,28 @@ import {
   DeliveryWrittenResource,
   ListDeliveriesDto,
 } from './delivery.resource.ts';
-import { WEBHOOKS_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
+import { WEBHOOKS_INJECTION_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
-import { rethrowWithUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, CurrentWebhookCommand } from './webhook-command.ts';
 
 const DeliveryNotFoundResponse = () =>
-  ErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
+  DeclareErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook deliveries')
 @Controller('v1/webhook_deliveries')
 export class WebhookDeliveriesController {
   constructor(
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(PageCursorCodec) private readonly cursors: PageCursorCodec,
   ) {}
 
   @Get()
-  @PublicRoute('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
+  @PublicApiOperation('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
   async listDeliveries(
     @Query() query: ListDeliveriesDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
   ): Promise<Page<WebhookDelivery>> {
     const filter = toDeliveryFilter(query);
     const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
@@ -54,12 +54,12 @@ export class WebhookDeliveriesController {
   }
 
   @Get(':id')
-  @PublicRoute('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
+  @PublicApiOperation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
   @DeliveryNotFoundResponse()
   async getDelivery(
     @Param('id') delivery_id: string,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookDeliveryDetail> {
     const delivery = await this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
@@ -69,7 +69,7 @@ export class WebhookDeliveriesController {
 
   @Post(':id/retry')
   @HttpCode(202)
-  @PublicRoute('retryWebhookDelivery', {
+  @PublicApiOperation('retryWebhookDelivery', {
     summary: 'Request an extra attempt outside the schedule',
     conditional: 'write',
   })
@@ -79,31 +79,31 @@ export class WebhookDeliveriesController {
     type: DeliveryWrittenResource,
   })
   @DeliveryNotFoundResponse()
-  @ErrorResponse(409, 'The endpoint is not enabled.')
+  @DeclareErrorResponse(409, 'The endpoint is not enabled.')
   async retryDelivery(
     @Param('id') delivery_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(rethrowWithUnknownOutcome);
-    return this.responder.respond(reply, ignored, { body, version: body.version });
+    return this.responder.respondToWrite(reply, ignored, { body, version: body.version });
   }
 
   @Post(':id/discard')
   @HttpCode(200)
-  @PublicRoute('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
+  @PublicApiOperation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @DeliveryNotFoundResponse()
-  @ErrorResponse(409, 'The delivery already succeeded.')
+  @DeclareErrorResponse(409, 'The delivery already succeeded.')
   @RecordInAuditLog('webhook_delivery.discarded')
   async discardDelivery(
     @Param('id') delivery_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const body = await discardDelivery(reply.request, this.webhooks.deliveries, { ...command, delivery_id });
-    return this.responder.respond(reply, ignored, { body, version: body.version });
+    return this.responder.respondToWrite(reply, ignored, { body, version: body.version });
   }
 }

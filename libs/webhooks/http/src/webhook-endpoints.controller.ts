@@ -3,23 +3,20 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { JsonObject, Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  BodyPipe,
-  ScopeOfRequest,
-  Cursors,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   formatEtag,
   NO_BODY_PIPE,
-  PublicRoute,
+  PublicApiOperation,
   PageDto,
-  type ReadBody,
   readListPageByTextPosition,
-  ErrorResponse,
+  DeclareErrorResponse,
   getRequestScope,
-  RequestBody,
-  auditChange,
+  InjectRequestBody,
+  reportChangeForAudit,
   WriteResponder,
-  type WriteResponse,
 } from '@tracking/http';
-import type { Position } from '@tracking/ports';
+import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
 import type {
   NewWebhookEndpoint,
   RevealedSecret,
@@ -29,8 +26,8 @@ import type {
   WebhookStats,
 } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
-import { DeliveryWrittenResource } from './delivery.resource.ts';
-import { LOG_HEAD_TOKEN, WEBHOOKS_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
+import { DeliveryWrittenResource, TEST_ENDPOINT_BODY_PIPE } from './delivery.resource.ts';
+import { LOG_HEAD_INJECTION_TOKEN, WEBHOOKS_INJECTION_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
 import { GetEndpointStatsDto, EndpointStatsResource, toStatsPeriod } from './endpoint-stats.resource.ts';
 import {
   ENDPOINT_BODY_PIPE,
@@ -46,28 +43,25 @@ import {
   SECRET_ROTATION_BODY_PIPE,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { warnAboutDroppedHeaders, changeEndpointAndReport } from './reported-change.ts';
+import { listDroppedHeaderWarnings, changeEndpointAndReport } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
-import { rethrowWithUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, CurrentWebhookCommand } from './webhook-command.ts';
 
-const EndpointNotFoundResponse = () =>
-  ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
-const MayBeUnverified = () => ErrorResponse(409, 'The endpoint is not verified.');
+const DeclareEndpointNotFoundResponse = () =>
+  DeclareErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
+const UnverifiedEndpointErrorResponse = () => DeclareErrorResponse(409, 'The endpoint is not verified.');
 
 @ApiTags('Webhook endpoints')
 @Controller('v1/webhook_endpoints')
 export class WebhookEndpointsController {
   @Inject(VerificationThrottle) private readonly throttle!: VerificationThrottle;
-
-  constructor(
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
-    @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(LOG_HEAD_TOKEN) private readonly head: WebhooksHttpDependencies['head'],
-  ) {}
+  @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks!: WebhooksHttpDependencies['webhooks'];
+  @Inject(WriteResponder) private readonly responder!: WriteResponder;
+  @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
+  @Inject(LOG_HEAD_INJECTION_TOKEN) private readonly head!: WebhooksHttpDependencies['head'];
 
   @Post()
-  @PublicRoute('createWebhookEndpoint', {
+  @PublicApiOperation('createWebhookEndpoint', {
     summary: 'Create an endpoint, without sending anything to it',
     body: EndpointDto,
   })
@@ -78,36 +72,35 @@ export class WebhookEndpointsController {
   })
   @RecordInAuditLog('webhook_endpoint.created')
   async createEndpoint(
-    @RequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
     const after = await this.webhooks.endpoints.create({ ...command, fields });
     const location = `/v1/webhook_endpoints/${after.id}`;
-    const dropped = warnAboutDroppedHeaders(null, fields, after);
-    return this.responder.respondToChange(reply, [...warnings, ...dropped], { before: null, after }, location);
+    const dropped = listDroppedHeaderWarnings(null, fields, after);
+    return this.responder.auditChangeAndRespond(reply, [...warnings, ...dropped], { before: null, after }, location);
   }
 
   @Get()
-  @PublicRoute('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
+  @PublicApiOperation('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
   async listEndpoints(
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
   ): Promise<Page<WebhookEndpoint>> {
     const listing = { list: 'webhook endpoints', scope, filter: {}, sort: '-created_at' };
-    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
-      this.webhooks.endpoints.list({ ...scope, ...asked }),
-    );
+    const { endpoints } = this.webhooks;
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) => endpoints.list({ ...scope, ...asked }));
   }
 
   @Get(':id')
-  @PublicRoute('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
+  @PublicApiOperation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
-  @EndpointNotFoundResponse()
+  @DeclareEndpointNotFoundResponse()
   async getEndpoint(
     @Param('id') endpoint_id: string,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookEndpoint> {
     const endpoint = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
@@ -116,128 +109,137 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id/stats')
-  @PublicRoute('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: GetEndpointStatsDto })
+  @PublicApiOperation('getWebhookEndpointStats', {
+    summary: 'Get hourly delivery statistics',
+    query: GetEndpointStatsDto,
+  })
   @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
-  @EndpointNotFoundResponse()
+  @DeclareEndpointNotFoundResponse()
   getStatistics(
     @Param('id') endpoint_id: string,
     @Query() query: GetEndpointStatsDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
   ): Promise<WebhookStats> {
     return this.webhooks.stats.get({ ...scope, endpoint_id, ...toStatsPeriod(query) });
   }
 
   @Patch(':id')
-  @PublicRoute('changeWebhookEndpoint', {
+  @PublicApiOperation('changeWebhookEndpoint', {
     summary: 'Change an endpoint; a new URL has to be verified',
     body: EndpointChangesDto,
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @EndpointNotFoundResponse()
+  @DeclareEndpointNotFoundResponse()
   @RecordInAuditLog('webhook_endpoint.changed')
   async changeEndpoint(
     @Param('id') endpoint_id: string,
-    @RequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
     const { before, after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, change);
-    const dropped = warnAboutDroppedHeaders(before, fields, body);
-    return this.responder.respond(reply, [...warnings, ...dropped], { body, version: body.version });
+    const dropped = listDroppedHeaderWarnings(before, fields, body);
+    return this.responder.respondToWrite(reply, [...warnings, ...dropped], { body, version: body.version });
   }
 
   @Delete(':id')
-  @PublicRoute('deleteWebhookEndpoint', {
+  @PublicApiOperation('deleteWebhookEndpoint', {
     summary: 'Delete an endpoint and discard its pending deliveries',
     conditional: 'write',
     hasEtag: false,
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
-  @EndpointNotFoundResponse()
+  @DeclareEndpointNotFoundResponse()
   @RecordInAuditLog('webhook_endpoint.deleted')
   async deleteEndpoint(
     @Param('id') endpoint_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
     const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, remove);
-    return this.responder.respond(reply, ignored, { body });
+    return this.responder.respondToWrite(reply, ignored, { body });
   }
 
   @Post(':id/verify')
   @HttpCode(200)
-  @PublicRoute('verifyWebhookEndpoint', { summary: 'Verify an endpoint by sending a challenge', conditional: 'write' })
+  @PublicApiOperation('verifyWebhookEndpoint', {
+    summary: 'Verify an endpoint by sending a challenge',
+    conditional: 'write',
+  })
   @ApiResponse({
     status: 200,
     description: 'The endpoint. `last_verification` contains the result.',
     type: EndpointWrittenResource,
   })
-  @EndpointNotFoundResponse()
-  @ErrorResponse(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
+  @DeclareEndpointNotFoundResponse()
+  @DeclareErrorResponse(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
   @RecordInAuditLog('webhook_endpoint.verified')
   async verifyEndpoint(
     @Param('id') endpoint_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const scope = getRequestScope(reply.request);
     const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
-    await this.throttle.countChallenge(scope.workspace_id, before);
+    await this.throttle.countChallengeAgainstLimits(scope.workspace_id, before);
     const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
     // A challenge that changes no status is visible only in `last_verification`.
-    auditChange(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
-    return this.responder.respond(reply, ignored, { body, version: body.version });
+    const change = { before: { status: before.status }, after: { status: body.status } };
+    reportChangeForAudit(reply.request, change, endpoint_id);
+    return this.responder.respondToWrite(reply, ignored, { body, version: body.version });
   }
 
   @Post(':id/enable')
   @HttpCode(200)
-  @PublicRoute('enableWebhookEndpoint', {
+  @PublicApiOperation('enableWebhookEndpoint', {
     summary: 'Enable an endpoint: send live events and pending deliveries',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @EndpointNotFoundResponse()
-  @MayBeUnverified()
+  @DeclareEndpointNotFoundResponse()
+  @UnverifiedEndpointErrorResponse()
   @RecordInAuditLog('webhook_endpoint.enabled')
   async enableEndpoint(
     @Param('id') endpoint_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
     const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, enable);
-    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
+    const position = await this.readLogHead();
+    return this.responder.respondToWrite(reply, ignored, { body, version: body.version, position });
   }
 
   @Post(':id/disable')
   @HttpCode(200)
-  @PublicRoute('disableWebhookEndpoint', {
+  @PublicApiOperation('disableWebhookEndpoint', {
     summary: 'Disable an endpoint and hold its pending deliveries',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @EndpointNotFoundResponse()
+  @DeclareEndpointNotFoundResponse()
   @RecordInAuditLog('webhook_endpoint.disabled')
   async disableEndpoint(
     @Param('id') endpoint_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
     const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, disable);
-    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
+    const position = await this.readLogHead();
+    return this.responder.respondToWrite(reply, ignored, { body, version: body.version, position });
   }
 
   @Post(':id/test')
   @HttpCode(202)
-  @PublicRoute('testWebhookEndpoint', {
+  @PublicApiOperation('testWebhookEndpoint', {
     summary: 'Send a sandbox event to an endpoint, with one attempt',
     body: TestEndpointDto,
   })
@@ -246,25 +248,24 @@ export class WebhookEndpointsController {
     description: 'The delivery. Get the delivery again for the outcome.',
     type: DeliveryWrittenResource,
   })
-  @EndpointNotFoundResponse()
-  @MayBeUnverified()
+  @DeclareEndpointNotFoundResponse()
+  @UnverifiedEndpointErrorResponse()
   async sendTestEvent(
     @Param('id') endpoint_id: string,
-    @RequestBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource))
-    { value, warnings }: ReadBody<TestEndpointDto>,
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(TEST_ENDPOINT_BODY_PIPE) { value, warnings }: BodyWithWarnings<TestEndpointDto>,
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const test = { ...command, endpoint_id, type: value.type };
     const body = await this.webhooks.endpoints.test(test).catch(rethrowWithUnknownOutcome);
-    return this.responder.respond(reply, warnings, { body, version: body.version });
+    return this.responder.respondToWrite(reply, warnings, { body, version: body.version });
   }
 
   // The audit entries of the next two operations have no fields, because they must not contain the secret.
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
-  @PublicRoute('rotateWebhookSecret', {
+  @PublicApiOperation('rotateWebhookSecret', {
     summary: 'Rotate the signing secret; the old one stays valid for a while',
     description:
       'Until the old secret expires, every request is signed with both secrets. At most five secrets are valid at a time.',
@@ -273,44 +274,43 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint with its new secret.', type: EndpointCreatedResource })
-  @EndpointNotFoundResponse()
+  @DeclareEndpointNotFoundResponse()
   @RecordInAuditLog('webhook_endpoint.secret_rotated')
   async rotateSecret(
     @Param('id') endpoint_id: string,
-    @RequestBody(SECRET_ROTATION_BODY_PIPE) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(SECRET_ROTATION_BODY_PIPE)
+    { value: { expires_in_seconds }, warnings }: BodyWithWarnings<RotateSecretDto>,
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
     const overlap = typeof expires_in_seconds === 'number' ? { expires_in_seconds } : {};
     const body = await this.webhooks.endpoints.rotateSecret({ ...command, endpoint_id, ...overlap });
-    return this.responder.respond(reply, warnings, { body, version: body.version });
+    return this.responder.respondToWrite(reply, warnings, { body, version: body.version });
   }
 
   @Post(':id/reveal_secret')
   @HttpCode(200)
-  @PublicRoute('revealWebhookSecret', {
+  @PublicApiOperation('revealWebhookSecret', {
     summary: 'Get the valid signing secrets',
     description: 'Every call is recorded in the audit log.',
   })
   @ApiResponse({ status: 200, description: 'The valid secrets.', type: EndpointSecretsResource })
-  @EndpointNotFoundResponse()
-  @ErrorResponse(409, 'The secrets were stored under a key that is lost.')
+  @DeclareEndpointNotFoundResponse()
+  @DeclareErrorResponse(409, 'The secrets were stored under a key that is lost.')
   @RecordInAuditLog('webhook_endpoint.secret_revealed')
   async revealSecret(
     @Param('id') endpoint_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<RevealedSecret>> {
     const body = await this.webhooks.endpoints.revealSecret({ ...command, endpoint_id });
-    return this.responder.respond(reply, ignored, { body });
+    return this.responder.respondToWrite(reply, ignored, { body });
   }
 
-  /**
-   * Returns the head of the event log, for the consistency token of a change. Undefined if the event store is
-   * unreachable: no later event can then be stored.
-   */
-  private readLogHead(): Promise<Position | undefined> {
+  /** Returns the head of the event log, for the consistency token of a change. */
+  private readLogHead() {
+    // Undefined if the event store is unreachable: no later event can then be stored.
     return this.head().catch(() => undefined);
   }
 }

@@ -3,19 +3,19 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  ScopeOfRequest,
-  Cursors,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   createFieldError,
   NO_BODY_PIPE,
-  PublicRoute,
-  BodyPipe,
-  RequestBody,
+  PublicApiOperation,
+  RequestBodyValidationPipe,
+  InjectRequestBody,
   formatEtag,
   readListPageByTextPosition,
-  ErrorResponse,
+  DeclareErrorResponse,
   WriteResponder,
 } from '@tracking/http';
-import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
 import type { WebhookReplay, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
@@ -27,29 +27,33 @@ import {
   ReplayWrittenResource,
   toReplayFilter,
 } from './replay.resource.ts';
-import { changeReplay, createReplay } from './audited-commands.ts';
-import { WebhookCommandOf } from './webhook-command.ts';
-import { WEBHOOKS_TOKEN } from './dependencies.ts';
+import { cancelOrResumeReplay, createReplay } from './audited-commands.ts';
+import { CurrentWebhookCommand } from './webhook-command.ts';
+import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 
-const REPLAY_FILTER_BODY_PIPE = new BodyPipe(ReplayFilterDto, ReplayWrittenResource, ({ since, until }, at) => {
-  const isLater = since != null && since > (until != null && until < at ? until : at);
-  return isLater ? createFieldError('since', 'invalid_value', 'Must not be later than `until` or now.') : [];
-});
-const ReplayNotFoundResponse = () =>
-  ErrorResponse(404, 'This replay does not exist in this workspace and environment.');
+const REPLAY_FILTER_BODY_PIPE = new RequestBodyValidationPipe(
+  ReplayFilterDto,
+  ReplayWrittenResource,
+  ({ since, until }, at) => {
+    const isLater = since != null && since > (until != null && until < at ? until : at);
+    return isLater ? createFieldError('since', 'invalid_value', 'Must not be later than `until` or now.') : [];
+  },
+);
+const DeclareReplayNotFoundResponse = () =>
+  DeclareErrorResponse(404, 'This replay does not exist in this workspace and environment.');
 
 @ApiTags('Webhook replays')
 @Controller('v1')
 export class WebhookReplaysController {
   constructor(
-    @Inject(WEBHOOKS_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
+    @Inject(WEBHOOKS_INJECTION_TOKEN) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(PageCursorCodec) private readonly cursors: PageCursorCodec,
   ) {}
 
   @Post('webhook_endpoints/:id/replay')
   @HttpCode(202)
-  @PublicRoute('createWebhookReplay', {
+  @PublicApiOperation('createWebhookReplay', {
     summary: 'Replay failed and missed events of an endpoint, oldest first',
     description:
       'Starts a job that sends events as fast as the endpoint answers, without delaying live events. An endpoint can have only one running replay.',
@@ -61,26 +65,26 @@ export class WebhookReplaysController {
     description: 'The replay. Get the replay again to see its progress.',
     type: ReplayWrittenResource,
   })
-  @ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.')
-  @ErrorResponse(409, 'The endpoint is not enabled, or a replay of it is already running.')
+  @DeclareErrorResponse(404, 'This endpoint does not exist in this workspace and environment.')
+  @DeclareErrorResponse(409, 'The endpoint is not enabled, or a replay of it is already running.')
   @RecordInAuditLog('webhook_endpoint.replayed')
   async createReplay(
     @Param('id') endpoint_id: string,
-    @RequestBody(REPLAY_FILTER_BODY_PIPE) { value, warnings }: ReadBody<ReplayFilterDto>,
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(REPLAY_FILTER_BODY_PIPE) { value, warnings }: BodyWithWarnings<ReplayFilterDto>,
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const filter = toReplayFilter(value);
     const body = await createReplay(reply.request, this.webhooks.replays, { ...command, endpoint_id, filter });
-    return this.responder.respond(reply, warnings, { body, version: body.version });
+    return this.responder.respondToWrite(reply, warnings, { body, version: body.version });
   }
 
   @Get('webhook_replays')
-  @PublicRoute('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
+  @PublicApiOperation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
   @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
   async listReplays(
     @Query() query: ListReplaysDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
   ): Promise<Page<WebhookReplay>> {
     const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
     const listing = { list: 'webhook replays', scope, filter, sort: '-created_at' };
@@ -90,12 +94,12 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays/:id')
-  @PublicRoute('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
+  @PublicApiOperation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
-  @ReplayNotFoundResponse()
+  @DeclareReplayNotFoundResponse()
   async getReplay(
     @Param('id') replay_id: string,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookReplay> {
     const replay = await this.webhooks.replays.get({ ...scope, replay_id });
@@ -105,37 +109,37 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/cancel')
   @HttpCode(200)
-  @PublicRoute('cancelWebhookReplay', {
+  @PublicApiOperation('cancelWebhookReplay', {
     summary: 'Cancel a replay; deliveries already taken continue',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @ReplayNotFoundResponse()
+  @DeclareReplayNotFoundResponse()
   @RecordInAuditLog('webhook_replay.canceled')
   async cancelReplay(
     @Param('id') replay_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
-    const body = await changeReplay(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id });
-    return this.responder.respond(reply, ignored, { body, version: body.version });
+    const body = await cancelOrResumeReplay(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id });
+    return this.responder.respondToWrite(reply, ignored, { body, version: body.version });
   }
 
   @Post('webhook_replays/:id/resume')
   @HttpCode(200)
-  @PublicRoute('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
+  @PublicApiOperation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @ReplayNotFoundResponse()
-  @ErrorResponse(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
+  @DeclareReplayNotFoundResponse()
+  @DeclareErrorResponse(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
   @RecordInAuditLog('webhook_replay.resumed')
   async resumeReplay(
     @Param('id') replay_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @WebhookCommandOf() command: WebhookCommand,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @CurrentWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
-    const body = await changeReplay(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id });
-    return this.responder.respond(reply, ignored, { body, version: body.version });
+    const body = await cancelOrResumeReplay(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id });
+    return this.responder.respondToWrite(reply, ignored, { body, version: body.version });
   }
 }

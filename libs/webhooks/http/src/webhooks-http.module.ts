@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { LOG_HEAD_TOKEN, WEBHOOKS_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
+import { LOG_HEAD_INJECTION_TOKEN, WEBHOOKS_INJECTION_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
 import { WEBHOOK_DOCS } from './docs/webhooks-docs.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
 import { WebhookDeadLettersController } from './webhook-dead-letters.controller.ts';
@@ -12,7 +12,7 @@ import { WebhookReplaysController } from './webhook-replays.controller.ts';
 export class WebhooksHttpModule {
   static readonly docs = WEBHOOK_DOCS;
 
-  static withDependencies({ webhooks, head, quota }: WebhooksHttpDependencies): DynamicModule {
+  static createModuleWithDependencies({ webhooks, head, quota }: WebhooksHttpDependencies): DynamicModule {
     return {
       module: WebhooksHttpModule,
       controllers: [
@@ -22,8 +22,8 @@ export class WebhooksHttpModule {
         WebhookReplaysController,
       ],
       providers: [
-        { provide: WEBHOOKS_TOKEN, useValue: webhooks },
-        { provide: LOG_HEAD_TOKEN, useValue: head },
+        { provide: WEBHOOKS_INJECTION_TOKEN, useValue: webhooks },
+        { provide: LOG_HEAD_INJECTION_TOKEN, useValue: head },
         { provide: VerificationThrottle, useFactory: () => new VerificationThrottle(quota) },
       ],
     };

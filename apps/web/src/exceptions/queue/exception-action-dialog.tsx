@@ -6,7 +6,11 @@ import { BulkActionDialog } from '../../app/bulk-action-dialog.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usersQuery } from '../../settings/team/team.ts';
 import { MANUAL_RESOLUTIONS, RESOLUTION_LABELS } from '../exception-labels.ts';
-import { type Acknowledgement, type Resolution, useExceptionActions } from './queue-queries.ts';
+import {
+  type ExceptionAcknowledgementInput,
+  type ManualExceptionResolution,
+  useExceptionActions,
+} from './queue-queries.ts';
 
 export type ExceptionAction = 'acknowledge' | 'assign' | 'resolve';
 
@@ -40,7 +44,7 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
   const [words, setWords] = useState({
     assignee: act === 'assign' ? me : '',
     note: '',
-    code: 'fixed' as Resolution['code'],
+    code: 'fixed' as ManualExceptionResolution['code'],
   });
   const [first] = exceptions;
   return (
@@ -52,8 +56,8 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
       cancel="Cancel"
       write={({ id }) =>
         act === 'resolve'
-          ? write.resolve(buildResolution(id, words))
-          : write.acknowledge(buildAcknowledgement(act, id, words))
+          ? write.resolve(buildManualExceptionResolution(id, words))
+          : write.acknowledge(buildExceptionAcknowledgement(act, id, words))
       }
       done={ACTION_PAST_PARTICIPLES[act]}
       onDone={(done) => {
@@ -80,7 +84,7 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
           label="Resolution"
           data={MANUAL_RESOLUTIONS.map((code) => ({ value: code, label: RESOLUTION_LABELS[code] }))}
           value={words.code}
-          onChange={(code) => setWords({ ...words, code: code as Resolution['code'] })}
+          onChange={(code) => setWords({ ...words, code: code as ManualExceptionResolution['code'] })}
           allowDeselect={false}
           data-autofocus
         />
@@ -101,19 +105,19 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
 interface ExceptionActionInput {
   readonly assignee: string;
   readonly note: string;
-  readonly code: Resolution['code'];
+  readonly code: ManualExceptionResolution['code'];
 }
 
-function buildAcknowledgement(
+function buildExceptionAcknowledgement(
   act: ExceptionAction,
   id: string,
   { assignee, note }: ExceptionActionInput,
-): Acknowledgement {
+): ExceptionAcknowledgementInput {
   const who = assignee.trim() === '' ? null : assignee.trim();
   return { id, ...(act === 'assign' && { assignee: who }), ...buildOptionalNote(note) };
 }
 
-function buildResolution(id: string, { code, note }: ExceptionActionInput): Resolution {
+function buildManualExceptionResolution(id: string, { code, note }: ExceptionActionInput): ManualExceptionResolution {
   return { id, code, ...buildOptionalNote(note) };
 }
 

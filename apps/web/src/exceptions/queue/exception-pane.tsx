@@ -4,15 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { QueryView } from '../../app/page.tsx';
-import { PermissionGate } from '../../session/permissions.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
+import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { PropertyList } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
-import { ShipmentEta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
-import { MODE_LABELS } from '../../values/codes.ts';
+import { ShipmentEta, SeverityBadge, ShipmentStatusBadge } from '../../shipments/shipment-facts.tsx';
+import { TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName, usePlaces } from '../../values/place.tsx';
-import { ExpectedTime, LocalTime, localizeTimes } from '../../values/time.tsx';
+import { ExpectedTimeText, LocalTimeText, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
@@ -61,16 +61,16 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Excepti
           </ActionIcon>
         </Group>
       </Group>
-      <QueryView query={exception} what="the exception">
+      <QueryResultPanel query={exception} what="the exception">
         {(one) => (
           <Stack gap="md">
             <ExceptionSummary exception={one} />
             <ExceptionActions exception={one} me={me} onAct={onAct} />
             <ExceptionDetails exception={one} me={me} />
-            <ShipmentSummary id={one.shipment_id} />
+            <ShipmentSummaryPanel id={one.shipment_id} />
           </Stack>
         )}
-      </QueryView>
+      </QueryResultPanel>
     </Paper>
   );
 }
@@ -104,29 +104,29 @@ function ExceptionActions({
   return (
     <Group gap="xs">
       {status === 'open' && (
-        <PermissionGate permission="exceptions:write">
+        <PermissionGuardedButton permission="exceptions:write">
           <Button size="xs" onClick={() => acknowledge.mutate({ id })} loading={acknowledge.isPending}>
             Acknowledge
           </Button>
-        </PermissionGate>
+        </PermissionGuardedButton>
       )}
       {assignee !== me && (
-        <PermissionGate permission="exceptions:write">
+        <PermissionGuardedButton permission="exceptions:write">
           <Button size="xs" variant="default" onClick={() => acknowledge.mutate({ id, assignee: me })}>
             Assign to me
           </Button>
-        </PermissionGate>
+        </PermissionGuardedButton>
       )}
-      <PermissionGate permission="exceptions:write">
+      <PermissionGuardedButton permission="exceptions:write">
         <Button size="xs" variant="default" onClick={() => onAct('assign', [exception])}>
           Assign…
         </Button>
-      </PermissionGate>
-      <PermissionGate permission="exceptions:write">
+      </PermissionGuardedButton>
+      <PermissionGuardedButton permission="exceptions:write">
         <Button size="xs" variant="default" onClick={() => onAct('resolve', [exception])}>
           Resolve…
         </Button>
-      </PermissionGate>
+      </PermissionGuardedButton>
     </Group>
   );
 }
@@ -141,13 +141,13 @@ function ExceptionDetails({ exception, me }: { readonly exception: ShipmentExcep
         ['Container', container_number],
         ['Assignee', assignee === null ? 'Unassigned' : assignee === me ? `You (${me})` : assignee],
         [due?.label ?? 'Due', due && <DueDateText key="due" exception={exception} />],
-        ...listMeasurements(exception).map((measurement): [string, ReactNode] => [
+        ...listMeasurementsOfException(exception).map((measurement): [string, ReactNode] => [
           measurement.label,
-          <MeasuredValue key={measurement.label} measurement={measurement} shipmentId={exception.shipment_id} />,
+          <MeasuredValueText key={measurement.label} measurement={measurement} shipmentId={exception.shipment_id} />,
         ]),
         ['Opened', <OpenedByText key="opened" by={detected_by} at={opened_at} />],
-        ['Acknowledged', acknowledged_at && <LocalTime key="acknowledged" value={acknowledged_at} />],
-        ['Resolved', exception.resolved_at && <LocalTime key="resolved" value={exception.resolved_at} />],
+        ['Acknowledged', acknowledged_at && <LocalTimeText key="acknowledged" value={acknowledged_at} />],
+        ['Resolved', exception.resolved_at && <LocalTimeText key="resolved" value={exception.resolved_at} />],
         ['Resolution', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
       ]}
     />
@@ -157,7 +157,7 @@ function ExceptionDetails({ exception, me }: { readonly exception: ShipmentExcep
 function OpenedByText({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
   return (
     <>
-      <LocalTime value={at} />{' '}
+      <LocalTimeText value={at} />{' '}
       {`(${formatAge(at, Date.now())} ago, ${by === 'system' ? 'by a rule' : by === 'manual' ? 'manually' : 'by the carrier'})`}
     </>
   );
@@ -167,10 +167,10 @@ function OpenedByText({ by, at }: { readonly by: ShipmentException['detected_by'
  * Summary of the exception's shipment, with a link to its page. It shows the facts that the user needs to decide on the
  * exception.
  */
-function ShipmentSummary({ id }: { readonly id: string }) {
+function ShipmentSummaryPanel({ id }: { readonly id: string }) {
   const shipment = useQuery(shipmentQuery(useEnvironment(), id));
   return (
-    <QueryView query={shipment} what="the shipment">
+    <QueryResultPanel query={shipment} what="the shipment">
       {(one) => (
         <Stack gap="xs">
           <Group gap="xs">
@@ -179,11 +179,11 @@ function ShipmentSummary({ id }: { readonly id: string }) {
                 {getShipmentTitle(one)}
               </Anchor>
             </Title>
-            <ShipmentStatus status={one.status} />
+            <ShipmentStatusBadge status={one.status} />
           </Group>
           <PropertyList
             facts={[
-              ['Mode', one.mode && MODE_LABELS[one.mode]],
+              ['Mode', one.mode && TRANSPORT_MODE_LABELS[one.mode]],
               ['Origin', one.origin_port && <PlaceName key="from" code={one.origin_port} />],
               ['Destination', one.destination_port && <PlaceName key="to" code={one.destination_port} />],
               [one.ata === null ? 'ETA' : 'Arrived', <ShipmentEta key="eta" shipment={one} />],
@@ -201,7 +201,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
           )}
         </Stack>
       )}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
@@ -211,11 +211,11 @@ interface MeasuredValueProps {
 }
 
 /** Shows a measured value. A whole day is shown as its date at the port of the shipment. */
-function MeasuredValue({ measurement: { name, value, isTime }, shipmentId }: MeasuredValueProps) {
+function MeasuredValueText({ measurement: { name, value, isTime }, shipmentId }: MeasuredValueProps) {
   const { data: shipment } = useQuery(shipmentQuery(useEnvironment(), shipmentId));
   const port = (name === 'etd' ? shipment?.origin_port : shipment?.destination_port) ?? null;
   const zone = usePlaces([port]).get(port ?? '')?.timezone;
-  return isTime ? <ExpectedTime value={value} zone={zone} /> : value;
+  return isTime ? <ExpectedTimeText value={value} zone={zone} /> : value;
 }
 
 interface ExceptionMeasurement {
@@ -241,7 +241,7 @@ const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Lists the values that the exception's rule measured when it opened the exception. */
-function listMeasurements({ metrics }: Pick<ShipmentException, 'metrics'>): readonly ExceptionMeasurement[] {
+function listMeasurementsOfException({ metrics }: Pick<ShipmentException, 'metrics'>): readonly ExceptionMeasurement[] {
   return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): ExceptionMeasurement[] => {
     const value = metrics[name];
     if (typeof value === 'number') return [{ name, label, value: `${value.toLocaleString()} h`, isTime: false }];

@@ -10,8 +10,8 @@ import classes from './exceptions-page.module.css';
 import { exceptionCountQuery } from './queue-queries.ts';
 import {
   type Age,
-  TYPES_WITH_DUE_DATE,
-  type QueueSearch,
+  EXCEPTION_TYPES_WITH_DUE_DATE,
+  type ExceptionQueueUrlParameters,
   type QueueSort,
   SEVERITY_VALUES,
   EXCEPTION_TYPES,
@@ -21,7 +21,7 @@ import {
 } from './queue-search.ts';
 import { ExceptionQueue } from './queue.tsx';
 
-const VIEW_LABELS: Readonly<Record<View, string>> = {
+const EXCEPTION_VIEW_LABELS: Readonly<Record<View, string>> = {
   all: 'All open exceptions',
   mine: 'Assigned to me',
   unassigned: 'Unassigned',
@@ -54,7 +54,7 @@ export function ExceptionsPage() {
           <QueueViewLink key={view} view={view} />
         ))}
       </nav>
-      <QueueFilters search={search} />
+      <ExceptionFilterBar search={search} />
       <ExceptionQueue key={JSON.stringify([environment, asked])} search={search} me={user?.email ?? ''} />
     </Stack>
   );
@@ -72,7 +72,7 @@ function QueueViewLink({ view }: { readonly view: View }) {
     <Link
       from="/exceptions"
       to="/exceptions"
-      search={({ at: _at, status, ...before }: QueueSearch) => ({
+      search={({ at: _at, status, ...before }: ExceptionQueueUrlParameters) => ({
         ...before,
         view: view === 'all' ? undefined : view,
         // The view of resolved exceptions has no status filter.
@@ -81,7 +81,7 @@ function QueueViewLink({ view }: { readonly view: View }) {
       activeOptions={{ explicitUndefined: true }}
       className={`${tabs['tab']} ${classes['view']}`}
     >
-      {VIEW_LABELS[view]}
+      {EXCEPTION_VIEW_LABELS[view]}
       {view !== 'resolved' && count !== undefined && (
         <Badge size="sm" variant="light" color="gray" autoContrast>
           {count}
@@ -106,12 +106,12 @@ const QUEUE_SORT_LABELS: Readonly<Record<QueueSort, string>> = {
 const toSelectOptions = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
 
-function QueueFilters({ search }: { readonly search: QueueSearch }) {
+function ExceptionFilterBar({ search }: { readonly search: ExceptionQueueUrlParameters }) {
   const navigate = useNavigate({ from: '/exceptions' });
-  const change = (changes: Partial<QueueSearch>) =>
+  const change = (changes: Partial<ExceptionQueueUrlParameters>) =>
     void navigate({ search: (before) => ({ ...before, ...changes, at: undefined }), replace: true });
   const sort = search.sort ?? '-severity';
-  const types: readonly string[] = sort === 'due' ? TYPES_WITH_DUE_DATE : EXCEPTION_TYPES;
+  const types: readonly string[] = sort === 'due' ? EXCEPTION_TYPES_WITH_DUE_DATE : EXCEPTION_TYPES;
   const joined = (values: readonly string[]) => (values.length === 0 ? undefined : values.join(','));
   return (
     <Group gap="xs" align="end" role="search" aria-label="Exceptions">
@@ -146,7 +146,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
             { value: 'acknowledged', label: EXCEPTION_STATUS_LABELS.acknowledged },
           ]}
           value={search.status ?? null}
-          onChange={(status) => change({ status: (status as QueueSearch['status']) ?? undefined })}
+          onChange={(status) => change({ status: (status as ExceptionQueueUrlParameters['status']) ?? undefined })}
           clearable
           w={150}
         />
@@ -164,7 +164,9 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         label="Sort by"
         data={toSelectOptions(QUEUE_SORT_LABELS)}
         value={sort}
-        onChange={(value) => change({ sort: value === '-severity' ? undefined : (value as QueueSearch['sort']) })}
+        onChange={(value) =>
+          change({ sort: value === '-severity' ? undefined : (value as ExceptionQueueUrlParameters['sort']) })
+        }
         allowDeselect={false}
         w={190}
       />

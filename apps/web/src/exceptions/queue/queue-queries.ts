@@ -13,13 +13,13 @@ import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
 import {
-  type QueueSearch,
-  UNRESOLVED_STATUSES,
+  type ExceptionQueueUrlParameters,
+  UNRESOLVED_EXCEPTION_STATUSES,
   matchesQueueSearch,
   compareByDueDate,
   buildExceptionFilter,
   isListPossiblyIncomplete,
-  calculateOpenedRange,
+  calculateOpeningTimeRange,
 } from './queue-search.ts';
 
 const PAGE_SIZE = 100;
@@ -28,15 +28,15 @@ export const MAX_EXCEPTIONS_SORTED_BY_DUE_DATE = 1_000;
 /** Maximum number of exceptions counted for the badge of a view. */
 const MAX_COUNTED_EXCEPTIONS = 100;
 
-type OpenedRange = ReturnType<typeof calculateOpenedRange>;
-interface QueuePageParam {
+type OpenedRange = ReturnType<typeof calculateOpeningTimeRange>;
+interface QueuePageCursor {
   readonly cursor: string | undefined;
   /** Range of opening times that the first page used. The cursors of later pages are valid only for the same range. */
   readonly opened: OpenedRange | undefined;
 }
-interface ExceptionQueuePage {
+interface ExceptionQueuePageData {
   readonly data: readonly ShipmentException[];
-  readonly next: QueuePageParam | undefined;
+  readonly next: QueuePageCursor | undefined;
 }
 
 /**
@@ -51,12 +51,16 @@ const NO_REFETCH_OPTIONS = {
 } as const;
 
 /** Query of the exceptions queue, page by page. */
-export function exceptionQueueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
+export function exceptionQueueQuery(
+  environment: Environment,
+  { at: _at, ...search }: ExceptionQueueUrlParameters,
+  me: string,
+) {
   return infiniteQueryOptions({
     ...NO_REFETCH_OPTIONS,
     queryKey: ['exception-queue', environment, search, me],
-    queryFn: async ({ pageParam, signal }): Promise<ExceptionQueuePage> => {
-      const opened = pageParam.opened ?? calculateOpenedRange(search.age, Date.now());
+    queryFn: async ({ pageParam, signal }): Promise<ExceptionQueuePageData> => {
+      const opened = pageParam.opened ?? calculateOpeningTimeRange(search.age, Date.now());
       const query = buildExceptionListQuery(search, me, opened);
       if (search.sort === 'due') return readExceptionsByDueDate(environment, query, signal);
       const { data, next_cursor } = await getApiClient(environment)
@@ -64,7 +68,7 @@ export function exceptionQueueQuery(environment: Environment, { at: _at, ...sear
         .page(pageParam.cursor);
       return { data, next: next_cursor === null ? undefined : { cursor: next_cursor, opened } };
     },
-    initialPageParam: { cursor: undefined, opened: undefined } as QueuePageParam,
+    initialPageParam: { cursor: undefined, opened: undefined } as QueuePageCursor,
     getNextPageParam: ({ next }) => next,
   });
 }
@@ -73,12 +77,14 @@ export function exceptionQueueQuery(environment: Environment, { at: _at, ...sear
  * Merges all loaded pages into one list without duplicates. An exception appears on two pages if its severity changed
  * between the two reads.
  */
-export function mergeExceptionPages(list: InfiniteData<ExceptionQueuePage> | undefined): readonly ShipmentException[] {
+export function mergeExceptionPages(
+  list: InfiniteData<ExceptionQueuePageData> | undefined,
+): readonly ShipmentException[] {
   const all = list?.pages.flatMap(({ data }) => data) ?? [];
   return [...new Map(all.map((exception) => [exception.id, exception])).values()];
 }
 
-function buildExceptionListQuery(search: QueueSearch, me: string, opened: OpenedRange) {
+function buildExceptionListQuery(search: ExceptionQueueUrlParameters, me: string, opened: OpenedRange) {
   const { status, type, severity, ...filter } = buildExceptionFilter(search, me);
   const { sort = '-severity' } = search;
   return {
@@ -96,7 +102,7 @@ async function readExceptionsByDueDate(
   environment: Environment,
   query: ReturnType<typeof buildExceptionListQuery>,
   signal: AbortSignal,
-): Promise<ExceptionQueuePage> {
+): Promise<ExceptionQueuePageData> {
   const found = new Map<string, ShipmentException>();
   for await (const { data } of getApiClient(environment).exceptions.list(query, { signal }).pages()) {
     for (const exception of data) found.set(exception.id, exception);
@@ -116,7 +122,7 @@ export function exceptionCountQuery(environment: Environment, view: 'all' | 'min
       const filter = buildExceptionFilter(view === 'all' ? {} : { view }, me);
       const query = {
         ...filter,
-        status: [...UNRESOLVED_STATUSES],
+        status: [...UNRESOLVED_EXCEPTION_STATUSES],
         type: undefined,
         severity: undefined,
         limit: MAX_COUNTED_EXCEPTIONS,
@@ -146,18 +152,21 @@ function updateCachedExceptions(
   const now = (known: ShipmentException) => (known.status === 'resolved' ? known : (byId.get(known.id) ?? known));
   for (const { id } of latest)
     queries.setQueryData(exceptionQuery(environment, id).queryKey, (known) => known && now(known));
-  queries.setQueriesData<InfiniteData<ExceptionQueuePage>>({ queryKey: ['exception-queue', environment] }, (list) => {
-    if (!list?.pages.some(({ data }) => data.some(({ id }) => byId.has(id)))) return list;
-    const pages = list.pages.map((page) => ({ ...page, data: page.data.map(now) }));
-    return { ...list, pages };
-  });
+  queries.setQueriesData<InfiniteData<ExceptionQueuePageData>>(
+    { queryKey: ['exception-queue', environment] },
+    (list) => {
+      if (!list?.pages.some(({ data }) => data.some(({ id }) => byId.has(id)))) return list;
+      const pages = list.pages.map((page) => ({ ...page, data: page.data.map(now) }));
+      return { ...list, pages };
+    },
+  );
 }
 
 /** Milliseconds between updates of the exceptions list while events arrive. */
 const EVENT_DISPLAY_INTERVAL_MS = 200;
 const EXCEPTION_RECOUNT_INTERVAL_MS = 5_000;
 
-interface QueueUpdates {
+interface ExceptionQueueUpdates {
   /** Number of new exceptions that match the filters of the list. */
   readonly arrived: number;
   /** True if the list may lack exceptions, because events were lost. */
@@ -172,7 +181,11 @@ interface ListedExceptions {
 }
 
 /** Follows the event stream. Updates listed exceptions in place, and counts new exceptions that match the filters. */
-export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages }: ListedExceptions): QueueUpdates {
+export function useExceptionQueueUpdates(
+  search: ExceptionQueueUrlParameters,
+  me: string,
+  { shown, pages }: ListedExceptions,
+): ExceptionQueueUpdates {
   const [environment, queries, { isConnected, gaps }] = [useEnvironment(), useQueryClient(), useStreamStatus()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const [knownGaps, setKnownGaps] = useState(gaps);
@@ -215,13 +228,13 @@ export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages 
 
 type Timer = ReturnType<typeof setTimeout>;
 
-export interface Acknowledgement {
+export interface ExceptionAcknowledgementInput {
   readonly id: string;
   /** New assignee of the exception. If left out, the assignee is unchanged. Null removes the assignee. */
   readonly assignee?: string | null;
   readonly note?: string;
 }
-export interface Resolution {
+export interface ManualExceptionResolution {
   readonly id: string;
   readonly code: (typeof MANUAL_RESOLUTIONS)[number];
   readonly note?: string;
@@ -235,8 +248,9 @@ export function useExceptionActions() {
     return written;
   };
   const write = {
-    acknowledge: async ({ id, ...words }: Acknowledgement) => shown(await client.exceptions.acknowledge(id, words)),
-    resolve: async ({ id, ...words }: Resolution) => shown(await client.exceptions.resolve(id, words)),
+    acknowledge: async ({ id, ...words }: ExceptionAcknowledgementInput) =>
+      shown(await client.exceptions.acknowledge(id, words)),
+    resolve: async ({ id, ...words }: ManualExceptionResolution) => shown(await client.exceptions.resolve(id, words)),
   };
   const touches = [['exception-count', environment]];
   const acknowledge = useApiWrite({

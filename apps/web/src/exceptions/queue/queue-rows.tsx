@@ -7,10 +7,10 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
 import { shipmentQuery, shipmentsByIdQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { LocalTime, localizeTimes } from '../../values/time.tsx';
+import { LocalTimeText, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
-import { formatAge, getExceptionDueDate, isOverdue } from './queue-search.ts';
+import { formatAge, getExceptionDueDate, isExceptionOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT_PX = 56;
 /** Number of rows between the last visible row and the end of the list at which the next page is loaded. */
@@ -20,7 +20,7 @@ const COLUMN_LABELS = ['Severity', 'Exception', 'Shipment', 'Assignee', 'Due', '
 const SHIPMENTS_PER_REQUEST = 50;
 const ROW_STEP_BY_KEY: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
-interface QueueRowsProps {
+interface VirtualExceptionListProps {
   readonly rows: readonly ShipmentException[];
   /** Id of the opened exception. */
   readonly at: string | undefined;
@@ -34,7 +34,16 @@ interface QueueRowsProps {
 }
 
 /** A virtual list of exceptions, which renders only the visible rows. */
-export function VirtualExceptionList({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: QueueRowsProps) {
+export function VirtualExceptionList({
+  rows,
+  at,
+  me,
+  selected,
+  onSelect,
+  onOpen,
+  more,
+  onEnd,
+}: VirtualExceptionListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -119,7 +128,7 @@ export function VirtualExceptionList({ rows, at, me, selected, onSelect, onOpen,
   );
 }
 
-interface ExceptionRowProps extends Pick<QueueRowsProps, 'onSelect'> {
+interface ExceptionRowProps extends Pick<VirtualExceptionListProps, 'onSelect'> {
   readonly index: number;
   readonly start: number;
   readonly exception: ShipmentException;
@@ -271,9 +280,9 @@ export function DueDateText({ exception }: { readonly exception: Shown }) {
           {PORT_DATE_FORMAT.format(new Date(due.value))}
         </time>
       ) : (
-        <LocalTime value={due.value} />
+        <LocalTimeText value={due.value} />
       )}{' '}
-      {exception.status !== 'resolved' && isOverdue(exception, Date.now()) && (
+      {exception.status !== 'resolved' && isExceptionOverdue(exception, Date.now()) && (
         <Badge size="sm" color="red" variant="light" tt="none" autoContrast>
           Overdue
         </Badge>

@@ -5,10 +5,10 @@ import {
   compareByDueDate,
   getExceptionDueDate,
   buildExceptionFilter,
-  isOverdue,
+  isExceptionOverdue,
   isListPossiblyIncomplete,
-  calculateOpenedRange,
-  readQueueSearch,
+  calculateOpeningTimeRange,
+  readExceptionQueueUrlParameters,
 } from './queue-search.ts';
 
 describe('queue search', () => {
@@ -26,7 +26,14 @@ describe('queue search', () => {
 
   it('ignores invalid parameters of the page URL', () => {
     expect(
-      readQueueSearch({ view: 'theirs', severity: 'High', type: 'lost', status: 'resolved', age: '>1', at: 7 }),
+      readExceptionQueueUrlParameters({
+        view: 'theirs',
+        severity: 'High',
+        type: 'lost',
+        status: 'resolved',
+        age: '>1',
+        at: 7,
+      }),
     ).toEqual({ type: 'lost' });
   });
 
@@ -40,7 +47,7 @@ describe('queue search', () => {
       sort: 'due',
       at: 'exc_1',
     };
-    expect(readQueueSearch(said)).toEqual(said);
+    expect(readExceptionQueueUrlParameters(said)).toEqual(said);
   });
 
   it('lists open exceptions unless the view of resolved exceptions is selected', () => {
@@ -66,9 +73,9 @@ describe('queue search', () => {
   });
 
   it('converts an age filter to a range of opening times', () => {
-    expect(calculateOpenedRange('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
-    expect(calculateOpenedRange('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
-    expect(calculateOpenedRange(undefined, NOW)).toEqual({});
+    expect(calculateOpeningTimeRange('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
+    expect(calculateOpeningTimeRange('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
+    expect(calculateOpeningTimeRange(undefined, NOW)).toEqual({});
   });
 
   it.each([
@@ -127,24 +134,24 @@ describe('due dates', () => {
     const risk = { ...one('demurrage_risk', { last_free_day: '2026-12-01' }), severity: 'high' as const };
     const after = { ...risk, severity: 'critical' as const };
     // A day ends earlier in Shanghai than in UTC, and later in Los Angeles.
-    expect(isOverdue(after, at('2026-12-01T16:00:00Z'))).toBe(true);
-    expect(isOverdue(risk, at('2026-12-02T07:59:00Z'))).toBe(false);
-    expect(isOverdue(after, at('2026-12-02T08:00:00Z'))).toBe(true);
+    expect(isExceptionOverdue(after, at('2026-12-01T16:00:00Z'))).toBe(true);
+    expect(isExceptionOverdue(risk, at('2026-12-02T07:59:00Z'))).toBe(false);
+    expect(isExceptionOverdue(after, at('2026-12-02T08:00:00Z'))).toBe(true);
   });
 
   it('a due date has not passed before the day has ended in some time zone, even if the severity is critical', () => {
     const risk = { ...one('detention_risk', { empty_return_by: '2026-12-01' }), severity: 'critical' as const };
-    expect(isOverdue(risk, at('2026-12-01T09:59:00Z'))).toBe(false);
-    expect(isOverdue(risk, at('2026-12-01T10:00:00Z'))).toBe(true);
+    expect(isExceptionOverdue(risk, at('2026-12-01T09:59:00Z'))).toBe(false);
+    expect(isExceptionOverdue(risk, at('2026-12-01T10:00:00Z'))).toBe(true);
   });
 
   it('a due time passes at its moment, and an unknown due time never passes', () => {
     const missed = one('missed_connection', { next_etd: '2026-12-01T08:00:00.000Z' });
-    expect([isOverdue(missed, at('2026-12-01T08:00:00Z')), isOverdue(missed, at('2026-12-01T08:01:00Z'))]).toEqual([
-      false,
-      true,
-    ]);
-    expect(isOverdue(one('customs_hold', {}), at('2030-01-01'))).toBe(false);
+    expect([
+      isExceptionOverdue(missed, at('2026-12-01T08:00:00Z')),
+      isExceptionOverdue(missed, at('2026-12-01T08:01:00Z')),
+    ]).toEqual([false, true]);
+    expect(isExceptionOverdue(one('customs_hold', {}), at('2030-01-01'))).toBe(false);
   });
 
   it.each([

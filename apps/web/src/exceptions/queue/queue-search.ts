@@ -15,7 +15,7 @@ const AGE_FILTERS = ['<24', '>24', '>72', '>168'] as const;
 export type Age = (typeof AGE_FILTERS)[number];
 
 /** State of the exceptions queue in the page URL: view, filters, sort order and opened exception. */
-export interface QueueSearch {
+export interface ExceptionQueueUrlParameters {
   /** Name of the selected view. The default is `all`. */
   readonly view?: Exclude<View, 'all'> | undefined;
   /** Comma-separated values of the filter. */
@@ -31,11 +31,11 @@ export interface QueueSearch {
 }
 
 /** Parses the state of the exceptions queue from the page URL. Invalid parameters are ignored. */
-export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
+export function readExceptionQueueUrlParameters(raw: Record<string, unknown>): ExceptionQueueUrlParameters {
   const values = {
     view: parseAllowedValue(['mine', 'unassigned', 'resolved'] as const, raw['view']),
-    severity: readNameList(raw['severity']),
-    type: readNameList(raw['type']),
+    severity: parseCommaSeparatedNames(raw['severity']),
+    type: parseCommaSeparatedNames(raw['type']),
     status: parseAllowedValue(['open', 'acknowledged'] as const, raw['status']),
     age: parseAllowedValue(AGE_FILTERS, raw['age']),
     sort: parseAllowedValue(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
@@ -48,7 +48,7 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
  * Parses a comma-separated list of names. Only the syntax is checked here, since this code is loaded with the start
  * page. The list page checks the names.
  */
-function readNameList(value: unknown): string | undefined {
+function parseCommaSeparatedNames(value: unknown): string | undefined {
   return typeof value === 'string' && /^[a-z_]+(,[a-z_]+)*$/.test(value) ? value : undefined;
 }
 
@@ -59,24 +59,28 @@ function parseAllowedValue<const T extends string>(all: readonly T[], value: unk
 export const SEVERITY_VALUES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
 export const EXCEPTION_TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
 /** Exception types whose metrics include a due date or due time. */
-export const TYPES_WITH_DUE_DATE = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
-export const UNRESOLVED_STATUSES: readonly ExceptionStatus[] = ['open', 'acknowledged'];
+export const EXCEPTION_TYPES_WITH_DUE_DATE = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
+export const UNRESOLVED_EXCEPTION_STATUSES: readonly ExceptionStatus[] = ['open', 'acknowledged'];
 
 /** Builds the API filters of the queue. The range of opening times depends on the current time and is added later. */
-export function buildExceptionFilter({ view, severity, type, status, sort }: QueueSearch, me: string) {
+export function buildExceptionFilter({ view, severity, type, status, sort }: ExceptionQueueUrlParameters, me: string) {
   const [types, severities] = [parseNameList(EXCEPTION_TYPES, type), parseNameList(SEVERITY_VALUES, severity)];
   return {
-    status: view === 'resolved' ? (['resolved'] as const) : status === undefined ? UNRESOLVED_STATUSES : [status],
+    status:
+      view === 'resolved' ? (['resolved'] as const) : status === undefined ? UNRESOLVED_EXCEPTION_STATUSES : [status],
     ...(view === 'mine' && { assignee: me }),
     ...(view === 'unassigned' && { unassigned: true }),
     ...(severities.length > 0 && { severity: severities }),
-    ...(sort === 'due' && { type: types.length === 0 ? TYPES_WITH_DUE_DATE : selectTypesWithDueDate(types) }),
+    ...(sort === 'due' && { type: types.length === 0 ? EXCEPTION_TYPES_WITH_DUE_DATE : selectTypesWithDueDate(types) }),
     ...(sort !== 'due' && types.length > 0 && { type: types }),
   };
 }
 
 /** Calculates the range of opening times for an age filter. */
-export function calculateOpenedRange(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
+export function calculateOpeningTimeRange(
+  age: Age | undefined,
+  now: number,
+): { opened_from?: string; opened_to?: string } {
   if (age === undefined) return {};
   const at = new Date(now - Number(age.slice(1)) * 3_600_000).toISOString();
   return age.startsWith('<') ? { opened_from: at } : { opened_to: at };
@@ -85,12 +89,12 @@ export function calculateOpenedRange(age: Age | undefined, now: number): { opene
 /** Checks if an exception matches the view and all filters of the queue. */
 export function matchesQueueSearch(
   exception: ShipmentException,
-  search: QueueSearch,
+  search: ExceptionQueueUrlParameters,
   me: string,
   now: number,
 ): boolean {
   const { status, severity, type, assignee, unassigned } = { unassigned: false, ...buildExceptionFilter(search, me) };
-  const { opened_from = '', opened_to = '9' } = calculateOpenedRange(search.age, now);
+  const { opened_from = '', opened_to = '9' } = calculateOpeningTimeRange(search.age, now);
   return (
     isAnyOrListedValue(status, exception.status) &&
     isAnyOrListedValue(severity, exception.severity) &&
@@ -116,7 +120,7 @@ export function isListPossiblyIncomplete(
 }
 
 /** Checks if any filter of the queue is set. The view and the sort order are not filters. */
-export function hasQueueFilters({ severity, type, status, age }: QueueSearch): boolean {
+export function hasQueueFilters({ severity, type, status, age }: ExceptionQueueUrlParameters): boolean {
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
 
@@ -126,8 +130,8 @@ export function parseNameList<T extends string>(all: readonly T[], text: string 
 }
 
 const selectTypesWithDueDate = (types: readonly ExceptionType[]) => {
-  const some = TYPES_WITH_DUE_DATE.filter((type) => types.includes(type));
-  return some.length === 0 ? TYPES_WITH_DUE_DATE : some;
+  const some = EXCEPTION_TYPES_WITH_DUE_DATE.filter((type) => types.includes(type));
+  return some.length === 0 ? EXCEPTION_TYPES_WITH_DUE_DATE : some;
 };
 
 function isAnyOrListedValue<T extends string>(some: readonly T[] | undefined, value: T): boolean {
@@ -140,7 +144,7 @@ type ExceptionMetrics = Pick<ShipmentException, 'type' | 'metrics'>;
 const EARLIEST_ZONE_DAY_END_MS = 10 * 3_600_000;
 
 /** Date or time by which the user must act on an exception. A date is in the local time of the port. */
-interface DueDate {
+interface ExceptionDueDate {
   readonly kind: 'day' | 'moment';
   /** The due date, such as `2026-12-24`, or the due time in RFC 3339. */
   readonly value: string;
@@ -148,8 +152,8 @@ interface DueDate {
   readonly label: string;
 }
 
-const DUE_DATE_METRICS: Readonly<
-  Partial<Record<ShipmentException['type'], Omit<DueDate, 'value'> & { readonly metric: string }>>
+const DUE_DATE_BY_EXCEPTION_TYPE: Readonly<
+  Partial<Record<ShipmentException['type'], Omit<ExceptionDueDate, 'value'> & { readonly metric: string }>>
 > = {
   demurrage_risk: { metric: 'last_free_day', kind: 'day', label: 'Last free day' },
   detention_risk: { metric: 'empty_return_by', kind: 'day', label: 'Return empty by' },
@@ -160,8 +164,8 @@ const DUE_DATE_METRICS: Readonly<
  * Returns the due date of an exception. Returns undefined if the exception type has no due date, or if the date is
  * unknown.
  */
-export function getExceptionDueDate({ type, metrics }: ExceptionMetrics): DueDate | undefined {
-  const due = DUE_DATE_METRICS[type];
+export function getExceptionDueDate({ type, metrics }: ExceptionMetrics): ExceptionDueDate | undefined {
+  const due = DUE_DATE_BY_EXCEPTION_TYPE[type];
   const value = due && metrics[due.metric];
   if (due === undefined || typeof value !== 'string') return undefined;
   return { kind: due.kind, label: due.label, value };
@@ -189,7 +193,10 @@ function getDueTimestamp(exception: ExceptionMetrics): number {
  * to critical. A workspace can configure this severity from the start. Therefore the day must also have ended in the
  * earliest time zone.
  */
-export function isOverdue(exception: ExceptionMetrics & Pick<ShipmentException, 'severity'>, now: number): boolean {
+export function isExceptionOverdue(
+  exception: ExceptionMetrics & Pick<ShipmentException, 'severity'>,
+  now: number,
+): boolean {
   const due = getExceptionDueDate(exception);
   if (due === undefined) return false;
   const at = Date.parse(due.value);

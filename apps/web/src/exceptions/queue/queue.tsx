@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { createOnDemandComponent } from '../../app/lazy.tsx';
-import { ErrorAlert, QueryView } from '../../app/page.tsx';
+import { ErrorAlert, QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
@@ -14,10 +14,10 @@ import {
   exceptionQueueQuery,
   mergeExceptionPages,
   useExceptionActions,
-  useQueueUpdates,
+  useExceptionQueueUpdates,
 } from './queue-queries.ts';
 import { VirtualExceptionList } from './queue-rows.tsx';
-import { type QueueSearch, hasQueueFilters } from './queue-search.ts';
+import { type ExceptionQueueUrlParameters, hasQueueFilters } from './queue-search.ts';
 import classes from './queue.module.css';
 
 const ExceptionActionDialog = createOnDemandComponent(
@@ -25,7 +25,7 @@ const ExceptionActionDialog = createOnDemandComponent(
 );
 
 interface ExceptionQueueProps {
-  readonly search: QueueSearch;
+  readonly search: ExceptionQueueUrlParameters;
   /** Email address of the user. Exceptions name the user as assignee by this address. */
   readonly me: string;
 }
@@ -42,7 +42,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
   const list = useInfiniteQuery(query);
   const rows = mergeExceptionPages(list.data);
   const shown = new Set(rows.map(({ id }) => id));
-  const news = useQueueUpdates(search, me, { shown, pages: list.data?.pages.length ?? 0 });
+  const news = useExceptionQueueUpdates(search, me, { shown, pages: list.data?.pages.length ?? 0 });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [act, setAct] = useState<{
     readonly act: ExceptionAction;
@@ -77,7 +77,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
   return (
     <>
       <div onKeyDown={keys.onKeyDown}>
-        <QueryView query={list} what="exceptions">
+        <QueryResultPanel query={list} what="exceptions">
           {() => (
             <>
               <Group justify="space-between" mih={36} mb="xs">
@@ -126,7 +126,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
               {list.isFetchNextPageError && <ErrorAlert error={list.error} reset={() => void list.fetchNextPage()} />}
             </>
           )}
-        </QueryView>
+        </QueryResultPanel>
       </div>
       {act !== undefined && (
         <ExceptionActionDialog
@@ -171,7 +171,7 @@ function QueueSplitView({ id, pane, onClose, children }: QueueSplitViewProps) {
 }
 
 interface UpdatesButtonProps {
-  readonly news: ReturnType<typeof useQueueUpdates>;
+  readonly news: ReturnType<typeof useExceptionQueueUpdates>;
   readonly isLoading: boolean;
   readonly onClick: () => void;
 }
@@ -190,7 +190,7 @@ function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: Update
   );
 }
 
-function EmptyQueue({ search }: { readonly search: QueueSearch }) {
+function EmptyQueue({ search }: { readonly search: ExceptionQueueUrlParameters }) {
   if (hasQueueFilters(search)) return <Alert title="No matching exceptions">Change or clear the filters.</Alert>;
   if (search.view === 'mine')
     return (
@@ -248,7 +248,7 @@ function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: Select
   );
 }
 
-interface QueueKeysOptions {
+interface QueueShortcutsOptions {
   readonly rows: readonly ShipmentException[];
   /** Id of the opened exception. */
   readonly at: string | undefined;
@@ -260,7 +260,7 @@ interface QueueKeysOptions {
 }
 
 /** Handles the keyboard shortcuts of the queue while the queue has the focus. Keys typed in form fields are ignored. */
-function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOptions) {
+function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueShortcutsOptions) {
   const mayWrite = useHasPermission('exceptions:write');
   const { acknowledge } = useExceptionActions();
 

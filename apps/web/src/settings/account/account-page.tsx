@@ -18,14 +18,14 @@ import { NotFoundError, RateLimitError } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { getFieldErrors } from '../../app/failures.ts';
 import { confirmAction } from '../../app/overlays.tsx';
-import { PageHeader, FormErrorAlert, QueryView } from '../../app/page.tsx';
+import { PageHeader, FormErrorAlert, QueryResultPanel } from '../../app/page.tsx';
 import { COLOR_SCHEMES } from '../../app/shell.tsx';
-import { writeConcurrently, useApiWrite } from '../../app/write.ts';
+import { writeItemsConcurrently, useApiWrite } from '../../app/write.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { PASSWORD_FIELD_HINT, validatePassword, useRateLimitCountdown } from '../../session/sign-in.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 
 export function AccountPage() {
   const { user, workspace, role } = useSession();
@@ -165,7 +165,7 @@ function SessionList() {
         }
       };
       const neverAborted = new AbortController().signal;
-      const { failed } = await writeConcurrently(ended, {
+      const { failed } = await writeItemsConcurrently(ended, {
         write: endOne,
         onProgress: () => undefined,
         signal: neverAborted,
@@ -184,7 +184,7 @@ function SessionList() {
       onConfirm: () => end.mutate(others),
     });
   return (
-    <QueryView query={sessions} what="your sessions">
+    <QueryResultPanel query={sessions} what="your sessions">
       {(all) => {
         const others = all.filter(({ current }) => !current);
         return (
@@ -215,10 +215,10 @@ function SessionList() {
                       </Table.Td>
                       <Table.Td>{session.address}</Table.Td>
                       <Table.Td>
-                        <LocalTime value={session.last_seen_at} />
+                        <LocalTimeText value={session.last_seen_at} />
                       </Table.Td>
                       <Table.Td>
-                        <LocalTime value={session.created_at} day />
+                        <LocalTimeText value={session.created_at} day />
                       </Table.Td>
                       <Table.Td ta="end" className="rowActions">
                         {!session.current && (
@@ -245,7 +245,7 @@ function SessionList() {
           </Stack>
         );
       }}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 

@@ -20,22 +20,22 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { formatFormFailure, getFieldErrors } from '../../app/failures.ts';
 import { confirmAction } from '../../app/overlays.tsx';
-import { PageHeader, QueryView } from '../../app/page.tsx';
+import { PageHeader, QueryResultPanel } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { SecretDialog, OneTimeSecret } from '../../app/one-time-secret.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission, useSession } from '../../session/session.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { RotateSecretForm } from '../settings-parts.tsx';
-import { getMemberName, usersQuery } from '../team/team.ts';
+import { getTeamMemberName, usersQuery } from '../team/team.ts';
 import {
   type ApiKey,
   KEY_STATE_LABELS,
   type ServiceAccount,
   apiKeysQuery,
-  canCreateKeysFor,
+  canCreateKeysForServiceAccount,
   canRotateKey,
   serviceAccountsQuery,
   getKeyState,
@@ -59,7 +59,7 @@ export function ApiKeysPage() {
           </Button>
         }
       />
-      <QueryView query={keys} what="the keys">
+      <QueryResultPanel query={keys} what="the keys">
         {(all) => {
           const shown = all.filter((key) => showsEnded || getKeyState(key, Date.now()) === 'active');
           return (
@@ -77,7 +77,7 @@ export function ApiKeysPage() {
             </>
           );
         }}
-      </QueryView>
+      </QueryResultPanel>
       <SecretDialog
         opened={dialog !== undefined}
         onClose={close}
@@ -144,10 +144,10 @@ export function ApiKeyTable({ keys, onRotate }: ApiKeyTableProps) {
                   {ownerOf(key.owner)} ({formatKeyRole(key)})
                 </Table.Td>
                 <Table.Td>
-                  <LocalTime value={key.last_used_at} />
+                  <LocalTimeText value={key.last_used_at} />
                 </Table.Td>
                 <Table.Td>
-                  {state === 'active' ? <LocalTime value={key.expires_at} /> : KEY_STATE_LABELS[state]}
+                  {state === 'active' ? <LocalTimeText value={key.expires_at} /> : KEY_STATE_LABELS[state]}
                 </Table.Td>
                 <Table.Td ta="end" className="rowActions">
                   {state === 'active' && (
@@ -188,12 +188,12 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
     if (id === user?.id) return 'Me';
     if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'Service account';
     const found = users.data?.find((each) => each.id === id);
-    return found === undefined ? 'Another user' : getMemberName(found);
+    return found === undefined ? 'Another user' : getTeamMemberName(found);
   };
 }
 
 /** Option value for the user's own account in the owner field. */
-const OWN_ACCOUNT_OPTION = '';
+const OWN_ACCOUNT_SELECT_VALUE = '';
 
 interface CreateKeyFormProps {
   readonly onClose: () => void;
@@ -208,12 +208,12 @@ export function CreateKeyForm({ onClose, account }: CreateKeyFormProps) {
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: managesKeys && account === undefined });
   const form = useForm({
     mode: 'controlled',
-    initialValues: { name: '', environment, owner: account?.id ?? OWN_ACCOUNT_OPTION },
+    initialValues: { name: '', environment, owner: account?.id ?? OWN_ACCOUNT_SELECT_VALUE },
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
   });
   const create = useApiWrite({
     write: ({ owner, ...key }: typeof form.values) =>
-      client.keys.create({ ...key, ...(owner !== OWN_ACCOUNT_OPTION && { service_account_id: owner }) }),
+      client.keys.create({ ...key, ...(owner !== OWN_ACCOUNT_SELECT_VALUE && { service_account_id: owner }) }),
     invalidates: [['api-keys']],
     showsError: (error) => {
       form.setErrors(getFieldErrors(error) ?? {});
@@ -262,9 +262,9 @@ export function CreateKeyForm({ onClose, account }: CreateKeyFormProps) {
             }
             allowDeselect={false}
             data={[
-              { value: OWN_ACCOUNT_OPTION, label: 'Me' },
+              { value: OWN_ACCOUNT_SELECT_VALUE, label: 'Me' },
               ...(accounts.data ?? [])
-                .filter((each) => canCreateKeysFor(each, isAdmin))
+                .filter((each) => canCreateKeysForServiceAccount(each, isAdmin))
                 .map(({ id, name, role }) => ({ value: id, label: `${name} (${ROLE_LABELS[role]})` })),
             ]}
           />

@@ -1,4 +1,4 @@
-import { type ApiKey, canCreateKeysFor, canRotateKey, getKeyState } from './key-queries.ts';
+import { type ApiKey, canCreateKeysForServiceAccount, canRotateKey, getKeyState } from './key-queries.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const key = (times: Partial<ApiKey>) => ({ revoked_at: null, expires_at: null, ...times }) as ApiKey;
@@ -31,8 +31,8 @@ it('lets developers rotate the keys of service accounts that have no more permis
 });
 
 it('allows keys for active service accounts; only administrators may create keys for administrator accounts', () => {
-  expect(canCreateKeysFor({ status: 'active', role: 'operator' }, false)).toBe(true);
-  expect(canCreateKeysFor({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
-  expect(canCreateKeysFor({ status: 'active', role: 'admin' }, false)).toBe(false);
-  expect(canCreateKeysFor({ status: 'active', role: 'admin' }, true)).toBe(true);
+  expect(canCreateKeysForServiceAccount({ status: 'active', role: 'operator' }, false)).toBe(true);
+  expect(canCreateKeysForServiceAccount({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
+  expect(canCreateKeysForServiceAccount({ status: 'active', role: 'admin' }, false)).toBe(false);
+  expect(canCreateKeysForServiceAccount({ status: 'active', role: 'admin' }, true)).toBe(true);
 });

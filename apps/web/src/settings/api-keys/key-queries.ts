@@ -44,15 +44,18 @@ export function canRotateKey(
 }
 
 /** Checks if the user may create keys for a service account in at least one environment. */
-export function canCreateKeysFor({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
+export function canCreateKeysForServiceAccount(
+  { status, role }: Pick<ServiceAccount, 'status' | 'role'>,
+  isAdmin: boolean,
+): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
 
-interface AccountSearch {
+interface AccountUrlParameters {
   /** Id of the service account whose keys the dialog shows. */
   readonly account?: string | undefined;
 }
 
-export function readAccountSearch({ account }: Record<string, unknown>): AccountSearch {
+export function readAccountUrlParameters({ account }: Record<string, unknown>): AccountUrlParameters {
   return typeof account === 'string' && account !== '' ? { account } : {};
 }

@@ -16,14 +16,14 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { ErrorAlert, PageHeader } from '../../app/page.tsx';
-import { RequirePermission } from '../../session/permissions.tsx';
+import { PagePermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { DATE_LIMITS } from '../../values/zones.ts';
 import { apiKeysQuery, serviceAccountsQuery } from '../api-keys/key-queries.ts';
-import { getMemberName, usersQuery } from '../team/team.ts';
+import { getTeamMemberName, usersQuery } from '../team/team.ts';
 import {
   COMMAND_LINE_ACTOR,
   type NameLookup,
@@ -33,17 +33,17 @@ import {
   endpointNamesQuery,
   describeAuditEntry,
 } from './audit-log.ts';
-import { AUDIT_TYPE_LABELS, type AuditEntry, type AuditSearch, type AuditType } from './audit-search.ts';
+import { AUDIT_TYPE_LABELS, type AuditEntry, type AuditLogUrlParameters, type AuditType } from './audit-search.ts';
 
 export function AuditLogPage() {
   return (
-    <RequirePermission permission="workspace:admin">
-      <AuditLog />
-    </RequirePermission>
+    <PagePermissionGate permission="workspace:admin">
+      <AuditLogContent />
+    </PagePermissionGate>
   );
 }
 
-function AuditLog() {
+function AuditLogContent() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/settings/audit-log' });
   const log = useInfiniteQuery(auditLogQuery(useEnvironment(), search));
   const entries = log.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -81,9 +81,10 @@ function AuditLog() {
 const AUDIT_TYPE_OPTIONS = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
 
 /** Filters of the audit log. The page URL stores all filters. */
-function AuditFilters({ search }: { readonly search: AuditSearch }) {
+function AuditFilters({ search }: { readonly search: AuditLogUrlParameters }) {
   const navigate = useNavigate({ from: '/settings/audit-log' });
-  const change = (changes: AuditSearch) => void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
+  const change = (changes: AuditLogUrlParameters) =>
+    void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Audit log">
       <SearchSelect
@@ -135,7 +136,7 @@ function useActorOptions(chosen: string | undefined) {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
   const accounts = useQuery(serviceAccountsQuery(environment));
-  const people = (users.data ?? []).map((user) => ({ value: user.id, label: getMemberName(user) }));
+  const people = (users.data ?? []).map((user) => ({ value: user.id, label: getTeamMemberName(user) }));
   const systems = [
     ...(accounts.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
     { value: COMMAND_LINE_ACTOR, label: 'Command line' },
@@ -172,7 +173,7 @@ function AuditEntryTable({ entries }: { readonly entries: readonly AuditEntry[] 
               <Fragment key={entry.id}>
                 <Table.Tr>
                   <Table.Td className="oneLine">
-                    <LocalTime value={entry.at} />
+                    <LocalTimeText value={entry.at} />
                   </Table.Td>
                   <Table.Td>
                     <Text span fw={600} inherit>
@@ -278,7 +279,7 @@ function useTargetNameLookup(): NameLookup {
   const keys = useQuery(apiKeysQuery(environment));
   const endpoints = useQuery(endpointNamesQuery);
   const names = new Map([
-    ...(users.data ?? []).map((user) => [user.id, getMemberName(user)] as const),
+    ...(users.data ?? []).map((user) => [user.id, getTeamMemberName(user)] as const),
     ...[...(accounts.data ?? []), ...(keys.data ?? [])].map(({ id, name }) => [id, name] as const),
     ...(endpoints.data ?? []),
   ]);

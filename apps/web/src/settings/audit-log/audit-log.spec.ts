@@ -1,5 +1,5 @@
 import { AUDIT_SENTENCE_TEMPLATES, getActorName, listChangedFields, describeAuditEntry } from './audit-log.ts';
-import { AUDIT_TYPE_LABELS, type AuditEntry, toAuditQuery, readAuditSearch } from './audit-search.ts';
+import { AUDIT_TYPE_LABELS, type AuditEntry, toAuditQuery, readAuditLogUrlParameters } from './audit-search.ts';
 
 const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
   id: 'aud_1',
@@ -56,8 +56,8 @@ describe('describing an entry', () => {
 describe('the filters in the URL', () => {
   it('ignores invalid filters in the URL', () => {
     const search = { actor: 'usr_1', type: 'api_key.revoked', from: '2026-11-01', to: '2026-11-23' };
-    expect(readAuditSearch({ ...search, more: 1 })).toEqual(search);
-    expect(readAuditSearch({ actor: '', type: 'toString', from: 'yesterday', to: '2026-13-45' })).toEqual({});
+    expect(readAuditLogUrlParameters({ ...search, more: 1 })).toEqual(search);
+    expect(readAuditLogUrlParameters({ actor: '', type: 'toString', from: 'yesterday', to: '2026-13-45' })).toEqual({});
   });
 
   it("converts days to periods that cover whole days in the user's time zone", () => {

@@ -1,12 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
-import { type AuditEntry, type AuditSearch, type AuditType, toAuditQuery } from './audit-search.ts';
+import { type AuditEntry, type AuditLogUrlParameters, type AuditType, toAuditQuery } from './audit-search.ts';
 
 const PAGE_SIZE = 50;
 
 /** Query of the workspace's audit log, page by page, newest entry first. */
-export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
+export const auditLogQuery = (environment: Environment, search: AuditLogUrlParameters) =>
   infiniteQueryOptions({
     queryKey: ['audit-log', environment, search],
     queryFn: ({ pageParam, signal }) =>
@@ -56,10 +56,10 @@ export function describeAuditEntry(
 ): string {
   const { type, target, actor } = entry;
   if (type === 'user.changed' && target.id === actor.id) return 'changed their own name';
-  return AUDIT_SENTENCE_TEMPLATES[type].replace('…', () => getTargetName(entry, nameOf));
+  return AUDIT_SENTENCE_TEMPLATES[type].replace('…', () => getAuditTargetName(entry, nameOf));
 }
 
-function getTargetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameLookup): string {
+function getAuditTargetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameLookup): string {
   const named = TARGET_NAME_FIELDS.map((field) => changes[field]?.to ?? changes[field]?.from).find(
     (name) => typeof name === 'string',
   );

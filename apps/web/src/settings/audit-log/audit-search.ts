@@ -1,7 +1,7 @@
 import type { TrackingClient } from '@tracking/client';
 
 /** Filters of the audit log that the page URL contains. */
-export interface AuditSearch {
+export interface AuditLogUrlParameters {
   /** Id of a user or service account. `administration` stands for the command line. */
   readonly actor?: string | undefined;
   readonly type?: AuditType | undefined;
@@ -13,7 +13,7 @@ export interface AuditSearch {
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Parses the filters of the audit log from the page URL. Invalid values are ignored. */
-export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
+export function readAuditLogUrlParameters(raw: Record<string, unknown>): AuditLogUrlParameters {
   const { actor, type } = raw;
   const day = (value: unknown) =>
     typeof value === 'string' && DAY_PATTERN.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;
@@ -27,7 +27,7 @@ export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
 }
 
 /** Converts the first and last day of the period to the API's time filters. The last day is included. */
-export function toAuditQuery({ from, to, ...filters }: AuditSearch) {
+export function toAuditQuery({ from, to, ...filters }: AuditLogUrlParameters) {
   return {
     ...filters,
     ...(from !== undefined && { from: new Date(`${from}T00:00:00`).toISOString() }),

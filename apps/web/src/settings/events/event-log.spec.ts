@@ -1,5 +1,5 @@
 import type { TrackingEvent } from '@tracking/client';
-import { matchesEventSearch, mergeLiveAndLoggedEvents, readEventSearch, parseEventTypes } from './event-log.ts';
+import { matchesEventSearch, mergeLiveAndLoggedEvents, readEventUrlParameters, parseEventTypes } from './event-log.ts';
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 
@@ -19,7 +19,7 @@ it.each([
 });
 
 it('ignores invalid values in the URL', () => {
-  expect(readEventSearch({ type: 7, shipment_id: 'shp_1' })).toEqual({
+  expect(readEventUrlParameters({ type: 7, shipment_id: 'shp_1' })).toEqual({
     shipment_id: 'shp_1',
   });
   expect(parseEventTypes('exception.opened,webhook_endpoint.failing')).toEqual(['exception.opened']);

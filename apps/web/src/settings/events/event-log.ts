@@ -3,14 +3,14 @@ import type { TrackingEvent } from '@tracking/client';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { SHIPMENT_EVENT_TYPES } from '../../values/event-types.ts';
 
-export interface EventSearch {
+export interface EventUrlParameters {
   /** Event types, separated by commas. */
   readonly type?: string | undefined;
   readonly shipment_id?: string | undefined;
 }
 
 /** Parses the filters of the event log from the page URL. Invalid values are ignored. */
-export function readEventSearch(raw: Record<string, unknown>): EventSearch {
+export function readEventUrlParameters(raw: Record<string, unknown>): EventUrlParameters {
   const { type, shipment_id: shipment } = raw;
   return {
     ...(typeof type === 'string' && /^[a-z_.]+(,[a-z_.]+)*$/.test(type) && { type }),
@@ -19,7 +19,7 @@ export function readEventSearch(raw: Record<string, unknown>): EventSearch {
 }
 
 /** Query of the event log, page by page, newest event first. */
-export function eventsQuery(environment: Environment, search: EventSearch) {
+export function eventsQuery(environment: Environment, search: EventUrlParameters) {
   return infiniteQueryOptions({
     queryKey: ['event-log', environment, search],
     queryFn: ({ pageParam, signal }) => {
@@ -61,7 +61,7 @@ export function parseEventTypes(text: unknown) {
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
 }
 
-export function matchesEventSearch({ type, data }: TrackingEvent, search: EventSearch): boolean {
+export function matchesEventSearch({ type, data }: TrackingEvent, search: EventUrlParameters): boolean {
   const types: readonly string[] = parseEventTypes(search.type);
   return (
     (types.length === 0 || types.includes(type)) &&
@@ -70,7 +70,7 @@ export function matchesEventSearch({ type, data }: TrackingEvent, search: EventS
 }
 
 /** Returns the name of the resource that an event concerns, as one line. */
-export function summarizeEvent({ data }: TrackingEvent): string {
+export function formatEventSubject({ data }: TrackingEvent): string {
   if ('exception' in data) return data.exception.title;
   if ('milestone' in data) return [data.milestone.label, data.milestone.location].filter(Boolean).join(' · ');
   if ('document' in data) return data.document.file_name;

@@ -4,20 +4,20 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { TrackingEvent } from '@tracking/client';
 import { useEffect, useState } from 'react';
-import { PageHeader, QueryView } from '../../app/page.tsx';
+import { PageHeader, QueryResultPanel } from '../../app/page.tsx';
 import { ConnectionBadge, useLiveEventListener } from '../../live/live-events.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { CurlCommand, CodeSnippet } from '../../shipment/calls/snippet.tsx';
 import { EVENT_TYPE_OPTIONS, getEventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import {
-  type EventSearch,
+  type EventUrlParameters,
   MAX_LIVE_EVENTS,
   eventsQuery,
   matchesEventSearch,
   mergeLiveAndLoggedEvents,
-  summarizeEvent,
+  formatEventSubject,
   parseEventTypes,
 } from './event-log.ts';
 
@@ -33,14 +33,14 @@ export function EventsPage() {
         beside={<ConnectionBadge />}
       />
       <EventFilters search={search} />
-      <EventLog key={JSON.stringify([environment, search])} search={search} />
+      <EventLogPanel key={JSON.stringify([environment, search])} search={search} />
     </Stack>
   );
 }
 
-function EventFilters({ search }: { readonly search: EventSearch }) {
+function EventFilters({ search }: { readonly search: EventUrlParameters }) {
   const navigate = useNavigate({ from: '/settings/events' });
-  const change = (changes: EventSearch) =>
+  const change = (changes: EventUrlParameters) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Events">
@@ -72,7 +72,7 @@ function EventFilters({ search }: { readonly search: EventSearch }) {
   );
 }
 
-function EventLog({ search }: { readonly search: EventSearch }) {
+function EventLogPanel({ search }: { readonly search: EventUrlParameters }) {
   const [isPaused, setIsPaused] = useState(false);
   const log = useInfiniteQuery(eventsQuery(useEnvironment(), search));
   const live = useLiveEventLog(search, isPaused);
@@ -81,7 +81,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
     ...(search.shipment_id !== undefined && { shipment_id: search.shipment_id }),
   }).toString();
   return (
-    <QueryView query={log} what="events">
+    <QueryResultPanel query={log} what="events">
       {({ pages }) => (
         <Stack gap="sm">
           <Group gap="xs">
@@ -101,7 +101,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
               </Badge>
             )}
           </Group>
-          <EventRows
+          <EventAccordionList
             events={mergeLiveAndLoggedEvents(
               live.shown,
               pages.flatMap(({ data }) => data),
@@ -115,12 +115,12 @@ function EventLog({ search }: { readonly search: EventSearch }) {
           <CurlCommand method="GET" path={`/v1/events/stream${query === '' ? '' : `?${query}`}`} />
         </Stack>
       )}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
 /** A list of events, newest first. The user can expand one event to see its payload. */
-function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
+function EventAccordionList({ events }: { readonly events: readonly TrackingEvent[] }) {
   const [opened, setOpened] = useState<string | null>(null);
   if (events.length === 0)
     return (
@@ -137,10 +137,10 @@ function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
               </Text>
               <Text size="sm">{event.data.external_id ?? ''}</Text>
               <Text size="sm" c="dimmed" flex={1} miw={0} truncate>
-                {summarizeEvent(event)}
+                {formatEventSubject(event)}
               </Text>
               <Text size="xs" c="dimmed" component="span" mr="xs">
-                <LocalTime value={event.created_at} />
+                <LocalTimeText value={event.created_at} />
               </Text>
             </Group>
           </Accordion.Control>
@@ -175,7 +175,7 @@ const EVENT_DISPLAY_INTERVAL_MS = 200;
  * Returns the events that have arrived since the page was opened, oldest first. While the page is paused, new events
  * are counted but not shown.
  */
-function useLiveEventLog(search: EventSearch, isPaused: boolean) {
+function useLiveEventLog(search: EventUrlParameters, isPaused: boolean) {
   const [state, setState] = useState<{
     readonly shown: readonly TrackingEvent[];
     readonly waiting: readonly TrackingEvent[];

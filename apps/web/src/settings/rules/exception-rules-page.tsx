@@ -2,12 +2,12 @@ import { Badge, Button, Modal, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
-import { PageHeader, QueryView } from '../../app/page.tsx';
+import { PageHeader, QueryResultPanel } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
-import { RequirePermission } from '../../session/permissions.tsx';
+import { PagePermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { MODE_LABELS, type Mode } from '../../values/codes.ts';
+import { TRANSPORT_MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { RULE_DESCRIPTIONS, type Rule, type RuleType, listRuleDifferences } from './rule-changes.ts';
 import { RuleForm } from './rule-form.tsx';
 import { LastSettingsChangeNote, settingsQuery } from './settings-change.tsx';
@@ -15,13 +15,13 @@ import { LastSettingsChangeNote, settingsQuery } from './settings-change.tsx';
 /** Page of the rules that open exceptions automatically, with the severity of each rule. */
 export function ExceptionRulesPage() {
   return (
-    <RequirePermission permission="workspace:admin">
-      <ExceptionRules />
-    </RequirePermission>
+    <PagePermissionGate permission="workspace:admin">
+      <ExceptionRulesPanel />
+    </PagePermissionGate>
   );
 }
 
-function ExceptionRules() {
+function ExceptionRulesPanel() {
   const settings = useQuery(settingsQuery(useEnvironment()));
   const [edited, setEdited] = useState<{ readonly type: RuleType; readonly settings: WorkspaceSettings }>();
   return (
@@ -30,14 +30,14 @@ function ExceptionRules() {
         title="Exception rules"
         about="When exceptions open automatically and how severe they are. The rules apply to live and test shipments."
       />
-      <QueryView query={settings} what="the settings">
+      <QueryResultPanel query={settings} what="the settings">
         {(known) => (
           <>
             <LastSettingsChangeNote settings={known} />
             <RuleTable settings={known} onEdit={(type) => setEdited({ type, settings: known })} />
           </>
         )}
-      </QueryView>
+      </QueryResultPanel>
       <Modal
         opened={edited !== undefined}
         onClose={() => setEdited(undefined)}
@@ -91,7 +91,7 @@ function RuleTable({ settings, onEdit }: RuleTableProps) {
                     </Text>
                   )}
                 </Table.Td>
-                <Table.Td>{rule.enabled && <RuleTimes type={type} rule={rule} />}</Table.Td>
+                <Table.Td>{rule.enabled && <RuleTimesText type={type} rule={rule} />}</Table.Td>
                 <Table.Td>
                   <Button
                     size="xs"
@@ -118,10 +118,12 @@ function RuleTable({ settings, onEdit }: RuleTableProps) {
   );
 }
 
-function RuleTimes({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
+function RuleTimesText({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
   const { before, after } = RULE_DESCRIPTIONS[type];
   const isAtOnce = rule.before_hours === null && rule.after_hours === null;
-  const modes = Object.entries(rule.by_mode).map(([mode, hours]) => `${MODE_LABELS[mode as Mode]} ${hours} h`);
+  const modes = Object.entries(rule.by_mode).map(
+    ([mode, hours]) => `${TRANSPORT_MODE_LABELS[mode as Mode]} ${hours} h`,
+  );
   return (
     <>
       {isAtOnce && <Text size="sm">Immediately</Text>}

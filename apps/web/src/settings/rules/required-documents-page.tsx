@@ -2,15 +2,15 @@ import { Button, Group, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
-import { PageHeader, QueryView } from '../../app/page.tsx';
-import { RequirePermission } from '../../session/permissions.tsx';
+import { PageHeader, QueryResultPanel } from '../../app/page.tsx';
+import { PagePermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
+import { DOCUMENT_TYPE_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
 import { documentStorageQuery } from '../../shipment/documents/documents.ts';
-import { MODE_LABELS, type Mode } from '../../values/codes.ts';
+import { TRANSPORT_MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { formatFileSize } from '../../values/files.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
-import { type RequiredTypes, listChangedModes, buildRequiredDocumentsPatch } from './rule-changes.ts';
+import { type RequiredTypes, listModesWithChangedDocuments, buildRequiredDocumentsPatch } from './rule-changes.ts';
 import {
   LastSettingsChangeNote,
   SaveErrorAlert,
@@ -22,9 +22,9 @@ import {
 /** Page of the documents that every shipment of a mode requires. */
 export function RequiredDocumentsPage() {
   return (
-    <RequirePermission permission="workspace:admin">
+    <PagePermissionGate permission="workspace:admin">
       <RequiredDocumentsView />
-    </RequirePermission>
+    </PagePermissionGate>
   );
 }
 
@@ -36,28 +36,28 @@ function RequiredDocumentsView() {
         title="Required documents"
         about="Documents that each shipment needs, by mode. If one is missing shortly before arrival, a “Missing document” exception opens."
       />
-      <QueryView query={settings} what="the settings">
+      <QueryResultPanel query={settings} what="the settings">
         {(known) => (
           <>
             <LastSettingsChangeNote settings={known} />
             <RequiredDocumentsForm settings={known} />
           </>
         )}
-      </QueryView>
-      <DocumentStorage />
+      </QueryResultPanel>
+      <DocumentStorageSection />
     </Stack>
   );
 }
 
 /** The bytes that the documents of the workspace use, and its quota. */
-function DocumentStorage() {
+function DocumentStorageSection() {
   const storage = useQuery(documentStorageQuery(useEnvironment()));
   return (
     <Stack component="section" aria-labelledby="storage" gap="xs" mt="lg">
       <Title order={2} size="h4" id="storage">
         Document storage
       </Title>
-      <QueryView query={storage} what="the storage">
+      <QueryResultPanel query={storage} what="the storage">
         {({ used_bytes, limit_bytes }) => (
           <>
             <Progress
@@ -70,13 +70,13 @@ function DocumentStorage() {
             </Text>
           </>
         )}
-      </QueryView>
+      </QueryResultPanel>
     </Stack>
   );
 }
 
-const TRANSPORT_MODES = Object.keys(MODE_LABELS) as readonly Mode[];
-const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+const TRANSPORT_MODES = Object.keys(TRANSPORT_MODE_LABELS) as readonly Mode[];
+const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_TYPE_LABELS[value] }));
 
 function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSettings }) {
   /** Settings that the form was based on when the user began to edit it. */
@@ -87,7 +87,7 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
     setRequired(now.required_documents);
   };
   const write = useSettingsWrite(known, 'Required documents saved.', begin);
-  const isChanged = listChangedModes(known.required_documents, required).length > 0;
+  const isChanged = listModesWithChangedDocuments(known.required_documents, required).length > 0;
   // Until the user changes the form, it follows the changes of other users.
   if (!isChanged && settings.version > known.version) begin(settings);
 
@@ -106,11 +106,13 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
       <SettingsConflictPanel
         concurrentSettings={concurrentSettings}
         of="Mode"
-        differences={listChangedModes(known.required_documents, concurrentSettings.required_documents).map((mode) => ({
-          name: MODE_LABELS[mode],
-          theirs: joinDocumentNames(concurrentSettings.required_documents[mode]),
-          mine: joinDocumentNames(required[mode]),
-        }))}
+        differences={listModesWithChangedDocuments(known.required_documents, concurrentSettings.required_documents).map(
+          (mode) => ({
+            name: TRANSPORT_MODE_LABELS[mode],
+            theirs: joinDocumentTypeLabels(concurrentSettings.required_documents[mode]),
+            mine: joinDocumentTypeLabels(required[mode]),
+          }),
+        )}
         unrelatedNote="Required documents are unchanged. Only exception rules were changed."
         isPending={write.isPending}
         error={write.error}
@@ -128,8 +130,8 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
         {TRANSPORT_MODES.map((mode) => (
           <SearchMultiSelect
             key={mode}
-            label={MODE_LABELS[mode]}
-            description={`Default: ${joinDocumentNames(known.defaults.required_documents[mode])}`}
+            label={TRANSPORT_MODE_LABELS[mode]}
+            description={`Default: ${joinDocumentTypeLabels(known.defaults.required_documents[mode])}`}
             placeholder={(required[mode] ?? []).length === 0 ? 'None' : ''}
             data={DOCUMENT_TYPE_OPTIONS}
             value={[...(required[mode] ?? [])]}
@@ -141,7 +143,7 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
           <Button
             variant="subtle"
             color="red"
-            disabled={listChangedModes(required, known.defaults.required_documents).length === 0}
+            disabled={listModesWithChangedDocuments(required, known.defaults.required_documents).length === 0}
             onClick={() => setRequired(known.defaults.required_documents)}
           >
             Reset to default
@@ -160,6 +162,8 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
   );
 }
 
-function joinDocumentNames(types: RequiredTypes[string] | undefined): string {
-  return types === undefined || types.length === 0 ? 'none' : types.map((type) => DOCUMENT_LABELS[type]).join(', ');
+function joinDocumentTypeLabels(types: RequiredTypes[string] | undefined): string {
+  return types === undefined || types.length === 0
+    ? 'none'
+    : types.map((type) => DOCUMENT_TYPE_LABELS[type]).join(', ');
 }

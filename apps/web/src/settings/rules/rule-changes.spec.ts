@@ -1,7 +1,7 @@
 import {
   type RequiredTypes,
   type Rule,
-  listChangedModes,
+  listModesWithChangedDocuments,
   listRuleDifferences,
   validateHours,
   toRulePatch,
@@ -58,7 +58,7 @@ describe('changes to required documents', () => {
 
   it('ignores the order of required documents', () => {
     const turned = { ocean: ['packing_list', 'bill_of_lading'], air: [] } as unknown as RequiredTypes;
-    expect(listChangedModes(SOME, turned)).toEqual([]);
+    expect(listModesWithChangedDocuments(SOME, turned)).toEqual([]);
     expect(buildRequiredDocumentsPatch(SOME, turned, NONE)).toBeUndefined();
   });
 

@@ -6,7 +6,7 @@ export type RuleType = keyof Rules;
 export type Rule = Rules[RuleType];
 
 /** Values of the rule form. An empty number of hours stands for the default. */
-export interface RuleValues {
+export interface RuleFormValues {
   readonly enabled: boolean;
   readonly severity: Rule['severity'];
   readonly after_hours: number | '';
@@ -23,21 +23,21 @@ interface RulePatch {
   by_mode?: Partial<Record<Mode, number | null>>;
 }
 
-const MAX_HOURS = 8_760;
+const MAX_RULE_HOURS = 8_760;
 
-export function toRuleFormValues({ enabled, severity, after_hours, before_hours, by_mode }: Rule): RuleValues {
+export function toRuleFormValues({ enabled, severity, after_hours, before_hours, by_mode }: Rule): RuleFormValues {
   return { enabled, severity, after_hours: after_hours ?? '', before_hours: before_hours ?? '', by_mode };
 }
 
 /** Builds the merge patch that changes a rule to the values of the form. Returns undefined if nothing differs. */
-export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefined {
+export function toRulePatch(rule: Rule, values: RuleFormValues): RulePatch | undefined {
   const patch: RulePatch = {};
   if (values.enabled !== rule.enabled) patch.enabled = values.enabled;
   if (values.severity !== rule.severity) patch.severity = values.severity;
   for (const name of ['after_hours', 'before_hours'] as const) {
     if (rule[name] !== null && values[name] !== rule[name]) patch[name] = convertEmptyToNull(values[name]);
   }
-  const before = rule.by_mode as RuleValues['by_mode'];
+  const before = rule.by_mode as RuleFormValues['by_mode'];
   const modes = new Set([...Object.keys(before), ...Object.keys(values.by_mode)] as Mode[]);
   const changed = [...modes].filter((mode) => (before[mode] ?? '') !== (values.by_mode[mode] ?? ''));
   if (changed.length > 0)
@@ -48,7 +48,9 @@ export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefin
 /** Returns the error message for an invalid number of hours, or null if the number is valid. */
 export function validateHours(hours: number | string): string | null {
   if (hours === '') return null;
-  return typeof hours === 'number' && hours > 0 && hours <= MAX_HOURS ? null : `More than 0, at most ${MAX_HOURS}`;
+  return typeof hours === 'number' && hours > 0 && hours <= MAX_RULE_HOURS
+    ? null
+    : `More than 0, at most ${MAX_RULE_HOURS}`;
 }
 
 /**
@@ -118,7 +120,7 @@ export const RULE_DESCRIPTIONS: Readonly<Record<RuleType, RuleDescription>> = {
 };
 
 /** Returns the label of a rule's setting. */
-export function getSettingLabel(name: string): string {
+export function getRuleSettingLabel(name: string): string {
   const labels: Readonly<Record<string, string>> = {
     enabled: 'Opens automatically',
     severity: 'Severity',
@@ -138,7 +140,7 @@ export type RequiredTypes = WorkspaceSettings['required_documents'];
 type Types = readonly string[];
 
 /** Lists the modes whose required documents differ between two settings. */
-export function listChangedModes(before: RequiredTypes, after: RequiredTypes): readonly Mode[] {
+export function listModesWithChangedDocuments(before: RequiredTypes, after: RequiredTypes): readonly Mode[] {
   const modes = [...new Set([...Object.keys(before), ...Object.keys(after)])] as Mode[];
   return modes.filter((mode) => !haveSameDocumentTypes(before[mode] ?? [], after[mode] ?? []));
 }
@@ -152,7 +154,7 @@ export function buildRequiredDocumentsPatch(
   after: RequiredTypes,
   defaults: RequiredTypes,
 ): Record<string, RequiredTypes[string] | null> | undefined {
-  const changed = listChangedModes(before, after);
+  const changed = listModesWithChangedDocuments(before, after);
   if (changed.length === 0) return undefined;
   return Object.fromEntries(
     changed.map((mode) => [

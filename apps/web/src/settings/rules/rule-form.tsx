@@ -3,17 +3,17 @@ import { useForm } from '@mantine/form';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
-import { MODE_LABELS, type Mode } from '../../values/codes.ts';
+import { TRANSPORT_MODE_LABELS, type Mode } from '../../values/codes.ts';
 import {
   RULE_DESCRIPTIONS,
   type Rule,
   type RuleType,
-  type RuleValues,
+  type RuleFormValues,
   listRuleDifferences,
   validateHours,
   flattenRule,
   toRulePatch,
-  getSettingLabel,
+  getRuleSettingLabel,
   formatSettingValue,
   toRuleFormValues,
 } from './rule-changes.ts';
@@ -26,13 +26,13 @@ interface RuleFormProps {
   readonly onClose: () => void;
 }
 
-const TRANSPORT_MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+const TRANSPORT_MODES = Object.keys(TRANSPORT_MODE_LABELS) as readonly Mode[];
 
 /** Form for one exception rule. An empty field stands for the default. */
 export function RuleForm({ type, settings, onClose }: RuleFormProps) {
   const [rule, defaultRule] = [settings.exceptions[type], settings.defaults.exceptions[type]];
   const write = useSettingsWrite(settings, `Rule “${EXCEPTION_LABELS[type]}” saved.`, onClose);
-  const form = useForm<RuleValues>({
+  const form = useForm<RuleFormValues>({
     initialValues: toRuleFormValues(rule),
     validate: {
       after_hours: validateHours,
@@ -45,7 +45,7 @@ export function RuleForm({ type, settings, onClose }: RuleFormProps) {
   });
   const [isReset, setIsReset] = useState(false);
   const words = RULE_DESCRIPTIONS[type];
-  const save = (values: RuleValues) => {
+  const save = (values: RuleFormValues) => {
     setIsReset(false);
     const patch = toRulePatch(rule, values);
     if (patch === undefined) onClose();
@@ -55,7 +55,7 @@ export function RuleForm({ type, settings, onClose }: RuleFormProps) {
     const { concurrentSettings } = write;
     const mine = isReset ? null : toRulePatch(concurrentSettings.exceptions[type], form.values);
     return (
-      <RuleConflict
+      <RuleConflictPanel
         type={type}
         known={rule}
         concurrentSettings={concurrentSettings}
@@ -110,12 +110,12 @@ export function RuleForm({ type, settings, onClose }: RuleFormProps) {
                 {TRANSPORT_MODES.map((mode) => (
                   <NumberInput
                     key={mode}
-                    label={MODE_LABELS[mode]}
+                    label={TRANSPORT_MODE_LABELS[mode]}
                     value={form.values.by_mode[mode] ?? ''}
                     onChange={(hours) =>
                       form.setFieldValue('by_mode', { ...form.values.by_mode, [mode]: hours as number | '' })
                     }
-                    placeholder={formatModeDefault(defaultRule.by_mode, mode)}
+                    placeholder={formatDefaultHoursOfMode(defaultRule.by_mode, mode)}
                     suffix=" h"
                     min={0}
                     w={110}
@@ -170,7 +170,7 @@ function HoursField({ form, label = '', standard }: HoursFieldProps) {
   );
 }
 
-function formatModeDefault(byMode: Readonly<Record<string, number>>, mode: Mode): string {
+function formatDefaultHoursOfMode(byMode: Readonly<Record<string, number>>, mode: Mode): string {
   return byMode[mode] === undefined ? '' : `${byMode[mode]} h`;
 }
 
@@ -179,18 +179,18 @@ interface RuleConflictProps {
   /** Exception rule that was read when the form was opened. */
   readonly known: Rule;
   readonly concurrentSettings: WorkspaceSettings;
-  readonly mine: RuleValues;
+  readonly mine: RuleFormValues;
   readonly isPending: boolean;
   readonly error: Error | null;
   readonly onKeepMine: () => void;
   readonly onKeepTheirs: () => void;
 }
 
-function RuleConflict({ type, known, concurrentSettings, mine, ...rest }: RuleConflictProps) {
+function RuleConflictPanel({ type, known, concurrentSettings, mine, ...rest }: RuleConflictProps) {
   const theirs = concurrentSettings.exceptions[type];
-  const [now, wanted] = [flattenRule(theirs), flattenRule(convertToRule(mine))];
+  const [now, wanted] = [flattenRule(theirs), flattenRule(convertFormValuesToRule(mine))];
   const differing = listRuleDifferences(known, theirs).map((name) => ({
-    name: getSettingLabel(name),
+    name: getRuleSettingLabel(name),
     theirs: formatSettingValue(now[name]),
     mine: formatSettingValue(wanted[name]),
   }));
@@ -205,7 +205,7 @@ function RuleConflict({ type, known, concurrentSettings, mine, ...rest }: RuleCo
   );
 }
 
-function convertToRule({ after_hours, before_hours, by_mode, ...rest }: RuleValues): Rule {
+function convertFormValuesToRule({ after_hours, before_hours, by_mode, ...rest }: RuleFormValues): Rule {
   const modes = Object.entries(by_mode).filter(([, hours]) => hours !== '');
   return {
     ...rest,

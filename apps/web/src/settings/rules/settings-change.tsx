@@ -6,8 +6,8 @@ import { describeFailure, isOutdatedVersionError } from '../../app/failures.ts';
 import { useApiWrite } from '../../app/write.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { LocalTime } from '../../values/time.tsx';
-import { getMemberName, usersQuery } from '../team/team.ts';
+import { LocalTimeText } from '../../values/time.tsx';
+import { getTeamMemberName, usersQuery } from '../team/team.ts';
 
 const RECHECK_POLL_INTERVAL_MS = 2_000;
 
@@ -101,13 +101,13 @@ export function SettingsConflictPanel({
   onKeepMine,
   onKeepTheirs,
 }: SettingsConflictPanelProps) {
-  const by = useLastEditor(concurrentSettings);
+  const by = useLastEditorName(concurrentSettings);
   return (
     <Stack>
       <Alert color="orange" role="alert" title="The settings have changed">
         <Text size="sm">
           {`${by} changed the settings while you were editing. Your changes are not saved yet. Time of the change: `}
-          <LocalTime value={concurrentSettings.updated_at} />
+          <LocalTimeText value={concurrentSettings.updated_at} />
         </Text>
       </Alert>
       {differences.length === 0 ? (
@@ -160,7 +160,7 @@ export function SaveErrorAlert({ error }: { readonly error: Error | null }) {
  * shows the progress.
  */
 export function LastSettingsChangeNote({ settings }: { readonly settings: WorkspaceSettings }) {
-  const by = useLastEditor(settings);
+  const by = useLastEditorName(settings);
   const { updated_at, recheck } = settings;
   if (updated_at === null)
     return (
@@ -172,7 +172,7 @@ export function LastSettingsChangeNote({ settings }: { readonly settings: Worksp
     <Group gap="xs" role="status">
       <Text size="sm" c="dimmed" component="span">
         {`Last changed by ${by}: `}
-        <LocalTime value={updated_at} />
+        <LocalTimeText value={updated_at} />
       </Text>
       {recheck !== null && recheck.state !== 'done' && (
         <>
@@ -194,11 +194,11 @@ export function LastSettingsChangeNote({ settings }: { readonly settings: Worksp
 }
 
 /** Returns the name of the user who last changed the settings. */
-function useLastEditor({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
+function useLastEditorName({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
   const { user } = useSession();
   const users = useQuery(usersQuery(useEnvironment()));
   if (updated_by?.id === user?.id) return 'you';
   const found = users.data?.find(({ id }) => id === updated_by?.id);
-  if (found !== undefined) return getMemberName(found);
+  if (found !== undefined) return getTeamMemberName(found);
   return updated_by?.type === 'user' ? 'another user' : 'a system';
 }

@@ -1,7 +1,7 @@
 import { Alert, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { SecretDialog } from '../../app/one-time-secret.tsx';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
@@ -10,7 +10,7 @@ import {
   type ApiKey,
   type ServiceAccount,
   apiKeysQuery,
-  canCreateKeysFor,
+  canCreateKeysForServiceAccount,
   getKeyState,
 } from '../api-keys/key-queries.ts';
 
@@ -22,7 +22,7 @@ interface AccountKeysProps {
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
 
-export function AccountKeysDialog({ account, onClose }: AccountKeysProps) {
+export function ServiceAccountKeysDialog({ account, onClose }: AccountKeysProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   return (
@@ -66,7 +66,7 @@ function AccountKeyList({
         <Text size="sm" c="dimmed">
           {ROLE_LABELS[account.role]}. {ROLE_DESCRIPTIONS[account.role]}
         </Text>
-        {canCreateKeysFor(account, isAdmin) && (
+        {canCreateKeysForServiceAccount(account, isAdmin) && (
           <Button onClick={() => onOpenDialog({ kind: 'create' })}>Create key</Button>
         )}
       </Group>
@@ -75,7 +75,7 @@ function AccountKeyList({
           Keys of this account are rejected until it is enabled again.
         </Alert>
       )}
-      <QueryView query={keys} what="its keys">
+      <QueryResultPanel query={keys} what="its keys">
         {(all) => {
           const active = all.filter((key) => key.owner.id === account.id && getKeyState(key, Date.now()) === 'active');
           if (active.length === 0)
@@ -86,7 +86,7 @@ function AccountKeyList({
             );
           return <ApiKeyTable keys={active} onRotate={(key) => onOpenDialog({ kind: 'rotate', key })} />;
         }}
-      </QueryView>
+      </QueryResultPanel>
     </Stack>
   );
 }

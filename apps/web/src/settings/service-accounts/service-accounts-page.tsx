@@ -19,26 +19,26 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { getFieldErrors, isOutdatedVersionError } from '../../app/failures.ts';
 import { confirmAction } from '../../app/overlays.tsx';
-import { PageHeader, FormErrorAlert, QueryView } from '../../app/page.tsx';
+import { PageHeader, FormErrorAlert, QueryResultPanel } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { useApiWrite } from '../../app/write.ts';
-import { PermissionGate, RequirePermission } from '../../session/permissions.tsx';
+import { PermissionGuardedButton, PagePermissionGate } from '../../session/permissions.tsx';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission } from '../../session/session.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { type ServiceAccount, apiKeysQuery, serviceAccountsQuery, getKeyState } from '../api-keys/key-queries.ts';
 import { RoleField } from '../settings-parts.tsx';
-import { AccountKeysDialog } from './account-keys.tsx';
+import { ServiceAccountKeysDialog } from './account-keys.tsx';
 
 export function ServiceAccountsPage() {
   return (
-    <RequirePermission permission="keys:manage">
-      <ServiceAccounts />
-    </RequirePermission>
+    <PagePermissionGate permission="keys:manage">
+      <ServiceAccountsSection />
+    </PagePermissionGate>
   );
 }
 
-function ServiceAccounts() {
+function ServiceAccountsSection() {
   const accounts = useQuery(serviceAccountsQuery(useEnvironment()));
   const { account: shownId } = useSearch({ from: '/signed-in/settings/service-accounts' });
   const navigate = useNavigate({ from: '/settings/service-accounts' });
@@ -52,14 +52,14 @@ function ServiceAccounts() {
         title="Service accounts"
         about="Accounts for your systems, each with one role. Their keys keep working when a user leaves."
         actions={
-          <PermissionGate permission="workspace:admin">
+          <PermissionGuardedButton permission="workspace:admin">
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setForm({})}>
               Create account
             </Button>
-          </PermissionGate>
+          </PermissionGuardedButton>
         }
       />
-      <QueryView query={accounts} what="the service accounts">
+      <QueryResultPanel query={accounts} what="the service accounts">
         {(all) => (
           <>
             {all.length === 0 ? (
@@ -74,10 +74,10 @@ function ServiceAccounts() {
                 onChange={(account) => setForm({ account })}
               />
             )}
-            <AccountKeysDialog account={all.find(({ id }) => id === shownId)} onClose={() => show()} />
+            <ServiceAccountKeysDialog account={all.find(({ id }) => id === shownId)} onClose={() => show()} />
           </>
         )}
-      </QueryView>
+      </QueryResultPanel>
       <Modal
         opened={form !== undefined}
         onClose={closeForm}
@@ -153,7 +153,7 @@ function ServiceAccountTable({ accounts, onKeys, onChange }: ServiceAccountTable
               </Table.Td>
               <Table.Td ta="end">{keysOf(account)}</Table.Td>
               <Table.Td>
-                <LocalTime value={account.created_at} day />
+                <LocalTimeText value={account.created_at} day />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
                 {mayChange && <ServiceAccountMenu account={account} onChange={onChange} />}

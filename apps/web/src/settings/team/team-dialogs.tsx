@@ -7,9 +7,9 @@ import { OneTimeSecret } from '../../app/one-time-secret.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { RoleField } from '../settings-parts.tsx';
-import { type Member, getMemberName } from './team.ts';
+import { type Member, getTeamMemberName } from './team.ts';
 
 export function InviteMemberForm({ onClose }: { readonly onClose: () => void }) {
   const client = useApi();
@@ -56,7 +56,7 @@ export function ChangeRoleForm({ member, onClose }: { readonly member: Member; r
   const [known, setKnown] = useState(member);
   const change = useApiWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
-    done: ({ role: now }) => `${getMemberName(member)} is ${ROLE_LABELS[now]} now.`,
+    done: ({ role: now }) => `${getTeamMemberName(member)} is ${ROLE_LABELS[now]} now.`,
     invalidates: [['users'], ['api-keys']],
     onDone: onClose,
     showsError: (error) => {
@@ -73,7 +73,7 @@ export function ChangeRoleForm({ member, onClose }: { readonly member: Member; r
     <Stack>
       {isOutdatedVersionError(change.error) && known.version !== member.version && (
         <Alert color="yellow" role="alert" title="The member has changed">
-          {`Another administrator changed ${getMemberName(known)}. The current role is ${ROLE_LABELS[known.role]}. Save again to overwrite it.`}
+          {`Another administrator changed ${getTeamMemberName(known)}. The current role is ${ROLE_LABELS[known.role]}. Save again to overwrite it.`}
         </Alert>
       )}
       {change.isError && !isOutdatedVersionError(change.error) && (
@@ -81,7 +81,7 @@ export function ChangeRoleForm({ member, onClose }: { readonly member: Member; r
           {describeFailure(change.error).message}
         </Alert>
       )}
-      <Text size="sm">{`The role applies to all sessions and keys of ${getMemberName(member)} within five seconds.`}</Text>
+      <Text size="sm">{`The role applies to all sessions and keys of ${getTeamMemberName(member)} within five seconds.`}</Text>
       <RoleField value={role} onChange={setRole} />
       <Group justify="end">
         <Button variant="default" onClick={onClose}>
@@ -120,8 +120,8 @@ export function CreateLinkForm({ member, onClose }: { readonly member: Member; r
     <Stack>
       <Text size="sm">
         {member.status === 'invited'
-          ? `A new link replaces the current invitation link of ${getMemberName(member)}.`
-          : `${getMemberName(member)} can set a new password with the link. Their sessions end within five seconds. The current password works until they set a new one.`}
+          ? `A new link replaces the current invitation link of ${getTeamMemberName(member)}.`
+          : `${getTeamMemberName(member)} can set a new password with the link. Their sessions end within five seconds. The current password works until they set a new one.`}
       </Text>
       {member.status === 'active' && (
         <Checkbox
@@ -161,7 +161,7 @@ export function OneTimeLinkPanel({ email, url, until, onClose }: OneTimeLinkProp
         about={
           <>
             {`Send the link to ${email} over a channel you trust. Anyone who has the link can set the password. The link works once and expires at this time: `}
-            <LocalTime value={until} />
+            <LocalTimeText value={until} />
           </>
         }
       />

@@ -18,16 +18,23 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { confirmAction } from '../../app/overlays.tsx';
-import { PageHeader, QueryView } from '../../app/page.tsx';
+import { PageHeader, QueryResultPanel } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { SecretDialog } from '../../app/one-time-secret.tsx';
 import { useApiWrite } from '../../app/write.ts';
-import { RequirePermission } from '../../session/permissions.tsx';
+import { PagePermissionGate } from '../../session/permissions.tsx';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { ChangeRoleForm, InviteMemberForm, OneTimeLinkPanel, CreateLinkForm } from './team-dialogs.tsx';
-import { MEMBER_STATUS_LABELS, type Member, type TeamSearch, getMemberName, findMembers, usersQuery } from './team.ts';
+import {
+  MEMBER_STATUS_LABELS,
+  type Member,
+  type TeamUrlParameters,
+  getTeamMemberName,
+  findTeamMembers,
+  usersQuery,
+} from './team.ts';
 
 type TeamDialog =
   | { readonly kind: 'invite' }
@@ -44,17 +51,18 @@ const DIALOG_TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
 
 export function TeamPage() {
   return (
-    <RequirePermission permission="workspace:admin">
-      <TeamMembers />
-    </RequirePermission>
+    <PagePermissionGate permission="workspace:admin">
+      <TeamMembersPanel />
+    </PagePermissionGate>
   );
 }
 
-function TeamMembers() {
+function TeamMembersPanel() {
   const users = useQuery(usersQuery(useEnvironment()));
   const { q, removed } = useSearch({ from: '/signed-in/settings/team' });
   const navigate = useNavigate({ from: '/settings/team' });
-  const change = (changes: TeamSearch) => void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
+  const change = (changes: TeamUrlParameters) =>
+    void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
   const [dialog, setDialog] = useState<TeamDialog>();
   const close = () => setDialog(undefined);
   return (
@@ -83,13 +91,13 @@ function TeamMembers() {
           onChange={(event) => change({ removed: event.currentTarget.checked || undefined })}
         />
       </Group>
-      <QueryView query={users} what="the team">
+      <QueryResultPanel query={users} what="the team">
         {(all) => {
-          const found = findMembers(all, { q, removed });
+          const found = findTeamMembers(all, { q, removed });
           if (found.length === 0) return <Alert title="No members found">Try another name or e-mail.</Alert>;
           return <MemberTable members={found} onOpenDialog={setDialog} />;
         }}
-      </QueryView>
+      </QueryResultPanel>
       <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && DIALOG_TITLES[dialog.kind]}>
         {dialog?.kind === 'invite' && <InviteMemberForm onClose={close} />}
         {dialog?.kind === 'role' && <ChangeRoleForm member={dialog.member} onClose={close} />}
@@ -135,7 +143,7 @@ function MemberTable({ members, onOpenDialog }: MemberTableProps) {
               <Table.Td>
                 <Stack gap={0}>
                   <Text size="sm" fw={500}>
-                    {getMemberName(member)}
+                    {getTeamMemberName(member)}
                   </Text>
                   {member.name !== null && (
                     <Text size="xs" c="dimmed">
@@ -151,7 +159,7 @@ function MemberTable({ members, onOpenDialog }: MemberTableProps) {
                 </Badge>
               </Table.Td>
               <Table.Td>
-                <LocalTime value={member.last_seen_at} />
+                <LocalTimeText value={member.last_seen_at} />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
                 {member.id === user?.id ? (
@@ -190,7 +198,7 @@ function MemberMenu({
   const client = useApi();
   const touches = [['users'], ['api-keys']];
   const isInvited = member.status === 'invited';
-  const name = getMemberName(member);
+  const name = getTeamMemberName(member);
   const remove = useApiWrite({
     write: () => client.users.deactivate(member.id),
     done: isInvited ? 'Invitation revoked.' : `${name} is removed.`,

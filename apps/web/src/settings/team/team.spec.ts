@@ -1,4 +1,4 @@
-import { type Member, findMembers, readTeamSearch } from './team.ts';
+import { type Member, findTeamMembers, readTeamUrlParameters } from './team.ts';
 
 const member = (name: string | null, email: string, status: Member['status'] = 'active') =>
   ({ name, email, status }) as Member;
@@ -11,16 +11,16 @@ const ALL = [
 const emails = (found: readonly Member[]) => found.map(({ email }) => email);
 
 it('lists members by name, and removed members only on request', () => {
-  expect(emails(findMembers(ALL, {}))).toEqual(['ann@example.com', 'bob@example.com', 'zoe@example.com']);
-  expect(emails(findMembers(ALL, { removed: true }))).toContain('old@example.com');
+  expect(emails(findTeamMembers(ALL, {}))).toEqual(['ann@example.com', 'bob@example.com', 'zoe@example.com']);
+  expect(emails(findTeamMembers(ALL, { removed: true }))).toContain('old@example.com');
 });
 
 it('finds members by part of a name or e-mail address, regardless of case', () => {
-  expect(emails(findMembers(ALL, { q: ' ZOË ' }))).toEqual(['zoe@example.com']);
-  expect(emails(findMembers(ALL, { q: 'bob@' }))).toEqual(['bob@example.com']);
+  expect(emails(findTeamMembers(ALL, { q: ' ZOË ' }))).toEqual(['zoe@example.com']);
+  expect(emails(findTeamMembers(ALL, { q: 'bob@' }))).toEqual(['bob@example.com']);
 });
 
 it('ignores unknown parameters of the page URL', () => {
-  expect(readTeamSearch({ q: 7, removed: true, other: 'x' })).toEqual({ q: '7', removed: true });
-  expect(readTeamSearch({ q: '', removed: 'yes' })).toEqual({});
+  expect(readTeamUrlParameters({ q: 7, removed: true, other: 'x' })).toEqual({ q: '7', removed: true });
+  expect(readTeamUrlParameters({ q: '', removed: 'yes' })).toEqual({});
 });

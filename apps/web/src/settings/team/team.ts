@@ -10,14 +10,14 @@ export const usersQuery = (environment: Environment) =>
 
 export type Member = Awaited<ReturnType<ReturnType<typeof getApiClient>['users']['get']>>;
 
-export interface TeamSearch {
+export interface TeamUrlParameters {
   /** Search text: part of a name or of an e-mail address. */
   readonly q?: string | undefined;
   /** True if the list includes removed members. */
   readonly removed?: boolean | undefined;
 }
 
-export function readTeamSearch({ q, removed }: Record<string, unknown>): TeamSearch {
+export function readTeamUrlParameters({ q, removed }: Record<string, unknown>): TeamUrlParameters {
   const text = typeof q === 'number' ? String(q) : q;
   return {
     ...(typeof text === 'string' && text !== '' && { q: text }),
@@ -32,15 +32,18 @@ export const MEMBER_STATUS_LABELS: Readonly<Record<Member['status'], string>> = 
 };
 
 /** Returns the members that match the search text, sorted by name. */
-export function findMembers(members: readonly Member[], { q = '', removed = false }: TeamSearch): readonly Member[] {
+export function findTeamMembers(
+  members: readonly Member[],
+  { q = '', removed = false }: TeamUrlParameters,
+): readonly Member[] {
   const part = q.trim().toLowerCase();
   return members
     .filter(({ status }) => removed || status !== 'deactivated')
     .filter(({ name, email }) => `${name ?? ''} ${email}`.toLowerCase().includes(part))
-    .toSorted((one, other) => getMemberName(one).localeCompare(getMemberName(other)));
+    .toSorted((one, other) => getTeamMemberName(one).localeCompare(getTeamMemberName(other)));
 }
 
 /** Returns the name of a member. A member who has not joined has no name, so the e-mail address is returned. */
-export function getMemberName({ name, email }: Pick<Member, 'name' | 'email'>): string {
+export function getTeamMemberName({ name, email }: Pick<Member, 'name' | 'email'>): string {
   return name ?? email;
 }

@@ -2,12 +2,12 @@ import type { BodyOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
 import { type EventType, getEventLabel } from '../../values/event-types.ts';
 import type { DeliveryStatus, FailureReason } from './webhook-search.ts';
 
-interface StatusLabel {
+interface StatusLabelAndColor {
   readonly label: string;
   readonly color: string;
 }
 
-export const ENDPOINT_STATUS_LABELS: Readonly<Record<WebhookEndpoint['status'], StatusLabel>> = {
+export const ENDPOINT_STATUS_LABELS: Readonly<Record<WebhookEndpoint['status'], StatusLabelAndColor>> = {
   pending_verification: { label: 'Pending verification', color: 'yellow' },
   verified: { label: 'Verified, not enabled', color: 'blue' },
   enabled: { label: 'Enabled', color: 'green' },
@@ -19,7 +19,7 @@ export const DISABLED_REASON_LABELS: Readonly<Record<NonNullable<WebhookEndpoint
   gone: 'The endpoint responded with 410 Gone: it accepts no more events.',
 };
 
-export const DELIVERY_STATUS_LABELS: Readonly<Record<DeliveryStatus, StatusLabel>> = {
+export const DELIVERY_STATUS_LABELS: Readonly<Record<DeliveryStatus, StatusLabelAndColor>> = {
   pending: { label: 'Pending', color: 'gray' },
   retrying: { label: 'Retrying', color: 'yellow' },
   succeeded: { label: 'Succeeded', color: 'green' },
@@ -51,7 +51,7 @@ export function getReasonLabel(code: string): string {
   return FAILURE_REASON_LABELS[code as FailureReason] ?? REASON_LABELS_OF_OTHER_FAILURES[code] ?? code;
 }
 
-export const REPLAY_STATUS_LABELS: Readonly<Record<WebhookReplay['status'], StatusLabel>> = {
+export const REPLAY_STATUS_LABELS: Readonly<Record<WebhookReplay['status'], StatusLabelAndColor>> = {
   running: { label: 'Running', color: 'blue' },
   completed: { label: 'Completed', color: 'green' },
   canceled: { label: 'Canceled', color: 'gray' },
@@ -65,8 +65,8 @@ export const REPLAYED_STATUS_OPTIONS: Readonly<Record<WebhookReplay['statuses'][
 };
 
 /** Converts labels to the options of a select field. */
-export const toSelectOptions = <Value extends string>(words: Readonly<Record<Value, StatusLabel | string>>) =>
-  (Object.entries(words) as [Value, StatusLabel | string][]).map(([value, text]) => ({
+export const toSelectOptions = <Value extends string>(words: Readonly<Record<Value, StatusLabelAndColor | string>>) =>
+  (Object.entries(words) as [Value, StatusLabelAndColor | string][]).map(([value, text]) => ({
     value,
     label: typeof text === 'string' ? text : text.label,
   }));
@@ -106,8 +106,8 @@ export function calculateProgressPercentages({ status, matched, done, failed }: 
   return { done: (100 * done) / matched, failed: (100 * failed) / matched };
 }
 
-const REPLAY_DAY_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const SELECTED_STATUS_LABELS: Readonly<Record<ReplayedStatus, string>> = {
+const REPLAY_TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const REPLAYED_STATUS_LABELS: Readonly<Record<ReplayedStatus, string>> = {
   dead_lettered: 'dead letters',
   missed: 'missed',
   discarded: 'discarded',
@@ -119,9 +119,9 @@ export function describeReplay(replay: WebhookReplay): string {
   const { since, until, event_types, statuses, reasons, delivery_ids } = replay;
   if (delivery_ids !== null) return `${delivery_ids.length} selected`;
   const parts = [
-    statuses.map((status) => SELECTED_STATUS_LABELS[status]).join(', '),
-    since === null ? undefined : `from ${REPLAY_DAY_FORMAT.format(new Date(since))}`,
-    `to ${REPLAY_DAY_FORMAT.format(new Date(until))}`,
+    statuses.map((status) => REPLAYED_STATUS_LABELS[status]).join(', '),
+    since === null ? undefined : `from ${REPLAY_TIME_FORMAT.format(new Date(since))}`,
+    `to ${REPLAY_TIME_FORMAT.format(new Date(until))}`,
     event_types?.map(getEventLabel).join(', '),
     reasons?.map(getReasonLabel).join(', '),
   ];

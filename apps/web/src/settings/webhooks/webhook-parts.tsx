@@ -4,17 +4,17 @@ import type { WebhookDelivery, WebhookEndpoint } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { LinkAnchor } from '../../app/page.tsx';
 import { getEventLabel } from '../../values/event-types.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import classes from './webhook-parts.module.css';
 import type { DeliveryStatus } from './webhook-search.ts';
 import { DELIVERY_STATUS_LABELS, ENDPOINT_STATUS_LABELS, getReasonLabel } from './webhook-labels.ts';
 
-interface StatusLabel {
+interface StatusLabelAndColor {
   readonly label: string;
   readonly color: string;
 }
 
-export function StatusBadge({ words: { label, color } }: { readonly words: StatusLabel }) {
+export function StatusBadge({ words: { label, color } }: { readonly words: StatusLabelAndColor }) {
   return (
     <Badge color={color} variant="light" tt="none" miw="max-content" autoContrast>
       {label}
@@ -94,7 +94,11 @@ export function DeliveryLink({ delivery }: { readonly delivery: Pick<WebhookDeli
 /**
  * Shows the result of the endpoint's last verification. If the verification failed, the endpoint's response is shown.
  */
-export function VerificationOutcome({ verification }: { readonly verification: WebhookEndpoint['last_verification'] }) {
+export function VerificationOutcomeAlert({
+  verification,
+}: {
+  readonly verification: WebhookEndpoint['last_verification'];
+}) {
   if (verification === null) return null;
   const { at, ok, error } = verification;
   return (
@@ -105,7 +109,7 @@ export function VerificationOutcome({ verification }: { readonly verification: W
         <Group gap="xs">
           {ok ? 'The endpoint responded with the token' : getReasonLabel(error?.code ?? '')}
           <Text span size="xs">
-            <LocalTime value={at} />
+            <LocalTimeText value={at} />
           </Text>
         </Group>
       }

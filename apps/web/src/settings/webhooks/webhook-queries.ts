@@ -3,7 +3,7 @@ import type { QueryOf, WebhookDelivery } from '@tracking/client';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { getStatsStart } from './endpoints/stats-series.ts';
-import { type DeliverySearch, type StatsWindow, parseStatuses } from './webhook-search.ts';
+import { type DeliveryUrlParameters, type StatsWindow, parseStatuses } from './webhook-search.ts';
 
 /**
  * Polling interval of endpoints and deliveries in milliseconds. No events report their changes. Polling stops while the
@@ -15,7 +15,7 @@ const PAGE_SIZE = 50;
 
 /** Keys of the queries that are refetched after a change to an endpoint. */
 export const ENDPOINT_QUERY_KEYS = [['webhook-endpoints'], ['webhook-endpoint'], ['webhook-stats']];
-export const DELIVERY_QUERY_KEYS = [
+export const DELIVERY_QUERY_CACHE_KEYS = [
   ...['webhook-deliveries', 'webhook-deliveries-newest', 'webhook-delivery', 'webhook-dead-letters'].map((kind) => [
     kind,
   ]),
@@ -57,7 +57,7 @@ export const endpointStatsQuery = (environment: Environment, id: string, window:
     refetchInterval: window === 'day' ? POLL_INTERVAL_MS * 2 : STATS_POLL_INTERVAL_MS,
   });
 
-const toDeliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listWebhookDeliveries'> => ({
+const toDeliveryFilter = ({ status, ...search }: DeliveryUrlParameters): QueryOf<'listWebhookDeliveries'> => ({
   ...search,
   limit: PAGE_SIZE,
   ...(status !== undefined && { status: parseStatuses(status) }),
@@ -67,7 +67,7 @@ const toDeliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listW
  * Query of deliveries, page by page, in their state at the first read. {@link newestDeliveriesQuery} provides later
  * changes.
  */
-export function deliveriesQuery(environment: Environment, search: DeliverySearch) {
+export function deliveriesQuery(environment: Environment, search: DeliveryUrlParameters) {
   return infiniteQueryOptions({
     queryKey: ['webhook-deliveries', environment, search],
     queryFn: ({ pageParam, signal }) =>
@@ -80,7 +80,7 @@ export function deliveriesQuery(environment: Environment, search: DeliverySearch
   });
 }
 
-export const newestDeliveriesQuery = (environment: Environment, search: DeliverySearch) =>
+export const newestDeliveriesQuery = (environment: Environment, search: DeliveryUrlParameters) =>
   queryOptions({
     queryKey: ['webhook-deliveries-newest', environment, search],
     queryFn: async ({ signal }) =>
@@ -95,7 +95,7 @@ export const deliveryQuery = (environment: Environment, id: string) =>
     refetchInterval: ({ state: { data } }) => (data?.completed_at == null ? POLL_INTERVAL_MS / 2 : POLL_INTERVAL_MS),
   });
 
-export const deadLettersQuery = (environment: Environment, search: QueryOf<'summarizeWebhookDeadLetters'>) =>
+export const deadLetterSummaryQuery = (environment: Environment, search: QueryOf<'summarizeWebhookDeadLetters'>) =>
   queryOptions({
     queryKey: ['webhook-dead-letters', environment, search],
     queryFn: ({ signal }) => getApiClient(environment).webhookDeadLetters.summary(search, { signal }),
@@ -114,7 +114,7 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
       data?.some(({ status }) => status === 'running') ? POLL_INTERVAL_MS / 5 : POLL_INTERVAL_MS * 2,
   });
 
-interface RefreshedDeliveries {
+interface RefreshedDeliveryList {
   readonly rows: readonly WebhookDelivery[];
   /** Number of new deliveries that the list does not contain yet. */
   readonly newer: number;
@@ -124,7 +124,7 @@ interface RefreshedDeliveries {
 export function mergeNewestDeliveries(
   read: readonly WebhookDelivery[],
   newest: readonly WebhookDelivery[],
-): RefreshedDeliveries {
+): RefreshedDeliveryList {
   const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
   const known = new Set(read.map(({ id }) => id));
   const rows = read.map((delivery) => {

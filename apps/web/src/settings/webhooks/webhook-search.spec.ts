@@ -1,8 +1,8 @@
 import {
   DELIVERY_STATUS_NAMES,
   FAILURE_REASON_NAMES,
-  readDeadLetterSearch,
-  readDeliverySearch,
+  readDeadLetterUrlParameters,
+  readDeliveryUrlParameters,
   toDeadLetterSelection,
 } from './webhook-search.ts';
 import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS } from './webhook-labels.ts';
@@ -17,7 +17,7 @@ describe('delivery search', () => {
         reason: 'timeout',
         since: '2026-11-23T09:30:00.000Z',
       };
-      expect(readDeliverySearch(search)).toEqual(search);
+      expect(readDeliveryUrlParameters(search)).toEqual(search);
     });
 
     it('accepts each known status and reason', () => {
@@ -33,10 +33,10 @@ describe('delivery search', () => {
       { reason: 'boredom' },
       { since: 'yesterday' },
       { anything: 'else' },
-    ])('ignores invalid parameters: %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
+    ])('ignores invalid parameters: %j', (search) => expect(readDeliveryUrlParameters(search)).toEqual({}));
 
     it('ignores an unknown status among several', () =>
-      expect(readDeliverySearch({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
+      expect(readDeliveryUrlParameters({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
   });
 });
 
@@ -45,7 +45,7 @@ describe('dead letter search', () => {
 
   describe('a bulk operation on dead letters', () => {
     it('applies the filters of the page URL, except the status', () =>
-      expect(readDeadLetterSearch({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
+      expect(readDeadLetterUrlParameters({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
 
     it('covers all matching dead letters without a selection', () => {
       expect(toDeadLetterSelection({}, new Set())).toEqual({});

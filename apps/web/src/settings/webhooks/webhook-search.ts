@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from '../../values/event-types.ts';
 import { parseUrlTime } from '../../values/zones.ts';
 
 /** Filters of the delivery list that the page URL contains. */
-export interface DeliverySearch {
+export interface DeliveryUrlParameters {
   readonly endpoint_id?: string | undefined;
   readonly event_id?: string | undefined;
   readonly event_type?: EventType | undefined;
@@ -26,9 +26,9 @@ export function parseStatuses(named: unknown): readonly DeliveryStatus[] {
 }
 
 /** Parses the filters of the delivery list from the page URL. Invalid values are ignored. */
-export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch {
+export function readDeliveryUrlParameters(raw: Record<string, unknown>): DeliveryUrlParameters {
   const status = parseStatuses(raw['status']);
-  const values: DeliverySearch = {
+  const values: DeliveryUrlParameters = {
     endpoint_id: parseId('whe', raw['endpoint_id']),
     event_id: parseId('evt', raw['event_id']),
     event_type: parseAllowedValue(EVENT_TYPES, raw['event_type']),
@@ -41,22 +41,23 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
 }
 
 /** Filters of the dead letters that the page URL contains. */
-export type DeadLetterSearch = Omit<DeliverySearch, 'status' | 'event_id'>;
+export type DeadLetterUrlParameters = Omit<DeliveryUrlParameters, 'status' | 'event_id'>;
 
-export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSearch {
-  const { status: _same, event_id: _one, ...search } = readDeliverySearch(raw);
+export function readDeadLetterUrlParameters(raw: Record<string, unknown>): DeadLetterUrlParameters {
+  const { status: _same, event_id: _one, ...search } = readDeliveryUrlParameters(raw);
   return search;
 }
 
 /** Converts the filters to the query of the dead-letter summary. */
-export const toSummaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
+export const toDeadLetterSummaryQuery = (search: DeadLetterUrlParameters): QueryOf<'summarizeWebhookDeadLetters'> =>
+  search;
 
 /**
  * Returns the selection of dead letters for a request: the selected deliveries, otherwise the filters for all that
  * match.
  */
 export function toDeadLetterSelection(
-  search: DeadLetterSearch,
+  search: DeadLetterUrlParameters,
   chosen: ReadonlySet<string>,
 ): BodyOf<'replayWebhookDeadLetters'> {
   if (chosen.size > 0) return { delivery_ids: [...chosen] };
@@ -75,15 +76,15 @@ export type EndpointTab = (typeof ENDPOINT_TABS)[number];
  * State of the endpoint page in the page URL: the open tab, the time window of the statistics and the filters of the
  * deliveries.
  */
-export interface EndpointSearch extends Omit<DeliverySearch, 'endpoint_id'> {
+export interface EndpointUrlParameters extends Omit<DeliveryUrlParameters, 'endpoint_id'> {
   /** Name of the open tab. The default is `overview`. */
   readonly tab?: EndpointTab | undefined;
   /** Time window of the statistics. The default is one day. */
   readonly window?: StatsWindow | undefined;
 }
 
-export function readEndpointSearch(raw: Record<string, unknown>): EndpointSearch {
-  const { endpoint_id: _path, ...deliveries } = readDeliverySearch(raw);
+export function readEndpointUrlParameters(raw: Record<string, unknown>): EndpointUrlParameters {
+  const { endpoint_id: _path, ...deliveries } = readDeliveryUrlParameters(raw);
   const tab = ENDPOINT_TABS.find((known) => known === raw['tab']);
   const window = STATS_WINDOW_OPTIONS.find(({ value }) => value === raw['window'])?.value;
   return { ...deliveries, ...(tab && { tab }), ...(window && { window }) };

@@ -1,13 +1,13 @@
 import { Tabs } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { RequirePermission } from '../../session/permissions.tsx';
+import { PagePermissionGate } from '../../session/permissions.tsx';
 
 /** Parent of all webhook pages. Only users who may manage webhooks see them. */
 export function WebhooksSection() {
   return (
-    <RequirePermission permission="webhooks:manage">
+    <PagePermissionGate permission="webhooks:manage">
       <Outlet />
-    </RequirePermission>
+    </PagePermissionGate>
   );
 }
 

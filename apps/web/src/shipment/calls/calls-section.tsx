@@ -1,16 +1,16 @@
 import { Accordion, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { TitledCard } from '../parts.tsx';
-import { useShipment } from '../shipment-queries.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import { type ExampleApiRequest, listExampleApiRequests } from './example-calls.ts';
 import { CurlCommand, CodeSnippet } from './snippet.tsx';
 
 /** Section that shows the shipment as JSON and the API requests of the page as curl commands. */
 export function ApiRequestsSection() {
-  const shipment = useShipment();
+  const shipment = useShipmentOfPage();
   return (
     <Stack gap="sm">
       <TitledCard title="Shipment as JSON">
@@ -33,7 +33,7 @@ export function ApiRequestsSection() {
               </Accordion.Control>
               <Accordion.Panel>
                 <CurlCommand method={call.method} path={call.path} body={call.body} />
-                {call.read !== undefined && <ExampleApiResponse path={call.path} read={call.read} />}
+                {call.read !== undefined && <SendExampleRequestButton path={call.path} read={call.read} />}
               </Accordion.Panel>
             </Accordion.Item>
           ))}
@@ -49,8 +49,8 @@ interface ExampleApiResponseProps {
 }
 
 /** Button that sends the example request and shows the response. */
-function ExampleApiResponse({ path, read }: ExampleApiResponseProps) {
-  const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
+function SendExampleRequestButton({ path, read }: ExampleApiResponseProps) {
+  const [client, environment, { id }] = [useApi(), useEnvironment(), useShipmentOfPage()];
   const [asks, setAsks] = useState(false);
   const answer = useQuery({
     queryKey: ['answer', environment, id, path],
@@ -65,8 +65,8 @@ function ExampleApiResponse({ path, read }: ExampleApiResponseProps) {
     );
   }
   return (
-    <QueryView query={answer} what="the response">
+    <QueryResultPanel query={answer} what="the response">
       {(body) => <CodeSnippet text={JSON.stringify(body, null, 2)} what="the response" />}
-    </QueryView>
+    </QueryResultPanel>
   );
 }

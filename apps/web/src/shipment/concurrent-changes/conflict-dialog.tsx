@@ -1,19 +1,19 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { usePlaces } from '../../values/place.tsx';
-import { LocalTime } from '../../values/time.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import {
-  createZoneFinder,
-  findRoutePorts,
-  listEntryPorts,
+  createPortZoneFinder,
+  getRoutePortsOfShipment,
+  listPortsOfHistoryEntries,
   listResourceDifferences,
   listRoutePorts,
 } from '../history/history-ports.ts';
 import { describeHistoryEntry, formatActor } from '../history/history-sentences.ts';
 import { formatFieldPath, formatStoredValue } from '../history/value-labels.ts';
-import type { ResourceConflict } from './guarded-write.ts';
+import type { ConflictingResourceVersions } from './guarded-write.ts';
 
 interface ConflictDialogProps<Thing extends object> {
-  readonly conflict: ResourceConflict<Thing> | undefined;
+  readonly conflict: ConflictingResourceVersions<Thing> | undefined;
   /** Changed resource, as the dialog names it: "the document". */
   readonly what: string;
   /** Fields of the resource that the user's decision depends on. */
@@ -51,9 +51,13 @@ export function ConflictDialog<Thing extends object>({ conflict, what, fields }:
   );
 }
 
-function ConcurrentChangeList({ conflict: { since, now } }: { readonly conflict: ResourceConflict<object> }) {
-  const route = findRoutePorts(now.thing);
-  const ports = route === undefined ? [] : listEntryPorts(since, route);
+function ConcurrentChangeList({
+  conflict: { since, now },
+}: {
+  readonly conflict: ConflictingResourceVersions<object>;
+}) {
+  const route = getRoutePortsOfShipment(now.thing);
+  const ports = route === undefined ? [] : listPortsOfHistoryEntries(since, route);
   const places = usePlaces(listRoutePorts(ports.flatMap(({ from, to }) => [from, to])));
   if (since.length === 0) return null;
   return (
@@ -61,7 +65,8 @@ function ConcurrentChangeList({ conflict: { since, now } }: { readonly conflict:
       {since.map((entry, index) => (
         <List.Item key={entry.id}>
           <strong>{formatActor(entry.actor)}</strong>{' '}
-          {describeHistoryEntry(entry, createZoneFinder(ports[index], places)).did}, <LocalTime value={entry.at} />
+          {describeHistoryEntry(entry, createPortZoneFinder(ports[index], places)).did},{' '}
+          <LocalTimeText value={entry.at} />
         </List.Item>
       ))}
     </List>
@@ -72,12 +77,12 @@ function ChangedFieldsTable<Thing extends object>({
   conflict,
   fields,
 }: {
-  readonly conflict: ResourceConflict<Thing>;
+  readonly conflict: ConflictingResourceVersions<Thing>;
   readonly fields: ConflictDialogProps<Thing>['fields'];
 }) {
   const { seen, now } = conflict;
   const states = [seen.thing, now.thing] as const;
-  const places = usePlaces(listRoutePorts(states.flatMap((state) => findRoutePorts(state) ?? [])));
+  const places = usePlaces(listRoutePorts(states.flatMap((state) => getRoutePortsOfShipment(state) ?? [])));
   const changed = listResourceDifferences(states, fields, places);
   if (changed.length === 0) return null;
   return (

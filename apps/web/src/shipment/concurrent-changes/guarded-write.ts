@@ -5,10 +5,10 @@ import { isOutdatedVersionError } from '../../app/failures.ts';
 import { type WriteOptions, useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { type HistoryEntry, readHistorySince } from '../history/history-sentences.ts';
-import { useShipment } from '../shipment-queries.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 
 /** Conflict: the user and another user have changed the same resource. */
-export interface ResourceConflict<Thing> {
+export interface ConflictingResourceVersions<Thing> {
   readonly seen: VersionedResource<Thing>;
   readonly now: VersionedResource<Thing>;
   /**
@@ -40,7 +40,7 @@ const SHIPMENT_QUERY_KINDS = [
 ] as const;
 
 export function useShipmentQueryKeys() {
-  const [environment, { id }] = [useEnvironment(), useShipment()];
+  const [environment, { id }] = [useEnvironment(), useShipmentOfPage()];
   return SHIPMENT_QUERY_KINDS.map((kind) => [kind, environment, id] as const);
 }
 
@@ -53,9 +53,9 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
 ) {
   const { kind, write, read, isSame, canStill, onLeft, ...writeParts } = parts;
   const queries = useQueryClient();
-  const [environment, shipment] = [useEnvironment(), useShipment()];
+  const [environment, shipment] = [useEnvironment(), useShipmentOfPage()];
   const touches = useShipmentQueryKeys();
-  const [conflict, setConflict] = useState<ResourceConflict<Thing>>();
+  const [conflict, setConflict] = useState<ConflictingResourceVersions<Thing>>();
   const writing = useApiWrite({
     ...writeParts,
     onDone: (output: Output, { input }: { seen: VersionedResource<Thing>; input: Input }) =>

@@ -6,14 +6,19 @@ import { RowMenu } from '../../app/row-menu.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { downloadFile, formatFileSize } from '../../values/files.ts';
-import { LocalTime } from '../../values/time.tsx';
-import { useActorName } from '../history/history-sentences.ts';
-import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
-import { useShipment } from '../shipment-queries.ts';
+import { LocalTimeText } from '../../values/time.tsx';
+import { useActorNameLookup } from '../history/history-sentences.ts';
+import {
+  CONTENT_TYPE_LABELS,
+  DOCUMENT_TYPE_LABELS,
+  DOCUMENT_STATUS_COLORS,
+  DOCUMENT_STATUS_LABELS,
+} from '../labels.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
 import { type DocumentVersions, documentContentQuery, isContentMissing } from './documents.ts';
 
-export interface DocumentActions {
+export interface DocumentActionHandlers {
   readonly onOpen: (document: ShipmentDocument) => void;
   readonly onApprove: (document: ShipmentDocument) => void;
   readonly onReject: (document: ShipmentDocument) => void;
@@ -27,15 +32,15 @@ export function DocumentRow({
   actions,
 }: {
   readonly versions: DocumentVersions;
-  readonly actions: DocumentActions;
+  readonly actions: DocumentActionHandlers;
 }) {
   const [showsEarlier, setShowsEarlier] = useState(false);
   const { current, earlier } = versions;
   return (
     <li className={classes['document']}>
-      <DocumentProperties document={current} actions={actions}>
-        <ReviewButtons document={current} actions={actions} />
-      </DocumentProperties>
+      <DocumentPropertiesPanel document={current} actions={actions}>
+        <DocumentReviewButtons document={current} actions={actions} />
+      </DocumentPropertiesPanel>
       {earlier.length > 0 && (
         <Button
           size="compact-xs"
@@ -51,7 +56,7 @@ export function DocumentRow({
         <ul className={classes['earlier']} aria-label={`Earlier versions of ${current.file_name}`}>
           {earlier.map((document) => (
             <li key={document.id}>
-              <DocumentProperties document={document} actions={actions} />
+              <DocumentPropertiesPanel document={document} actions={actions} />
             </li>
           ))}
         </ul>
@@ -62,12 +67,12 @@ export function DocumentRow({
 
 interface DocumentFactsProps {
   readonly document: ShipmentDocument;
-  readonly actions: DocumentActions;
+  readonly actions: DocumentActionHandlers;
   readonly children?: React.ReactNode;
 }
 
-function DocumentProperties({ document, actions, children }: DocumentFactsProps) {
-  const nameOf = useActorName(useShipment().id);
+function DocumentPropertiesPanel({ document, actions, children }: DocumentFactsProps) {
+  const nameOf = useActorNameLookup(useShipmentOfPage().id);
   const { file_name, type, status, size_bytes, content_type, uploaded_by, reviewed_by, reviewed_at } = document;
   const canOpen = document.download_url !== null;
   return (
@@ -75,7 +80,7 @@ function DocumentProperties({ document, actions, children }: DocumentFactsProps)
       <Stack gap={2} className={classes['name']}>
         <Group gap="xs">
           <Text size="sm" fw={600}>
-            {DOCUMENT_LABELS[type]}
+            {DOCUMENT_TYPE_LABELS[type]}
           </Text>
           <Badge color={DOCUMENT_STATUS_COLORS[status]} variant="light" tt="none" autoContrast>
             {DOCUMENT_STATUS_LABELS[status]}
@@ -90,12 +95,12 @@ function DocumentProperties({ document, actions, children }: DocumentFactsProps)
         )}
         <Text size="xs" c="dimmed">
           {`${CONTENT_TYPE_LABELS[content_type]}, ${formatFileSize(size_bytes)}. Uploaded by ${nameOf(uploaded_by)}, `}
-          <LocalTime value={document.uploaded_at ?? document.created_at} />.
+          <LocalTimeText value={document.uploaded_at ?? document.created_at} />.
           {reviewed_by !== null && reviewed_at !== null && (
             <>
               {' '}
               {`${document.rejection_reason === null ? 'Approved' : 'Rejected'} by ${nameOf(reviewed_by)}, `}
-              <LocalTime value={reviewed_at} />.
+              <LocalTimeText value={reviewed_at} />.
             </>
           )}
         </Text>
@@ -111,10 +116,10 @@ function DocumentProperties({ document, actions, children }: DocumentFactsProps)
 
 interface ReviewButtonsProps {
   readonly document: ShipmentDocument;
-  readonly actions: Pick<DocumentActions, 'onApprove' | 'onReject'>;
+  readonly actions: Pick<DocumentActionHandlers, 'onApprove' | 'onReject'>;
 }
 
-export function ReviewButtons({ document, actions }: ReviewButtonsProps) {
+export function DocumentReviewButtons({ document, actions }: ReviewButtonsProps) {
   if (!useHasPermission('documents:approve') || document.status !== 'uploaded') return null;
   return (
     <>
@@ -144,7 +149,7 @@ function DocumentMenu({
   actions,
 }: {
   readonly document: ShipmentDocument;
-  readonly actions: DocumentActions;
+  readonly actions: DocumentActionHandlers;
 }) {
   const [queries, environment] = [useQueryClient(), useEnvironment()];
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];

@@ -6,22 +6,22 @@ import type { DocumentType, ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
 import { createOnDemandComponent } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { toReadableLabel } from '../history/value-labels.ts';
-import { DOCUMENT_LABELS } from '../labels.ts';
+import { DOCUMENT_TYPE_LABELS } from '../labels.ts';
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
-import { useShipment } from '../shipment-queries.ts';
-import { type DocumentActions, DocumentRow, ReviewButtons } from './document-row.tsx';
+import { useShipmentOfPage } from '../shipment-queries.ts';
+import { type DocumentActionHandlers, DocumentRow, DocumentReviewButtons } from './document-row.tsx';
 import classes from './documents-section.module.css';
 import {
   COMPARED_DOCUMENT_FIELDS,
   type Fulfilment,
-  checkRequirements,
+  checkRequiredDocuments,
   documentsQuery,
   isContentMissing,
   requiredDocumentsQuery,
-  useDocumentReview,
+  useDocumentReviewMutation,
   groupDocumentVersions,
 } from './documents.ts';
 import type { DropZoneHandle } from './drop-zone.tsx';
@@ -44,7 +44,7 @@ const LazyConflictDialog = createOnDemandComponent(
 );
 
 export function DocumentsSection() {
-  const { id } = useShipment();
+  const { id } = useShipmentOfPage();
   const documents = useQuery({
     ...documentsQuery(useEnvironment(), id),
     enabled: useHasPermission('documents:read'),
@@ -53,9 +53,9 @@ export function DocumentsSection() {
     return <Alert title="You cannot view documents">Your role does not include the permission documents:read.</Alert>;
   }
   return (
-    <QueryView query={documents} what="the documents">
+    <QueryResultPanel query={documents} what="the documents">
       {(seen) => <DocumentList key={id} seen={seen} />}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
@@ -66,7 +66,7 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
   const [showsGone, setShowsGone] = useState(false);
   const [rejected, setRejected] = useState<VersionedResource<ShipmentDocument>>();
   const [opened, open] = useOpenedDocument(all);
-  const review = useDocumentReview(() => setRejected(undefined));
+  const review = useDocumentReviewMutation(() => setRejected(undefined));
   const askDelete = (document: ShipmentDocument) =>
     confirmAction({
       title: `Delete “${document.file_name}”?`,
@@ -79,7 +79,7 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
       confirmProps: { color: 'red' },
       onConfirm: () => review.run({ thing: document, version }, { kind: 'delete' }),
     });
-  const actions: DocumentActions = {
+  const actions: DocumentActionHandlers = {
     onOpen: ({ id }) => open(id),
     onApprove: (thing) => review.run({ thing, version }, { kind: 'approve' }),
     onReject: (thing) => setRejected({ thing, version }),
@@ -126,7 +126,7 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
       <LazyPreviewDialog
         document={opened}
         onClose={() => open(undefined)}
-        actions={opened !== undefined && <ReviewButtons document={opened} actions={actions} />}
+        actions={opened !== undefined && <DocumentReviewButtons document={opened} actions={actions} />}
       />
       <LazyRejectDialog
         document={rejected?.thing}
@@ -160,7 +160,7 @@ function useOpenedDocument(all: readonly ShipmentDocument[]) {
   return [opened, open] as const;
 }
 
-const REQUIREMENT_STATES = {
+const DOCUMENT_REQUIREMENT_BADGES = {
   approved: { label: 'Approved', color: 'green', icon: IconCircleCheck },
   uploaded: { label: 'Awaiting review', color: 'blue', icon: IconClock },
   rejected: { label: 'Rejected', color: 'red', icon: IconAlertTriangle },
@@ -176,7 +176,7 @@ interface RequiredDocumentsProps {
 
 /** Shows the documents that the workspace requires for the shipment's mode, with their review status. */
 function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocumentsProps) {
-  const { mode } = useShipment();
+  const { mode } = useShipmentOfPage();
   const required = useQuery(requiredDocumentsQuery(useEnvironment()));
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="required-documents">
@@ -188,9 +188,9 @@ function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocument
           Required documents depend on the mode. This shipment has no mode yet.
         </Text>
       ) : (
-        <QueryView query={required} what="the required documents">
+        <QueryResultPanel query={required} what="the required documents">
           {(byMode) => {
-            const items = checkRequirements(byMode[mode] ?? [], documents);
+            const items = checkRequiredDocuments(byMode[mode] ?? [], documents);
             if (items.length === 0) return <NoRequiredDocumentsMessage mode={mode} />;
             const present = items.filter(({ state }) => state !== 'missing').length;
             return (
@@ -200,16 +200,16 @@ function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocument
                 </Text>
                 <ul className={classes['checklist']}>
                   {items.map(({ type, state, document }) => {
-                    const { label, color, icon: Icon } = REQUIREMENT_STATES[state];
+                    const { label, color, icon: Icon } = DOCUMENT_REQUIREMENT_BADGES[state];
                     return (
                       <li key={type}>
                         <Group gap="xs" wrap="nowrap">
                           <Icon size={18} aria-hidden />
                           {document === undefined ? (
-                            <Text size="sm">{DOCUMENT_LABELS[type]}</Text>
+                            <Text size="sm">{DOCUMENT_TYPE_LABELS[type]}</Text>
                           ) : (
                             <Anchor component="button" type="button" size="sm" onClick={() => onOpen(document.id)}>
-                              {DOCUMENT_LABELS[type]}
+                              {DOCUMENT_TYPE_LABELS[type]}
                             </Anchor>
                           )}
                         </Group>
@@ -221,7 +221,7 @@ function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocument
                             size="compact-xs"
                             variant="default"
                             leftSection={<IconUpload size={14} aria-hidden />}
-                            aria-label={`Choose file for ${DOCUMENT_LABELS[type]}`}
+                            aria-label={`Choose file for ${DOCUMENT_TYPE_LABELS[type]}`}
                             onClick={() => onChoose(type)}
                           >
                             Choose file
@@ -234,7 +234,7 @@ function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocument
               </Stack>
             );
           }}
-        </QueryView>
+        </QueryResultPanel>
       )}
     </Paper>
   );

@@ -1,12 +1,12 @@
 import type { ShipmentDocument } from '@tracking/client';
 import { formatFileSize } from '../../values/files.ts';
-import { decodeTextFile, checkRequirements, groupDocumentVersions } from './documents.ts';
+import { decodeTextFile, checkRequiredDocuments, groupDocumentVersions } from './documents.ts';
 import {
   MAX_UPLOAD_BYTES,
-  type TransferOptions,
+  type FileUploadOptions,
   type QueuedUpload,
   UploadQueue,
-  getContentType,
+  getContentTypeOfFileName,
   findFileError,
   guessDocumentType,
 } from './upload-queue.ts';
@@ -55,7 +55,7 @@ it('fulfils a requirement with the best document, and ignores replaced, deleted 
     document('pending', { type: 'packing_list', status: 'pending_upload' }),
     document('wrong', { type: 'photo', status: 'rejected' }),
   ];
-  const items = checkRequirements(['bill_of_lading', 'packing_list', 'photo'], all);
+  const items = checkRequiredDocuments(['bill_of_lading', 'packing_list', 'photo'], all);
   expect(items.map(({ type, state, document: one }) => [type, state, one?.id])).toEqual([
     ['bill_of_lading', 'approved', 'approved'],
     ['packing_list', 'missing', undefined],
@@ -89,15 +89,18 @@ describe('a chosen file', () => {
   });
 
   it('determines the content type from the file extension', () => {
-    expect(['a.heic', 'a.WEBP', 'a.eml', 'a.msg'].map(getContentType)).toEqual([
+    expect(['a.heic', 'a.WEBP', 'a.eml', 'a.msg'].map(getContentTypeOfFileName)).toEqual([
       'image/heic',
       'image/webp',
       'message/rfc822',
       'application/vnd.ms-outlook',
     ]);
-    expect([getContentType('a.PDF'), getContentType('a.jpeg'), getContentType('a.exe'), getContentType('pdf')]).toEqual(
-      ['application/pdf', 'image/jpeg', undefined, undefined],
-    );
+    expect([
+      getContentTypeOfFileName('a.PDF'),
+      getContentTypeOfFileName('a.jpeg'),
+      getContentTypeOfFileName('a.exe'),
+      getContentTypeOfFileName('pdf'),
+    ]).toEqual(['application/pdf', 'image/jpeg', undefined, undefined]);
   });
 
   it('rejects files that the service would reject', () => {
@@ -120,14 +123,16 @@ describe('an upload queue', () => {
   /** A queue of three chosen files; `during` runs while the file of that name is being sent. */
   const queueOf = () => {
     const sent: string[] = [];
-    const during: Record<string, (options: TransferOptions) => unknown> = {};
-    const transfer = async ({ file: { name }, type }: QueuedUpload, options: TransferOptions) => {
+    const during: Record<string, (options: FileUploadOptions) => unknown> = {};
+    const transfer = async ({ file: { name }, type }: QueuedUpload, options: FileUploadOptions) => {
       sent.push(`${name} as ${type}`);
       await during[name]?.(options);
       options.signal.throwIfAborted();
     };
     const queue = new UploadQueue({ transfer, describe: (error) => (error as Error).message });
-    queue.addFiles(['a.pdf', 'b.pdf', 'c.pdf'].map((name) => ({ file: file(name), type: 'other' as const })));
+    queue.addFilesToUploadQueue(
+      ['a.pdf', 'b.pdf', 'c.pdf'].map((name) => ({ file: file(name), type: 'other' as const })),
+    );
     const keys = queue.state().map(({ key }) => key) as [number, number, number];
     const states = () => queue.state().map((upload) => [upload.file.name, upload.state, upload.loaded, upload.error]);
     return { queue, keys, sent, during, states };
@@ -135,7 +140,7 @@ describe('an upload queue', () => {
 
   it('keeps a file that cannot be uploaded as failed', () => {
     const { queue, states } = queueOf();
-    queue.addFiles([{ file: file('d.exe'), type: 'other', error: 'No.' }]);
+    queue.addFilesToUploadQueue([{ file: file('d.exe'), type: 'other', error: 'No.' }]);
     expect(states().at(-1)).toEqual(['d.exe', 'failed', 0, 'No.']);
   });
 
@@ -143,7 +148,7 @@ describe('an upload queue', () => {
     const { queue, keys, sent, during } = queueOf();
     during['a.pdf'] = () => {
       queue.removeUpload(keys[1]);
-      queue.setDocumentType(keys[2], 'photo');
+      queue.setUploadDocumentType(keys[2], 'photo');
     };
     await queue.uploadFiles(keys);
     expect(sent).toEqual(['a.pdf as other', 'c.pdf as photo']);

@@ -47,7 +47,7 @@ export function documentStorageQuery(environment: Environment) {
 
 type PreviewKind = 'picture' | 'pdf' | 'text';
 
-const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKind>>> = {
+const PREVIEW_KIND_BY_CONTENT_TYPE: Readonly<Partial<Record<ShipmentDocument['content_type'], PreviewKind>>> = {
   'application/pdf': 'pdf',
   'image/png': 'picture',
   'image/jpeg': 'picture',
@@ -60,7 +60,7 @@ const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], P
 
 /** Returns the kind of preview for a document, or undefined if browsers cannot display its format. */
 export function getPreviewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
-  return PREVIEW_KINDS[content_type];
+  return PREVIEW_KIND_BY_CONTENT_TYPE[content_type];
 }
 
 /** Decodes the beginning of a text file: UTF-16 with a byte order mark, otherwise UTF-8. */
@@ -92,7 +92,7 @@ export function documentContentQuery(environment: Environment, id: string) {
 type Decision =
   { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
 
-const DECISION_MESSAGES = {
+const DOCUMENT_DECISION_MESSAGES = {
   approve: 'Document approved.',
   reject: 'Document rejected.',
   delete: 'Document deleted.',
@@ -107,7 +107,7 @@ export const COMPARED_DOCUMENT_FIELDS = ['status', 'rejection_reason', 'replaced
  * Returns a mutation that approves, rejects or deletes a document. The mutation reports a conflict if another user has
  * changed the document since it was read.
  */
-export function useDocumentReview(onEnd: () => void) {
+export function useDocumentReviewMutation(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentDocument, Decision, Decision>({
     kind: 'document',
@@ -120,7 +120,7 @@ export function useDocumentReview(onEnd: () => void) {
     read: ({ id }) => readDocument(environment, id),
     isSame: (seen, now) => COMPARED_DOCUMENT_FIELDS.every((field) => seen[field] === now[field]),
     canStill: ({ status }, { kind }) => (kind === 'delete' ? status !== 'deleted' : status === 'uploaded'),
-    done: ({ kind }) => DECISION_MESSAGES[kind],
+    done: ({ kind }) => DOCUMENT_DECISION_MESSAGES[kind],
     onDone: onEnd,
     onLeft: onEnd,
   });
@@ -164,7 +164,7 @@ interface DocumentRequirement {
 const REVIEW_STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 'approved'];
 
 /** Returns the state of each required document type. Replaced documents and documents without content are ignored. */
-export function checkRequirements(
+export function checkRequiredDocuments(
   required: readonly DocumentType[],
   all: readonly ShipmentDocument[],
 ): readonly DocumentRequirement[] {

@@ -10,15 +10,15 @@ import { describeFailure } from '../../app/failures.ts';
 import { useApi } from '../../session/session.ts';
 import { formatFileSize } from '../../values/files.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../labels.ts';
+import { DOCUMENT_TYPE_LABELS, DOCUMENT_TYPES } from '../labels.ts';
 import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
-import { useShipment } from '../shipment-queries.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
 import {
-  type TransferOptions,
+  type FileUploadOptions,
   type QueuedUpload,
   UploadQueue,
-  getContentType,
+  getContentTypeOfFileName,
   findFileError,
   guessDocumentType,
 } from './upload-queue.ts';
@@ -90,7 +90,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   );
 }
 
-const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_TYPE_LABELS[value] }));
 
 /** List of the chosen files, with document type, progress and errors. */
 function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
@@ -104,7 +104,7 @@ function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads
           <li key={upload.key}>
             <UploadRow
               upload={upload}
-              onType={(type) => queue.setDocumentType(upload.key, type)}
+              onType={(type) => queue.setUploadDocumentType(upload.key, type)}
               onRemove={() => queue.removeUpload(upload.key)}
             >
               {upload.state === 'failed' && !isSending && (
@@ -189,10 +189,10 @@ function UploadRow({
 
 /** Creates the upload queue of the current shipment. The uploads stop when the user leaves the documents section. */
 function useUploadQueue() {
-  const [client, { id }, touches, queries] = [useApi(), useShipment(), useShipmentQueryKeys(), useQueryClient()];
+  const [client, { id }, touches, queries] = [useApi(), useShipmentOfPage(), useShipmentQueryKeys(), useQueryClient()];
   const [queue] = useState(() => {
-    const transfer = async ({ file, type, replaces }: QueuedUpload, { onProgress, signal }: TransferOptions) => {
-      const content_type = getContentType(file.name);
+    const transfer = async ({ file, type, replaces }: QueuedUpload, { onProgress, signal }: FileUploadOptions) => {
+      const content_type = getContentTypeOfFileName(file.name);
       const upload = {
         type,
         file,
@@ -209,7 +209,7 @@ function useUploadQueue() {
     queue,
     uploads: useSyncExternalStore(queue.subscribe, queue.state),
     choose: (files: readonly File[], { type, replaces }: DefaultUploadProperties = {}) =>
-      queue.addFiles(
+      queue.addFilesToUploadQueue(
         files.map((file) => ({
           file,
           type: type ?? guessDocumentType(file.name),

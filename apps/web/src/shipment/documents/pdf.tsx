@@ -53,12 +53,12 @@ function PdfPages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name
   const canvas = useRef<HTMLCanvasElement>(null);
   const words = useQuery({
     queryKey: ['pdf-words', pdf.fingerprints[0], number],
-    queryFn: async () => readPageText(pdf, number),
+    queryFn: async () => readPdfPageText(pdf, number),
     gcTime: 0,
   });
   const [failed, setFailed] = useState<number>();
   useEffect(() => {
-    const drawing = drawPage(pdf, number, zoom, canvas.current);
+    const drawing = drawPdfPage(pdf, number, zoom, canvas.current);
     drawing.done.catch(() => setFailed(number));
     return drawing.cancel;
   }, [pdf, number, zoom]);
@@ -94,7 +94,7 @@ function PdfPages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name
   );
 }
 
-async function readPageText(pdf: PDFDocumentProxy, number: number): Promise<string> {
+async function readPdfPageText(pdf: PDFDocumentProxy, number: number): Promise<string> {
   const { items } = await (await pdf.getPage(number)).getTextContent();
   return items.map((item) => ('str' in item ? item.str : '')).join(' ');
 }
@@ -102,7 +102,7 @@ async function readPageText(pdf: PDFDocumentProxy, number: number): Promise<stri
 /** Width of a displayed PDF page in CSS pixels. */
 const PAGE_WIDTH_PX = 900;
 
-function drawPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
+function drawPdfPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
   let cancel = () => undefined as void;
   let isCancelled = false;
   const done = (async () => {

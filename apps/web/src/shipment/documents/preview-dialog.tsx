@@ -5,11 +5,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { createLazyComponent } from '../../app/lazy.tsx';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { downloadFile, formatFileSize } from '../../values/files.ts';
-import { DOCUMENT_LABELS } from '../labels.ts';
+import { DOCUMENT_TYPE_LABELS } from '../labels.ts';
 import { decodeTextFile, documentContentQuery, getPreviewKind } from './documents.ts';
 import classes from './preview.module.css';
 
@@ -34,7 +34,7 @@ export function PreviewDialog({ document, onClose, actions }: PreviewDialogProps
       onClose={onClose}
       size="xl"
       fullScreen={isNarrow}
-      title={document === undefined ? '' : `${DOCUMENT_LABELS[document.type]}: ${document.file_name}`}
+      title={document === undefined ? '' : `${DOCUMENT_TYPE_LABELS[document.type]}: ${document.file_name}`}
     >
       {document !== undefined && <DocumentPreview document={document} actions={actions} />}
     </Modal>
@@ -67,7 +67,7 @@ function DocumentPreview({
         </Text>
       )}
       {isShown && (
-        <QueryView query={content} what="the preview">
+        <QueryResultPanel query={content} what="the preview">
           {(blob) => (
             <Suspense>
               {kind === 'picture' && <ImagePreview blob={blob} name={name} />}
@@ -75,7 +75,7 @@ function DocumentPreview({
               {kind === 'pdf' && <LazyPdfPreview blob={blob} name={name} />}
             </Suspense>
           )}
-        </QueryView>
+        </QueryResultPanel>
       )}
       <Group justify="end">
         <Button

@@ -18,13 +18,13 @@ export interface QueuedUpload extends ChosenFile {
   readonly loaded: number;
 }
 
-export interface TransferOptions {
+export interface FileUploadOptions {
   readonly onProgress: (loaded: number) => void;
   readonly signal: AbortSignal;
 }
 
 interface UploadQueueOptions {
-  readonly transfer: (upload: QueuedUpload, options: TransferOptions) => Promise<void>;
+  readonly transfer: (upload: QueuedUpload, options: FileUploadOptions) => Promise<void>;
   readonly describe: (error: unknown) => string;
 }
 
@@ -49,15 +49,15 @@ export class UploadQueue {
     return () => void this.listeners.delete(listener);
   };
 
-  addFiles(files: readonly ChosenFile[]): void {
+  addFilesToUploadQueue(files: readonly ChosenFile[]): void {
     const chosen = files.map((file): QueuedUpload => {
       this.lastKey += 1;
       return { ...file, key: this.lastKey, state: file.error === undefined ? 'chosen' : 'failed', loaded: 0 };
     });
-    this.publishUploads([...this.uploads, ...chosen]);
+    this.setUploadsAndNotifyListeners([...this.uploads, ...chosen]);
   }
 
-  setDocumentType(key: number, type: DocumentType): void {
+  setUploadDocumentType(key: number, type: DocumentType): void {
     this.updateUpload(key, { type });
   }
 
@@ -104,21 +104,23 @@ export class UploadQueue {
   }
 
   private discardUpload(key: number): void {
-    this.publishUploads(this.uploads.filter((upload) => upload.key !== key));
+    this.setUploadsAndNotifyListeners(this.uploads.filter((upload) => upload.key !== key));
   }
 
   private updateUpload(key: number, changes: Partial<QueuedUpload>): void {
-    this.publishUploads(this.uploads.map((upload) => (upload.key === key ? { ...upload, ...changes } : upload)));
+    this.setUploadsAndNotifyListeners(
+      this.uploads.map((upload) => (upload.key === key ? { ...upload, ...changes } : upload)),
+    );
   }
 
-  private publishUploads(uploads: readonly QueuedUpload[]): void {
+  private setUploadsAndNotifyListeners(uploads: readonly QueuedUpload[]): void {
     this.uploads = uploads;
     for (const listener of this.listeners) listener();
   }
 }
 
 /** Content types by file extension. The content type that browsers report differs between operating systems. */
-const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
+const CONTENT_TYPES_BY_EXTENSION: Readonly<Record<string, DocumentContentType>> = {
   pdf: 'application/pdf',
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -136,17 +138,17 @@ const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
   eml: 'message/rfc822',
   msg: 'application/vnd.ms-outlook',
 };
-const ACCEPTED_EXTENSIONS = Object.keys(CONTENT_TYPES).map((ending) => `.${ending}`);
+const ACCEPTED_EXTENSIONS = Object.keys(CONTENT_TYPES_BY_EXTENSION).map((ending) => `.${ending}`);
 
 export const MAX_UPLOAD_BYTES = 250 * 2 ** 20;
 
-export function getContentType(name: string): DocumentContentType | undefined {
-  return CONTENT_TYPES[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
+export function getContentTypeOfFileName(name: string): DocumentContentType | undefined {
+  return CONTENT_TYPES_BY_EXTENSION[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }
 
 /** Returns the reason why the API would reject the file, or undefined if there is none. */
 export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
-  if (getContentType(name) === undefined)
+  if (getContentTypeOfFileName(name) === undefined)
     return `File type not supported. Use one of: ${ACCEPTED_EXTENSIONS.join(', ')}.`;
   if (size === 0) return 'The file is empty.';
   if (size > MAX_UPLOAD_BYTES) return 'The file is larger than 250 MiB.';
@@ -184,5 +186,5 @@ export function guessDocumentType(name: string): DocumentType {
   const plain = name.toLowerCase().replaceAll(/[_\s]+/g, ' ');
   const [, type] = DOCUMENT_TYPE_PATTERNS.find(([hint]) => hint.test(plain)) ?? [];
   if (type !== undefined) return type;
-  return getContentType(name)?.startsWith('image/') ? 'photo' : 'other';
+  return getContentTypeOfFileName(name)?.startsWith('image/') ? 'photo' : 'other';
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { USER_TIME_ZONE, formatInstantInZone } from '../../values/zones.ts';
-import { type EtaChange, buildEtaPoints, useShipment } from '../shipment-queries.ts';
+import { type EtaChange, buildEtaPoints, useShipmentOfPage } from '../shipment-queries.ts';
 import classes from './eta-chart.module.css';
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ const formatChartTime = (time: unknown) =>
 /** Step chart of the changes of the ETA. The table below the chart contains the same values. */
 export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {
   const [now] = useState(() => Date.now());
-  const { original_eta } = useShipment();
+  const { original_eta } = useShipmentOfPage();
   const points = buildEtaPoints(changes, now);
   const etas = points.flatMap(({ eta }) => eta ?? []);
   const axis = { type: 'number', stroke: 'var(--mantine-color-dimmed)', fontSize: 12 } as const;

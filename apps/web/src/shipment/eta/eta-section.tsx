@@ -3,23 +3,23 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { createLazyComponent } from '../../app/lazy.tsx';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
-import { PlaceTime, usePlaces } from '../../values/place.tsx';
-import { LocalTime } from '../../values/time.tsx';
+import { PlaceTimeText, usePlaces } from '../../values/place.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { SOURCE_LABELS, getReasonLabel } from '../labels.ts';
 import { TitledCard } from '../parts.tsx';
-import { type EtaChange, etaHistoryQuery, useShipment } from '../shipment-queries.ts';
+import { type EtaChange, etaHistoryQuery, useShipmentOfPage } from '../shipment-queries.ts';
 
 /** The code of the chart library is loaded when a chart is first shown. */
 const LazyEtaChart = createLazyComponent(() => import('./eta-chart.tsx'));
 
 /** Section with the history of the ETA, as a chart and as a table. */
 export function EtaSection() {
-  const history = useQuery(etaHistoryQuery(useEnvironment(), useShipment().id));
+  const history = useQuery(etaHistoryQuery(useEnvironment(), useShipmentOfPage().id));
   return (
-    <QueryView query={history} what="the ETA history">
+    <QueryResultPanel query={history} what="the ETA history">
       {(changes) =>
         changes.length === 0 ? (
           <Alert title="No ETA yet">Each change of the estimated arrival appears here with its source.</Alert>
@@ -36,12 +36,12 @@ export function EtaSection() {
           </Stack>
         )
       }
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
 function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }) {
-  const { id, destination_port } = useShipment();
+  const { id, destination_port } = useShipmentOfPage();
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
   return (
     <Table.ScrollContainer minWidth={640}>
@@ -59,13 +59,13 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
           {changes.map(({ reported_at, eta, eta_precision, slip_hours, source, milestone_id, reason_code }, index) => (
             <Table.Tr key={`${reported_at} ${index}`}>
               <Table.Td>
-                <LocalTime value={reported_at} />
+                <LocalTimeText value={reported_at} />
               </Table.Td>
               <Table.Td>
-                <PlaceTime value={eta} zone={zone} precision={eta_precision} />
+                <PlaceTimeText value={eta} zone={zone} precision={eta_precision} />
               </Table.Td>
               <Table.Td>
-                <EtaSlip hours={slip_hours} />
+                <EtaSlipText hours={slip_hours} />
               </Table.Td>
               <Table.Td>
                 {milestone_id === null ? (
@@ -90,7 +90,7 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
   );
 }
 
-function EtaSlip({ hours }: { readonly hours: number | null }) {
+function EtaSlipText({ hours }: { readonly hours: number | null }) {
   if (hours === null) return <>—</>;
   return (
     <Text span inherit fw={600} className={hours > 0 ? 'late' : 'early'}>

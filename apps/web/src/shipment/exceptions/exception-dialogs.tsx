@@ -15,7 +15,7 @@ import { useApi, useSession } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { localizeTimes } from '../../values/time.tsx';
 import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
-import { useShipment } from '../shipment-queries.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import type { ExceptionAction } from './exception-queries.ts';
 
 const EXCEPTION_ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
@@ -126,7 +126,7 @@ export function OpenExceptionDialog({ opened, onClose }: OpenExceptionDialogProp
 }
 
 function OpenExceptionForm({ onClose }: Pick<OpenExceptionDialogProps, 'onClose'>) {
-  const [client, { id, container_numbers }, touches] = [useApi(), useShipment(), useShipmentQueryKeys()];
+  const [client, { id, container_numbers }, touches] = [useApi(), useShipmentOfPage(), useShipmentQueryKeys()];
   const me = useSession().user?.email ?? '';
   const form = useForm({
     initialValues: {

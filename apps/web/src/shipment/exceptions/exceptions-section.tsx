@@ -4,20 +4,20 @@ import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
 import { createOnDemandComponent } from '../../app/lazy.tsx';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import {
   EXCEPTION_LABELS,
   EXCEPTION_STATUS_LABELS,
   RESOLUTION_LABELS,
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
-import { PermissionGate } from '../../session/permissions.tsx';
+import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { LocalTime, localizeTimes } from '../../values/time.tsx';
-import { describeHistoryEntry, useActorName, formatActor } from '../history/history-sentences.ts';
+import { LocalTimeText, localizeTimes } from '../../values/time.tsx';
+import { describeHistoryEntry, useActorNameLookup, formatActor } from '../history/history-sentences.ts';
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
-import { useShipment } from '../shipment-queries.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import {
   COMPARED_EXCEPTION_FIELDS,
   type ExceptionAction,
@@ -42,12 +42,12 @@ const LazyConflictDialog = createOnDemandComponent(
 );
 
 export function ExceptionsSection() {
-  const exceptions = useQuery(versionedExceptionsQuery(useEnvironment(), useShipment().id));
+  const exceptions = useQuery(versionedExceptionsQuery(useEnvironment(), useShipmentOfPage().id));
   const [isOpening, setIsOpening] = useState(false);
   return (
     <Stack>
       <Group justify="end">
-        <PermissionGate permission="exceptions:write">
+        <PermissionGuardedButton permission="exceptions:write">
           <Button
             variant="default"
             size="xs"
@@ -56,11 +56,11 @@ export function ExceptionsSection() {
           >
             Open exception
           </Button>
-        </PermissionGate>
+        </PermissionGuardedButton>
       </Group>
-      <QueryView query={exceptions} what="the exceptions">
+      <QueryResultPanel query={exceptions} what="the exceptions">
         {(seen) => <ExceptionList seen={seen} />}
-      </QueryView>
+      </QueryResultPanel>
       <LazyOpenExceptionDialog opened={isOpening} onClose={() => setIsOpening(false)} />
     </Stack>
   );
@@ -171,9 +171,9 @@ function ExceptionCard({ exception, onDeal }: ExceptionCardProps) {
         {detail !== null && <Text size="sm">{localizeTimes(detail)}</Text>}
         <Text size="xs" c="dimmed">
           {detected_by === 'system' ? 'Opened by a rule, ' : 'Opened manually, '}
-          <LocalTime value={opened_at} />.{' '}
+          <LocalTimeText value={opened_at} />.{' '}
           {isOver ? (
-            <ExceptionResolution exception={exception} />
+            <ExceptionResolutionText exception={exception} />
           ) : assignee === null ? (
             'Unassigned.'
           ) : (
@@ -187,17 +187,17 @@ function ExceptionCard({ exception, onDeal }: ExceptionCardProps) {
   );
 }
 
-function ExceptionResolution({
+function ExceptionResolutionText({
   exception: { shipment_id, resolution, resolved_at },
 }: {
   readonly exception: ShipmentException;
 }) {
-  const nameOf = useActorName(shipment_id);
+  const nameOf = useActorNameLookup(shipment_id);
   if (resolution === null) return null;
   return (
     <>
       {RESOLUTION_LABELS[resolution.code]}
-      {resolution.by.type !== 'system' && `, by ${nameOf(resolution.by)}`}, <LocalTime value={resolved_at} />.
+      {resolution.by.type !== 'system' && `, by ${nameOf(resolution.by)}`}, <LocalTimeText value={resolved_at} />.
       {resolution.note !== null && ` “${resolution.note}”`}
     </>
   );
@@ -246,7 +246,7 @@ function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) 
       </Button>
       <Collapse expanded={isShown}>
         {isShown && (
-          <QueryView query={story} what="the history of the exception">
+          <QueryResultPanel query={story} what="the history of the exception">
             {(entries) => (
               <ul className={classes['story']}>
                 {entries.map((entry) => {
@@ -258,7 +258,7 @@ function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) 
                         {note !== undefined && `: “${note}”`}
                         <Text span size="xs" c="dimmed">
                           {' '}
-                          <LocalTime value={entry.at} />
+                          <LocalTimeText value={entry.at} />
                         </Text>
                       </Text>
                     </li>
@@ -266,7 +266,7 @@ function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) 
                 })}
               </ul>
             )}
-          </QueryView>
+          </QueryResultPanel>
         )}
       </Collapse>
     </>

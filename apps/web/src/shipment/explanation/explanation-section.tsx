@@ -2,16 +2,16 @@ import { Badge, Button, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { getStatusLabel } from '../../shipments/shipment-facts.tsx';
-import { MilestoneLocation, usePlaces } from '../../values/place.tsx';
-import { ExpectedTime, LocalTime, localizeTimes } from '../../values/time.tsx';
+import { MilestoneLocationText, usePlaces } from '../../values/place.tsx';
+import { ExpectedTimeText, LocalTimeText, localizeTimes } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
 import { TitledCard } from '../parts.tsx';
-import { explanationQuery, useShipment } from '../shipment-queries.ts';
+import { explanationQuery, useShipmentOfPage } from '../shipment-queries.ts';
 import {
   type CodeLabels,
   type ExplainedException,
@@ -29,29 +29,29 @@ import {
 /** Section that explains how the status, the times and the exceptions of the shipment were derived. */
 export function ExplanationSection() {
   const environment = useEnvironment();
-  const explanation = useQuery(explanationQuery(environment, useShipment().id));
+  const explanation = useQuery(explanationQuery(environment, useShipmentOfPage().id));
   const codes = useQuery(milestoneCodesQuery(environment));
   const labels = new Map((codes.data ?? []).map(({ code, label }) => [code as string, label]));
   return (
-    <QueryView query={explanation} what="the explanation">
+    <QueryResultPanel query={explanation} what="the explanation">
       {(explained) => (
         <Stack gap="sm">
           <TitledCard title="Status and times">
-            <ExplainedValues explained={explained} labels={labels} />
+            <ExplainedValuesTable explained={explained} labels={labels} />
           </TitledCard>
           {explained.exceptions.length > 0 && (
             <TitledCard title="Open and expected exceptions">
-              <ExplainedExceptions exceptions={explained.exceptions} labels={labels} />
+              <ExplainedExceptionList exceptions={explained.exceptions} labels={labels} />
             </TitledCard>
           )}
           {explained.milestones.length > 0 && (
             <TitledCard title="Effect of each milestone">
-              <ExplainedMilestones milestones={explained.milestones} labels={labels} />
+              <ExplainedMilestonesTable milestones={explained.milestones} labels={labels} />
             </TitledCard>
           )}
         </Stack>
       )}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
@@ -60,9 +60,9 @@ interface ExplainedValuesProps {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
+function ExplainedValuesTable({ explained, labels }: ExplainedValuesProps) {
   const { status, containers, milestones } = explained;
-  const { origin_port, destination_port } = useShipment();
+  const { origin_port, destination_port } = useShipmentOfPage();
   const places = usePlaces([origin_port, destination_port]);
   const ports = { etd: origin_port, atd: origin_port, eta: destination_port, ata: destination_port };
   const behind = (id: string | null) => milestones.find(({ milestone_id }) => milestone_id === id);
@@ -94,7 +94,7 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
             <Table.Tr key={field}>
               <Table.Th scope="row">{getFieldPathLabel(field)}</Table.Th>
               <Table.Td>
-                <ExpectedTime value={explained[field].value} zone={places.get(ports[field] ?? '')?.timezone} />
+                <ExpectedTimeText value={explained[field].value} zone={places.get(ports[field] ?? '')?.timezone} />
               </Table.Td>
               <Table.Td>{TIME_RULE_LABELS[explained[field].rule]}</Table.Td>
               <Table.Td>{link(explained[field].milestone_id)}</Table.Td>
@@ -128,7 +128,7 @@ interface ExplainedMilestonesProps {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
+function ExplainedMilestonesTable({ milestones, labels }: ExplainedMilestonesProps) {
   const [limit, setLimit] = useState(ROWS_PER_CLICK);
   const nextCount = Math.min(ROWS_PER_CLICK, milestones.length - limit);
   const shown = milestones.slice(0, limit);
@@ -155,19 +155,22 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <ExpectedTime value={milestone.occurred_at} zone={places.get(milestone.location ?? '')?.timezone} />
+                  <ExpectedTimeText
+                    value={milestone.occurred_at}
+                    zone={places.get(milestone.location ?? '')?.timezone}
+                  />
                   <Text size="xs" c="dimmed" component="div">
-                    <MilestoneLocation name={milestone.location} />
+                    <MilestoneLocationText name={milestone.location} />
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <MilestoneEffect effect={milestone} />
+                  <MilestoneEffectText effect={milestone} />
                   {milestone.containers.map((effect) => (
                     <div key={effect.container_number}>
                       <Text size="xs" c="dimmed" span>
                         {`Effect for container ${effect.container_number}: `}
                       </Text>
-                      <MilestoneEffect effect={effect} />
+                      <MilestoneEffectText effect={effect} />
                     </div>
                   ))}
                 </Table.Td>
@@ -186,7 +189,11 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
   );
 }
 
-function MilestoneEffect({ effect }: { readonly effect: Pick<ExplainedMilestone, 'result' | 'rule' | 'counts_as'> }) {
+function MilestoneEffectText({
+  effect,
+}: {
+  readonly effect: Pick<ExplainedMilestone, 'result' | 'rule' | 'counts_as'>;
+}) {
   const { result, rule, counts_as } = effect;
   return (
     <>
@@ -199,7 +206,7 @@ function MilestoneEffect({ effect }: { readonly effect: Pick<ExplainedMilestone,
   );
 }
 
-const EXPLAINED_STATUS_LABELS: Readonly<Record<ExplainedException['status'], string>> = {
+const EXPLAINED_EXCEPTION_STATUS_LABELS: Readonly<Record<ExplainedException['status'], string>> = {
   open: 'Open',
   acknowledged: 'Acknowledged',
   expected: 'Expected',
@@ -211,7 +218,7 @@ interface ExplainedExceptionsProps {
   readonly labels: CodeLabels;
 }
 
-function ExplainedExceptions({ exceptions, labels }: ExplainedExceptionsProps) {
+function ExplainedExceptionList({ exceptions, labels }: ExplainedExceptionsProps) {
   return (
     <Stack gap="md">
       {exceptions.map((exception, index) => (
@@ -236,7 +243,7 @@ function ExplainedExceptionItem({
         {EXCEPTION_LABELS[type]}
         {container_number !== null && ` · ${container_number}`}{' '}
         <Badge variant="light" color={isExpected ? 'gray' : 'orange'} tt="none" autoContrast>
-          {EXPLAINED_STATUS_LABELS[status]}
+          {EXPLAINED_EXCEPTION_STATUS_LABELS[status]}
         </Badge>
       </Text>
       {because !== null && <Text size="sm">{localizeTimes(because)}</Text>}
@@ -246,7 +253,7 @@ function ExplainedExceptionItem({
             'The exception opens with the next update of the shipment.'
           ) : (
             <>
-              The exception opens at this time: <LocalTime value={opens_at} />
+              The exception opens at this time: <LocalTimeText value={opens_at} />
             </>
           )}
         </Text>
@@ -266,7 +273,7 @@ function ExplainedExceptionItem({
                 {way.occurred_from !== null && (
                   <>
                     {' (earliest time: '}
-                    <LocalTime value={way.occurred_from} />)
+                    <LocalTimeText value={way.occurred_from} />)
                   </>
                 )}
               </li>
@@ -280,7 +287,7 @@ function ExplainedExceptionItem({
 
 /** Link to a milestone in the timeline of the shipment. */
 function MilestoneLink({ id, label }: { readonly id: string; readonly label: string }) {
-  const shipment = useShipment();
+  const shipment = useShipmentOfPage();
   return (
     <Link to="/shipments/$id/timeline" params={{ id: shipment.id }} search={{ milestone: id }} className="link">
       {label}

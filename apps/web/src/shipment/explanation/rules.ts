@@ -1,5 +1,5 @@
 import type { AnswerOf } from '@tracking/client';
-import { DOCUMENT_LABELS } from '../labels.ts';
+import { DOCUMENT_TYPE_LABELS } from '../labels.ts';
 
 export type Explanation = AnswerOf<'explainShipment'>;
 export type ExplainedMilestone = Explanation['milestones'][number];
@@ -90,7 +90,7 @@ export type CodeLabels = ReadonlyMap<string, string>;
 /** Describes the event that resolves an exception, such as "approval of a document". */
 export function describeResolvingEvent({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
   const milestones = joinWithOr(codes.map((code) => labels.get(code) ?? code));
-  const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');
+  const types = document_types.map((type) => DOCUMENT_TYPE_LABELS[type]).join(' and ');
   const sentences: Readonly<Record<ResolvedBy['by'], string>> = {
     milestone: `a milestone: ${milestones}`,
     correction: 'correction or retraction of the milestone that caused the exception',

@@ -1,5 +1,5 @@
 import type { FindZone, HistoryEntry } from './history-sentences.ts';
-import { type Difference, listDifferences } from './value-labels.ts';
+import { type ValueDifference, listDifferences } from './value-labels.ts';
 
 /** Ports of a shipment. A whole day is a date at one of them. */
 export interface RoutePorts {
@@ -7,16 +7,19 @@ export interface RoutePorts {
   readonly destination_port: string | null;
   readonly legs: readonly Pick<RoutePorts, 'origin_port' | 'destination_port'>[];
 }
-const ROUTE_FIELDS = ['origin_port', 'destination_port', 'legs'] as const;
+const SHIPMENT_ROUTE_FIELD_NAMES = ['origin_port', 'destination_port', 'legs'] as const;
 
 /** Ports of a shipment before and after a history entry. */
 export type EntryPorts = Readonly<Record<'from' | 'to', RoutePorts>>;
 
 /** Returns the ports before and after each history entry, newest first. @param current ports of the shipment now */
-export function listEntryPorts(entries: readonly HistoryEntry[], current: RoutePorts): readonly EntryPorts[] {
+export function listPortsOfHistoryEntries(
+  entries: readonly HistoryEntry[],
+  current: RoutePorts,
+): readonly EntryPorts[] {
   let later = current;
   return entries.map(({ changes }) => {
-    const changed = ROUTE_FIELDS.filter((name) => changes[name] !== undefined);
+    const changed = SHIPMENT_ROUTE_FIELD_NAMES.filter((name) => changes[name] !== undefined);
     const replacePorts = (side: 'from' | 'to'): RoutePorts => ({
       ...later,
       ...Object.fromEntries(changed.map((name) => [name, changes[name]?.[side] ?? (name === 'legs' ? [] : null)])),
@@ -46,12 +49,12 @@ export function listRoutePorts(routes: readonly RoutePorts[]): readonly (string 
 type PlaceZones = ReadonlyMap<string, { readonly timezone: string | null }>;
 
 /** Returns a function that finds the time zones of a shipment's expected times before and after a change. */
-export function createZoneFinder(ports: EntryPorts | undefined, places: PlaceZones): FindZone {
+export function createPortZoneFinder(ports: EntryPorts | undefined, places: PlaceZones): FindZone {
   return (path, side) => ports && places.get(findPortOfTime(ports[side], path) ?? '')?.timezone;
 }
 
 /** Returns the ports of a resource if it is a shipment; undefined for a part of a shipment. */
-export function findRoutePorts(resource: object): RoutePorts | undefined {
+export function getRoutePortsOfShipment(resource: object): RoutePorts | undefined {
   return 'legs' in resource && 'destination_port' in resource ? (resource as RoutePorts) : undefined;
 }
 
@@ -63,9 +66,9 @@ export function listResourceDifferences<Resource extends object>(
   [seen, now]: readonly [seen: Resource, now: Resource],
   fields: readonly (keyof Resource & string)[],
   places: PlaceZones,
-): readonly Difference[] {
-  const [from, to] = [findRoutePorts(seen), findRoutePorts(now)];
-  const findZone = createZoneFinder(from && to && { from, to }, places);
+): readonly ValueDifference[] {
+  const [from, to] = [getRoutePortsOfShipment(seen), getRoutePortsOfShipment(now)];
+  const findZone = createPortZoneFinder(from && to && { from, to }, places);
   return fields
     .flatMap((field) => listDifferences(seen[field], now[field], [field]))
     .map((difference) => ({

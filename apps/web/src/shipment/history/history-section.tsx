@@ -1,28 +1,28 @@
 import { Button, Center, Code, Group, Loader, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CopyText } from '../../app/copy.tsx';
-import { ErrorAlert, QueryView } from '../../app/page.tsx';
+import { CopyTextProvider } from '../../app/copy.tsx';
+import { ErrorAlert, QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
-import { LocalTime } from '../../values/time.tsx';
-import { useShipment } from '../shipment-queries.ts';
-import { createZoneFinder, listEntryPorts, listRoutePorts } from './history-ports.ts';
+import { LocalTimeText } from '../../values/time.tsx';
+import { useShipmentOfPage } from '../shipment-queries.ts';
+import { createPortZoneFinder, listPortsOfHistoryEntries, listRoutePorts } from './history-ports.ts';
 import classes from './history-section.module.css';
 import {
   type FindZone,
   type HistoryEntry,
-  historyQuery,
+  shipmentHistoryQuery,
   describeHistoryEntry,
   formatActor,
 } from './history-sentences.ts';
-import { type Difference, formatFieldPath, formatStoredValue } from './value-labels.ts';
+import { type ValueDifference, formatFieldPath, formatStoredValue } from './value-labels.ts';
 
 export function HistorySection() {
-  const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
+  const history = useInfiniteQuery(shipmentHistoryQuery(useEnvironment(), useShipmentOfPage().id));
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = history;
   return (
-    <QueryView query={history} what="the history">
+    <QueryResultPanel query={history} what="the history">
       {({ pages }) => (
         <Stack gap="xs">
           <Text size="sm" c="dimmed">
@@ -44,16 +44,16 @@ export function HistorySection() {
           )}
         </Stack>
       )}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
 /** Rows of history entries, newest first. Whole days are dates at the ports that the shipment had at that time. */
 function HistoryRows({ entries }: { readonly entries: readonly HistoryEntry[] }) {
-  const ports = listEntryPorts(entries, useShipment());
+  const ports = listPortsOfHistoryEntries(entries, useShipmentOfPage());
   const places = usePlaces(listRoutePorts(ports.flatMap(({ from, to }) => [from, to])));
   return entries.map((entry, index) => (
-    <HistoryRow key={entry.id} entry={entry} findZone={createZoneFinder(ports[index], places)} />
+    <HistoryRow key={entry.id} entry={entry} findZone={createPortZoneFinder(ports[index], places)} />
   ));
 }
 
@@ -72,15 +72,15 @@ function HistoryRow({ entry, findZone }: HistoryRowProps) {
   return (
     <li className={classes['entry']}>
       <Text size="xs" c="dimmed" className={classes['at']}>
-        <LocalTime value={entry.at} />
+        <LocalTimeText value={entry.at} />
       </Text>
       <Stack gap={4} className={classes['said']}>
         <Text size="sm">
           <strong>{formatActor(entry.actor)}</strong> {did}
         </Text>
         {note !== undefined && <blockquote className={classes['note']}>{note}</blockquote>}
-        <ChangedValues details={details} />
-        {showsRaw && <HistoryEntryJson entry={entry} />}
+        <ChangedValueList details={details} />
+        {showsRaw && <HistoryEntryJsonPanel entry={entry} />}
       </Stack>
       <Button
         size="compact-xs"
@@ -95,7 +95,7 @@ function HistoryRow({ entry, findZone }: HistoryRowProps) {
   );
 }
 
-function ChangedValues({ details }: { readonly details: readonly Difference[] }) {
+function ChangedValueList({ details }: { readonly details: readonly ValueDifference[] }) {
   const [showsAll, setShowsAll] = useState(false);
   if (details.length === 0) return null;
   const shown = showsAll ? details : details.slice(0, MAX_COLLAPSED_VALUES);
@@ -121,7 +121,7 @@ function ChangedValues({ details }: { readonly details: readonly Difference[] })
   );
 }
 
-function HistoryEntryJson({ entry }: { readonly entry: HistoryEntry }) {
+function HistoryEntryJsonPanel({ entry }: { readonly entry: HistoryEntry }) {
   const text = JSON.stringify(entry, undefined, 2);
   return (
     <Stack gap={4}>
@@ -129,13 +129,13 @@ function HistoryEntryJson({ entry }: { readonly entry: HistoryEntry }) {
         {text}
       </Code>
       <Group>
-        <CopyText value={text}>
+        <CopyTextProvider value={text}>
           {({ copied, copy }) => (
             <Button size="compact-xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}
-        </CopyText>
+        </CopyTextProvider>
       </Group>
     </Stack>
   );

@@ -1,4 +1,4 @@
-import { findPortOfTime, listEntryPorts, listResourceDifferences } from './history-ports.ts';
+import { findPortOfTime, listPortsOfHistoryEntries, listResourceDifferences } from './history-ports.ts';
 import { type HistoryEntry, describeHistoryEntry, formatActor } from './history-sentences.ts';
 import { formatFieldPath, formatInstant, formatStoredValue } from './value-labels.ts';
 
@@ -178,7 +178,7 @@ it('formats a whole day at a former port by the calendar of that port', () => {
   });
   const zones: Readonly<Record<string, string>> = { NZAKL: 'Pacific/Auckland', NLRTM: 'Europe/Amsterdam' };
   const entries = [legs, moved, before];
-  const ports = listEntryPorts(entries, { origin_port: 'CNSHA', destination_port: 'NLRTM', legs: [] });
+  const ports = listPortsOfHistoryEntries(entries, { origin_port: 'CNSHA', destination_port: 'NLRTM', legs: [] });
   const told = entries.map((each, index) =>
     describeHistoryEntry(each, (path, side) => zones[findPortOfTime(ports[index]![side], path) ?? '']),
   );

@@ -4,9 +4,9 @@ import { RESOLUTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-l
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment, useSession } from '../../session/session.ts';
 import { formatDate, getDayAtPlace } from '../../values/zones.ts';
-import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS } from '../labels.ts';
+import { CONTENT_TYPE_LABELS, DOCUMENT_TYPE_LABELS } from '../labels.ts';
 import {
-  type Difference,
+  type ValueDifference,
   listDifferences,
   formatFieldPath,
   formatInstant,
@@ -18,11 +18,11 @@ export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A history entry as a sentence without the actor. */
-interface HistorySentence {
+interface HistorySentenceParts {
   /** Text that follows the name of the actor, such as "changed ETA". */
   readonly did: string;
   /** Changed values that the sentence does not mention. */
-  readonly details: readonly Difference[];
+  readonly details: readonly ValueDifference[];
   /** Note that the actor added to the change. */
   readonly note?: string;
 }
@@ -71,15 +71,17 @@ export type FindZone = (path: readonly string[], side: 'from' | 'to') => string 
  * Describes a history entry.
  * @param findZone finds the time zones of the shipment's own expected times, which the entry does not contain
  */
-export function describeHistoryEntry(entry: HistoryEntry, findZone: FindZone = () => undefined): HistorySentence {
+export function describeHistoryEntry(entry: HistoryEntry, findZone: FindZone = () => undefined): HistorySentenceParts {
   const note = toNonEmptyText(entry.changes['note']?.to);
   const kind = SHIPMENT_PART_KINDS.find((one) => entry.changes[one] !== undefined);
   const sentenceOf =
-    kind === undefined ? describeShipmentChange(entry, findZone) : describePartChange(entry, entry.changes[kind] ?? {});
+    kind === undefined
+      ? describeShipmentChange(entry, findZone)
+      : describeChangeOfShipmentPart(entry, entry.changes[kind] ?? {});
   return note === undefined ? sentenceOf : { ...sentenceOf, note };
 }
 
-function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZone): HistorySentence {
+function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZone): HistorySentenceParts {
   const details = Object.entries(changes)
     .filter(([name]) => !FIELDS_HIDDEN_FROM_HISTORY.has(name))
     .flatMap(([name, { from, to }]) => listDifferences(from, to, [name]))
@@ -100,7 +102,7 @@ function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZ
 
 type Change = HistoryEntry['changes'][string];
 
-function describePartChange(entry: HistoryEntry, { from, to }: Change): HistorySentence {
+function describeChangeOfShipmentPart(entry: HistoryEntry, { from, to }: Change): HistorySentenceParts {
   const [before, after] = [toFieldsOrUndefined(from), toFieldsOrUndefined(to)];
   const part = after ?? before ?? {};
   const changed =
@@ -119,7 +121,7 @@ function describePartChange(entry: HistoryEntry, { from, to }: Change): HistoryS
   return { did: describeDocumentChange(entry.type, part), details: [] };
 }
 
-type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly Difference[]) => HistorySentence;
+type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly ValueDifference[]) => HistorySentenceParts;
 
 const describeMilestoneChange: PartSentence = ({ type }, part, changed) => {
   const zone = toNonEmptyText(part['timezone']);
@@ -132,7 +134,10 @@ const describeMilestoneChange: PartSentence = ({ type }, part, changed) => {
 const describeExceptionChange: PartSentence = ({ type, actor, changes }, part, changed) => {
   if (type === 'exception.updated') return describeExceptionUpdate(part, changed, changes['note'] !== undefined);
   if (type === 'exception.opened') {
-    return { did: `${chooseOpeningVerb(actor, part)} ${formatException(part)}, ${formatSeverity(part)}`, details: [] };
+    return {
+      did: `${chooseExceptionOpeningVerb(actor, part)} ${formatException(part)}, ${formatSeverity(part)}`,
+      details: [],
+    };
   }
   return { did: describeResolution(actor, part), details: [] };
 };
@@ -141,7 +146,7 @@ const describeExceptionChange: PartSentence = ({ type, actor, changes }, part, c
  * Returns the verb for the opening of an exception. If a rule opened the exception after a write, the history names the
  * author of the write as actor. The verb is then "triggered" instead of "opened".
  */
-function chooseOpeningVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
+function chooseExceptionOpeningVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'triggered';
 }
 
@@ -152,7 +157,11 @@ function describeResolution(actor: HistoryEntry['actor'], part: Fields): string 
   return `resolved ${formatException(part)}${formatResolution(part)}`;
 }
 
-function describeExceptionUpdate(part: Fields, changed: readonly Difference[], hasNote: boolean): HistorySentence {
+function describeExceptionUpdate(
+  part: Fields,
+  changed: readonly ValueDifference[],
+  hasNote: boolean,
+): HistorySentenceParts {
   const about = formatException(part);
   const changeOf = (name: string) => changed.find(({ path }) => path[0] === name);
   const [status, assignee] = [changeOf('status'), changeOf('assignee')];
@@ -180,7 +189,7 @@ const DOCUMENT_VERBS: Readonly<Record<string, string>> = {
 };
 
 function describeDocumentChange(type: string, part: Fields): string {
-  const kind = DOCUMENT_LABELS[part['type'] as keyof typeof DOCUMENT_LABELS] ?? 'Document';
+  const kind = DOCUMENT_TYPE_LABELS[part['type'] as keyof typeof DOCUMENT_TYPE_LABELS] ?? 'Document';
   const content = CONTENT_TYPE_LABELS[part['content_type'] as keyof typeof CONTENT_TYPE_LABELS];
   const what = `${kind} “${String(part['file_name'])}”${content === undefined ? '' : ` (${content})`}`;
   const reason = toNonEmptyText(part['rejection_reason']);
@@ -222,7 +231,7 @@ function formatResolution(part: Fields): string {
 }
 
 /** Formats a changed value, such as "ETA from 3 Nov to 5 Nov". */
-function formatChange({ path, from, to, zone, fromZone }: Difference): string {
+function formatChange({ path, from, to, zone, fromZone }: ValueDifference): string {
   const [field, name] = [formatFieldPath(path), path.at(-1)];
   const change = `to ${formatStoredValue(to, name, zone)}`;
   if (from === null || from === undefined) return `${field} ${change}`;
@@ -247,7 +256,7 @@ function toNonEmptyText(value: unknown): string | undefined {
 const PAGE_SIZE = 50;
 
 /** Query of the history of a shipment, page by page, newest entry first. */
-export function historyQuery(environment: Environment, id: string) {
+export function shipmentHistoryQuery(environment: Environment, id: string) {
   return infiniteQueryOptions({
     queryKey: ['history', environment, id],
     queryFn: ({ pageParam, signal }) =>
@@ -271,9 +280,9 @@ export async function readHistorySince(environment: Environment, id: string, ver
  * Returns a function that returns the name of an actor. The names come from the loaded history. The name of the current
  * user is "you".
  */
-export function useActorName(shipmentId: string): (actor: Pick<HistoryEntry['actor'], 'type' | 'id'>) => string {
+export function useActorNameLookup(shipmentId: string): (actor: Pick<HistoryEntry['actor'], 'type' | 'id'>) => string {
   const { user } = useSession();
-  const { data } = useInfiniteQuery(historyQuery(useEnvironment(), shipmentId));
+  const { data } = useInfiniteQuery(shipmentHistoryQuery(useEnvironment(), shipmentId));
   const entries = data?.pages.flatMap((page) => page.data) ?? [];
   const names = new Map(entries.map(({ actor }) => [actor.id, actor.name]));
   return ({ type, id }) => {

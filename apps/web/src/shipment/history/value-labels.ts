@@ -4,8 +4,8 @@ import {
   RESOLUTION_LABELS,
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
-import { toWholeDay, formatDate } from '../../values/zones.ts';
-import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
+import { getDateIfWholeDay, formatDate } from '../../values/zones.ts';
+import { CONTENT_TYPE_LABELS, DOCUMENT_TYPE_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
 /** Converts the name of a field to a label, such as `free_days_left` to "Free days left". */
 export function toReadableLabel(name: string): string {
@@ -54,7 +54,7 @@ const VALUE_LABELS: Readonly<Record<string, string>> = {
   ...EXCEPTION_STATUS_LABELS,
   ...SEVERITY_LABELS,
   ...RESOLUTION_LABELS,
-  ...DOCUMENT_LABELS,
+  ...DOCUMENT_TYPE_LABELS,
   ...EXCEPTION_LABELS,
   ...CONTENT_TYPE_LABELS,
 };
@@ -75,7 +75,7 @@ const ENUM_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of fields whose times can be the end of a whole day, of which only the date is shown. */
-const EXPECTED_TIME_FIELDS: ReadonlySet<string> = new Set(['etd', 'eta', 'original_eta', 'occurred_at']);
+const DAY_PRECISION_FIELDS: ReadonlySet<string> = new Set(['etd', 'eta', 'original_eta', 'occurred_at']);
 
 const INSTANT_PATTERN = /^\d{4}-\d\d-\d\dT/;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
@@ -94,8 +94,8 @@ export function formatStoredValue(value: unknown, field = '', zone?: string | nu
 }
 
 function formatTextValue(value: string, field: string, zone: string | null | undefined): string {
-  const isExpectedTime = EXPECTED_TIME_FIELDS.has(field);
-  const date = DATE_PATTERN.test(value) ? value : isExpectedTime ? toWholeDay(value, zone) : undefined;
+  const isExpectedTime = DAY_PRECISION_FIELDS.has(field);
+  const date = DATE_PATTERN.test(value) ? value : isExpectedTime ? getDateIfWholeDay(value, zone) : undefined;
   if (date !== undefined) return formatDate(date);
   if (INSTANT_PATTERN.test(value)) return formatInstant(value);
   return ENUM_FIELDS.has(field) ? (VALUE_LABELS[value] ?? toReadableLabel(value)) : value;
@@ -106,7 +106,7 @@ export function formatInstant(value: string): string {
 }
 
 /** A changed value. The path to the value lists field names and positions, such as `legs`, `2`, `eta`. */
-export interface Difference {
+export interface ValueDifference {
   readonly path: readonly string[];
   readonly from: unknown;
   readonly to: unknown;
@@ -125,7 +125,7 @@ const IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
  * Lists all values that differ between two states. List items are matched by an identifying field. Items without one
  * are matched by position.
  */
-export function listDifferences(from: unknown, to: unknown, path: readonly string[] = []): readonly Difference[] {
+export function listDifferences(from: unknown, to: unknown, path: readonly string[] = []): readonly ValueDifference[] {
   const [before, after] = [toComparableFields(from), toComparableFields(to)];
   if (before === undefined && after === undefined) return isSameValue(from, to) ? [] : [{ path, from, to }];
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];

@@ -1,7 +1,7 @@
 import type { Milestone } from '@tracking/client';
 
 /** Builds a milestone for specs. Fields that are not given have default values. */
-export function buildMilestone(fields: Partial<Milestone> = {}): Milestone {
+export function buildSampleMilestone(fields: Partial<Milestone> = {}): Milestone {
   const empty = {
     location: null,
     timezone: null,

@@ -4,25 +4,25 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
 import { formatFormFailure, getFieldErrors } from '../../app/failures.ts';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { USER_TIME_ZONE, toWholeDay, formatDate, formatInstantInZone, isDateOnly } from '../../values/zones.ts';
+import { USER_TIME_ZONE, getDateIfWholeDay, formatDate, formatInstantInZone, isDateOnly } from '../../values/zones.ts';
 import {
   ResourceChangedError,
   type VersionedResource,
   writeIfUnchanged,
   useShipmentQueryKeys,
 } from '../concurrent-changes/guarded-write.ts';
-import { FieldConflicts } from '../parts.tsx';
-import { useShipment } from '../shipment-queries.ts';
-import { MilestoneInputs } from './milestone-form.tsx';
+import { FieldConflictPanel } from '../parts.tsx';
+import { useShipmentOfPage } from '../shipment-queries.ts';
+import { MilestoneFormFields } from './milestone-form.tsx';
 import {
   MILESTONE_FIELD_LABELS,
   type MilestoneChanges,
   type MilestoneField,
-  buildCorrections,
+  buildMilestoneCorrectionBody,
   listDifferingFields,
   formatMilestoneField,
   isSameRevision,
@@ -51,12 +51,12 @@ interface CorrectMilestoneProps {
   readonly onClose: () => void;
 }
 
-export default function CorrectMilestone({ milestoneId, onClose }: CorrectMilestoneProps) {
-  const seen = useQuery(milestoneSnapshotQuery(useEnvironment(), useShipment().id, milestoneId));
+export default function CorrectMilestoneForm({ milestoneId, onClose }: CorrectMilestoneProps) {
+  const seen = useQuery(milestoneSnapshotQuery(useEnvironment(), useShipmentOfPage().id, milestoneId));
   return (
-    <QueryView query={seen} what="the milestone">
+    <QueryResultPanel query={seen} what="the milestone">
       {(first) => <CorrectionForm first={first} onClose={onClose} />}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
@@ -67,7 +67,12 @@ function CorrectionForm({
   readonly first: VersionedResource<Milestone>;
   readonly onClose: () => void;
 }) {
-  const [shipment, client, environment, touches] = [useShipment(), useApi(), useEnvironment(), useShipmentQueryKeys()];
+  const [shipment, client, environment, touches] = [
+    useShipmentOfPage(),
+    useApi(),
+    useEnvironment(),
+    useShipmentQueryKeys(),
+  ];
   const [seen, setSeen] = useState(first);
   const [theirs, setTheirs] = useState<VersionedResource<Milestone>>();
   const [zone, setZone] = useState(first.thing.timezone ?? USER_TIME_ZONE);
@@ -79,7 +84,9 @@ function CorrectionForm({
         read: () => readMilestone(environment, first.thing),
         isSame: isSameRevision,
         write: (ifMatch) =>
-          client.milestones.correct(shipment.id, id, buildCorrections(seen.thing, form.values, zone), { ifMatch }),
+          client.milestones.correct(shipment.id, id, buildMilestoneCorrectionBody(seen.thing, form.values, zone), {
+            ifMatch,
+          }),
       }),
     done: 'Milestone corrected.',
     invalidates: touches,
@@ -101,7 +108,7 @@ function CorrectionForm({
       <MilestoneConflictPanel
         before={seen.thing}
         theirs={theirs.thing}
-        mine={buildCorrections(seen.thing, form.values, zone)}
+        mine={buildMilestoneCorrectionBody(seen.thing, form.values, zone)}
         isPending={correct.isPending}
         onKeepMine={() => {
           setTheirs(undefined);
@@ -112,7 +119,7 @@ function CorrectionForm({
       />
     );
   }
-  const isSame = Object.keys(buildCorrections(seen.thing, form.values, zone)).length === 0;
+  const isSame = Object.keys(buildMilestoneCorrectionBody(seen.thing, form.values, zone)).length === 0;
   return (
     <form onSubmit={form.onSubmit(() => correct.mutate(seen))}>
       <Stack>
@@ -121,7 +128,7 @@ function CorrectionForm({
             {formatFormFailure(correct.error, Object.keys(form.values))}
           </Alert>
         )}
-        <MilestoneInputs form={form} zone={zone} onZone={setZone} corrects={seen.thing} />
+        <MilestoneFormFields form={form} zone={zone} onZone={setZone} corrects={seen.thing} />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -147,7 +154,7 @@ interface MilestoneConflictPanelProps {
 
 /** Shows that another user has corrected or retracted the milestone since the form was opened. */
 function MilestoneConflictPanel({ before, theirs, mine, onClose, ...choice }: MilestoneConflictPanelProps) {
-  const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
+  const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipmentOfPage().id, theirs));
   const who = history.data?.[0]?.actor.name;
   if (theirs.retracted_at !== null) {
     return (
@@ -171,12 +178,12 @@ function MilestoneConflictPanel({ before, theirs, mine, onClose, ...choice }: Mi
         ? formatMilestoneFieldWithTime({ ...theirs, ...mine, label: mine.code ?? theirs.label } as Milestone, field)
         : undefined,
   }));
-  return <FieldConflicts what="the milestone" who={who} fields={fields} {...choice} />;
+  return <FieldConflictPanel what="the milestone" who={who} fields={fields} {...choice} />;
 }
 
 function formatMilestoneFieldWithTime(milestone: Milestone, field: MilestoneField): string {
   if (field !== 'occurred_at') return formatMilestoneField(milestone, field);
   const { occurred_at, timezone } = milestone;
-  const date = isDateOnly(occurred_at) ? occurred_at : toWholeDay(occurred_at, timezone);
+  const date = isDateOnly(occurred_at) ? occurred_at : getDateIfWholeDay(occurred_at, timezone);
   return date === undefined ? formatInstantInZone(occurred_at, USER_TIME_ZONE) : formatDate(date);
 }

@@ -4,15 +4,15 @@ import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
 import { createLazyComponent, createOnDemandComponent } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
-import { QueryView } from '../../app/page.tsx';
-import { PermissionGate } from '../../session/permissions.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
+import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { MilestoneLocation, MilestoneTime, usePlaces } from '../../values/place.tsx';
-import { LocalTime } from '../../values/time.tsx';
+import { MilestoneLocationText, MilestoneTime, usePlaces } from '../../values/place.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS, getReasonLabel } from '../labels.ts';
 import { useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
 import { PropertyList } from '../parts.tsx';
-import { useShipment } from '../shipment-queries.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import {
   MILESTONE_FIELD_LABELS,
   type MilestoneChange,
@@ -36,7 +36,7 @@ const LazyConflictDialog = createOnDemandComponent(
 const COMPARED_MILESTONE_FIELDS = Object.keys(MILESTONE_FIELD_LABELS) as (keyof typeof MILESTONE_FIELD_LABELS)[];
 
 /** Details of a milestone, with its corrections and the actions on it. */
-export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
+export function MilestoneDetailsPanel({ milestone }: { readonly milestone: Milestone }) {
   const [corrects, setCorrects] = useState(false);
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), milestone.shipment_id, milestone));
   const { location, retracted_at, superseded_at } = milestone;
@@ -54,18 +54,18 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
       </Group>
       {retracted_at !== null && (
         <Alert color="yellow" title="This milestone was retracted">
-          The milestone has no effect. It was retracted at this time: <LocalTime value={retracted_at} />
+          The milestone has no effect. It was retracted at this time: <LocalTimeText value={retracted_at} />
         </Alert>
       )}
       {retracted_at === null && superseded_at !== null && (
         <Alert title="This milestone was replaced">
-          A later report replaced this milestone at this time: <LocalTime value={superseded_at} />
+          A later report replaced this milestone at this time: <LocalTimeText value={superseded_at} />
         </Alert>
       )}
       <PropertyList
         facts={[
           ['Time', <MilestoneTime key="when" milestone={milestone} zone={zone} />],
-          ['Location', <MilestoneLocation key="where" name={location} />],
+          ['Location', <MilestoneLocationText key="where" name={location} />],
           ['Container', milestone.container_number ?? 'All containers'],
           ['Source', getSourceLabel(milestone)],
           ['Reason', milestone.reason_code && getReasonLabel(milestone.reason_code)],
@@ -78,8 +78,8 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           ['Temperature', formatNumber(milestone.temperature_celsius, ' °C')],
           ['Note', milestone.note],
           ['Your milestone reference', milestone.external_id],
-          ['Reported', <LocalTime key="reported" value={milestone.reported_at} />],
-          ['Recorded', <LocalTime key="recorded" value={milestone.recorded_at} />],
+          ['Reported', <LocalTimeText key="reported" value={milestone.reported_at} />],
+          ['Recorded', <LocalTimeText key="recorded" value={milestone.recorded_at} />],
         ]}
       />
       {retracted_at === null && <MilestoneActions milestone={milestone} onCorrect={() => setCorrects(true)} />}
@@ -88,9 +88,9 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           <Title order={3} size="h6">
             Corrections
           </Title>
-          <QueryView query={history} what="the corrections">
+          <QueryResultPanel query={history} what="the corrections">
             {(changes) => changes.map((change) => <MilestoneChangeItem key={change.at} change={change} />)}
-          </QueryView>
+          </QueryResultPanel>
         </Stack>
       )}
       <Modal
@@ -117,7 +117,7 @@ function formatCoordinates({ latitude, longitude }: Milestone): string | null {
 }
 
 function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milestone; readonly onCorrect: () => void }) {
-  const [shipment, client, environment] = [useShipment(), useApi(), useEnvironment()];
+  const [shipment, client, environment] = [useShipmentOfPage(), useApi(), useEnvironment()];
   const retract = useGuardedWrite<Milestone>({
     kind: 'milestone',
     write: ({ id }, _input, ifMatch) => client.milestones.retract(shipment.id, id, { ifMatch }),
@@ -142,16 +142,16 @@ function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milest
   return (
     <>
       <Group>
-        <PermissionGate permission="milestones:write">
+        <PermissionGuardedButton permission="milestones:write">
           <Button variant="default" onClick={onCorrect}>
             Correct…
           </Button>
-        </PermissionGate>
-        <PermissionGate permission="milestones:write">
+        </PermissionGuardedButton>
+        <PermissionGuardedButton permission="milestones:write">
           <Button variant="light" color="red" onClick={ask} loading={retract.isPending}>
             Retract…
           </Button>
-        </PermissionGate>
+        </PermissionGuardedButton>
       </Group>
       <LazyConflictDialog conflict={retract.conflict} what="the milestone" fields={COMPARED_MILESTONE_FIELDS} />
     </>
@@ -163,22 +163,22 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
     <div>
       <Text size="sm">
         {`${to === null ? 'Retracted' : 'Corrected'} by ${actor.name ?? 'the system'}, `}
-        <LocalTime value={at} />
+        <LocalTimeText value={at} />
       </Text>
       {from !== null &&
         to !== null &&
         listDifferingFields(from, to).map((field) => (
           <Text key={field} size="sm" c="dimmed">
-            {MILESTONE_FIELD_LABELS[field]}: <del>{renderMilestoneField(from, field)}</del>{' '}
-            <ins>{renderMilestoneField(to, field)}</ins>
+            {MILESTONE_FIELD_LABELS[field]}: <del>{renderMilestoneFieldValue(from, field)}</del>{' '}
+            <ins>{renderMilestoneFieldValue(to, field)}</ins>
           </Text>
         ))}
     </div>
   );
 }
 
-function renderMilestoneField(milestone: Milestone, field: keyof typeof MILESTONE_FIELD_LABELS) {
+function renderMilestoneFieldValue(milestone: Milestone, field: keyof typeof MILESTONE_FIELD_LABELS) {
   if (field !== 'occurred_at') return formatMilestoneField(milestone, field);
-  if (milestone.occurred_at_precision === 'time') return <LocalTime value={milestone.occurred_at} />;
+  if (milestone.occurred_at_precision === 'time') return <LocalTimeText value={milestone.occurred_at} />;
   return <MilestoneTime milestone={milestone} zone={null} />;
 }

@@ -22,20 +22,20 @@ import {
   DATE_LIMITS,
   DATE_TIME_LIMITS,
   isDateOnly,
-  toInstant,
+  convertLocalTimeToUtc,
   formatInstantInZone,
   toWallClock,
 } from '../../values/zones.ts';
 import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
-import { useShipment } from '../shipment-queries.ts';
-import { type MilestoneValues, buildCodeOptions, milestoneCodesQuery } from './milestone-values.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
+import { type MilestoneFormValues, buildCodeOptions, milestoneCodesQuery } from './milestone-values.ts';
 
-const CLASSIFIER_OPTIONS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
+const CLASSIFIER_SELECT_OPTIONS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
 const SOURCE_OPTIONS = Object.entries(SOURCE_LABELS)
   .filter(([value]) => value !== 'client')
   .map(([value, label]) => ({ value, label }));
 
-export type MilestoneForm = UseFormReturnType<MilestoneValues>;
+export type MilestoneForm = UseFormReturnType<MilestoneFormValues>;
 
 interface MilestoneInputsProps {
   readonly form: MilestoneForm;
@@ -50,8 +50,8 @@ interface MilestoneInputsProps {
 }
 
 /** Form fields of a milestone, for recording and correcting. */
-export function MilestoneInputs({ form, zone, onZone, corrects }: MilestoneInputsProps) {
-  const shipment = useShipment();
+export function MilestoneFormFields({ form, zone, onZone, corrects }: MilestoneInputsProps) {
+  const shipment = useShipmentOfPage();
   const codes = useQuery(milestoneCodesQuery(useEnvironment()));
   const mayFeed = useHasPermission('milestones:feed');
   return (
@@ -69,7 +69,7 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: MilestoneInput
         aria-label="Actual, estimated or planned"
         value={form.values.classifier}
         onChange={(value) => form.setFieldValue('classifier', value as Classifier)}
-        data={CLASSIFIER_OPTIONS}
+        data={CLASSIFIER_SELECT_OPTIONS}
       />
       <TimeFields form={form} zone={zone} onZone={onZone} />
       <LocationField form={form} zone={zone} onZone={onZone} />
@@ -137,7 +137,7 @@ function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects
   const { location, occurred_at } = form.values;
   const there = usePlaces([location.trim()]).get(location.trim())?.timezone;
   const isDate = isDateOnly(occurred_at);
-  const at = isDate ? undefined : toInstant(occurred_at, zone);
+  const at = isDate ? undefined : convertLocalTimeToUtc(occurred_at, zone);
   const switchForm = (toDate: boolean) =>
     form.setFieldValue('occurred_at', toDate ? occurred_at.slice(0, 10) : `${occurred_at}T00:00`);
   const zones = [...new Set([...(there == null ? [] : [there]), zone, USER_TIME_ZONE, 'UTC'])];
@@ -191,7 +191,7 @@ function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects
 function LocationField({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
   const environment = useEnvironment();
   const followPlace = (there: string) => {
-    const at = isDateOnly(form.values.occurred_at) ? undefined : toInstant(form.values.occurred_at, zone);
+    const at = isDateOnly(form.values.occurred_at) ? undefined : convertLocalTimeToUtc(form.values.occurred_at, zone);
     if (at === undefined) return;
     form.setFieldValue('occurred_at', toWallClock(at, there));
     form.resetTouched();

@@ -1,13 +1,13 @@
-import { buildMilestone } from './build-milestone.ts';
+import { buildSampleMilestone } from './build-milestone.ts';
 import {
   createEmptyMilestoneValues,
   toMilestoneRequestBody,
-  buildCorrections,
+  buildMilestoneCorrectionBody,
   toMilestoneFormValues,
 } from './milestone-values.ts';
 
 const ZONE = 'Asia/Shanghai';
-const recorded = buildMilestone({ location: 'CNSHA', timezone: ZONE, vessel: 'Maersk Honam' });
+const recorded = buildSampleMilestone({ location: 'CNSHA', timezone: ZONE, vessel: 'Maersk Honam' });
 
 describe('the milestone form', () => {
   it('sends the filled fields, with the time in UTC', () => {
@@ -23,7 +23,7 @@ describe('the milestone form', () => {
   });
 
   it('sends nothing for an unchanged correction, although the form does not show seconds', () => {
-    expect(buildCorrections(recorded, toMilestoneFormValues(recorded, ZONE), ZONE)).toEqual({});
+    expect(buildMilestoneCorrectionBody(recorded, toMilestoneFormValues(recorded, ZONE), ZONE)).toEqual({});
   });
 
   it('sends the changed fields of a correction, and null for cleared fields', () => {
@@ -33,7 +33,7 @@ describe('the milestone form', () => {
       voyage: '412W',
       occurred_at: '2026-11-24T15:00',
     };
-    expect(buildCorrections(recorded, values, ZONE)).toEqual({
+    expect(buildMilestoneCorrectionBody(recorded, values, ZONE)).toEqual({
       vessel: null,
       voyage: '412W',
       occurred_at: '2026-11-24T07:00:00.000Z',
@@ -44,7 +44,7 @@ describe('the milestone form', () => {
     'sends an invalid time as it was typed, %j, so that the service rejects it',
     (typed) => {
       const values = { ...toMilestoneFormValues(recorded, ZONE), occurred_at: typed };
-      expect(buildCorrections(recorded, values, ZONE)).toEqual({ occurred_at: typed });
+      expect(buildMilestoneCorrectionBody(recorded, values, ZONE)).toEqual({ occurred_at: typed });
       expect(toMilestoneRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
     },
   );
@@ -63,10 +63,12 @@ describe('the milestone form', () => {
     };
     expect(sent).toMatchObject(details);
 
-    const stored = buildMilestone(details);
+    const stored = buildSampleMilestone(details);
     const values = toMilestoneFormValues(stored, ZONE);
-    expect(buildCorrections(stored, values, ZONE)).toEqual({});
-    expect(buildCorrections(stored, { ...values, terminal: '', pieces: '0', latitude: 'north' }, ZONE)).toEqual({
+    expect(buildMilestoneCorrectionBody(stored, values, ZONE)).toEqual({});
+    expect(
+      buildMilestoneCorrectionBody(stored, { ...values, terminal: '', pieces: '0', latitude: 'north' }, ZONE),
+    ).toEqual({
       terminal: null,
       pieces: 0,
       latitude: 'north',
@@ -78,10 +80,10 @@ describe('the milestone form', () => {
     const values = { ...blank, code: 'vessel_arrived', classifier: 'estimated' as const, occurred_at: '2026-12-09' };
     expect(toMilestoneRequestBody(values, ZONE).occurred_at).toBe('2026-12-09');
     const day = { occurred_at_precision: 'day', timezone: 'America/Los_Angeles' } as const;
-    const expected = buildMilestone({ classifier: 'estimated', occurred_at: '2026-12-10T07:59:59.999Z', ...day });
+    const expected = buildSampleMilestone({ classifier: 'estimated', occurred_at: '2026-12-10T07:59:59.999Z', ...day });
     expect(toMilestoneFormValues(expected, ZONE).occurred_at).toBe('2026-12-09');
-    expect(buildCorrections(expected, toMilestoneFormValues(expected, ZONE), ZONE)).toEqual({});
+    expect(buildMilestoneCorrectionBody(expected, toMilestoneFormValues(expected, ZONE), ZONE)).toEqual({});
     const moved = { ...toMilestoneFormValues(expected, ZONE), occurred_at: '2026-12-11' };
-    expect(buildCorrections(expected, moved, ZONE)).toEqual({ occurred_at: '2026-12-11' });
+    expect(buildMilestoneCorrectionBody(expected, moved, ZONE)).toEqual({ occurred_at: '2026-12-11' });
   });
 });

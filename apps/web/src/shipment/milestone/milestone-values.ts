@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { BodyOf, ItemOf, Milestone, MilestoneFields, Shipment, components } from '@tracking/client';
 import { type Environment, getApiClient } from '../../session/api.ts';
-import { getDayAtPlace, isDateOnly, toInstant, toWallClock } from '../../values/zones.ts';
+import { getDayAtPlace, isDateOnly, convertLocalTimeToUtc, toWallClock } from '../../values/zones.ts';
 import {
   CLASSIFIER_LABELS,
   type Classifier,
@@ -14,7 +14,7 @@ import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { parseVersionFromETag } from '../shipment-queries.ts';
 
 /** Values of the milestone form. An empty string or null stands for a missing value. */
-export interface MilestoneValues {
+export interface MilestoneFormValues {
   readonly code: string;
   readonly classifier: Classifier;
   /** Local time in the time zone of the form, such as `2026-11-21T10:30`, or a date of a whole day at the place. */
@@ -46,14 +46,14 @@ const CORRECTABLE_FIELDS = [
   ...NUMBER_FIELDS,
 ] as const;
 
-export function createEmptyMilestoneValues(now: string, zone: string): MilestoneValues {
+export function createEmptyMilestoneValues(now: string, zone: string): MilestoneFormValues {
   const texts = { code: '', location: '', vessel: '', voyage: '', note: '', external_id: '', terminal: '', imo: '' };
   const numbers = { latitude: '', longitude: '', pieces: '', temperature_celsius: '' };
   const choices = { classifier: 'actual', source: 'manual', container_number: null, reason_code: null } as const;
   return { ...texts, ...numbers, ...choices, occurred_at: toWallClock(now, zone) };
 }
 
-export function toMilestoneFormValues(milestone: Milestone, zone: string): MilestoneValues {
+export function toMilestoneFormValues(milestone: Milestone, zone: string): MilestoneFormValues {
   const { code, classifier, container_number, source, reason_code } = milestone;
   const text = (value: string | number | null) => String(value ?? '');
   return {
@@ -74,12 +74,12 @@ export function toMilestoneFormValues(milestone: Milestone, zone: string): Miles
 }
 
 /** Builds the request body that records the milestone. */
-export function toMilestoneRequestBody(values: MilestoneValues, zone: string): MilestoneFields {
+export function toMilestoneRequestBody(values: MilestoneFormValues, zone: string): MilestoneFields {
   const entries = Object.entries({ ...values, occurred_at: toInstantIfValid(values.occurred_at, zone) });
   return Object.fromEntries(
     entries
       .filter(([, value]) => value !== '' && value !== null)
-      .map(([name, value]) => [name, toFieldValue(name, value)]),
+      .map(([name, value]) => [name, parseMilestoneFormValue(name, value)]),
   ) as unknown as MilestoneFields;
 }
 
@@ -87,8 +87,12 @@ export function toMilestoneRequestBody(values: MilestoneValues, zone: string): M
  * Builds the request body of a correction. It contains only the changed fields, and null for a cleared field. If the
  * time is unchanged, its seconds are kept.
  */
-export function buildCorrections(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
-  const changed = CORRECTABLE_FIELDS.map((name) => [name, toFieldValue(name, values[name])] as const).filter(
+export function buildMilestoneCorrectionBody(
+  before: Milestone,
+  values: MilestoneFormValues,
+  zone: string,
+): MilestoneChanges {
+  const changed = CORRECTABLE_FIELDS.map((name) => [name, parseMilestoneFormValue(name, values[name])] as const).filter(
     ([name, value]) => value !== before[name],
   );
   const isSameTime = values.occurred_at === toFormTime(before, zone);
@@ -100,7 +104,7 @@ export function buildCorrections(before: Milestone, values: MilestoneValues, zon
  * Converts a form value to the value of the field; null if it is empty. Returns text that is not a number as it is, so
  * that the API reports the error.
  */
-function toFieldValue(name: string, value: string | null): string | number | null {
+function parseMilestoneFormValue(name: string, value: string | null): string | number | null {
   const text = value?.trim() ?? '';
   if (text === '') return null;
   const number = isNumberField(name) ? Number(text.replace(',', '.')) : NaN;
@@ -118,7 +122,7 @@ function toFormTime({ occurred_at, occurred_at_precision, timezone }: Milestone,
 
 /** Converts a local time to UTC. Returns a date and an invalid time as they are; the API reports errors. */
 function toInstantIfValid(wallClock: string, zone: string): string {
-  return isDateOnly(wallClock) ? wallClock : (toInstant(wallClock, zone) ?? wallClock);
+  return isDateOnly(wallClock) ? wallClock : (convertLocalTimeToUtc(wallClock, zone) ?? wallClock);
 }
 
 /** Labels of the milestone fields that a correction can change. */

@@ -8,16 +8,16 @@ import { useApi } from '../../session/session.ts';
 import { USER_TIME_ZONE } from '../../values/zones.ts';
 import { CurlCommand } from '../calls/snippet.tsx';
 import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
-import { useShipment } from '../shipment-queries.ts';
-import { MilestoneInputs } from './milestone-form.tsx';
+import { useShipmentOfPage } from '../shipment-queries.ts';
+import { MilestoneFormFields } from './milestone-form.tsx';
 import { createEmptyMilestoneValues, toMilestoneRequestBody } from './milestone-values.ts';
 
 /**
  * Form that records an actual, estimated or planned milestone. Two users who record milestones at the same time cause
  * no conflict.
  */
-export default function RecordMilestone({ onClose }: { readonly onClose: () => void }) {
-  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
+export default function RecordMilestoneForm({ onClose }: { readonly onClose: () => void }) {
+  const [shipment, client, touches] = [useShipmentOfPage(), useApi(), useShipmentQueryKeys()];
   const [zone, setZone] = useState(USER_TIME_ZONE);
   const form = useForm({
     mode: 'controlled',
@@ -53,7 +53,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
             {formatFormFailure(record.error, Object.keys(form.values))}
           </Alert>
         )}
-        <MilestoneInputs form={form} zone={zone} onZone={setZone} />
+        <MilestoneFormFields form={form} zone={zone} onZone={setZone} />
         <details>
           <Text component="summary" size="sm">
             Show API request

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { createLazyComponent } from '../../app/lazy.tsx';
-import { PermissionGate } from '../../session/permissions.tsx';
+import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
-import { MilestoneLocation, usePlaces } from '../../values/place.tsx';
-import { CalendarDate, LocalTime } from '../../values/time.tsx';
+import { ShipmentStatusBadge } from '../../shipments/shipment-facts.tsx';
+import { MilestoneLocationText, usePlaces } from '../../values/place.tsx';
+import { CalendarDateText, LocalTimeText } from '../../values/time.tsx';
 import { getDateInZone } from '../../values/zones.ts';
-import { milestonesQuery, useShipment } from '../shipment-queries.ts';
+import { milestonesQuery, useShipmentOfPage } from '../shipment-queries.ts';
 import {
   type Container,
   type FreeTime,
@@ -26,7 +26,7 @@ const FREE_TIME_LABELS = { demurrage: 'Free time at the terminal', detention: 'F
 
 /** Table of the containers of a shipment, sorted by the end of their free time. */
 export function ContainersTable() {
-  const [shipment, environment] = [useShipment(), useEnvironment()];
+  const [shipment, environment] = [useShipmentOfPage(), useEnvironment()];
   const { id, containers, destination_port } = shipment;
   const { data: milestones = [] } = useQuery(milestonesQuery(environment, id));
   const [edited, setEdited] = useState<string>();
@@ -36,7 +36,7 @@ export function ContainersTable() {
   const facts = extractFreeTimeFacts(shipment, milestones);
   const rows = containers
     .map((container) => ({ container, free: calculateFreeTime(container, facts, today) }))
-    .toSorted((a, b) => compareContainerNumbers(a.free?.daysLeft ?? Infinity, b.free?.daysLeft ?? Infinity));
+    .toSorted((a, b) => compareDaysLeft(a.free?.daysLeft ?? Infinity, b.free?.daysLeft ?? Infinity));
   const close = () => setEdited(undefined);
   return (
     <>
@@ -73,13 +73,13 @@ export function ContainersTable() {
                   )}
                 </Table.Td>
                 <Table.Td>
-                  <ShipmentStatus status={container.status} />
+                  <ShipmentStatusBadge status={container.status} />
                 </Table.Td>
                 <Table.Td>
                   <FreeTimeCell container={container} free={free} />
                 </Table.Td>
                 <Table.Td>
-                  <LastMilestone container={container} />
+                  <LastMilestoneText container={container} />
                 </Table.Td>
                 <Table.Td>
                   {container.size_type ?? '—'}
@@ -88,7 +88,7 @@ export function ContainersTable() {
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <PermissionGate permission="shipments:write">
+                  <PermissionGuardedButton permission="shipments:write">
                     <ActionIcon
                       variant="subtle"
                       color="gray"
@@ -97,7 +97,7 @@ export function ContainersTable() {
                     >
                       <IconPencil size={18} />
                     </ActionIcon>
-                  </PermissionGate>
+                  </PermissionGuardedButton>
                 </Table.Td>
               </Table.Tr>
             ))}
@@ -118,7 +118,7 @@ export function ContainersTable() {
   );
 }
 
-function compareContainerNumbers(one: number, other: number): number {
+function compareDaysLeft(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
@@ -131,19 +131,19 @@ function FreeTimeCell({ container, free }: { readonly container: Container; read
         {formatFreeTime(free)}
       </Badge>
       <Text size="xs" c="dimmed">
-        {FREE_TIME_LABELS[free.kind]}, <CalendarDate date={free.until} />
+        {FREE_TIME_LABELS[free.kind]}, <CalendarDateText date={free.until} />
       </Text>
     </>
   );
 }
 
-function LastMilestone({ container: { last_milestone } }: { readonly container: Container }) {
+function LastMilestoneText({ container: { last_milestone } }: { readonly container: Container }) {
   if (last_milestone === null) return <>—</>;
   return (
     <>
       {last_milestone.label}
       <Text size="xs" c="dimmed" component="div">
-        <MilestoneLocation name={last_milestone.location} />, <LocalTime value={last_milestone.occurred_at} />
+        <MilestoneLocationText name={last_milestone.location} />, <LocalTimeText value={last_milestone.occurred_at} />
       </Text>
     </>
   );

@@ -12,15 +12,15 @@ import {
   writeIfUnchanged,
   useShipmentQueryKeys,
 } from '../concurrent-changes/guarded-write.ts';
-import { FieldConflicts } from '../parts.tsx';
-import { useShipment } from '../shipment-queries.ts';
+import { FieldConflictPanel } from '../parts.tsx';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import {
-  CONTAINER_FIELDS,
+  EDITABLE_CONTAINER_FIELD_LABELS,
   type Container,
   type ContainerField,
   type ContainerValues,
   buildContainerPatch,
-  toContainerValues,
+  toContainerFormValues,
   haveSameContainerFields,
 } from './overview-values.ts';
 
@@ -31,7 +31,7 @@ interface EditContainerProps {
 
 /** Form for the size, the seal and the free days of a container. No milestone reports these values. */
 export default function EditContainer({ number, onClose }: EditContainerProps) {
-  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
+  const [shipment, client, touches] = [useShipmentOfPage(), useApi(), useShipmentQueryKeys()];
   const read = async () => {
     const { containers, version } = await client.shipments.get(shipment.id);
     return { thing: containers.find((each) => each.number === number), version };
@@ -41,7 +41,7 @@ export default function EditContainer({ number, onClose }: EditContainerProps) {
     version: shipment.version,
   });
   const [theirs, setTheirs] = useState<VersionedResource<Container | undefined>>();
-  const form = useForm<ContainerValues>({ mode: 'controlled', initialValues: toContainerValues(seen.thing) });
+  const form = useForm<ContainerValues>({ mode: 'controlled', initialValues: toContainerFormValues(seen.thing) });
   const changes = buildContainerPatch(seen.thing, form.values);
   const write = useApiWrite({
     write: (from: typeof seen) =>
@@ -61,7 +61,7 @@ export default function EditContainer({ number, onClose }: EditContainerProps) {
   });
   if (theirs !== undefined) {
     return (
-      <ContainerConflict
+      <ContainerConflictComparison
         before={seen.thing}
         theirs={theirs.thing}
         mine={changes}
@@ -72,7 +72,7 @@ export default function EditContainer({ number, onClose }: EditContainerProps) {
         }}
         onTakeTheirs={() => {
           setSeen(theirs);
-          form.setValues(toContainerValues(theirs.thing));
+          form.setValues(toContainerFormValues(theirs.thing));
           setTheirs(undefined);
           write.reset();
         }}
@@ -89,23 +89,23 @@ export default function EditContainer({ number, onClose }: EditContainerProps) {
         )}
         <TextInput
           {...form.getInputProps('size_type')}
-          label={CONTAINER_FIELDS.size_type}
+          label={EDITABLE_CONTAINER_FIELD_LABELS.size_type}
           placeholder="45G1"
           data-autofocus
         />
-        <TextInput {...form.getInputProps('seal_number')} label={CONTAINER_FIELDS.seal_number} />
+        <TextInput {...form.getInputProps('seal_number')} label={EDITABLE_CONTAINER_FIELD_LABELS.seal_number} />
         <TextInput
           {...form.getInputProps('last_free_day')}
           type="date"
           {...DATE_LIMITS}
-          label={CONTAINER_FIELDS.last_free_day}
+          label={EDITABLE_CONTAINER_FIELD_LABELS.last_free_day}
           description="Last day at the terminal without demurrage, in local time."
         />
         <TextInput
           {...form.getInputProps('empty_return_by')}
           type="date"
           {...DATE_LIMITS}
-          label={CONTAINER_FIELDS.empty_return_by}
+          label={EDITABLE_CONTAINER_FIELD_LABELS.empty_return_by}
           description="Last day for the empty return without detention, in local time."
         />
         <Group justify="end">
@@ -130,8 +130,8 @@ interface ContainerConflictProps {
   readonly onTakeTheirs: () => void;
 }
 
-function ContainerConflict({ before, theirs, mine, ...choice }: ContainerConflictProps) {
-  const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
+function ContainerConflictComparison({ before, theirs, mine, ...choice }: ContainerConflictProps) {
+  const [client, environment, { id }] = [useApi(), useEnvironment(), useShipmentOfPage()];
   const history = useQuery({
     queryKey: ['container-changed', environment, id],
     queryFn: async ({ signal }) => {
@@ -140,7 +140,7 @@ function ContainerConflict({ before, theirs, mine, ...choice }: ContainerConflic
     },
     gcTime: 0,
   });
-  const all = Object.entries(CONTAINER_FIELDS) as [ContainerField, string][];
+  const all = Object.entries(EDITABLE_CONTAINER_FIELD_LABELS) as [ContainerField, string][];
   const fields = all
     .filter(([field]) => field in mine || before?.[field] !== theirs?.[field])
     .map(([field, label]) => ({
@@ -149,5 +149,5 @@ function ContainerConflict({ before, theirs, mine, ...choice }: ContainerConflic
       now: theirs?.[field] ?? '—',
       yours: field in mine ? (mine[field] ?? '—') : undefined,
     }));
-  return <FieldConflicts what="the container" who={history.data} fields={fields} {...choice} />;
+  return <FieldConflictPanel what="the container" who={history.data} fields={fields} {...choice} />;
 }

@@ -1,11 +1,15 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
-import { PLAIN_FIELD_NAMES, type PlainFieldName, getPlainField } from '../../shipments/plain-fields.ts';
-import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
-import { PlaceName, PlaceTime, usePlaces } from '../../values/place.tsx';
-import { LocalTime } from '../../values/time.tsx';
+import {
+  PLAIN_SHIPMENT_FIELD_NAMES,
+  type PlainFieldName,
+  getPlainFieldDefinition,
+} from '../../shipments/plain-fields.ts';
+import { LOAD_TYPE_LABELS, TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
+import { PlaceName, PlaceTimeText, usePlaces } from '../../values/place.tsx';
+import { LocalTimeText } from '../../values/time.tsx';
 import { TitledCard, PropertyList } from '../parts.tsx';
-import { useShipment } from '../shipment-queries.ts';
+import { useShipmentOfPage } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
 import { type EstimatedAndActualTime, type Leg, type JourneyStop, listStops } from './overview-values.ts';
@@ -25,18 +29,18 @@ export function OverviewSection() {
           <ShipmentParties />
         </TitledCard>
         <TitledCard title="References">
-          <ShipmentReferences />
+          <ShipmentReferenceList />
         </TitledCard>
       </div>
     </Stack>
   );
 }
 
-const STOP_STATE_LABELS = { left: 'Departed', here: 'Shipment is here', ahead: 'Upcoming' } as const;
+const JOURNEY_STOP_STATE_LABELS = { left: 'Departed', here: 'Shipment is here', ahead: 'Upcoming' } as const;
 
 /** Shows the stops of the journey in travel order. Each time is shown in the time zone of the place and of the user. */
 function JourneyStops() {
-  const { legs } = useShipment();
+  const { legs } = useShipmentOfPage();
   const stops = listStops(legs);
   const places = usePlaces(stops.map(({ place }) => place));
   if (stops.length === 0) return <Alert title="No journey yet">Add an origin and a destination, or legs.</Alert>;
@@ -48,17 +52,17 @@ function JourneyStops() {
             <PlaceName code={stop.place} />
           </Text>
           <Text size="xs" c="dimmed" component="div">
-            {STOP_STATE_LABELS[stop.state]}
+            {JOURNEY_STOP_STATE_LABELS[stop.state]}
           </Text>
-          <JourneyStopTimes stop={stop} zone={places.get(stop.place ?? '')?.timezone} />
-          {stop.onward !== undefined && <NextLeg leg={stop.onward} />}
+          <JourneyStopTimeList stop={stop} zone={places.get(stop.place ?? '')?.timezone} />
+          {stop.onward !== undefined && <NextLegLabel leg={stop.onward} />}
         </li>
       ))}
     </ol>
   );
 }
 
-function JourneyStopTimes({
+function JourneyStopTimeList({
   stop: { arrival, departure },
   zone,
 }: {
@@ -67,8 +71,8 @@ function JourneyStopTimes({
 }) {
   return (
     <dl className={classes['times']}>
-      {arrival !== undefined && <StopTime name="Arrival" when={arrival} zone={zone} />}
-      {departure !== undefined && <StopTime name="Departure" when={departure} zone={zone} />}
+      {arrival !== undefined && <StopTimeEntry name="Arrival" when={arrival} zone={zone} />}
+      {departure !== undefined && <StopTimeEntry name="Departure" when={departure} zone={zone} />}
     </dl>
   );
 }
@@ -79,28 +83,32 @@ interface StopTimeProps {
   readonly zone: string | null | undefined;
 }
 
-function StopTime({ name, when: { estimated, estimatedPrecision, actual }, zone }: StopTimeProps) {
+function StopTimeEntry({ name, when: { estimated, estimatedPrecision, actual }, zone }: StopTimeProps) {
   return (
     <div>
       <dt>{actual === null ? `${name}, estimated` : name}</dt>
       <dd>
-        <PlaceTime value={actual ?? estimated} zone={zone} precision={actual === null ? estimatedPrecision : 'time'} />
+        <PlaceTimeText
+          value={actual ?? estimated}
+          zone={zone}
+          precision={actual === null ? estimatedPrecision : 'time'}
+        />
       </dd>
     </div>
   );
 }
 
-function NextLeg({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg: Leg }) {
-  const by = [mode && MODE_LABELS[mode], carrier_scac, vessel, voyage].filter(Boolean);
+function NextLegLabel({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg: Leg }) {
+  const by = [mode && TRANSPORT_MODE_LABELS[mode], carrier_scac, vessel, voyage].filter(Boolean);
   return (
-    <Text size="xs" className={classes['Next leg']}>
+    <Text size="xs" className={classes['onward']}>
       {by.length === 0 ? 'Next leg' : by.join(' · ')} →
     </Text>
   );
 }
 
 function ShipmentParties() {
-  const { shipper, consignee, carrier_scac } = useShipment();
+  const { shipper, consignee, carrier_scac } = useShipmentOfPage();
   return (
     <PropertyList
       facts={[
@@ -120,25 +128,25 @@ function formatParty(party: Shipment['shipper']): string {
 
 function getReferenceLabel(name: PlainFieldName, { mode }: Shipment): string {
   if (name === 'master_bill' && mode === 'air') return 'Air waybill';
-  const { label, shortLabel = label } = getPlainField(name);
+  const { label, shortLabel = label } = getPlainFieldDefinition(name);
   return shortLabel;
 }
 
-function ShipmentReferences() {
-  const shipment = useShipment();
+function ShipmentReferenceList() {
+  const shipment = useShipmentOfPage();
   const { mode, load_type, references, metadata } = shipment;
   return (
     <PropertyList
       facts={[
         ['Your reference', shipment.external_id],
-        ...PLAIN_FIELD_NAMES.map((name) => [getReferenceLabel(name, shipment), shipment[name]] as const),
+        ...PLAIN_SHIPMENT_FIELD_NAMES.map((name) => [getReferenceLabel(name, shipment), shipment[name]] as const),
         ...references.map(({ type, value }) => [type, value] as const),
-        ['Mode', mode && MODE_LABELS[mode]],
+        ['Mode', mode && TRANSPORT_MODE_LABELS[mode]],
         ['Load type', load_type && LOAD_TYPE_LABELS[load_type]],
         ...Object.entries(metadata ?? {}),
         ['ID', shipment.id],
-        ['Created', <LocalTime key="created" value={shipment.created_at} />],
-        ['Updated', <LocalTime key="changed" value={shipment.updated_at} />],
+        ['Created', <LocalTimeText key="created" value={shipment.created_at} />],
+        ['Updated', <LocalTimeText key="changed" value={shipment.updated_at} />],
       ]}
     />
   );

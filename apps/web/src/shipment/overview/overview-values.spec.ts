@@ -3,7 +3,7 @@ import {
   type Container,
   type Leg,
   buildContainerPatch,
-  toContainerValues,
+  toContainerFormValues,
   extractFreeTimeFacts,
   formatFreeTime,
   calculateFreeTime,
@@ -135,11 +135,11 @@ describe('the container form', () => {
   } as unknown as Container;
 
   it('sends nothing if no field has changed', () => {
-    expect(buildContainerPatch(container, toContainerValues(container))).toEqual({});
+    expect(buildContainerPatch(container, toContainerFormValues(container))).toEqual({});
   });
 
   it('sends the changed fields, and null for cleared fields', () => {
-    const values = { ...toContainerValues(container), size_type: ' 22G1 ', last_free_day: '' };
+    const values = { ...toContainerFormValues(container), size_type: ' 22G1 ', last_free_day: '' };
     expect(buildContainerPatch(container, values)).toEqual({ size_type: '22G1', last_free_day: null });
   });
 

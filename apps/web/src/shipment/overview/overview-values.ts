@@ -1,6 +1,6 @@
 import type { BodyOf, Milestone, Shipment } from '@tracking/client';
 import { countDaysBetween } from '../../values/zones.ts';
-import { isInEffect } from '../timeline/timeline-rows.ts';
+import { isMilestoneInEffect } from '../timeline/timeline-rows.ts';
 
 export type Leg = Shipment['legs'][number];
 
@@ -103,7 +103,7 @@ export function extractFreeTimeFacts(
 ): FreeTimeFacts {
   const attempts = milestones.filter(
     (milestone) =>
-      isInEffect(milestone) && milestone.classifier === 'actual' && milestone.code === 'delivery_attempted',
+      isMilestoneInEffect(milestone) && milestone.classifier === 'actual' && milestone.code === 'delivery_attempted',
   );
   return { status, load_type, attempted: new Set(attempts.map(({ container_number }) => container_number)) };
 }
@@ -139,19 +139,19 @@ export function formatFreeTime({ daysLeft }: FreeTime): string {
 }
 
 /** Labels of the container fields that users can edit. */
-export const CONTAINER_FIELDS = {
+export const EDITABLE_CONTAINER_FIELD_LABELS = {
   size_type: 'Size and type',
   seal_number: 'Seal number',
   last_free_day: 'Last free day',
   empty_return_by: 'Empty return by',
 } as const;
-export type ContainerField = keyof typeof CONTAINER_FIELDS;
+export type ContainerField = keyof typeof EDITABLE_CONTAINER_FIELD_LABELS;
 /** Values of the container form. An empty string stands for a missing value. */
 export type ContainerValues = Readonly<Record<ContainerField, string>>;
 
-const CONTAINER_FIELD_NAMES = Object.keys(CONTAINER_FIELDS) as ContainerField[];
+const CONTAINER_FIELD_NAMES = Object.keys(EDITABLE_CONTAINER_FIELD_LABELS) as ContainerField[];
 
-export function toContainerValues(container: Container | undefined): ContainerValues {
+export function toContainerFormValues(container: Container | undefined): ContainerValues {
   return Object.fromEntries(CONTAINER_FIELD_NAMES.map((field) => [field, container?.[field] ?? ''])) as ContainerValues;
 }
 

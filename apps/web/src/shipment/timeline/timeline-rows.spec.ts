@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/client';
-import { buildMilestone } from '../milestone/build-milestone.ts';
+import { buildSampleMilestone } from '../milestone/build-milestone.ts';
 import { calculateDelayHours, buildTimelineRows } from './timeline-rows.ts';
 
 let count = 0;
@@ -11,7 +11,7 @@ function milestone(
 ): Milestone {
   count += 1;
   const occurred_at = `2026-11-${String(day).padStart(2, '0')}T08:00:00.000Z`;
-  return buildMilestone({
+  return buildSampleMilestone({
     id: `mil_${count}`,
     code,
     label: code,

@@ -1,7 +1,7 @@
 import type { Milestone } from '@tracking/client';
 
 /** Row of the timeline: the planned, estimated and actual milestones of one event at one place. */
-export interface TimelineRow {
+export interface TimelineRowData {
   readonly key: string;
   readonly code: Milestone['code'];
   readonly label: string;
@@ -25,7 +25,7 @@ export interface TimelineFilter {
   readonly past: boolean;
 }
 
-export function isInEffect({ retracted_at, superseded_at }: Milestone): boolean {
+export function isMilestoneInEffect({ retracted_at, superseded_at }: Milestone): boolean {
   return retracted_at === null && superseded_at === null;
 }
 
@@ -33,27 +33,27 @@ export function isInEffect({ retracted_at, superseded_at }: Milestone): boolean 
 export function buildTimelineRows(
   milestones: readonly Milestone[],
   { container, past }: TimelineFilter,
-): TimelineRow[] {
+): TimelineRowData[] {
   const shown = milestones
-    .filter((milestone) => past || isInEffect(milestone))
+    .filter((milestone) => past || isMilestoneInEffect(milestone))
     .filter(({ container_number: of }) => container === undefined || of === null || of === container)
     .toSorted((a, b) => a.occurred_at.localeCompare(b.occurred_at));
   const steps = Map.groupBy(shown, ({ code, location, container_number }) =>
     [code, location ?? '', container_number ?? ''].join(' '),
   );
-  return [...steps].flatMap(([key, step]) => buildEventRows(key, step)).toSorted(compareRowsByTime);
+  return [...steps].flatMap(([key, step]) => buildTimelineRowsOfEvent(key, step)).toSorted(compareRowsByTime);
 }
 
 /**
  * Builds the timeline rows of one event at one place. If the event has happened several times, each occurrence has a
  * row. The first row contains the plan and the estimate.
  */
-function buildEventRows(key: string, step: readonly Milestone[]): TimelineRow[] {
+function buildTimelineRowsOfEvent(key: string, step: readonly Milestone[]): TimelineRowData[] {
   const of = (classifier: Milestone['classifier']) => step.filter((milestone) => milestone.classifier === classifier);
   const [planned, estimated, actual] = [of('planned'), of('estimated'), of('actual')];
-  const standing = actual.filter(isInEffect);
+  const standing = actual.filter(isMilestoneInEffect);
   const [first, ...repeated] = standing;
-  const head = first === undefined ? actual : [...actual.filter((milestone) => !isInEffect(milestone)), first];
+  const head = first === undefined ? actual : [...actual.filter((milestone) => !isMilestoneInEffect(milestone)), first];
   const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => toActualOnlyCells(each))];
   return groups.map((group, index) => {
     const [any] = [...group.actual, ...group.estimated, ...group.planned] as [Milestone, ...Milestone[]];
@@ -69,12 +69,12 @@ const toActualOnlyCells = (actual: Milestone) => ({ planned: [], estimated: [], 
  * Returns the milestone that determines the time of a row: the actual one, otherwise the estimate, otherwise the plan.
  * If all milestones of the row are retracted, a retracted one is returned.
  */
-export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRow): Milestone {
-  const newest = estimated.filter(isInEffect).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
+export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRowData): Milestone {
+  const newest = estimated.filter(isMilestoneInEffect).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
   const all = [
-    ...actual.filter(isInEffect),
+    ...actual.filter(isMilestoneInEffect),
     ...newest,
-    ...planned.filter(isInEffect),
+    ...planned.filter(isMilestoneInEffect),
     ...actual,
     ...estimated,
     ...planned,
@@ -82,7 +82,7 @@ export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRo
   return all[0] as Milestone;
 }
 
-function compareRowsByTime(one: TimelineRow, other: TimelineRow): number {
+function compareRowsByTime(one: TimelineRowData, other: TimelineRowData): number {
   const [a, b] = [findDecisiveMilestone(one), findDecisiveMilestone(other)];
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }
@@ -91,9 +91,9 @@ function compareRowsByTime(one: TimelineRow, other: TimelineRow): number {
  * Returns the number of hours between the planned time and the actual or estimated time. Returns undefined if the plan
  * or the other time is missing.
  */
-export function calculateDelayHours(row: TimelineRow): number | undefined {
-  const plan = row.planned.find(isInEffect);
-  const latest = row.actual.find(isInEffect) ?? row.estimated.findLast(isInEffect);
+export function calculateDelayHours(row: TimelineRowData): number | undefined {
+  const plan = row.planned.find(isMilestoneInEffect);
+  const latest = row.actual.find(isMilestoneInEffect) ?? row.estimated.findLast(isMilestoneInEffect);
   if (plan === undefined || latest === undefined) return undefined;
   return Math.round((Date.parse(latest.occurred_at) - Date.parse(plan.occurred_at)) / 3_600_000);
 }

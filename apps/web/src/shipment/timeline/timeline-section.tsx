@@ -4,17 +4,17 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
 import { LazySelect, createOnDemandComponent } from '../../app/lazy.tsx';
-import { QueryView } from '../../app/page.tsx';
+import { QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
-import { MilestoneLocation, MilestoneTime, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocationText, MilestoneTime, usePlaces } from '../../values/place.tsx';
 import { SOURCE_LABELS } from '../labels.ts';
-import { type TimelineSearch, milestonesQuery, useShipment } from '../shipment-queries.ts';
-import { type TimelineRow, calculateDelayHours, isInEffect, buildTimelineRows } from './timeline-rows.ts';
+import { type TimelineUrlParameters, milestonesQuery, useShipmentOfPage } from '../shipment-queries.ts';
+import { type TimelineRowData, calculateDelayHours, isMilestoneInEffect, buildTimelineRows } from './timeline-rows.ts';
 import classes from './timeline-section.module.css';
 
 const LazyMilestoneDetails = createOnDemandComponent(
-  async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails,
+  async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetailsPanel,
 );
 
 /**
@@ -22,10 +22,10 @@ const LazyMilestoneDetails = createOnDemandComponent(
  * opened milestone.
  */
 export function TimelineSection() {
-  const shipment = useShipment();
+  const shipment = useShipmentOfPage();
   const search = useSearch({ from: '/signed-in/shipments/$id/timeline' });
   const navigate = useNavigate({ from: '/shipments/$id/timeline' });
-  const change = (changes: TimelineSearch, replace = true) =>
+  const change = (changes: TimelineUrlParameters, replace = true) =>
     void navigate({ search: (now) => ({ ...now, ...changes }), replace, resetScroll: false });
   const milestones = useQuery(milestonesQuery(useEnvironment(), shipment.id));
   return (
@@ -48,10 +48,10 @@ export function TimelineSection() {
           mb={8}
         />
       </Group>
-      <QueryView query={milestones} what="the timeline">
+      <QueryResultPanel query={milestones} what="the timeline">
         {(all) => (
           <>
-            <TimelineSteps all={all} search={search} />
+            <FilteredTimelineTable all={all} search={search} />
             <Drawer
               opened={search.milestone !== undefined}
               onClose={() => change({ milestone: undefined })}
@@ -64,16 +64,22 @@ export function TimelineSection() {
             </Drawer>
           </>
         )}
-      </QueryView>
+      </QueryResultPanel>
     </Stack>
   );
 }
 
-function TimelineSteps({ all, search }: { readonly all: readonly Milestone[]; readonly search: TimelineSearch }) {
+function FilteredTimelineTable({
+  all,
+  search,
+}: {
+  readonly all: readonly Milestone[];
+  readonly search: TimelineUrlParameters;
+}) {
   const rows = buildTimelineRows(all, { container: search.container, past: search.past ?? false });
   if (rows.length > 0) return <TimelineTable rows={rows} />;
   return (
-    <Alert title={all.some(isInEffect) ? 'No milestones for this container' : 'No milestones yet'}>
+    <Alert title={all.some(isMilestoneInEffect) ? 'No milestones for this container' : 'No milestones yet'}>
       Milestones appear here when a system sends them or a user records them.
     </Alert>
   );
@@ -87,11 +93,11 @@ function OpenedMilestoneDetails({ milestone }: { readonly milestone: Milestone |
 /** Number of rows that one click on "Show more" adds. */
 const ROWS_PER_CLICK = 200;
 
-function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
+function TimelineTable({ rows }: { readonly rows: readonly TimelineRowData[] }) {
   const [limit, setLimit] = useState(ROWS_PER_CLICK);
   const nextCount = Math.min(ROWS_PER_CLICK, rows.length - limit);
   const places = usePlaces(rows.map(({ location }) => location));
-  const { container_numbers } = useShipment();
+  const { container_numbers } = useShipmentOfPage();
   const hasContainers = container_numbers.length > 1 || rows.some(({ container }) => container !== null);
   return (
     <>
@@ -109,11 +115,11 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
           {rows.slice(0, limit).map((row) => {
             const zone = row.zone ?? places.get(row.location ?? '')?.timezone;
             return (
-              <Table.Tr key={row.key} data-happened={row.actual.some(isInEffect) || undefined}>
+              <Table.Tr key={row.key} data-happened={row.actual.some(isMilestoneInEffect) || undefined}>
                 <Table.Th scope="row" className={classes['what']}>
                   {row.label}
                   <Text size="xs" c="dimmed" component="div">
-                    <MilestoneLocation name={row.location} />
+                    <MilestoneLocationText name={row.location} />
                   </Text>
                 </Table.Th>
                 {hasContainers && <Table.Td data-label="Container">{row.container ?? 'All containers'}</Table.Td>}
@@ -151,7 +157,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
   return (
     <Table.Td {...cell} data-empty={milestones.length === 0 || undefined}>
       {milestones.map((milestone) => (
-        <div key={milestone.id} className={classes['said']} data-past={!isInEffect(milestone) || undefined}>
+        <div key={milestone.id} className={classes['said']} data-past={!isMilestoneInEffect(milestone) || undefined}>
           <Link
             to="/shipments/$id/timeline"
             params={{ id: milestone.shipment_id }}
@@ -165,7 +171,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
           <Text size="xs" c="dimmed" component="span">
             {SOURCE_LABELS[milestone.source]}
           </Text>
-          <MilestoneBadge milestone={milestone} />
+          <MilestoneCorrectionBadge milestone={milestone} />
         </div>
       ))}
       {slip !== undefined && slip !== 0 && (
@@ -178,7 +184,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
 }
 
 /** Badge that marks a corrected, retracted or replaced milestone. */
-function MilestoneBadge({ milestone }: { readonly milestone: Milestone }) {
+function MilestoneCorrectionBadge({ milestone }: { readonly milestone: Milestone }) {
   const mark = getMilestoneBadgeText(milestone);
   if (mark === undefined) return null;
   return (

@@ -2,7 +2,7 @@ import type { Shipment } from '@tracking/client';
 import type { Environment } from '../../session/api.ts';
 import { createCsvWriter } from '../../values/files.ts';
 import { loadPortZones, toTimeOrDate } from '../../values/places.ts';
-import { mapPlainFields } from '../plain-fields.ts';
+import { buildObjectFromPlainFields } from '../plain-fields.ts';
 
 /**
  * Builds a CSV file of shipments page by page, and downloads it. A cell that looks like a formula starts with an
@@ -14,10 +14,10 @@ export async function exportCsv(
   onProgress: (count: number) => void = () => undefined,
 ): Promise<void> {
   const write = await createCsvWriter();
-  const parts = [write([CSV_HEADER])];
+  const parts = [write([CSV_EXPORT_HEADER])];
   let count = 0;
   for await (const page of pages) {
-    await loadPortZones(environment, page.flatMap(listPortsOfDays));
+    await loadPortZones(environment, page.flatMap(listPortsNeedingTimeZone));
     if (page.length > 0) parts.push(write(page.map(buildCsvRow)));
     count += page.length;
     onProgress(count);
@@ -29,7 +29,7 @@ export async function exportCsv(
 }
 
 /** Lists the ports whose time zones are needed to export whole days as dates. */
-function listPortsOfDays(shipment: Shipment): readonly (string | null)[] {
+function listPortsNeedingTimeZone(shipment: Shipment): readonly (string | null)[] {
   return [
     shipment.etd_precision === 'day' ? shipment.origin_port : null,
     [shipment.eta_precision, shipment.original_eta_precision].includes('day') ? shipment.destination_port : null,
@@ -56,7 +56,7 @@ const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | numb
   origin_port: ({ origin_port }) => origin_port,
   destination_port: ({ destination_port }) => destination_port,
   carrier_scac: ({ carrier_scac }) => carrier_scac,
-  ...mapPlainFields((name) => (shipment: Shipment) => shipment[name]),
+  ...buildObjectFromPlainFields((name) => (shipment: Shipment) => shipment[name]),
   container_numbers: ({ container_numbers }) => container_numbers.join(' '),
   references: ({ references }) => references.map(({ type, value }) => `${type}:${value}`).join(' '),
   shipper_name: ({ shipper }) => shipper?.name,
@@ -78,7 +78,7 @@ const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | numb
   url: ({ url }) => url,
 };
 
-export const CSV_HEADER = Object.keys(CSV_COLUMNS);
+export const CSV_EXPORT_HEADER = Object.keys(CSV_COLUMNS);
 
 /** Builds the cells of one row in the CSV export. Times are in UTC. Whole days are exported as dates. */
 export function buildCsvRow(shipment: Shipment): readonly string[] {

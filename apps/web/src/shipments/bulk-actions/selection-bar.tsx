@@ -12,7 +12,7 @@ import {
   type Severity,
 } from '../../exceptions/exception-labels.ts';
 import { updateCachedShipments } from '../../live/live-updates.ts';
-import { PermissionGate } from '../../session/permissions.tsx';
+import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { getShipmentName } from '../../values/codes.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
@@ -54,23 +54,23 @@ export function SelectionBar({ selected, onSelect }: SelectionBarProps) {
         <Button size="xs" variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>
           Export CSV
         </Button>
-        <PermissionGate permission="exceptions:write">
+        <PermissionGuardedButton permission="exceptions:write">
           <Button size="xs" variant="default" onClick={() => ask('exceptions')}>
             Open exception…
           </Button>
-        </PermissionGate>
-        <PermissionGate permission="shipments:write">
+        </PermissionGuardedButton>
+        <PermissionGuardedButton permission="shipments:write">
           <Button size="xs" variant="light" color="red" onClick={() => ask('cancel')}>
             Cancel shipments…
           </Button>
-        </PermissionGate>
+        </PermissionGuardedButton>
         <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(NO_SELECTED_SHIPMENTS)} />
       </ActionBar>
       {dialog?.kind === 'cancel' && (
         <CancelShipmentsDialog shipments={dialog.shipments} onDone={onDone} onClose={close} />
       )}
       {dialog?.kind === 'exceptions' && (
-        <OpenExceptionsDialog shipments={dialog.shipments} onDone={onDone} onClose={close} />
+        <BulkExceptionCreationDialog shipments={dialog.shipments} onDone={onDone} onClose={close} />
       )}
     </>
   );
@@ -135,7 +135,7 @@ interface ExceptionFormValues {
 }
 
 /** Dialog that opens an exception of the same type on each selected shipment. */
-function OpenExceptionsDialog({ shipments, ...props }: BulkDialogProps) {
+function BulkExceptionCreationDialog({ shipments, ...props }: BulkDialogProps) {
   const client = useApi();
   const form = useForm<ExceptionFormValues>({
     initialValues: { type: 'other', severity: 'medium', title: '', detail: '', assignee: '' },

@@ -1,5 +1,10 @@
 import type { FieldError } from '@tracking/client';
-import { validateShipment, parseContainerNumbers, getParamLabel, assignErrorsToFields } from './check-values.ts';
+import {
+  validateShipment,
+  parseContainerNumbers,
+  getLabelOfWarnedField,
+  assignErrorsToFields,
+} from './check-values.ts';
 import { EMPTY_LEG_VALUES, EMPTY_SHIPMENT_VALUES } from './form-values.ts';
 
 describe('check values', () => {
@@ -89,10 +94,10 @@ describe('form errors', () => {
     });
 
     it('uses the labels of the form', () => {
-      expect(getParamLabel('legs[1].etd')).toBe('Legs, 2');
-      expect(getParamLabel('origin_port')).toBe('Origin');
-      expect(getParamLabel('no_field')).toBeUndefined();
-      expect(getParamLabel(null)).toBeUndefined();
+      expect(getLabelOfWarnedField('legs[1].etd')).toBe('Legs, 2');
+      expect(getLabelOfWarnedField('origin_port')).toBe('Origin');
+      expect(getLabelOfWarnedField('no_field')).toBeUndefined();
+      expect(getLabelOfWarnedField(null)).toBeUndefined();
     });
   });
 });

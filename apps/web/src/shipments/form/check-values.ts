@@ -73,7 +73,7 @@ export function assignErrorsToFields(details: readonly FieldError[], values: Shi
   const errors: Record<string, string> = {};
   const others: string[] = [];
   for (const { param, message } of details) {
-    const path = toFieldPath(param, values);
+    const path = toFormFieldPath(param, values);
     if (path === undefined) others.push(`${param}: ${message}`);
     else errors[path] = errors[path] === undefined ? message : `${errors[path]} ${message}`;
   }
@@ -84,7 +84,7 @@ export function assignErrorsToFields(details: readonly FieldError[], values: Shi
  * Converts an API parameter such as `legs[0].etd` to a field path of the form, such as `legs.0.etd`. Returns undefined
  * if the form has no such field.
  */
-function toFieldPath(param: string, { metadata }: ShipmentValues): string | undefined {
+function toFormFieldPath(param: string, { metadata }: ShipmentValues): string | undefined {
   const path = param.replaceAll(/\[(\d+)\]/g, '.$1');
   const [field = '', ...rest] = path.split('.');
   if (!Object.hasOwn(SHIPMENT_FIELD_LABELS, field)) return undefined;
@@ -95,7 +95,7 @@ function toFieldPath(param: string, { metadata }: ShipmentValues): string | unde
 }
 
 /** Returns the label of the field that an API warning names, such as "Legs, 2" for `legs[1].etd`. */
-export function getParamLabel(param: string | null): string | undefined {
+export function getLabelOfWarnedField(param: string | null): string | undefined {
   const [field = '', index] = (param ?? '').split(/[.[\]]+/);
   if (!Object.hasOwn(SHIPMENT_FIELD_LABELS, field)) return undefined;
   const label = SHIPMENT_FIELD_LABELS[field as ShipmentField];

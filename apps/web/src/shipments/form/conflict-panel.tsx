@@ -1,8 +1,8 @@
 import { Alert, Button, Group, List, Radio, Stack, Text, Title } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
-import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { LOAD_TYPE_LABELS, TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
+import { LocalTimeText } from '../../values/time.tsx';
 import { formatDate, isDateOnly } from '../../values/zones.ts';
 import {
   SHIPMENT_FIELD_LABELS,
@@ -13,16 +13,16 @@ import {
 } from './form-values.ts';
 import {
   type Choice,
-  type ShipmentConflict,
+  type ConcurrentShipmentChanges,
   type ConcurrentFieldChange,
   getActorName,
-  mergeWithConflict,
+  mergeFormWithOtherChanges,
 } from './save-shipment.ts';
 
 interface ConflictPanelProps {
   readonly base: Shipment;
   readonly mine: ShipmentValues;
-  readonly conflict: ShipmentConflict;
+  readonly conflict: ConcurrentShipmentChanges;
   readonly onSave: (values: ShipmentValues) => void;
   readonly onBack: (values: ShipmentValues) => void;
 }
@@ -98,11 +98,11 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
           <Button
             variant="default"
             disabled={!isChosen}
-            onClick={() => onBack(mergeWithConflict(mine, conflict, choices))}
+            onClick={() => onBack(mergeFormWithOtherChanges(mine, conflict, choices))}
           >
             Back to form
           </Button>
-          <Button disabled={!isChosen} onClick={() => onSave(mergeWithConflict(mine, conflict, choices))}>
+          <Button disabled={!isChosen} onClick={() => onSave(mergeFormWithOtherChanges(mine, conflict, choices))}>
             Save
           </Button>
         </Group>
@@ -115,13 +115,13 @@ function ChangeAuthorText({ by }: Pick<ConcurrentFieldChange, 'by'>) {
   if (by === undefined) return null;
   return (
     <Text span size="xs" c="dimmed">
-      {getActorName(by.actor)}, <LocalTime value={by.at} />
+      {getActorName(by.actor)}, <LocalTimeText value={by.at} />
     </Text>
   );
 }
 
 /** Joins the names of the users who have changed the shipment, such as "Ann Visser and Nightly import". */
-function joinAuthorNames({ both, others }: ShipmentConflict): string {
+function joinAuthorNames({ both, others }: ConcurrentShipmentChanges): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [getActorName(by.actor)]));
   const each = [...new Set(names)];
   return each.length === 0 ? 'Another user' : each.join(' and ');
@@ -132,7 +132,7 @@ const EMPTY_VALUE_TEXT = '—';
 type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
 /** Functions that format the values of fields, by field. A field without a function is shown as it is. */
 const FIELD_FORMATTERS: Shown = {
-  mode: (mode) => (mode === null ? '' : MODE_LABELS[mode]),
+  mode: (mode) => (mode === null ? '' : TRANSPORT_MODE_LABELS[mode]),
   load_type: (type) => (type === null ? '' : LOAD_TYPE_LABELS[type]),
   etd: formatTimeWithSeconds,
   eta: formatTimeWithSeconds,

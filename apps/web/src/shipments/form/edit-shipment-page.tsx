@@ -4,15 +4,20 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useRef, useState } from 'react';
 import { createOnDemandComponent } from '../../app/lazy.tsx';
-import { PageHeader, QueryView } from '../../app/page.tsx';
+import { PageHeader, QueryResultPanel } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { ShipmentNotFound } from '../../shipment/parts.tsx';
+import { ShipmentNotFoundPage } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
-import { WaitForPlaces } from '../../values/await-places.tsx';
-import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
+import { PlacesLoadingGate } from '../../values/await-places.tsx';
+import { UnsavedChangesGuard, ShipmentWriteAccessGate, notifySaved, useSubmitErrorReporter } from './form-parts.tsx';
 import { type ShipmentValues, listChangedFields, toShipmentFormValues } from './form-values.ts';
-import { type ShipmentConflict, findConflict, readConflict, saveShipment } from './save-shipment.ts';
+import {
+  type ConcurrentShipmentChanges,
+  findShipmentEditConflict,
+  readConcurrentShipmentChanges,
+  saveShipment,
+} from './save-shipment.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 const LazyConflictPanel = createOnDemandComponent(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
@@ -20,25 +25,25 @@ const LazyConflictPanel = createOnDemandComponent(async () => (await import('./c
 export function EditShipmentPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id/edit' });
   const found = useQuery(shipmentQuery(useEnvironment(), id));
-  if (found.error instanceof NotFoundError) return <ShipmentNotFound />;
+  if (found.error instanceof NotFoundError) return <ShipmentNotFoundPage />;
   return (
-    <QueryView query={found} what="the shipment">
+    <QueryResultPanel query={found} what="the shipment">
       {(shipment) => (
         <Stack>
           <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only the fields that you change are saved." />
-          <RequireWriteAccess>
-            <WaitForPlaces codes={listPortsOfDays(shipment)}>
+          <ShipmentWriteAccessGate>
+            <PlacesLoadingGate codes={listPortsNeedingTimeZone(shipment)}>
               <EditShipmentForm key={shipment.id} shipment={shipment} />
-            </WaitForPlaces>
-          </RequireWriteAccess>
+            </PlacesLoadingGate>
+          </ShipmentWriteAccessGate>
         </Stack>
       )}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
 /** Lists the ports whose time zones are needed to show the dates of whole days. */
-function listPortsOfDays(shipment: Shipment): readonly (string | null)[] {
+function listPortsNeedingTimeZone(shipment: Shipment): readonly (string | null)[] {
   return [shipment, ...shipment.legs].flatMap((journey) => [
     journey.etd_precision === 'day' ? journey.origin_port : null,
     journey.eta_precision === 'day' ? journey.destination_port : null,
@@ -51,9 +56,9 @@ function listPortsOfDays(shipment: Shipment): readonly (string | null)[] {
 function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [base, setBase] = useState(shipment);
-  const [conflict, setConflict] = useState<ShipmentConflict>();
+  const [conflict, setConflict] = useState<ConcurrentShipmentChanges>();
   const form = useShipmentForm(toShipmentFormValues(base));
-  const refusal = useSubmitError(form);
+  const refusal = useSubmitErrorReporter(form);
   const isSaved = useRef(false);
   const changed = listChangedFields(toShipmentFormValues(base), form.values);
 
@@ -73,13 +78,13 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
     },
   });
   const compare = useApiWrite({
-    write: () => readConflict(client, base, form.values, shipment.version),
+    write: () => readConcurrentShipmentChanges(client, base, form.values, shipment.version),
     onDone: setConflict,
   });
   const submit = (from: Shipment, values: ShipmentValues) => {
     refusal.clear();
     if (listChangedFields(toShipmentFormValues(from), values).length === 0) return done();
-    save.mutate({ from, values }, { onError: (error) => refusal.reportError(error, values) });
+    save.mutate({ from, values }, { onError: (error) => refusal.showSubmitError(error, values) });
   };
   /** Bases the form on the latest version of the shipment, and keeps the given values. */
   const continueFrom = (from: Shipment, values: ShipmentValues) => {
@@ -133,6 +138,6 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
 /** Checks if another user has changed a field that the form shows since the form was opened. */
 function hasConcurrentChanges(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
   if (now.version <= base.version) return false;
-  const { both, others } = findConflict(base, values, now, []);
+  const { both, others } = findShipmentEditConflict(base, values, now, []);
   return both.length + others.length > 0;
 }

@@ -5,7 +5,7 @@ import { InvalidRequestError, type Warning } from '@tracking/client';
 import { type ReactNode, useState } from 'react';
 import { describeFailure } from '../../app/failures.ts';
 import { useHasPermission, useSession } from '../../session/session.ts';
-import { getParamLabel, assignErrorsToFields } from './check-values.ts';
+import { getLabelOfWarnedField, assignErrorsToFields } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 
 interface FormErrorState {
@@ -17,10 +17,10 @@ interface FormErrorState {
  * Returns functions that show why the API rejected the form. An error is shown at its field. Errors without a field are
  * shown above the submit button.
  */
-export function useSubmitError(form: ShipmentForm) {
+export function useSubmitErrorReporter(form: ShipmentForm) {
   const [refusal, setRefusal] = useState<FormErrorState>();
   return {
-    reportError(error: unknown, values: ShipmentValues): void {
+    showSubmitError(error: unknown, values: ShipmentValues): void {
       const { errors, others } = assignErrorsToFields(
         error instanceof InvalidRequestError ? error.details : [],
         values,
@@ -34,7 +34,7 @@ export function useSubmitError(form: ShipmentForm) {
      * Renders the errors that belong to no field. @param isPaused true while the request waits for a network connection
      */
     render: (isPaused: boolean) => (
-      <FormSubmitError error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
+      <FormSubmitErrorAlert error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
     ),
   };
 }
@@ -48,7 +48,7 @@ interface FormSubmitErrorProps {
 }
 
 /** Shows the errors of the form that belong to no field. */
-function FormSubmitError({ error, others, isPaused }: FormSubmitErrorProps) {
+function FormSubmitErrorAlert({ error, others, isPaused }: FormSubmitErrorProps) {
   if (isPaused) {
     return (
       <Alert color="orange" role="status" title="Waiting for the connection">
@@ -94,7 +94,7 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
       <Text component="ul" size="sm" m={0} pl="md">
         {warnings.map(({ code, param, message: warning }) => (
           <li key={`${code} ${param} ${warning}`}>
-            {getParamLabel(param) === undefined ? warning : `${getParamLabel(param)}: ${warning}`}
+            {getLabelOfWarnedField(param) === undefined ? warning : `${getLabelOfWarnedField(param)}: ${warning}`}
           </li>
         ))}
       </Text>
@@ -123,7 +123,7 @@ export function UnsavedChangesGuard({ isDirty }: { readonly isDirty: () => boole
 }
 
 /** Shows its content only to users who may create and edit shipments. Other users see an explanation. */
-export function RequireWriteAccess({ children }: { readonly children: ReactNode }) {
+export function ShipmentWriteAccessGate({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
   if (useHasPermission('shipments:write')) return children;
   return (

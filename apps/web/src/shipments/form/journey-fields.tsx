@@ -75,7 +75,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
       )}
       {legs.map((_, index) => (
         // The position of the leg is its key, because legs have no id.
-        <LegItem key={index} form={form} index={index} />
+        <LegFormItem key={index} form={form} index={index} />
       ))}
       <Button
         variant="default"
@@ -90,7 +90,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
   );
 }
 
-function LegItem({ form, index }: { readonly form: ShipmentForm; readonly index: number }) {
+function LegFormItem({ form, index }: { readonly form: ShipmentForm; readonly index: number }) {
   const { legs } = form.values;
   const name = `leg ${index + 1}`;
   const move = (to: number) => form.reorderListItem('legs', { from: index, to });

@@ -5,7 +5,7 @@ import { isOutdatedVersionError } from '../../app/failures.ts';
 import { PageHeader } from '../../app/page.tsx';
 import { createRandomId, useApiWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
-import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
+import { UnsavedChangesGuard, ShipmentWriteAccessGate, notifySaved, useSubmitErrorReporter } from './form-parts.tsx';
 import { EMPTY_SHIPMENT_VALUES, type ShipmentBody, type ShipmentValues, toShipmentRequestBody } from './form-values.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
@@ -13,9 +13,9 @@ export function NewShipmentPage() {
   return (
     <Stack>
       <PageHeader title="New shipment" about="Enter at least your reference, a house bill or a container number." />
-      <RequireWriteAccess>
+      <ShipmentWriteAccessGate>
         <NewShipmentForm />
-      </RequireWriteAccess>
+      </ShipmentWriteAccessGate>
     </Stack>
   );
 }
@@ -23,7 +23,7 @@ export function NewShipmentPage() {
 function NewShipmentForm() {
   const [client, navigate] = [useApi(), useNavigate()];
   const form = useShipmentForm(EMPTY_SHIPMENT_VALUES);
-  const refusal = useSubmitError(form);
+  const refusal = useSubmitErrorReporter(form);
   const isSaved = useRef(false);
   const sent = useRef<{ readonly body: string; readonly key: string }>(undefined);
 
@@ -37,7 +37,7 @@ function NewShipmentForm() {
     return sent.current.key;
   };
   const showFailure = async (error: unknown, values: ShipmentValues) => {
-    if (!isOutdatedVersionError(error)) return refusal.reportError(error, values);
+    if (!isOutdatedVersionError(error)) return refusal.showSubmitError(error, values);
     const external_id = values.external_id.trim();
     // Finds the existing shipment for the link in the error message. If this lookup fails, the message has no link.
     const [existing] = await client.shipments
@@ -46,7 +46,7 @@ function NewShipmentForm() {
       .catch(() => []);
     // The error is dropped if the user has changed the reference during the lookup.
     if (form.getValues().external_id.trim() !== external_id) return;
-    form.setErrors({ external_id: <ReferenceTakenError id={existing?.id} /> });
+    form.setErrors({ external_id: <ReferenceTakenMessage id={existing?.id} /> });
   };
   const create = useApiWrite({
     write: (values: ShipmentValues) => {
@@ -82,7 +82,7 @@ function NewShipmentForm() {
   );
 }
 
-function ReferenceTakenError({ id }: { readonly id: string | undefined }) {
+function ReferenceTakenMessage({ id }: { readonly id: string | undefined }) {
   if (id === undefined) return 'A shipment with this reference already exists.';
   return (
     <>

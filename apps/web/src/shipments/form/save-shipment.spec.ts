@@ -1,6 +1,6 @@
 import { ConflictError, type Shipment } from '@tracking/client';
 import { type ShipmentPatch, type ShipmentValues, toShipmentFormValues } from './form-values.ts';
-import { mergeWithConflict, saveShipment } from './save-shipment.ts';
+import { mergeFormWithOtherChanges, saveShipment } from './save-shipment.ts';
 
 const BASE = {
   ...{ id: 'shp_1', version: 3, external_id: 'PO-1', mode: 'ocean', load_type: null, house_bill: 'H-1' },
@@ -71,7 +71,10 @@ describe('saving a form', () => {
     expect(conflict.others).toEqual([{ field: 'house_bill', by: undefined }]);
     expect(conflict.own).toEqual(['carrier_scac']);
     const kept = { ...toShipmentFormValues(now), carrier_scac: 'MSCU' };
-    expect(mergeWithConflict(values, conflict, { booking_number: 'theirs' })).toEqual(kept);
-    expect(mergeWithConflict(values, conflict, { booking_number: 'mine' })).toEqual({ ...kept, booking_number: 'B-2' });
+    expect(mergeFormWithOtherChanges(values, conflict, { booking_number: 'theirs' })).toEqual(kept);
+    expect(mergeFormWithOtherChanges(values, conflict, { booking_number: 'mine' })).toEqual({
+      ...kept,
+      booking_number: 'B-2',
+    });
   });
 });

@@ -24,7 +24,7 @@ const MAX_REREADS = 25;
 
 type Saved =
   | { readonly kind: 'saved'; readonly warnings: readonly Warning[] }
-  | { readonly kind: 'conflict'; readonly conflict: ShipmentConflict };
+  | { readonly kind: 'conflict'; readonly conflict: ConcurrentShipmentChanges };
 
 type Api = Pick<TrackingClient, 'shipments'>;
 
@@ -42,7 +42,12 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
       return { kind: 'saved', warnings };
     } catch (error) {
       if (!(error instanceof ConflictError) || !isOutdatedVersionError(error)) throw error;
-      const conflict = await readConflict(api, base, values, parseVersionFromETag(error.headers['etag']));
+      const conflict = await readConcurrentShipmentChanges(
+        api,
+        base,
+        values,
+        parseVersionFromETag(error.headers['etag']),
+      );
       const { both, others, own, theirs } = conflict;
       // If the shipment already contains all changes, an earlier attempt was saved and only its response was lost.
       if (both.length + own.length === 0) return { kind: 'saved', warnings: [] };
@@ -54,19 +59,19 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
 }
 
 /** Reads the changes that other users made to the shipment. @param least the minimum version of the shipment to read */
-export async function readConflict(
+export async function readConcurrentShipmentChanges(
   api: Api,
   base: Shipment,
   values: ShipmentValues,
   least: number,
-): Promise<ShipmentConflict> {
+): Promise<ConcurrentShipmentChanges> {
   let theirs = await api.shipments.get(base.id);
   for (let reads = 1; theirs.version < least && reads < MAX_REREADS; reads += 1) {
     await new Promise((resolve) => setTimeout(resolve, REREAD_DELAY_MS));
     theirs = await api.shipments.get(base.id);
   }
   const { data: history } = await api.shipments.history(base.id, { limit: MAX_HISTORY_ENTRIES }).page();
-  return findConflict(base, values, theirs, history);
+  return findShipmentEditConflict(base, values, theirs, history);
 }
 
 function parseVersionFromETag(etag: string | undefined): number {
@@ -84,7 +89,7 @@ export interface ConcurrentFieldChange {
 }
 
 /** Changes that other users saved while the shipment form was open. */
-export interface ShipmentConflict {
+export interface ConcurrentShipmentChanges {
   /** Latest version of the shipment. The next attempt to save is based on this version. */
   readonly theirs: Shipment;
   /** Fields that the user and another user changed to different values. The user chooses between the two values. */
@@ -101,12 +106,12 @@ export interface ShipmentConflict {
  * @param mine the current values of the form
  * @param history entries of the shipment, newest first
  */
-export function findConflict(
+export function findShipmentEditConflict(
   base: Shipment,
   mine: ShipmentValues,
   theirs: Shipment,
   history: readonly HistoryEntry[],
-): ShipmentConflict {
+): ConcurrentShipmentChanges {
   const [before, now] = [toShipmentFormValues(base), toShipmentFormValues(theirs)];
   const [byMe, byThem] = [listChangedFields(before, mine), listChangedFields(before, now)];
   const differing = new Set(listChangedFields(mine, now));
@@ -124,9 +129,9 @@ export function findConflict(
 }
 
 /** Merges the values of the form with the changes of other users. The user's choices decide the conflicting fields. */
-export function mergeWithConflict(
+export function mergeFormWithOtherChanges(
   mine: ShipmentValues,
-  { theirs, both, own }: ShipmentConflict,
+  { theirs, both, own }: ConcurrentShipmentChanges,
   choices: Readonly<Partial<Record<ShipmentField, Choice>>>,
 ): ShipmentValues {
   const kept = new Set([...own, ...both.map(({ field }) => field).filter((field) => choices[field] !== 'theirs')]);

@@ -16,7 +16,7 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { LOAD_TYPE_OPTIONS, calculateCheckDigit, correctCheckDigit } from '../../values/codes.ts';
-import { PLAIN_FIELD_NAMES, type PlainFieldName, getPlainField } from '../plain-fields.ts';
+import { PLAIN_SHIPMENT_FIELD_NAMES, type PlainFieldName, getPlainFieldDefinition } from '../plain-fields.ts';
 import { validateShipment, parseContainerNumbers } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 import { JourneyFields, LegFields } from './journey-fields.tsx';
@@ -69,7 +69,7 @@ export function ShipmentFormFields({
               variant={isExisting ? 'filled' : 'default'}
               data-autofocus={isExisting ? undefined : true}
             />
-            {PLAIN_FIELD_NAMES.map((name) => (
+            {PLAIN_SHIPMENT_FIELD_NAMES.map((name) => (
               <PlainFieldInput key={name} form={form} name={name} />
             ))}
           </div>
@@ -102,10 +102,16 @@ export function ShipmentFormFields({
           <LegFields form={form} />
         </FormSection>
         <FormSection title="Additional references">
-          <NameValueRows form={form} field="references" first="Type" firstExample="purchase_order" one="reference" />
+          <NameValueFieldRows
+            form={form}
+            field="references"
+            first="Type"
+            firstExample="purchase_order"
+            one="reference"
+          />
         </FormSection>
         <FormSection title="Custom fields" about="Names and values of your choice, which are stored unchanged">
-          <NameValueRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="custom field" />
+          <NameValueFieldRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="custom field" />
         </FormSection>
         <div className={classes['foot']}>
           <Stack gap="xs">
@@ -140,7 +146,7 @@ export function ShipmentFormFields({
 }
 
 function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly name: PlainFieldName }) {
-  const { label, description, choices } = getPlainField(name);
+  const { label, description, choices } = getPlainFieldDefinition(name);
   const props = { ...form.getInputProps(name), label, description };
   if (choices === undefined) return <TextInput {...props} />;
   return (
@@ -227,7 +233,7 @@ interface NameValueRowsProps {
 }
 
 /** Form fields for a list of pairs, such as references with a type and a value. Each row has two fields. */
-function NameValueRows({ form, field, first, firstExample, one }: NameValueRowsProps) {
+function NameValueFieldRows({ form, field, first, firstExample, one }: NameValueRowsProps) {
   const rows = form.values[field];
   const key = field === 'references' ? 'type' : 'name';
   const add = () =>

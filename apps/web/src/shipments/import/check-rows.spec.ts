@@ -1,4 +1,4 @@
-import { type ImportOptions, checkRows } from './check-rows.ts';
+import { type ImportOptions, convertRowsToShipments } from './check-rows.ts';
 import type { Mapping } from './columns.ts';
 
 const MAPPING: Mapping = [
@@ -20,7 +20,7 @@ const READING: ImportOptions = {
 };
 
 const check = (...rows: string[][]) =>
-  checkRows(
+  convertRowsToShipments(
     { headers: HEADERS, rows: rows.map((row) => [...row, ...HEADERS.slice(row.length).map(() => '')]), firstRow: 2 },
     READING,
   );
@@ -55,7 +55,7 @@ describe('rows of a file', () => {
       ],
       firstRow: 2,
     };
-    const { items, errors } = checkRows(sheet, { ...READING, mapping: ['external_id', 'incoterm'] });
+    const { items, errors } = convertRowsToShipments(sheet, { ...READING, mapping: ['external_id', 'incoterm'] });
     expect(items).toEqual([{ rows: [2], body: { external_id: 'A', incoterm: 'FOB' } }]);
     expect(errors).toEqual([
       {
@@ -112,7 +112,7 @@ describe('rows of a file', () => {
       firstRow: 2,
     };
     const mapping: Mapping = ['external_id', 'destination_port', 'eta', 'vessel'];
-    const { items, errors } = checkRows(sheet, { ...READING, mapping });
+    const { items, errors } = convertRowsToShipments(sheet, { ...READING, mapping });
     expect(errors).toEqual([]);
     expect(items.map(({ body }) => body)).toMatchObject([{ eta: '2027-03-01', legs: [{ eta: '2027-03-01' }] }]);
   });
@@ -131,7 +131,7 @@ describe('rows of a file', () => {
 
   it('have metadata of any name', () => {
     const sheet = { headers: ['Ref', '__proto__'], rows: [['A', '4711']], firstRow: 2 };
-    const [item] = checkRows(sheet, { ...READING, mapping: ['external_id', 'metadata'] }).items;
+    const [item] = convertRowsToShipments(sheet, { ...READING, mapping: ['external_id', 'metadata'] }).items;
     expect(JSON.stringify(item?.body)).toBe('{"external_id":"A","metadata":{"__proto__":"4711"}}');
   });
 

@@ -1,7 +1,7 @@
 import type { BodyOf } from '@tracking/client';
 import {
   LOAD_TYPE_LABELS,
-  MODE_LABELS,
+  TRANSPORT_MODE_LABELS,
   type Mode,
   isCarrierCode,
   isContainerNumber,
@@ -10,9 +10,14 @@ import {
 } from '../../values/codes.ts';
 import { USER_TIME_ZONE } from '../../values/zones.ts';
 import { parseContainerNumbers } from '../form/check-values.ts';
-import { type PlainFieldName, mapPlainFields, getPlainField, parsePlainField } from '../plain-fields.ts';
+import {
+  type PlainFieldName,
+  buildObjectFromPlainFields,
+  getPlainFieldDefinition,
+  parsePlainFieldText,
+} from '../plain-fields.ts';
 import { type DayOrder, type Mapping, type Target, parseTime } from './columns.ts';
-import { type ImportSheet, hasContent } from './read-file.ts';
+import { type ImportSheet, hasNonEmptyCell } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** Time zone of imported times without a UTC offset: local time at the port, the user's time zone, or UTC. */
@@ -35,27 +40,27 @@ export interface ImportRowError {
   readonly message: string;
 }
 /** A shipment to import. It is built from one row of the file, or from several rows with one container each. */
-export interface ImportShipment {
+export interface ShipmentToImport {
   readonly rows: readonly number[];
   readonly body: Body;
 }
 export interface RowCheckResult {
-  readonly items: readonly ImportShipment[];
+  readonly items: readonly ShipmentToImport[];
   readonly errors: readonly ImportRowError[];
 }
 
 const MODE_BY_NAME: ReadonlyMap<string, Mode> = new Map([
-  ...(Object.keys(MODE_LABELS) as Mode[]).map((mode) => [mode, mode] as const),
+  ...(Object.keys(TRANSPORT_MODE_LABELS) as Mode[]).map((mode) => [mode, mode] as const),
   ...([
     ['sea', 'ocean'],
     ['vessel', 'ocean'],
     ['truck', 'road'],
   ] as const),
 ]);
-const NUMBER_SEPARATOR_PATTERN = /[,;|\n]+/;
+const CONTAINER_NUMBER_SEPARATOR_PATTERN = /[,;|\n]+/;
 
 /** Converts one row of the file to a shipment, and collects the errors of the row. */
-class ImportRow {
+class ImportRowConverter {
   readonly errors: ImportRowError[] = [];
   readonly containers: string[] = [];
   readonly references: { type: string; value: string }[] = [];
@@ -73,7 +78,7 @@ class ImportRow {
       if (target === null || value === '') return;
       if (target === 'reference') this.references.push({ type: toReferenceType(column), value });
       else if (target === 'metadata') this.metadata.push([column, value]);
-      else if (target === 'container_numbers') this.addContainers(value, column);
+      else if (target === 'container_numbers') this.addContainerNumbersFromCell(value, column);
       else this.cells.set(target, { value, column });
     });
   }
@@ -82,7 +87,7 @@ class ImportRow {
    * Parses the cell of a column. If the parser fails, the error is recorded. Returns undefined for an empty or invalid
    * cell.
    */
-  readCell<T>(target: Target, read: (value: string) => T): T | undefined {
+  parseImportCell<T>(target: Target, read: (value: string) => T): T | undefined {
     const cell = this.cells.get(target);
     if (cell === undefined) return undefined;
     try {
@@ -93,7 +98,7 @@ class ImportRow {
     }
   }
 
-  readText(target: Target): string | undefined {
+  readCellText(target: Target): string | undefined {
     return this.cells.get(target)?.value;
   }
 
@@ -101,9 +106,9 @@ class ImportRow {
     this.errors.push({ row: this.number, column, value, message });
   }
 
-  private addContainers(value: string, column: string): void {
-    const mode = this.readText('mode')?.toLowerCase() ?? '';
-    for (const number of parseContainerNumbers(value.split(NUMBER_SEPARATOR_PATTERN))) {
+  private addContainerNumbersFromCell(value: string, column: string): void {
+    const mode = this.readCellText('mode')?.toLowerCase() ?? '';
+    for (const number of parseContainerNumbers(value.split(CONTAINER_NUMBER_SEPARATOR_PATTERN))) {
       // If the mode column is to the right of this column, the number is checked without knowing the mode.
       if (isContainerNumber(number, MODE_BY_NAME.get(mode) ?? 'multimodal')) this.containers.push(number);
       else this.addError('is not a valid container number', column, number);
@@ -115,7 +120,7 @@ class ImportRow {
  * Converts the rows of a file to shipments, and lists the errors. If one row of a shipment is invalid, the whole
  * shipment is left out.
  */
-export function checkRows(
+export function convertRowsToShipments(
   { headers, rows, firstRow }: Omit<ImportSheet, 'name'>,
   reading: ImportOptions,
 ): RowCheckResult {
@@ -124,8 +129,8 @@ export function checkRows(
   /** Number of the first invalid row, by reference of the shipment. */
   const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
-    if (!hasContent(cells)) return;
-    const row = new ImportRow(index + firstRow, headers, cells, reading.mapping);
+    if (!hasNonEmptyCell(cells)) return;
+    const row = new ImportRowConverter(index + firstRow, headers, cells, reading.mapping);
     if (cells.length > headers.length)
       row.addError(
         `has ${cells.length} cells for ${headers.length} columns. Put quotes around cells that contain a separator.`,
@@ -138,13 +143,13 @@ export function checkRows(
         `has the same reference as row ${known?.rows[0]}, but a different ${differing}. Correct one of the rows.`,
       );
     errors.push(...row.errors);
-    const reference = row.readText('external_id');
+    const reference = row.readCellText('external_id');
     if (row.errors.length > 0) {
       if (reference !== undefined && !wrong.has(reference)) wrong.set(reference, row.number);
     } else if (known === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
     else {
       known.rows.push(row.number);
-      addContainers(known.body, body);
+      mergeContainerNumbers(known.body, body);
     }
   });
   for (const [reference, because] of wrong) {
@@ -156,7 +161,7 @@ export function checkRows(
   return { items: [...items.values()], errors };
 }
 
-function addContainers(to: Body, { container_numbers }: Body): void {
+function mergeContainerNumbers(to: Body, { container_numbers }: Body): void {
   const all = [...new Set([...(to.container_numbers ?? []), ...(container_numbers ?? [])])];
   if (all.length > 0) to.container_numbers = all;
 }
@@ -168,51 +173,50 @@ function findDifferingField(one: Body, other: Body): string | undefined {
   return [...fields].find((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
 }
 
-function buildShipmentBody(row: ImportRow, reading: ImportOptions): Body {
-  if (row.readText('external_id') === undefined)
+function buildShipmentBody(row: ImportRowConverter, reading: ImportOptions): Body {
+  if (row.readCellText('external_id') === undefined)
     row.addError('has no reference. Without one, each import would create the shipment again.');
-  const mode = row.readCell('mode', parseMode);
+  const mode = row.parseImportCell('mode', parseMode);
   const [origin_port, destination_port] = [
-    parsePort(row, 'origin_port', mode),
-    parsePort(row, 'destination_port', mode),
+    parseImportedPortCode(row, 'origin_port', mode),
+    parseImportedPortCode(row, 'destination_port', mode),
   ];
-  const carrier_scac = row.readCell('carrier_scac', (value) => parseCarrier(value, mode));
+  const carrier_scac = row.parseImportCell('carrier_scac', (value) => parseCarrier(value, mode));
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
     // The time of an invalid port is read as UTC, so that the row gets only one error for the port.
-    const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readText(at) !== undefined;
+    const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readCellText(at) !== undefined;
     const zone = isOfWrongPort ? 'UTC' : findImportTimeZone(reading, port);
-    return row.readCell(target, (value) => parseTime(value, reading.dayOrder, zone));
+    return row.parseImportCell(target, (value) => parseTime(value, reading.dayOrder, zone));
   };
   const journey = {
     ...{ mode, carrier_scac, origin_port, destination_port },
     ...{ etd: moment('etd', 'origin_port', origin_port), eta: moment('eta', 'destination_port', destination_port) },
   };
-  const [vessel, voyage] = [row.readText('vessel'), row.readText('voyage')];
+  const [vessel, voyage] = [row.readCellText('vessel'), row.readCellText('voyage')];
   const isOnLeg = vessel !== undefined || voyage !== undefined;
-  return removeEmptyProperties({
-    external_id: row.readText('external_id'),
-    load_type: row.readCell('load_type', parseLoadType),
-    ...(mapPlainFields((name) => row.readCell(name, (value) => parsePlainFieldCell(name, value))) as Pick<
-      Body,
-      PlainFieldName
-    >),
+  return removeUndefinedProperties({
+    external_id: row.readCellText('external_id'),
+    load_type: row.parseImportCell('load_type', parseLoadType),
+    ...(buildObjectFromPlainFields((name) =>
+      row.parseImportCell(name, (value) => parsePlainFieldCell(name, value)),
+    ) as Pick<Body, PlainFieldName>),
     ...journey,
     shipper: readParty(row, 'shipper'),
     consignee: readParty(row, 'consignee'),
     container_numbers: row.containers.length > 0 ? row.containers : undefined,
     references: row.references.length > 0 ? row.references : undefined,
     metadata: row.metadata.length > 0 ? Object.fromEntries(row.metadata) : undefined,
-    legs: isOnLeg ? [removeEmptyProperties({ ...journey, vessel, voyage })] : undefined,
+    legs: isOnLeg ? [removeUndefinedProperties({ ...journey, vessel, voyage })] : undefined,
   });
 }
 
-function removeEmptyProperties<T extends object>(all: T): T {
+function removeUndefinedProperties<T extends object>(all: T): T {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
 }
 
-function readParty(row: ImportRow, who: 'shipper' | 'consignee') {
-  const [name, external_id] = [row.readText(`${who}.name`), row.readText(`${who}.external_id`)];
-  return name === undefined && external_id === undefined ? undefined : removeEmptyProperties({ name, external_id });
+function readParty(row: ImportRowConverter, who: 'shipper' | 'consignee') {
+  const [name, external_id] = [row.readCellText(`${who}.name`), row.readCellText(`${who}.external_id`)];
+  return name === undefined && external_id === undefined ? undefined : removeUndefinedProperties({ name, external_id });
 }
 
 function findImportTimeZone({ zone, zoneOf }: ImportOptions, port: string | undefined): string | undefined {
@@ -223,7 +227,8 @@ function findImportTimeZone({ zone, zoneOf }: ImportOptions, port: string | unde
 
 function parseMode(value: string): Mode {
   const mode = MODE_BY_NAME.get(value.toLowerCase());
-  if (mode === undefined) throw new Error(`is not a mode. Use one of: ${Object.keys(MODE_LABELS).join(', ')}`);
+  if (mode === undefined)
+    throw new Error(`is not a mode. Use one of: ${Object.keys(TRANSPORT_MODE_LABELS).join(', ')}`);
   return mode;
 }
 
@@ -237,20 +242,20 @@ function parseLoadType(value: string) {
 }
 
 function parsePlainFieldCell(name: PlainFieldName, text: string): string {
-  const value = parsePlainField(name, text);
+  const value = parsePlainFieldText(name, text);
   if (value !== undefined) return value;
-  const { label, choices = [] } = getPlainField(name);
+  const { label, choices = [] } = getPlainFieldDefinition(name);
   throw new Error(
     `is not a valid ${label.toLowerCase()}. Use one of: ${choices.map((choice) => choice.value).join(', ')}`,
   );
 }
 
-function parsePort(
-  row: ImportRow,
+function parseImportedPortCode(
+  row: ImportRowConverter,
   target: 'origin_port' | 'destination_port',
   mode: Mode | undefined,
 ): string | undefined {
-  return row.readCell(target, (value) => {
+  return row.parseImportCell(target, (value) => {
     const code = normaliseCode(value);
     if (!isPortCode(code, mode ?? null)) throw new Error('is not a port code such as NLRTM');
     return code;

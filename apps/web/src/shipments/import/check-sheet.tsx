@@ -2,21 +2,15 @@ import { Alert, Button, Group, Paper, Select, Stack, Table, Text, Title } from '
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { describeFailure } from '../../app/failures.ts';
-import { QueryView } from '../../app/page.tsx';
-import { getSessionOwner, useEnvironment, useSession } from '../../session/session.ts';
-import { MODE_LABELS } from '../../values/codes.ts';
+import { QueryResultPanel } from '../../app/page.tsx';
+import { getSessionOwnerKey, useEnvironment, useSession } from '../../session/session.ts';
+import { TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
-import { TimeAsEntered } from '../../values/time.tsx';
+import { TimeAsEnteredText } from '../../values/time.tsx';
 import { USER_TIME_ZONE } from '../../values/zones.ts';
-import {
-  type Body,
-  type RowCheckResult,
-  type ImportShipment,
-  type ZoneChoice,
-  checkRows,
-  listPorts,
-} from './check-rows.ts';
+import { convertRowsToShipments, listPorts } from './check-rows.ts';
+import type { Body, RowCheckResult, ShipmentToImport, ZoneChoice } from './check-rows.ts';
 import {
   type DayOrder,
   type Mapping,
@@ -41,7 +35,7 @@ interface SheetReviewProps {
 
 /** Review of an imported file before any row is sent: column mapping, preview of shipments, and errors. */
 export function SheetReview(props: SheetReviewProps) {
-  const owner = getSessionOwner(useSession());
+  const owner = getSessionOwnerKey(useSession());
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
     // If the browser cannot read the stored column mapping, the import continues without it.
@@ -50,14 +44,14 @@ export function SheetReview(props: SheetReviewProps) {
     networkMode: 'always',
   });
   return (
-    <QueryView query={remembered} what="column settings of earlier imports">
+    <QueryResultPanel query={remembered} what="column settings of earlier imports">
       {(known) => <SheetReviewForm {...props} guess={guessMapping(props.sheet.headers, known)} />}
-    </QueryView>
+    </QueryResultPanel>
   );
 }
 
 function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & { readonly guess: Mapping }) {
-  const [environment, owner] = [useEnvironment(), getSessionOwner(useSession())];
+  const [environment, owner] = [useEnvironment(), getSessionOwnerKey(useSession())];
   const [mapping, setMapping] = useState(guess);
   const [zone, setZone] = useState<ZoneChoice>('port');
   const [dayOrder, setDayOrder] = useState<DayOrder>(() => guessDayOrder(sheet.rows.flat()));
@@ -77,7 +71,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
   });
   const isNamed = mapping.includes('external_id');
   const checked = useMemo(
-    () => checkRows(sheet, { mapping, dayOrder, zone, zoneOf: (port) => zones.known.get(port) }),
+    () => convertRowsToShipments(sheet, { mapping, dayOrder, zone, zoneOf: (port) => zones.known.get(port) }),
     [sheet, mapping, dayOrder, zone, zones.known],
   );
   // Rows are checked only after the time zones of the ports are read. Before that, every row would show an error.
@@ -136,7 +130,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
           Choose “Your reference” for the column that identifies each shipment.
         </Alert>
       )}
-      <FailedZoneLookups lookups={zones.failed} />
+      <ZoneLookupErrorAlert lookups={zones.failed} />
       {isChecked && <ImportPreview checked={checked} wrong={wrong} />}
       {problem !== undefined && (
         <Alert color="red" role="alert" title="Import not started">
@@ -146,7 +140,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
       <Group justify="space-between">
         <Text size="sm" aria-live="polite">
           {isChecked &&
-            `${formatCount(checked.items.length, 'shipment')} ready to import, ${formatCount(wrong, 'row')} with errors`}
+            `${formatCountWithNoun(checked.items.length, 'shipment')} ready to import, ${formatCountWithNoun(wrong, 'row')} with errors`}
         </Text>
         <Group>
           <Button variant="default" onClick={onBack}>
@@ -157,7 +151,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
             loading={isStarting || (isNamed && zones.isPending)}
             onClick={() => void start()}
           >
-            {isChecked ? `Import ${formatCount(checked.items.length, 'shipment')}` : 'Import'}
+            {isChecked ? `Import ${formatCountWithNoun(checked.items.length, 'shipment')}` : 'Import'}
           </Button>
         </Group>
       </Group>
@@ -166,7 +160,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
 }
 
 /** Shows that the time zones of ports could not be read, with a button to try again. */
-function FailedZoneLookups({ lookups }: { readonly lookups: readonly UseQueryResult[] }) {
+function ZoneLookupErrorAlert({ lookups }: { readonly lookups: readonly UseQueryResult[] }) {
   const [first] = lookups;
   if (first === undefined) return null;
   return (
@@ -188,7 +182,7 @@ function ImportPreview({ checked, wrong }: { readonly checked: RowCheckResult; r
       {wrong > 0 && (
         <Paper withBorder p="md" component="section" aria-label="Errors">
           <Title order={2} size="h5" mb="xs">
-            {`${formatCount(wrong, 'row')} with errors will be skipped`}
+            {`${formatCountWithNoun(wrong, 'row')} with errors will be skipped`}
           </Title>
           <RowErrorTable errors={checked.errors} />
         </Paper>
@@ -197,11 +191,11 @@ function ImportPreview({ checked, wrong }: { readonly checked: RowCheckResult; r
   );
 }
 
-function formatCount(count: number, what: string): string {
+function formatCountWithNoun(count: number, what: string): string {
   return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
 }
 
-const TARGET_OPTIONS = Object.entries(TARGET_FIELD_LABELS).map(([value, label]) => ({ value, label }));
+const IMPORT_TARGET_FIELD_OPTIONS = Object.entries(TARGET_FIELD_LABELS).map(([value, label]) => ({ value, label }));
 const LIST_FORMAT = new Intl.ListFormat('en');
 const MAX_SAMPLE_VALUES = 3;
 
@@ -232,7 +226,7 @@ function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProp
               <Table.Td>
                 <Select
                   aria-label={`Field for column “${header}”`}
-                  data={TARGET_OPTIONS}
+                  data={IMPORT_TARGET_FIELD_OPTIONS}
                   value={mapping[index] ?? null}
                   onChange={(target) => onChange(mapColumnToField(mapping, index, target as Target | null))}
                   placeholder="Ignored"
@@ -262,7 +256,7 @@ function joinSampleValues({ rows }: ImportSheet, column: number): string {
 const MAX_PREVIEW_ROWS = 5;
 
 /** Preview of the first shipments in the imported file. */
-function ShipmentPreviewTable({ items }: { readonly items: readonly ImportShipment[] }) {
+function ShipmentPreviewTable({ items }: { readonly items: readonly ShipmentToImport[] }) {
   if (items.length === 0) return null;
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">
@@ -294,10 +288,10 @@ function ShipmentPreviewTable({ items }: { readonly items: readonly ImportShipme
                   <PlaceName code={body.destination_port ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <TimeAsEntered value={body.etd ?? null} />
+                  <TimeAsEnteredText value={body.etd ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <TimeAsEntered value={body.eta ?? null} />
+                  <TimeAsEnteredText value={body.eta ?? null} />
                 </Table.Td>
                 <Table.Td>{body.container_numbers?.join(', ') ?? '—'}</Table.Td>
               </Table.Tr>
@@ -310,5 +304,7 @@ function ShipmentPreviewTable({ items }: { readonly items: readonly ImportShipme
 }
 
 function getModeLabel({ mode }: Body): string {
-  return mode == null || !(mode in MODE_LABELS) ? '—' : MODE_LABELS[mode as keyof typeof MODE_LABELS];
+  return mode == null || !(mode in TRANSPORT_MODE_LABELS)
+    ? '—'
+    : TRANSPORT_MODE_LABELS[mode as keyof typeof TRANSPORT_MODE_LABELS];
 }

@@ -1,12 +1,12 @@
-import { toInstant } from '../../values/zones.ts';
-import { mapPlainFields } from '../plain-fields.ts';
+import { convertLocalTimeToUtc } from '../../values/zones.ts';
+import { buildObjectFromPlainFields } from '../plain-fields.ts';
 
 /** Fields that a column of an imported file can be mapped to, with their labels. */
 export const TARGET_FIELD_LABELS = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
-  ...mapPlainFields((_name, { label }) => label),
+  ...buildObjectFromPlainFields((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
   origin_port: 'Origin',
@@ -27,9 +27,9 @@ export type Target = keyof typeof TARGET_FIELD_LABELS;
 export type Mapping = readonly (Target | null)[];
 
 /** Fields that several columns may be mapped to at the same time. Each value gets the name of its column header. */
-const REPEATABLE_TARGETS: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
+const REPEATABLE_IMPORT_FIELDS: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
 /** Column headers that are recognized for each field, reduced to lower-case letters and digits. */
-const KNOWN_HEADERS: Readonly<Record<string, readonly string[]>> = {
+const KNOWN_IMPORT_COLUMN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   external_id: [
     'externalid',
     'reference',
@@ -48,7 +48,7 @@ const KNOWN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   ],
   mode: ['mode', 'transportmode', 'modeoftransport', 'transport'],
   load_type: ['loadtype', 'load', 'fcllcl', 'servicetype'],
-  ...mapPlainFields((_name, { headers }) => headers),
+  ...buildObjectFromPlainFields((_name, { headers }) => headers),
   container_numbers: [
     'containernumbers',
     'containernumber',
@@ -125,14 +125,16 @@ export function guessMapping(headers: readonly string[], remembered: Readonly<Re
   return headers.map((header) => {
     const key = normaliseHeader(header);
     const target = Object.hasOwn(remembered, key) ? remembered[key] : findTargetOfHeader(key);
-    if (target == null || (taken.has(target) && !REPEATABLE_TARGETS.includes(target))) return null;
+    if (target == null || (taken.has(target) && !REPEATABLE_IMPORT_FIELDS.includes(target))) return null;
     taken.add(target);
     return target;
   });
 }
 
 function findTargetOfHeader(key: string): Target | undefined {
-  return (Object.keys(TARGET_FIELD_LABELS) as Target[]).find((target) => KNOWN_HEADERS[target]?.includes(key));
+  return (Object.keys(TARGET_FIELD_LABELS) as Target[]).find((target) =>
+    KNOWN_IMPORT_COLUMN_HEADERS[target]?.includes(key),
+  );
 }
 
 /**
@@ -140,7 +142,7 @@ function findTargetOfHeader(key: string): Target | undefined {
  * fields allow several columns.
  */
 export function mapColumnToField(mapping: Mapping, column: number, target: Target | null): Mapping {
-  const isOnce = target !== null && !REPEATABLE_TARGETS.includes(target);
+  const isOnce = target !== null && !REPEATABLE_IMPORT_FIELDS.includes(target);
   return mapping.map((now, index) => {
     if (index === column) return target;
     return isOnce && now === target ? null : now;
@@ -184,7 +186,7 @@ export function parseTime(text: string, order: DayOrder, zone: string | undefine
   if (offset !== undefined) return new Date(`${wall}${offset}`).toISOString();
   if (zone === undefined)
     throw new Error('has no UTC offset, and the time zone of the port is unknown. Add an offset such as +01:00.');
-  const at = toInstant(wall, zone);
+  const at = convertLocalTimeToUtc(wall, zone);
   if (at === undefined) throw new Error('is not a valid date');
   return at;
 }

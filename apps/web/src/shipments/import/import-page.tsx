@@ -8,14 +8,14 @@ import { useState } from 'react';
 import { createOnDemandComponent } from '../../app/lazy.tsx';
 import { PageHeader } from '../../app/page.tsx';
 import { createRandomId, useApiWrite } from '../../app/write.ts';
-import { getSessionOwner, useEnvironment, useSession } from '../../session/session.ts';
-import { downloadText, writeCsv } from '../../values/files.ts';
-import { RequireWriteAccess } from '../form/form-parts.tsx';
+import { getSessionOwnerKey, useEnvironment, useSession } from '../../session/session.ts';
+import { downloadCsvText, createCsvText } from '../../values/files.ts';
+import { ShipmentWriteAccessGate } from '../form/form-parts.tsx';
 import type { RowCheckResult } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportProgress, startImportRun } from './import-progress.tsx';
-import { importStore, planImport } from './import-store.ts';
-import { MAX_FILE_BYTES, MAX_ROWS, type ImportSheet, parseCsvSheet } from './read-file.ts';
+import { importStore, splitImportIntoBatches } from './import-store.ts';
+import { MAX_FILE_BYTES, MAX_IMPORT_FILE_ROWS, type ImportSheet, parseCsvSheet } from './read-file.ts';
 
 const LazySheetReview = createOnDemandComponent(async () => (await import('./check-sheet.tsx')).SheetReview);
 
@@ -26,9 +26,9 @@ export function ImportPage() {
         Shipments
       </Anchor>
       <PageHeader title="Import shipments" about="Import a CSV file. You review the result before anything is sent." />
-      <RequireWriteAccess>
+      <ShipmentWriteAccessGate>
         <ImportList />
-      </RequireWriteAccess>
+      </ShipmentWriteAccessGate>
     </Stack>
   );
 }
@@ -36,19 +36,19 @@ export function ImportPage() {
 function ImportList() {
   const [environment, queries, session] = [useEnvironment(), useQueryClient(), useSession()];
   const [sheet, setSheet] = useState<ImportSheet>();
-  const owner = getSessionOwner(session);
+  const owner = getSessionOwnerKey(session);
   const queryKey = ['imports', environment, owner];
   const kept = useQuery({
     queryKey,
-    queryFn: () => importStore.listImports(owner, environment),
+    queryFn: () => importStore.listImportsOfUser(owner, environment),
     // The query also runs without a network connection, because imports are stored in this browser.
     networkMode: 'always',
   });
   const reload = () => void queries.invalidateQueries({ queryKey });
   const start = async (read: ImportSheet, checked: RowCheckResult) => {
     const whose = { id: createRandomId(), owner, environment, startedAt: new Date().toISOString() };
-    const { record, batches } = planImport(read, checked, whose);
-    await importStore.addImport(record, batches);
+    const { record, batches } = splitImportIntoBatches(read, checked, whose);
+    await importStore.storeImportWithBatches(record, batches);
     startImportRun(record, environment);
     setSheet(undefined);
     reload();
@@ -97,7 +97,7 @@ const EXAMPLE_FILE = {
 };
 
 async function downloadExample(): Promise<void> {
-  downloadText('shipments-example.csv', await writeCsv(EXAMPLE_FILE.headers, EXAMPLE_FILE.rows));
+  downloadCsvText('shipments-example.csv', await createCsvText(EXAMPLE_FILE.headers, EXAMPLE_FILE.rows));
 }
 
 /** Form field to choose or drop a CSV file. */
@@ -136,7 +136,7 @@ function CsvFileField({ onSheet }: { readonly onSheet: (sheet: ImportSheet) => v
           <IconFileTypeCsv size={40} aria-hidden />
           <Text fw={600}>Drop a CSV file here, or click to choose one</Text>
           <Text size="sm" c="dimmed">
-            {`Up to ${MAX_ROWS.toLocaleString()} rows. The first line must contain the column names.`}
+            {`Up to ${MAX_IMPORT_FILE_ROWS.toLocaleString()} rows. The first line must contain the column names.`}
           </Text>
         </Stack>
       </Dropzone>

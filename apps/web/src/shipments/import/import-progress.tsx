@@ -3,15 +3,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useApiWrite } from '../../app/write.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
-import { getSessionOwner, useEnvironment } from '../../session/session.ts';
-import { downloadText, writeCsv } from '../../values/files.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { getSessionOwnerKey, useEnvironment } from '../../session/session.ts';
+import { downloadCsvText, createCsvText } from '../../values/files.ts';
+import { LocalTimeText } from '../../values/time.tsx';
 import type { ImportRowError } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportRun, type Phase, type ImportRunState } from './import-run.ts';
 import { type ImportRecord, importStore, buildInvalidRowsTable } from './import-store.ts';
 
-const PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
+const IMPORT_PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
   running: { label: 'Importing', color: 'blue' },
   waiting: { label: 'Waiting', color: 'orange' },
   stopped: { label: 'Paused', color: 'orange' },
@@ -49,12 +49,12 @@ export function ImportProgress({ record: kept, onRemoved }: ImportProgressProps)
             <Title order={2} size="h5">
               {name}
             </Title>
-            <Badge color={PHASE_BADGES[phase].color} variant="light" tt="none" autoContrast>
-              {PHASE_BADGES[phase].label}
+            <Badge color={IMPORT_PHASE_BADGES[phase].color} variant="light" tt="none" autoContrast>
+              {IMPORT_PHASE_BADGES[phase].label}
             </Badge>
           </Group>
           <Text size="sm" c="dimmed" component="div">
-            <LocalTime value={startedAt} />
+            <LocalTimeText value={startedAt} />
           </Text>
         </Group>
         <Progress
@@ -70,16 +70,16 @@ export function ImportProgress({ record: kept, onRemoved }: ImportProgressProps)
             {why}
           </Alert>
         )}
-        <ImportOutcome state={state} />
+        <ImportOutcomeMessage state={state} />
         <ImportActions state={state} run={run} onRun={setRun} onRemoved={onRemoved} />
       </Stack>
     </Paper>
   );
 }
 
-function ImportOutcome({ state: { record, phase } }: { readonly state: ImportRunState }) {
+function ImportOutcomeMessage({ state: { record, phase } }: { readonly state: ImportRunState }) {
   const { errors, warnings } = record;
-  if (isActivePhase(phase)) {
+  if (isActiveImportPhase(phase)) {
     return (
       <Text size="sm" c="dimmed">
         The import continues while you use other pages. If you close this tab, you can continue the import later.
@@ -109,8 +109,8 @@ interface ImportActionsProps {
 function ImportActions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ImportActionsProps) {
   const environment = useEnvironment();
   const save = useApiWrite({ write: () => downloadInvalidRows(record) });
-  const remove = useApiWrite({ write: () => importStore.removeImports(record), onDone: onRemoved });
-  if (isActivePhase(phase)) {
+  const remove = useApiWrite({ write: () => importStore.removeShipmentImports(record), onDone: onRemoved });
+  if (isActiveImportPhase(phase)) {
     return (
       <Button variant="default" w="fit-content" onClick={run?.stop}>
         Pause
@@ -136,10 +136,10 @@ function ImportActions({ state: { record, phase, isLost = false }, run, onRun, o
 
 async function downloadInvalidRows(record: ImportRecord): Promise<void> {
   const { headers, rows } = buildInvalidRowsTable(record);
-  downloadText(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
+  downloadCsvText(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await createCsvText(headers, rows));
 }
 
-function isActivePhase(phase: Phase): boolean {
+function isActiveImportPhase(phase: Phase): boolean {
   return phase === 'running' || phase === 'waiting';
 }
 
@@ -184,20 +184,20 @@ export function RowErrorTable({ errors }: { readonly errors: readonly ImportRowE
 }
 
 /** Import runs in this browser tab, by import id. A run continues while the user visits other pages. */
-const importRunsById = new Map<string, ImportRun>();
+const ongoingImportRuns = new Map<string, ImportRun>();
 
 /** Returns the run of an import in this browser tab. Returns undefined if the tab does not run the import. */
 function findImportRun(id: string): ImportRun | undefined {
-  return importRunsById.get(id);
+  return ongoingImportRuns.get(id);
 }
 
 /** Starts or continues an import. The import waits while another browser tab is sending it. */
 export function startImportRun(record: ImportRecord, environment: Environment): ImportRun {
   const client = getApiClient(environment);
-  const sender = async () => getSessionOwner(await client.session.get());
+  const sender = async () => getSessionOwnerKey(await client.session.get());
   const run = new ImportRun(record, { api: client, sender, store: importStore, wait: waitSeconds });
-  importRunsById.set(record.id, run);
-  void runWithLock(`import-${record.id}`, run);
+  ongoingImportRuns.set(record.id, run);
+  void runImportWithBrowserLock(`import-${record.id}`, run);
   return run;
 }
 
@@ -205,17 +205,17 @@ export function startImportRun(record: ImportRecord, environment: Environment): 
  * Runs an import while holding a browser lock, so that only one tab sends it. Pages without HTTPS have no locks. There,
  * idempotency keys prevent duplicates.
  */
-async function runWithLock(name: string, run: ImportRun): Promise<void> {
+async function runImportWithBrowserLock(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
-  if (locks === undefined) return run.runUntilDone();
+  if (locks === undefined) return run.runImportUntilDone();
   const isRun = await locks.request(name, { ifAvailable: true }, async (lock) => {
-    if (lock !== null) await run.runUntilDone();
+    if (lock !== null) await run.runImportUntilDone();
     return lock !== null;
   });
   if (isRun) return;
   run.waitForOtherTab();
   // If the user stops the run while it waits for the lock, the lock request is aborted.
-  await locks.request(name, { signal: run.signal }, () => run.runUntilDone()).catch(() => undefined);
+  await locks.request(name, { signal: run.signal }, () => run.runImportUntilDone()).catch(() => undefined);
 }
 
 function waitSeconds(seconds: number, signal: AbortSignal): Promise<void> {

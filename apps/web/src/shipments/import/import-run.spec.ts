@@ -1,6 +1,11 @@
 import { ConnectionError, RateLimitError } from '@tracking/client';
 import { ImportRun } from './import-run.ts';
-import { type ImportRecord, type BatchItem, planImport, buildInvalidRowsTable } from './import-store.ts';
+import {
+  type ImportRecord,
+  type ImportBatchItem,
+  splitImportIntoBatches,
+  buildInvalidRowsTable,
+} from './import-store.ts';
 
 const ROWS = 250;
 const SHEET = {
@@ -16,20 +21,20 @@ function planned() {
     .slice(0, ROWS)
     .map(([external_id = ''], index) => ({ rows: [index + 2], body: { external_id } }));
   const errors = [{ row: ROWS + 2, column: 'Ref', value: 'x', message: 'is wrong' }];
-  return planImport(SHEET, { items, errors }, WHOSE);
+  return splitImportIntoBatches(SHEET, { items, errors }, WHOSE);
 }
 
 /** Returns an import store that keeps its data in memory. */
 function storeOf({ record, batches }: ReturnType<typeof planned>) {
-  const kept: { record: ImportRecord | undefined; batches: (readonly BatchItem[] | undefined)[] } = {
+  const kept: { record: ImportRecord | undefined; batches: (readonly ImportBatchItem[] | undefined)[] } = {
     record,
     batches: [...batches],
   };
   return {
     kept,
     getImport: async () => kept.record,
-    getBatch: async (_id: string, index: number) => kept.batches[index],
-    recordBatch: async (after: ImportRecord, index: number) => {
+    getImportBatch: async (_id: string, index: number) => kept.batches[index],
+    storeImportProgress: async (after: ImportRecord, index: number) => {
       if (kept.record?.done === index) kept.record = after;
       return kept.record;
     },
@@ -43,7 +48,7 @@ function storeOf({ record, batches }: ReturnType<typeof planned>) {
 function service(failures: readonly (Error | undefined)[] = []) {
   const byKey = new Map<string, object>();
   const calls: string[] = [];
-  const upsertMany = async (bodies: readonly BatchItem['body'][], { idempotencyKey = '' }) => {
+  const upsertMany = async (bodies: readonly ImportBatchItem['body'][], { idempotencyKey = '' }) => {
     const failure = failures[calls.length];
     calls.push(idempotencyKey);
     const isNew = !byKey.has(idempotencyKey);
@@ -67,7 +72,7 @@ describe('an import', () => {
   it('sends batch by batch and reports rejected rows', async () => {
     const [store, { api, sender, calls }] = [storeOf(planned()), service()];
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
-    await run.runUntilDone();
+    await run.runImportUntilDone();
     expect(run.state().phase).toBe('done');
     expect(calls).toEqual(['import-i1-0', 'import-i1-1', 'import-i1-2']);
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249, changed: 0, done: 3 });
@@ -91,7 +96,7 @@ describe('an import', () => {
       store,
       wait: async (seconds) => void waits.push(seconds),
     });
-    await run.runUntilDone();
+    await run.runImportUntilDone();
     expect(calls).toEqual([...['import-i1-0', 'import-i1-1', 'import-i1-1'], ...['import-i1-1', 'import-i1-2']]);
     expect(waits).toEqual([3, 7]);
     expect(byKey.size).toBe(3);
@@ -101,11 +106,11 @@ describe('an import', () => {
   it('continues with the first batch that has no recorded result', async () => {
     const [store, there] = [storeOf(planned()), service([undefined, lostAnswer()])];
     const first: ImportRun = new ImportRun(planned().record, { ...there, store, wait: async () => first.stop() });
-    await first.runUntilDone();
+    await first.runImportUntilDone();
     expect(first.state().phase).toBe('stopped');
     expect(store.kept.record).toMatchObject({ done: 1, sent: 100 });
     const second = new ImportRun(planned().record, { ...there, store, wait: async () => undefined });
-    await second.runUntilDone();
+    await second.runImportUntilDone();
     expect(there.calls).toEqual([...['import-i1-0', 'import-i1-1'], ...['import-i1-1', 'import-i1-2']]);
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249 });
   });
@@ -120,7 +125,7 @@ describe('an import', () => {
       return WHOSE.owner;
     };
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
-    await run.runUntilDone();
+    await run.runImportUntilDone();
     expect(run.state()).toMatchObject({ phase: 'stopped', isLost: true, why: expect.stringContaining(why) });
     expect(calls).toHaveLength(2);
     expect(run.state().record.sent).toBeLessThan(ROWS);
@@ -131,11 +136,11 @@ describe('an import', () => {
     const parts = { ...there, store, wait: async () => undefined };
     const other = new ImportRun(planned().record, parts);
     const sender = async () => {
-      if (there.calls.length === 1) await other.runUntilDone();
+      if (there.calls.length === 1) await other.runImportUntilDone();
       return WHOSE.owner;
     };
     const run = new ImportRun(planned().record, { ...parts, sender });
-    await run.runUntilDone();
+    await run.runImportUntilDone();
     expect(run.state()).toMatchObject({ phase: 'done', record: { sent: 250, created: 249, done: 3 } });
   });
 
@@ -143,7 +148,7 @@ describe('an import', () => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
-    await run.runUntilDone();
+    await run.runImportUntilDone();
     expect(run.state()).toMatchObject({ phase: 'stopped', why: expect.stringContaining('Another user') });
     expect(calls).toHaveLength(2);
     expect(store.kept.record).toMatchObject({ done: 2 });

@@ -8,8 +8,8 @@ import {
   RateLimitError,
   type TrackingClient,
 } from '@tracking/client';
-import { getParamLabel } from '../form/check-values.ts';
-import type { ImportRecord, ImportStore, RowWarning, BatchItem } from './import-store.ts';
+import { getLabelOfWarnedField } from '../form/check-values.ts';
+import type { ImportRecord, ImportStore, RowWarning, ImportBatchItem } from './import-store.ts';
 
 /** Number of seconds until a retry if the response has no `Retry-After` header. */
 const DEFAULT_RETRY_DELAY_SECONDS = 3;
@@ -39,7 +39,7 @@ export interface ImportRunOptions {
    * started.
    */
   readonly sender: () => Promise<string>;
-  readonly store: Pick<ImportStore, 'getBatch' | 'recordBatch' | 'getImport'>;
+  readonly store: Pick<ImportStore, 'getImportBatch' | 'storeImportProgress' | 'getImport'>;
   /** Resolves after the given number of seconds. If the signal aborts, it resolves immediately. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -74,7 +74,7 @@ export class ImportRun {
   /** Stops the import run. The API still completes the batch that was already sent. The next run finds the result. */
   readonly stop = (): void => {
     this.ended.abort();
-    this.publishState({ phase: 'stopped', why: 'The import is paused.' });
+    this.publishImportState({ phase: 'stopped', why: 'The import is paused.' });
   };
 
   /** Signal that aborts when the import run is stopped. */
@@ -83,29 +83,29 @@ export class ImportRun {
   }
 
   /** Shows that the import waits for another browser tab, which is sending it. */
-  readonly waitForOtherTab = (): void => this.publishState({ phase: 'waiting', why: OTHER_TAB_MESSAGE });
+  readonly waitForOtherTab = (): void => this.publishImportState({ phase: 'waiting', why: OTHER_TAB_MESSAGE });
 
   /** Sends batches until the import is complete or the run is stopped. The promise never rejects. */
-  async runUntilDone(): Promise<void> {
+  async runImportUntilDone(): Promise<void> {
     const { store } = this.parts;
     const { id } = this.now.record;
     try {
       // The stored import is read before each batch, because another tab may have sent batches or removed the import.
       let record = await store.getImport(id);
       while (record !== undefined && record.done < record.batches) {
-        this.publishState({ record, phase: 'running' });
+        this.publishImportState({ record, phase: 'running' });
         const index = record.done;
-        const items = await store.getBatch(id, index);
+        const items = await store.getImportBatch(id, index);
         record =
           items === undefined
             ? await this.rereadImportRecord(index)
             : await this.sendAndRecordBatch(record, items, index);
       }
       if (record === undefined) throw new MissingRowsError(REMOVED_IMPORT_MESSAGE);
-      this.publishState({ record, phase: 'done' });
+      this.publishImportState({ record, phase: 'done' });
     } catch (error) {
       if (!this.ended.signal.aborted)
-        this.publishState({
+        this.publishImportState({
           phase: 'stopped',
           why: describeStopReason(error),
           isLost: error instanceof MissingRowsError,
@@ -123,11 +123,14 @@ export class ImportRun {
     return record;
   }
 
-  private async sendAndRecordBatch(record: ImportRecord, items: readonly BatchItem[], index: number) {
-    return this.parts.store.recordBatch(addBatchResults(record, items, await this.sendBatch(items, index)), index);
+  private async sendAndRecordBatch(record: ImportRecord, items: readonly ImportBatchItem[], index: number) {
+    return this.parts.store.storeImportProgress(
+      addBatchResults(record, items, await this.sendImportBatch(items, index)),
+      index,
+    );
   }
 
-  private async sendBatch(items: readonly BatchItem[], index: number): Promise<Answers> {
+  private async sendImportBatch(items: readonly ImportBatchItem[], index: number): Promise<Answers> {
     const bodies = items.map(({ body }) => body);
     const options = { idempotencyKey: `import-${this.now.record.id}-${index}`, retries: 1, signal: this.ended.signal };
     for (;;) {
@@ -145,12 +148,12 @@ export class ImportRun {
         if (found === undefined) throw error;
         pause = found;
       }
-      this.publishState({ phase: 'waiting', why: `${pause.why} The import continues automatically.` });
+      this.publishImportState({ phase: 'waiting', why: `${pause.why} The import continues automatically.` });
       await this.parts.wait(pause.seconds, this.ended.signal);
     }
   }
 
-  private publishState(change: Partial<ImportRunState>): void {
+  private publishImportState(change: Partial<ImportRunState>): void {
     if (this.ended.signal.aborted && change.phase !== 'stopped') return;
     const { record } = this.now;
     this.now = { record, phase: 'running', ...change };
@@ -182,12 +185,16 @@ function describeStopReason(error: unknown): string {
 }
 
 /** Adds the results of a batch to the record of the import. */
-export function addBatchResults(record: ImportRecord, items: readonly BatchItem[], answers: Answers): ImportRecord {
+export function addBatchResults(
+  record: ImportRecord,
+  items: readonly ImportBatchItem[],
+  answers: Answers,
+): ImportRecord {
   const answered = items.map((item, index) => ({ item, answer: answers[index] }));
   const refused = answered.filter(({ answer }) => answer === undefined || answer.status >= 300);
   const errors = refused.flatMap(({ item, answer }) =>
-    listBatchErrors(answer).flatMap(({ param, message }) =>
-      item.rows.map((row) => ({ row, column: getParamLabel(param) ?? param, value: '', message })),
+    listErrorsOfImportedRow(answer).flatMap(({ param, message }) =>
+      item.rows.map((row) => ({ row, column: getLabelOfWarnedField(param) ?? param, value: '', message })),
     ),
   );
   const warnings: readonly RowWarning[] = answered.flatMap(({ item, answer }) =>
@@ -207,7 +214,7 @@ export function addBatchResults(record: ImportRecord, items: readonly BatchItem[
   };
 }
 
-function listBatchErrors(
+function listErrorsOfImportedRow(
   answer: Answers[number] | undefined,
 ): readonly { readonly param: string; readonly message: string }[] {
   const { details = [], message = 'The service returned no result for this row.' } = answer?.error ?? {};

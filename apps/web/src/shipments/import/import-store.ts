@@ -1,10 +1,10 @@
 import type { Warning } from '@tracking/client';
-import type { RowCheckResult, ImportShipment, ImportRowError } from './check-rows.ts';
+import type { RowCheckResult, ShipmentToImport, ImportRowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
 import type { ImportSheet } from './read-file.ts';
 
 /** A shipment to send, with the original cells of the rows from which it was built. */
-export interface BatchItem extends ImportShipment {
+export interface ImportBatchItem extends ShipmentToImport {
   readonly cells: readonly (readonly string[])[];
 }
 /** A row of the file that could not be imported. */
@@ -42,9 +42,9 @@ export interface ImportRecord {
   readonly warnings: readonly RowWarning[];
 }
 
-const DATABASE_NAME = 'shipment-imports';
+const IMPORT_DATABASE_NAME = 'shipment-imports';
 /** Maximum number of columns whose mapping is stored. The oldest mappings are dropped. */
-const MAX_STORED_COLUMNS = 1_000;
+const MAX_STORED_COLUMN_MAPPINGS = 1_000;
 
 /**
  * Stores imports in the IndexedDB of this browser. If a tab is closed during an import, the user can continue the
@@ -55,7 +55,7 @@ export class ImportStore {
 
   private openDatabase(): Promise<IDBDatabase> {
     this.opened ??= new Promise((resolve, reject) => {
-      const request = indexedDB.open(DATABASE_NAME, 1);
+      const request = indexedDB.open(IMPORT_DATABASE_NAME, 1);
       request.onupgradeneeded = () => {
         request.result.createObjectStore('imports', { keyPath: 'id' });
         request.result.createObjectStore('batches');
@@ -84,7 +84,7 @@ export class ImportStore {
     return ended;
   }
 
-  private async readFromStore<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
+  private async readFromIndexedDb<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
     const request = ask((await this.openDatabase()).transaction(name).objectStore(name));
     return new Promise((resolve, reject) => {
       request.onsuccess = () => resolve(request.result as T);
@@ -92,7 +92,7 @@ export class ImportStore {
     });
   }
 
-  addImport(record: ImportRecord, batches: readonly (readonly BatchItem[])[]): Promise<void> {
+  storeImportWithBatches(record: ImportRecord, batches: readonly (readonly ImportBatchItem[])[]): Promise<void> {
     return this.writeInTransaction((store) => {
       store('imports').add(record);
       batches.forEach((items, index) => store('batches').add(items, [record.id, index]));
@@ -100,19 +100,19 @@ export class ImportStore {
   }
 
   /** Lists the stored imports of a user, newest first. */
-  async listImports(owner: string, environment: string): Promise<readonly ImportRecord[]> {
-    const all = await this.readFromStore<ImportRecord[]>('imports', (store) => store.getAll());
+  async listImportsOfUser(owner: string, environment: string): Promise<readonly ImportRecord[]> {
+    const all = await this.readFromIndexedDb<ImportRecord[]>('imports', (store) => store.getAll());
     return all
       .filter((record) => record.owner === owner && record.environment === environment)
       .sort((one, other) => other.startedAt.localeCompare(one.startedAt));
   }
 
   getImport(id: string): Promise<ImportRecord | undefined> {
-    return this.readFromStore('imports', (store) => store.get(id));
+    return this.readFromIndexedDb('imports', (store) => store.get(id));
   }
 
-  getBatch(id: string, index: number): Promise<readonly BatchItem[] | undefined> {
-    return this.readFromStore('batches', (store) => store.get([id, index]));
+  getImportBatch(id: string, index: number): Promise<readonly ImportBatchItem[] | undefined> {
+    return this.readFromIndexedDb('batches', (store) => store.get([id, index]));
   }
 
   /**
@@ -120,7 +120,7 @@ export class ImportStore {
    * removed the import, nothing is changed.
    * @returns the stored record; undefined if the import was removed
    */
-  async recordBatch(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
+  async storeImportProgress(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
     let kept: ImportRecord | undefined;
     await this.writeInTransaction((store) => {
       const request: IDBRequest<ImportRecord | undefined> = store('imports').get(record.id);
@@ -135,7 +135,7 @@ export class ImportStore {
     return kept;
   }
 
-  removeImports(...records: readonly ImportRecord[]): Promise<void> {
+  removeShipmentImports(...records: readonly ImportRecord[]): Promise<void> {
     return this.writeInTransaction((store) => {
       for (const { id } of records) {
         store('imports').delete(id);
@@ -146,18 +146,22 @@ export class ImportStore {
 
   /** Removes the completed imports of a user. */
   async removeCompletedImports(owner: string): Promise<void> {
-    const all = await this.readFromStore<ImportRecord[]>('imports', (store) => store.getAll());
-    await this.removeImports(...all.filter((record) => record.owner === owner && record.done === record.batches));
+    const all = await this.readFromIndexedDb<ImportRecord[]>('imports', (store) => store.getAll());
+    await this.removeShipmentImports(
+      ...all.filter((record) => record.owner === owner && record.done === record.batches),
+    );
   }
 
   /** Returns the stored column mapping of a user, by normalised header. */
   async getColumnMapping(owner: string): Promise<Readonly<Record<string, Target | null>>> {
     const ask = (store: IDBObjectStore) => store.get(owner);
-    return (await this.readFromStore<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
+    return (await this.readFromIndexedDb<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
   }
 
   async storeColumnMapping(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
-    const all = Object.entries({ ...(await this.getColumnMapping(owner)), ...columns }).slice(-MAX_STORED_COLUMNS);
+    const all = Object.entries({ ...(await this.getColumnMapping(owner)), ...columns }).slice(
+      -MAX_STORED_COLUMN_MAPPINGS,
+    );
     return this.writeInTransaction((store) => void store('remembered').put(Object.fromEntries(all), owner));
   }
 }
@@ -169,12 +173,16 @@ const SHIPMENTS_PER_BATCH = 100;
 
 interface ImportPlan {
   readonly record: ImportRecord;
-  readonly batches: readonly (readonly BatchItem[])[];
+  readonly batches: readonly (readonly ImportBatchItem[])[];
 }
 type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
 /** Splits the shipments of a file into batches, and lists the invalid rows. */
-export function planImport(sheet: ImportSheet, { items, errors }: RowCheckResult, owner: ImportOwner): ImportPlan {
+export function splitImportIntoBatches(
+  sheet: ImportSheet,
+  { items, errors }: RowCheckResult,
+  owner: ImportOwner,
+): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
   const batches = Array.from({ length: Math.ceil(sent.length / SHIPMENTS_PER_BATCH) }, (_, index) =>

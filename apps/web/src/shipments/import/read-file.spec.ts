@@ -1,4 +1,4 @@
-import { writeCsv } from '../../values/files.ts';
+import { createCsvText } from '../../values/files.ts';
 import { decodeText, parseCsvSheet } from './read-file.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -44,7 +44,7 @@ describe('a file', () => {
       ['=1+1', '-5'],
       ['=1+1\nx', "'quoted"],
     ];
-    const written = bytes(await writeCsv(['x', 'y'], rows));
+    const written = bytes(await createCsvText(['x', 'y'], rows));
     expect(await parseCsvSheet('a.csv', written)).toMatchObject({ headers: ['x', 'y'], rows });
     expect(decodeText(written)).not.toMatch(/(^|[,"\n])[=+@-]/);
   });

@@ -1,6 +1,6 @@
 import { unescapeCell } from '../../values/files.ts';
 
-export const MAX_ROWS = 50_000;
+export const MAX_IMPORT_FILE_ROWS = 50_000;
 const MAX_COLUMNS = 200;
 /** Number of rows that are examined to guess the delimiter. */
 const DELIMITER_SAMPLE_ROWS = 100;
@@ -47,15 +47,17 @@ export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<Im
   const open = errors.find(({ code }) => code === 'MissingQuotes');
   if (open !== undefined)
     throw new Error(`A quote that begins in or before line ${(open.row ?? 0) + 1} is not closed.`);
-  const top = data.findIndex(hasContent);
-  const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(hasContent) + 1);
+  const top = data.findIndex(hasNonEmptyCell);
+  const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(hasNonEmptyCell) + 1);
   if (headers.length < 2 && rows.length === 0)
     throw new Error('The file has no rows. The first line must contain the column names.');
   if (headers.some((header) => header.includes('\0')))
     throw new Error('This is not a text file. Save it as CSV first.');
   if (rows.length === 0) throw new Error('The file has column names but no rows.');
-  if (rows.length > MAX_ROWS)
-    throw new Error(`The file has ${rows.length} rows. At most ${MAX_ROWS} can be imported at once. Split the file.`);
+  if (rows.length > MAX_IMPORT_FILE_ROWS)
+    throw new Error(
+      `The file has ${rows.length} rows. At most ${MAX_IMPORT_FILE_ROWS} can be imported at once. Split the file.`,
+    );
   if (headers.length > MAX_COLUMNS)
     throw new Error(`The file has ${headers.length} columns. At most ${MAX_COLUMNS} can be imported. Remove some.`);
   const trimmed = headers.map((header, index) => header.trim() || `Column ${index + 1}`);
@@ -67,7 +69,7 @@ export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<Im
   };
 }
 
-export function hasContent(row: readonly string[]): boolean {
+export function hasNonEmptyCell(row: readonly string[]): boolean {
   return row.some((cell) => cell.trim() !== '');
 }
 

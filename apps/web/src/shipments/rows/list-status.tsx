@@ -3,7 +3,7 @@ import { IconDownload, IconKeyboard, IconRefresh } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { type ListAppearance, AppearanceMenu } from '../columns.tsx';
+import { type ListAppearance, ListAppearanceMenu } from '../columns.tsx';
 import { type ListQuery, type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
 import { exportCsv } from '../bulk-actions/export-csv.ts';
 import { formatListUpdates } from './list-updates.ts';
@@ -42,7 +42,7 @@ export function ListStatus({ list, query, look, onHelp }: ListStatusProps) {
       </Group>
       <Group gap={4} wrap="nowrap">
         <ExportButton query={query} disabled={list.rows.length === 0} />
-        <AppearanceMenu look={look} />
+        <ListAppearanceMenu look={look} />
         <ActionIcon
           variant="subtle"
           color="gray"

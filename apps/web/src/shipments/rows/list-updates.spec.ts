@@ -2,7 +2,7 @@ import type { Shipment } from '@tracking/client';
 import { type ShipmentUpdates, addChangedShipments } from '../../live/live-updates.ts';
 import { buildShipment } from '../build-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { findListUpdates, matchesFilters, formatListUpdates, isSortedBefore } from './list-updates.ts';
+import { findShipmentListUpdates, matchesFilters, formatListUpdates, isSortedBefore } from './list-updates.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;
@@ -16,7 +16,7 @@ describe('list news', () => {
   const created = (id: string, created_at: string) => buildShipment({ id, created_at });
 
   it('counts shipments that a refresh would add', () => {
-    const news = findListUpdates(
+    const news = findShipmentListUpdates(
       list,
       told(created('c', '2026-11-03T00:00:00.000Z'), buildShipment({ id: 'a', version: 2 })),
     );
@@ -27,28 +27,30 @@ describe('list news', () => {
   it('ignores shipments that do not match or that come after the loaded rows', () => {
     const early = created('z', '2026-10-01T00:00:00.000Z');
     const late = created('c', '2026-11-03T00:00:00.000Z');
-    expect(findListUpdates({ ...list, query: { mode: ['air'] } }, told(late)).fresh).toBe(0);
-    expect(findListUpdates({ ...list, more: true }, told(early, late)).fresh).toBe(1);
-    expect(findListUpdates(list, told(early)).fresh).toBe(1);
+    expect(findShipmentListUpdates({ ...list, query: { mode: ['air'] } }, told(late)).fresh).toBe(0);
+    expect(findShipmentListUpdates({ ...list, more: true }, told(early, late)).fresh).toBe(1);
+    expect(findShipmentListUpdates(list, told(early)).fresh).toBe(1);
   });
 
   it('ignores events from long before the list was read', () => {
     expect(
-      findListUpdates(list, addChangedShipments(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000))
-        .fresh,
+      findShipmentListUpdates(
+        list,
+        addChangedShipments(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000),
+      ).fresh,
     ).toBe(0);
   });
 
   it('lists loaded shipments that have changed and no longer match', () => {
     const pending = { ...list, query: { status: ['pending'] as const } };
-    const news = findListUpdates(pending, told(buildShipment({ id: 'b', version: 2, status: 'booked' })));
+    const news = findShipmentListUpdates(pending, told(buildShipment({ id: 'b', version: 2, status: 'booked' })));
     expect([...news.gone]).toEqual(['b']);
     expect(formatListUpdates(news)).toBe('1 no longer matches');
   });
 
   it('reports that changes may be missing', () => {
-    expect(formatListUpdates(findListUpdates(list, { ...NONE, missed: true }))).toBe('connection was lost');
-    expect(formatListUpdates(findListUpdates(list, NONE))).toBeUndefined();
+    expect(formatListUpdates(findShipmentListUpdates(list, { ...NONE, missed: true }))).toBe('connection was lost');
+    expect(formatListUpdates(findShipmentListUpdates(list, NONE))).toBeUndefined();
   });
 });
 

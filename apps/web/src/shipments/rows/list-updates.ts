@@ -13,7 +13,7 @@ import {
  * Maximum number of milliseconds between a change in the list and the event that reports it. An event up to this late
  * may describe a change that the list already contains.
  */
-const EVENT_OVERLAP_MS = 2_000;
+const MAX_EVENT_DELAY_MS = 2_000;
 
 interface ListedRows {
   readonly rows: readonly Shipment[];
@@ -24,7 +24,7 @@ interface ListedRows {
 }
 
 /** Differences between the loaded shipment list and the current state in the API. */
-interface ListUpdates {
+interface ShipmentListUpdates {
   /** Number of shipments that a refresh of the list would add. */
   readonly fresh: number;
   /** Ids of the loaded shipments that a refresh of the list would remove. */
@@ -33,8 +33,11 @@ interface ListUpdates {
   readonly missed: boolean;
 }
 
-export function findListUpdates({ rows, more, readAt, query }: ListedRows, news: ShipmentUpdates): ListUpdates {
-  const recent = [...news.shipments.values()].filter(({ receivedAt: toldAt }) => toldAt > readAt - EVENT_OVERLAP_MS);
+export function findShipmentListUpdates(
+  { rows, more, readAt, query }: ListedRows,
+  news: ShipmentUpdates,
+): ShipmentListUpdates {
+  const recent = [...news.shipments.values()].filter(({ receivedAt: toldAt }) => toldAt > readAt - MAX_EVENT_DELAY_MS);
   if (recent.length === 0) return { fresh: 0, gone: new Set(), missed: news.missed };
   const byId = new Map(rows.map((row) => [row.id, row]));
   const last = rows.at(-1);
@@ -51,7 +54,7 @@ export function findListUpdates({ rows, more, readAt, query }: ListedRows, news:
 }
 
 /** Formats the differences as the label of the refresh button. Returns undefined if there are no differences. */
-export function formatListUpdates({ fresh, gone, missed }: ListUpdates): string | undefined {
+export function formatListUpdates({ fresh, gone, missed }: ShipmentListUpdates): string | undefined {
   const parts = [
     ...(fresh > 0 ? [`${fresh} new`] : []),
     ...(gone.size > 0 ? [`${gone.size} no longer ${gone.size === 1 ? 'matches' : 'match'}`] : []),
@@ -87,7 +90,7 @@ type FieldFilter = {
 }[ValueFilter];
 
 /** Functions that return the compared values of a shipment, for filters whose name is not the name of a field. */
-const COMPARED_FILTER_VALUES: {
+const COMPARED_VALUE_GETTERS: {
   readonly [Name in Exclude<ValueFilter, FieldFilter>]: (shipment: Shipment) => readonly (string | null | undefined)[];
 } = {
   reference: ({ references }) => references.map(({ value }) => value),
@@ -95,7 +98,7 @@ const COMPARED_FILTER_VALUES: {
   consignee: ({ consignee }) => [consignee?.external_id],
   container_number: ({ container_numbers }) => container_numbers,
 };
-const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in COMPARED_FILTER_VALUES);
+const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in COMPARED_VALUE_GETTERS);
 
 const FILTER_CHECKS: readonly Check[] = [
   ({ status }, query) => query.status?.includes(status) ?? true,
@@ -108,7 +111,7 @@ const FILTER_CHECKS: readonly Check[] = [
       (shipment, query) =>
         isFilterUnsetOrMatched(
           query[name],
-          ...(isFieldFilter(name) ? [shipment[name]] : COMPARED_FILTER_VALUES[name](shipment)),
+          ...(isFieldFilter(name) ? [shipment[name]] : COMPARED_VALUE_GETTERS[name](shipment)),
         ),
   ),
   ({ eta }, query) => isWithinTimeRange(eta, query.eta_from, query.eta_to),

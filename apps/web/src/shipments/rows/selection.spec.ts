@@ -1,7 +1,7 @@
-import { findKeyAction } from './selection.ts';
+import { findKeyboardAction } from './selection.ts';
 
 const place = { active: 5, count: 100, page: 10 };
-const press = (key: string, shiftKey = false) => findKeyAction({ key, shiftKey }, place);
+const press = (key: string, shiftKey = false) => findKeyboardAction({ key, shiftKey }, place);
 
 it.each([
   ['j', 6],
@@ -22,9 +22,9 @@ it('selects the rows between with Shift', () => {
 });
 
 it('moves from no row to the first row, and stays within the rows', () => {
-  expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, active: -1 })).toMatchObject({ to: 0 });
-  expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, active: 99 })).toMatchObject({ to: 99 });
-  expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, count: 0 })).toBeUndefined();
+  expect(findKeyboardAction({ key: 'j', shiftKey: false }, { ...place, active: -1 })).toMatchObject({ to: 0 });
+  expect(findKeyboardAction({ key: 'j', shiftKey: false }, { ...place, active: 99 })).toMatchObject({ to: 99 });
+  expect(findKeyboardAction({ key: 'j', shiftKey: false }, { ...place, count: 0 })).toBeUndefined();
 });
 
 it.each([

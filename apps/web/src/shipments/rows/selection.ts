@@ -37,7 +37,7 @@ interface PressedKey {
   readonly key: string;
   readonly shiftKey: boolean;
 }
-export interface ListPosition {
+export interface ActiveRowPosition {
   /** Index of the active row in the list. It is -1 if no row is active. */
   readonly active: number;
   readonly count: number;
@@ -46,7 +46,7 @@ export interface ListPosition {
 }
 
 /** Returns the action of a pressed key. Returns undefined if the key is not a shortcut. */
-export function findKeyAction({ key, shiftKey }: PressedKey, place: ListPosition): KeyAction | undefined {
+export function findKeyboardAction({ key, shiftKey }: PressedKey, place: ActiveRowPosition): KeyAction | undefined {
   switch (key) {
     case '/':
       return { kind: 'search' };
@@ -57,14 +57,14 @@ export function findKeyAction({ key, shiftKey }: PressedKey, place: ListPosition
     case 'Escape':
       return { kind: 'select-none' };
     default: {
-      const to = findTargetIndex(key, place);
+      const to = findRowIndexForKey(key, place);
       if (to === undefined || place.count === 0) return undefined;
       return { kind: 'move', to: Math.max(0, Math.min(place.count - 1, to)), selects: shiftKey };
     }
   }
 }
 
-function findTargetIndex(key: string, { active, count, page }: ListPosition): number | undefined {
+function findRowIndexForKey(key: string, { active, count, page }: ActiveRowPosition): number | undefined {
   switch (key) {
     case 'ArrowDown':
     case 'j':

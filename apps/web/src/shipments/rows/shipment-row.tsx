@@ -5,7 +5,7 @@ import { memo, useState } from 'react';
 import { getShipmentName } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { LIST_COLUMNS, type ColumnName, ExceptionsBadge } from '../columns.tsx';
-import { ShipmentEta, ShipmentStatus } from '../shipment-facts.tsx';
+import { ShipmentEta, ShipmentStatusBadge } from '../shipment-facts.tsx';
 import classes from './shipment-rows.module.css';
 
 export interface ShipmentRowProps {
@@ -88,7 +88,7 @@ function ShipmentCard({ shipment }: { readonly shipment: Shipment }) {
   return (
     <>
       <div role="cell" className={classes['status']}>
-        <ShipmentStatus status={shipment.status} />
+        <ShipmentStatusBadge status={shipment.status} />
       </div>
       <div role="cell" className={classes['route']}>
         <PlaceName code={shipment.origin_port} />{' '}

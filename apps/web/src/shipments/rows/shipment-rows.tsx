@@ -10,10 +10,10 @@ import { SEARCH_FIELD_ID } from '../search/filter-bar.tsx';
 import { type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
 import {
   type KeyAction,
-  type ListPosition,
+  type ActiveRowPosition,
   NO_SELECTED_SHIPMENTS,
   type Selection,
-  findKeyAction,
+  findKeyboardAction,
   toggleShipment,
   selectRowRange,
 } from './selection.ts';
@@ -28,7 +28,7 @@ const NARROW_MEDIA_QUERY = '(max-width: 800px)';
 /** Number of rows between the last visible row and the end of the list at which the next page is loaded. */
 const PREFETCH_DISTANCE_ROWS = 40;
 /** Widths of the checkbox column and the reference column, as CSS grid tracks. */
-const FIXED_COLUMNS = '1.25rem minmax(8rem, 12fr)';
+const FIXED_COLUMN_GRID_TRACKS = '1.25rem minmax(8rem, 12fr)';
 /** Minimum width of the checkbox column and the reference column with their gaps, in `rem`. */
 const FIXED_COLUMNS_WIDTH_REM = 11.25;
 const COLUMN_GAP_REM = 0.5;
@@ -44,18 +44,19 @@ interface ShipmentRowsProps {
 }
 
 /** Id of the shipment that had the focus last. The row gets the focus again when the user returns to the list. */
-let lastFocusedId: string | undefined;
-const findLastFocusedIndex = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === lastFocusedId);
+let lastFocusedShipmentId: string | undefined;
+const findLastFocusedIndex = (shipments: readonly Shipment[]) =>
+  shipments.findIndex(({ id }) => id === lastFocusedShipmentId);
 
 const getScrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
 
 /** A virtual list of shipments, which renders only the visible rows. */
-export function ShipmentRows(props: ShipmentRowsProps) {
+export function VirtualShipmentList(props: ShipmentRowsProps) {
   const { list, look, selection, onSelect } = props;
   const { rows: shipments, more, next: onEnd, isBack } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useMediaQuery(NARROW_MEDIA_QUERY, undefined, { getInitialValueInEffect: false });
-  const { height, columns, style } = calculateLayout(look, isNarrow);
+  const { height, columns, style } = calculateRowLayout(look, isNarrow);
   const before = useElementScrollRestoration({ id: 'shipments' });
   const [returnedTo] = useState(() => (isBack && before !== undefined ? findLastFocusedIndex(shipments) : -1));
   const rows = useVirtualizer({
@@ -128,7 +129,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
         const index = target instanceof HTMLElement ? target.dataset['index'] : undefined;
         if (index === undefined) return;
         setActive(Number(index));
-        lastFocusedId = shipments[Number(index)]?.id;
+        lastFocusedShipmentId = shipments[Number(index)]?.id;
       }}
     >
       <div
@@ -173,13 +174,13 @@ export function ShipmentRows(props: ShipmentRowsProps) {
 }
 
 /** Calculates the layout of the rows. On narrow screens, rows are cards without columns. */
-function calculateLayout(look: ListAppearance, isNarrow: boolean) {
+function calculateRowLayout(look: ListAppearance, isNarrow: boolean) {
   const widths = look.columns.map((name) => LIST_COLUMNS[name].width);
   const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
   const minWidth = widths.reduce((all, width) => all + width + COLUMN_GAP_REM, FIXED_COLUMNS_WIDTH_REM);
   const height = ROW_HEIGHTS_PX[isNarrow ? 'card' : look.density];
   const style = {
-    '--columns': isNarrow ? FIXED_COLUMNS : `${FIXED_COLUMNS} ${tracks}`,
+    '--columns': isNarrow ? FIXED_COLUMN_GRID_TRACKS : `${FIXED_COLUMN_GRID_TRACKS} ${tracks}`,
     '--least': isNarrow ? '0' : `${minWidth}rem`,
     '--row': `${height}px`,
   } as CSSProperties;
@@ -240,20 +241,21 @@ function ColumnHeader({ name, sort, onSort }: ColumnHeaderProps) {
   );
 }
 
-/** Selector of elements that handle keys themselves, such as dialogs and menus. */
+/** Selector of fields that handle keys themselves, such as text inputs. */
 const TEXT_FIELDS_SELECTOR = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
+/** Selector of dialogs, menus and lists, which handle keys themselves. */
 const OVERLAY_SELECTOR = '[role=dialog], [role=menu], [role=listbox], [role=radiogroup]';
 /** Keys that scroll the page unless a row has the focus. */
 const SCROLL_KEYS = /^(Arrow|Page|Home|End)/;
 
 /** Handles the keyboard shortcuts of the shipment list. They work wherever the focus is on the page. */
-function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ListPosition, act: (it: KeyAction) => void) {
+function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ActiveRowPosition, act: (it: KeyAction) => void) {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event;
     if (!(target instanceof Element) || isKeyHandledElsewhere(event, target)) return;
     const isInList = list.current?.contains(target) === true || target === document.body;
     if (SCROLL_KEYS.test(event.key) && !isInList) return;
-    const action = findKeyAction(event, place);
+    const action = findKeyboardAction(event, place);
     if (action === undefined) return;
     event.preventDefault();
     act(action);

@@ -12,7 +12,7 @@ import { reloadShipmentLists, shipmentUpdatesQuery } from '../../live/live-updat
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { findListUpdates } from './list-updates.ts';
+import { findShipmentListUpdates } from './list-updates.ts';
 
 /** Returns the loaded shipments of the list, and the changes that a refresh of the list would show. */
 export function useShipmentList(query: ListQuery) {
@@ -21,9 +21,9 @@ export function useShipmentList(query: ListQuery) {
   const { data: changes } = useQuery(shipmentUpdatesQuery(environment));
   const { hasNextPage: more, isFetching, isFetchNextPageError, fetchNextPage, isPlaceholderData: isOld } = list;
   const rows = useMemo(() => mergeShipmentPages(list.data), [list.data]);
-  const readAt = getFirstReadTime(list.data);
+  const readAt = getReadTimeOfFirstPage(list.data);
   const news = useMemo(
-    () => findListUpdates({ rows, more, readAt, query }, changes),
+    () => findShipmentListUpdates({ rows, more, readAt, query }, changes),
     [rows, more, readAt, query, changes],
   );
   // Time at which the list had last been read when the page was opened.
@@ -105,7 +105,7 @@ function shipmentListQuery(environment: Environment, query: ListQuery) {
 }
 
 /** Returns the time at which the first page was read, in epoch milliseconds. Returns `Infinity` if no page was read. */
-function getFirstReadTime(list: InfiniteData<ShipmentListPageData> | undefined): number {
+function getReadTimeOfFirstPage(list: InfiniteData<ShipmentListPageData> | undefined): number {
   return list?.pages[0]?.readAt ?? Infinity;
 }
 

@@ -13,7 +13,7 @@ import {
   type ShipmentFilters,
   type ShipmentSort,
   DEFAULT_SORT,
-  getFilters,
+  pickShipmentFilters,
 } from './shipment-search.ts';
 
 const LazyFilterDrawer = createOnDemandComponent(
@@ -30,7 +30,7 @@ const SEARCH_DELAY_MS = 250;
 export function FilterBar({ state }: { readonly state: SearchState }) {
   const { search, change } = state;
   const [isOpen, { open, close }] = useDisclosure(false);
-  const { q: _q, status: _status, ...others } = getFilters(search);
+  const { q: _q, status: _status, ...others } = pickShipmentFilters(search);
   const count = Object.keys(others).length;
   return (
     <>
@@ -112,7 +112,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
 
 /** Shows the active filters. Each filter has a button that removes it. */
 function FilterPills({ state: { search, change, replace } }: { readonly state: SearchState }) {
-  const filters = getFilters(search);
+  const filters = pickShipmentFilters(search);
   const names = Object.keys(filters) as FilterName[];
   if (names.length === 0) return null;
   const clear = () => replace({ sort: search.sort, columns: search.columns });

@@ -10,7 +10,7 @@ import {
   type ListFilter,
   type ShipmentFilters,
   type YesNoFilter,
-  getFilters,
+  pickShipmentFilters,
   listFiltersOfKind,
   toIsoDate,
   removeEmptyParameters,
@@ -43,7 +43,7 @@ export function FilterDrawer({ state, opened, onClose }: FilterDrawerProps) {
 }
 
 function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerProps, 'opened'>) {
-  const [draft, setDraft] = useState<ShipmentFilters>(getFilters(search));
+  const [draft, setDraft] = useState<ShipmentFilters>(pickShipmentFilters(search));
   // A new key after each clearing of the filters removes unconfirmed text from the form fields.
   const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
@@ -64,11 +64,11 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerPr
       }}
     >
       <Stack gap="sm">
-        <ListField name="status" {...fields} />
+        <ListFilterField name="status" {...fields} />
         <YesNoField name="active" yes="Active" no="Delivered, ended or cancelled" {...fields} />
         <YesNoField name="has_open_exceptions" yes="With open exceptions" no="Without open exceptions" {...fields} />
-        <ListField name="mode" {...fields} />
-        <ListField name="incoterm" {...fields} />
+        <ListFilterField name="mode" {...fields} />
+        <ListFilterField name="incoterm" {...fields} />
         <Divider label="Ports and airports" />
         {listFiltersOfKind('port').map((name) => (
           <PlaceSelect
@@ -110,7 +110,7 @@ interface FilterFieldProps {
   readonly change: (changes: ShipmentFilters) => void;
 }
 
-function ListField({ name, draft, change }: FilterFieldProps & { readonly name: ListFilter }) {
+function ListFilterField({ name, draft, change }: FilterFieldProps & { readonly name: ListFilter }) {
   const value = draft[name];
   return (
     <MultiSelect

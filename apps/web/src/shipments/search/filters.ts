@@ -2,15 +2,15 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { SHIPMENT_FILTERS } from '@tracking/client';
 import { useEffect, useMemo, useState } from 'react';
 import {
-  DAY_FILTERS,
+  DAY_FILTER_NAMES,
   type Day,
   type FilterName,
-  LIST_FILTERS,
+  MULTI_VALUE_FILTERS,
   LIST_FILTER_OPTIONS,
   type ListFilter,
   type ListQuery,
   type ShipmentFilters,
-  type ShipmentSearch,
+  type ShipmentUrlParameters,
   type ShipmentSort,
   BOOLEAN_FILTERS,
   formatDay,
@@ -19,12 +19,12 @@ import {
 } from './shipment-search.ts';
 
 export interface SearchState {
-  readonly search: ShipmentSearch;
+  readonly search: ShipmentUrlParameters;
   /** Query parameters of the API request for the list. */
   readonly query: ListQuery;
   /** Changes parameters of the search. A parameter that is undefined is removed. */
-  readonly change: (changes: ShipmentSearch) => void;
-  readonly replace: (search: ShipmentSearch) => void;
+  readonly change: (changes: ShipmentUrlParameters) => void;
+  readonly replace: (search: ShipmentUrlParameters) => void;
 }
 
 /** Returns the search of the shipment list, which the page URL contains, and functions that change it. */
@@ -34,14 +34,17 @@ export function useShipmentSearch(): SearchState {
   const text = JSON.stringify(search);
   const today = useStartOfToday();
   const query = useMemo(
-    () => buildShipmentListQuery(JSON.parse(text) as ShipmentSearch, new Date(today)),
+    () => buildShipmentListQuery(JSON.parse(text) as ShipmentUrlParameters, new Date(today)),
     [text, today],
   );
   return {
     search,
     query,
     change: (changes) =>
-      void navigate({ search: (now: ShipmentSearch) => removeEmptyParameters({ ...now, ...changes }), replace: true }),
+      void navigate({
+        search: (now: ShipmentUrlParameters) => removeEmptyParameters({ ...now, ...changes }),
+        replace: true,
+      }),
     replace: (next) => void navigate({ search: removeEmptyParameters(next) }),
   };
 }
@@ -72,10 +75,10 @@ export const SHIPMENT_SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
 
 /** Formats the value of a filter for display. For a port filter, the result is the code of the port. */
 export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
-  const list = LIST_FILTERS.find((each) => each === name);
+  const list = MULTI_VALUE_FILTERS.find((each) => each === name);
   if (list !== undefined) return formatListedValues(list, String(value));
   if (BOOLEAN_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
-  if (DAY_FILTERS.some((each) => each === name)) return formatDay(value as Day);
+  if (DAY_FILTER_NAMES.some((each) => each === name)) return formatDay(value as Day);
   return String(value);
 }
 

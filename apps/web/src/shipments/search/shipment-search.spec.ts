@@ -4,7 +4,7 @@ import {
   getEndOfDay,
   isValidDay,
   toIsoDate,
-  readShipmentSearch,
+  readShipmentUrlParameters,
   startOfDay,
 } from './shipment-search.ts';
 
@@ -12,18 +12,18 @@ describe('shipment search', () => {
   describe('an address of a list', () => {
     it('is parsed to a search', () => {
       const search = { q: 'PO-1', status: 'booked,in_transit', mode: 'ocean', has_open_exceptions: true, sort: '-eta' };
-      expect(readShipmentSearch(search)).toEqual(search);
+      expect(readShipmentUrlParameters(search)).toEqual(search);
     });
 
     it('accepts an Incoterm in any case', () => {
-      expect(readShipmentSearch({ incoterm: 'fob', house_bill: ' HB 1' })).toEqual({
+      expect(readShipmentUrlParameters({ incoterm: 'fob', house_bill: ' HB 1' })).toEqual({
         incoterm: 'FOB',
         house_bill: 'HB 1',
       });
     });
 
     it('accepts a number', () => {
-      expect(readShipmentSearch({ q: 4711 })).toEqual({ q: '4711' });
+      expect(readShipmentUrlParameters({ q: 4711 })).toEqual({ q: '4711' });
     });
 
     it.each([
@@ -34,12 +34,12 @@ describe('shipment search', () => {
       ['nothing', { q: '', origin_port: '' }],
       ['something else', { has_open_exceptions: 'perhaps', page: 3 }],
     ])('ignores %s', (_what, raw) => {
-      expect(readShipmentSearch(raw)).toEqual({});
+      expect(readShipmentUrlParameters(raw)).toEqual({});
     });
 
     it('keeps the valid values of several', () => {
       expect(
-        readShipmentSearch({ status: 'booked,lost', mode: 'air,balloon,ocean,air', incoterm: 'fob,XYZ,cif' }),
+        readShipmentUrlParameters({ status: 'booked,lost', mode: 'air,balloon,ocean,air', incoterm: 'fob,XYZ,cif' }),
       ).toEqual({ status: 'booked', mode: 'air,ocean', incoterm: 'FOB,CIF' });
     });
 

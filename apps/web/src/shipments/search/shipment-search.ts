@@ -7,7 +7,7 @@ import {
   type Status,
   toSelectOptions,
 } from '../../values/codes.ts';
-import { type Incoterm, PLAIN_FIELDS, type PlainValues, parsePlainFields } from '../plain-fields.ts';
+import { type Incoterm, PLAIN_SHIPMENT_FIELDS, type PlainValues, parsePlainFields } from '../plain-fields.ts';
 
 /** Name of a list filter, which is also the name of its query parameter. */
 export type FilterName = keyof typeof SHIPMENT_FILTERS;
@@ -25,19 +25,19 @@ export function listFiltersOfKind<Kind extends FilterKind>(...kinds: readonly Ki
 
 const TEXT_FILTERS = listFiltersOfKind('words', 'reference', 'container', 'party', 'carrier', 'port');
 export type TextFilter = (typeof TEXT_FILTERS)[number];
-export const DAY_FILTERS = listFiltersOfKind('time');
-export type DayFilter = (typeof DAY_FILTERS)[number];
+export const DAY_FILTER_NAMES = listFiltersOfKind('time');
+export type DayFilter = (typeof DAY_FILTER_NAMES)[number];
 export const BOOLEAN_FILTERS = listFiltersOfKind('flag');
 export type YesNoFilter = (typeof BOOLEAN_FILTERS)[number];
 /** Filters by one or more values, separated by commas in the page URL. */
-export const LIST_FILTERS = listFiltersOfKind('statuses', 'modes', 'choices');
-export type ListFilter = (typeof LIST_FILTERS)[number];
+export const MULTI_VALUE_FILTERS = listFiltersOfKind('statuses', 'modes', 'choices');
+export type ListFilter = (typeof MULTI_VALUE_FILTERS)[number];
 
 /** Allowed values of the filters by one or more values, with their labels. */
 export const LIST_FILTER_OPTIONS: Readonly<Record<ListFilter, readonly SelectChoice[]>> = {
   status: toSelectOptions(SHIPMENT_STATUS_LABELS),
   mode: MODE_OPTIONS,
-  incoterm: PLAIN_FIELDS.incoterm.choices,
+  incoterm: PLAIN_SHIPMENT_FIELDS.incoterm.choices,
 };
 
 /** Filters of the shipment list. */
@@ -51,7 +51,7 @@ export type ShipmentFilters = {
   };
 
 /** Search of the shipment list in the page URL. Users can share the URL or save it as a bookmark. */
-export type ShipmentSearch = ShipmentFilters & {
+export type ShipmentUrlParameters = ShipmentFilters & {
   readonly sort?: ShipmentSort | undefined;
   /** Column names, separated by commas. If left out, the columns last chosen in this browser are shown. */
   readonly columns?: string | undefined;
@@ -62,31 +62,33 @@ export type ShipmentSort = (typeof SHIPMENT_SORTS)[number];
 export const DEFAULT_SORT: ShipmentSort = '-created_at';
 
 /** Parses the search of the shipment list from the page URL. Invalid parameters are ignored. */
-export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch {
+export function readShipmentUrlParameters(raw: Record<string, unknown>): ShipmentUrlParameters {
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
   const day = (value: unknown) => (typeof value === 'string' && isValidDay(value) ? value : undefined);
   return removeEmptyParameters({
     ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toTextParameter(raw[name])])),
     ...parsePlainFields((name) => toTextParameter(raw[name])),
-    ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
+    ...Object.fromEntries(DAY_FILTER_NAMES.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(
       BOOLEAN_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined]),
     ),
-    ...Object.fromEntries(LIST_FILTERS.map((name) => [name, readListedValues(name, toTextParameter(raw[name]))])),
+    ...Object.fromEntries(
+      MULTI_VALUE_FILTERS.map((name) => [name, parseAllowedListValues(name, toTextParameter(raw[name]))]),
+    ),
     sort: oneOf(SHIPMENT_SORTS, raw['sort']),
     columns: toTextParameter(raw['columns']),
   });
 }
 
 /** Parses values separated by commas, in any case. Values that are not allowed are left out. */
-function readListedValues(name: ListFilter, text: string | undefined): string | undefined {
+function parseAllowedListValues(name: ListFilter, text: string | undefined): string | undefined {
   const allowed = new Map(LIST_FILTER_OPTIONS[name].map(({ value }) => [value.toLowerCase(), value]));
   const values = text?.split(',').flatMap((value) => allowed.get(value.trim().toLowerCase()) ?? []);
   return values && [...new Set(values)].join(',');
 }
 
 /** Removes empty parameters and the default sort order from the search. */
-export function removeEmptyParameters(search: ShipmentSearch): ShipmentSearch {
+export function removeEmptyParameters(search: ShipmentUrlParameters): ShipmentUrlParameters {
   return Object.fromEntries(
     Object.entries(search).filter(
       ([name, value]) => value !== undefined && value !== '' && !isDefaultParameter(name, value),
@@ -95,12 +97,16 @@ export function removeEmptyParameters(search: ShipmentSearch): ShipmentSearch {
 }
 
 /** Returns only the filters of a search, without the sort order and the columns. */
-export function getFilters({ sort: _sort, columns: _columns, ...filters }: ShipmentSearch): ShipmentFilters {
+export function pickShipmentFilters({
+  sort: _sort,
+  columns: _columns,
+  ...filters
+}: ShipmentUrlParameters): ShipmentFilters {
   return filters;
 }
 
-export function hasShipmentFilters(search: ShipmentSearch): boolean {
-  return Object.keys(getFilters(search)).length > 0;
+export function hasShipmentFilters(search: ShipmentUrlParameters): boolean {
+  return Object.keys(pickShipmentFilters(search)).length > 0;
 }
 
 function isDefaultParameter(name: string, value: unknown): boolean {
@@ -123,9 +129,9 @@ export type ListQuery = Omit<ShipmentFilters, ListFilter> & {
 };
 
 /** Converts the search to an API query. Days in the user's time zone become UTC times. */
-export function buildShipmentListQuery(search: ShipmentSearch, now: Date): ListQuery {
+export function buildShipmentListQuery(search: ShipmentUrlParameters, now: Date): ListQuery {
   const { status, mode, incoterm, eta_from, eta_to, created_from, created_to, updated_since, ...others } =
-    getFilters(search);
+    pickShipmentFilters(search);
   const begins = (day: string | undefined) => (day === undefined ? undefined : startOfDay(day, now).toISOString());
   const ends = (day: string | undefined) => (day === undefined ? undefined : getEndOfDay(day, now).toISOString());
   const query = {

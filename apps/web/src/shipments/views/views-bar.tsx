@@ -9,9 +9,9 @@ import {
   BUILT_IN_VIEWS,
   MAX_SAVED_VIEWS,
   type SavedView,
-  matchesView,
+  isSearchOfSavedView,
   useSavedViews,
-  saveView,
+  addOrReplaceView,
   removeView,
 } from './views.ts';
 
@@ -20,17 +20,17 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
   const [saved, setSaved] = useSavedViews();
   const [isNaming, setNaming] = useState(false);
   const all = [...BUILT_IN_VIEWS, ...saved];
-  const isKnown = all.some((view) => matchesView(view, search));
+  const isKnown = all.some((view) => isSearchOfSavedView(view, search));
   const canSave =
     !isKnown && (hasShipmentFilters(search) || search.sort !== undefined) && saved.length < MAX_SAVED_VIEWS;
   return (
     <Group component="nav" gap={4} wrap="nowrap" className={classes['bar']} aria-label="Views">
       {BUILT_IN_VIEWS.map((view) => (
-        <SavedViewLink key={view.name} view={view} isShown={matchesView(view, search)} />
+        <SavedViewLink key={view.name} view={view} isShown={isSearchOfSavedView(view, search)} />
       ))}
       {saved.map((view) => (
         <Group key={view.name} gap={0} wrap="nowrap">
-          <SavedViewLink view={view} isShown={matchesView(view, search)} />
+          <SavedViewLink view={view} isShown={isSearchOfSavedView(view, search)} />
           <Menu position="bottom-end">
             <Menu.Target>
               <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Actions for view ${view.name}`}>
@@ -38,7 +38,7 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
-              <Menu.Item onClick={() => setSaved((now) => [...saveView(now, { ...view, search })])}>
+              <Menu.Item onClick={() => setSaved((now) => [...addOrReplaceView(now, { ...view, search })])}>
                 Replace with current filters
               </Menu.Item>
               <Menu.Item color="red" onClick={() => setSaved((now) => [...removeView(now, view.name)])}>
@@ -63,7 +63,7 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
         <ViewNameForm
           taken={BUILT_IN_VIEWS.map(({ name }) => name)}
           onName={(name) => {
-            setSaved((now) => [...saveView(now, { name, search })]);
+            setSaved((now) => [...addOrReplaceView(now, { name, search })]);
             setNaming(false);
           }}
         />

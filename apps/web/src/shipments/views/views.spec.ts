@@ -1,4 +1,4 @@
-import { BUILT_IN_VIEWS, matchesView, parseStoredViews, saveView, removeView } from './views.ts';
+import { BUILT_IN_VIEWS, isSearchOfSavedView, parseStoredViews, addOrReplaceView, removeView } from './views.ts';
 
 const late = { name: 'Late', search: { mode: 'ocean', sort: 'eta' } } as const;
 
@@ -14,17 +14,17 @@ it.each([undefined, '', '{', '7', 'null'])('parses “%s” as no views', (text)
 it('replaces the view with the same name', () => {
   const other = { name: 'Other', search: {} };
   const changed = { ...late, search: { q: 'x' } };
-  expect(saveView([late, other], changed)).toEqual([changed, other]);
-  expect(saveView([other], late)).toEqual([other, late]);
+  expect(addOrReplaceView([late, other], changed)).toEqual([changed, other]);
+  expect(addOrReplaceView([other], late)).toEqual([other, late]);
   expect(removeView([late, other], 'Late')).toEqual([other]);
 });
 
 it('recognizes the current view with parameters in any order, and compares columns only if the view has some', () => {
-  expect(matchesView(late, { sort: 'eta', mode: 'ocean' })).toBe(true);
-  expect(matchesView(late, { sort: 'eta', mode: 'ocean', columns: 'status' })).toBe(true);
-  expect(matchesView(late, { mode: 'ocean' })).toBe(false);
+  expect(isSearchOfSavedView(late, { sort: 'eta', mode: 'ocean' })).toBe(true);
+  expect(isSearchOfSavedView(late, { sort: 'eta', mode: 'ocean', columns: 'status' })).toBe(true);
+  expect(isSearchOfSavedView(late, { mode: 'ocean' })).toBe(false);
   const narrow = { ...late, search: { ...late.search, columns: 'status' } };
-  expect(matchesView(narrow, { sort: 'eta', mode: 'ocean', columns: 'eta' })).toBe(false);
+  expect(isSearchOfSavedView(narrow, { sort: 'eta', mode: 'ocean', columns: 'eta' })).toBe(false);
 });
 
 it('has built-in views that are valid searches', () => {

@@ -1,11 +1,11 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useSession } from '../../session/session.ts';
-import { type ShipmentSearch, readShipmentSearch } from '../search/shipment-search.ts';
+import { type ShipmentUrlParameters, readShipmentUrlParameters } from '../search/shipment-search.ts';
 
 /** A view of the shipment list: its filters, sort order and, optionally, columns. */
 export interface SavedView {
   readonly name: string;
-  readonly search: ShipmentSearch;
+  readonly search: ShipmentUrlParameters;
 }
 
 /** Views of the shipment list that every user has. */
@@ -24,13 +24,16 @@ export const BUILT_IN_VIEWS: readonly SavedView[] = [
 export const MAX_SAVED_VIEWS = 50;
 
 /** Checks if the current search is that of the view. Columns are compared only if the view contains columns. */
-export function matchesView(view: SavedView, search: ShipmentSearch): boolean {
+export function isSearchOfSavedView(view: SavedView, search: ShipmentUrlParameters): boolean {
   const { columns: _columns, ...others } = search;
-  return buildSearchKey(view.search) === buildSearchKey(view.search.columns === undefined ? others : search);
+  return (
+    serializeSearchForComparison(view.search) ===
+    serializeSearchForComparison(view.search.columns === undefined ? others : search)
+  );
 }
 
 /** Adds a view to the saved views. An existing view with the same name is replaced. */
-export function saveView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
+export function addOrReplaceView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const others = views.filter(({ name }) => name !== view.name);
   return others.length === views.length ? [...views, view] : views.map((one) => (one.name === view.name ? view : one));
 }
@@ -53,10 +56,10 @@ function parseStoredView(kept: unknown): SavedView[] {
   if (typeof kept !== 'object' || kept === null || !('name' in kept) || !('search' in kept)) return [];
   const { name, search } = kept;
   if (typeof name !== 'string' || name === '' || typeof search !== 'object' || search === null) return [];
-  return [{ name, search: readShipmentSearch(search as Record<string, unknown>) }];
+  return [{ name, search: readShipmentUrlParameters(search as Record<string, unknown>) }];
 }
 
-function buildSearchKey(search: ShipmentSearch): string {
+function serializeSearchForComparison(search: ShipmentUrlParameters): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Position as LogPosition } from '@eventstore/db-client';
 import type { Client, ClientDuplexStream } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition, type ServiceDefinition } from '@grpc/proto-loader';
-import { type ExpectedRevision, type NewEvent, Unavailable, VersionConflict } from '@tracking/ports';
+import { type ExpectedRevision, type NewEvent, UnavailableError, VersionConflictError } from '@tracking/ports';
 import { createTimeoutError, ENGINE_NAME, type NodeConnection } from './node-connection.ts';
 
 /** An append of events to a stream. */
@@ -82,7 +82,7 @@ export class BatchAppends {
 
   /**
    * Appends events with the next messages of the call.
-   * @throws VersionConflict; Unavailable if the outcome is unknown, or if the node refuses the append
+   * @throws VersionConflictError; UnavailableError if the outcome is unknown, or if the node refuses the append
    */
   async appendToStream(request: AppendRequest, timeoutMs: number): Promise<NodeAppendResult> {
     const id = randomUUID();
@@ -98,7 +98,7 @@ export class BatchAppends {
       return answer.promise;
     };
     try {
-      return readResponse(await this.connection.awaitAnswer(send(), timeoutMs), request);
+      return readResponse(await this.connection.awaitAnswerWithTimeout(send(), timeoutMs), request);
     } finally {
       isAbandoned = true;
       call?.pending.delete(id);
@@ -147,7 +147,8 @@ export class BatchAppends {
   private endCall(call: BatchCall): void {
     this.open.delete(call);
     if (this.current === call) this.current = undefined;
-    for (const { reject } of call.pending.values()) reject(new Unavailable(ENGINE_NAME, 'the batch of appends ended'));
+    for (const { reject } of call.pending.values())
+      reject(new UnavailableError(ENGINE_NAME, 'the batch of appends ended'));
   }
 }
 
@@ -181,7 +182,7 @@ function readResponse({ success, error }: BatchAppendResponse, { stream, expecte
   }
   if (error?.details?.type_url.endsWith(CONFLICT_TYPE) === true) {
     const { current_stream_revision: actual, current_no_stream } = CONFLICT.deserialize(error.details.value);
-    throw new VersionConflict(stream, expected, current_no_stream ? 'no_stream' : Number(actual ?? 0));
+    throw new VersionConflictError(stream, expected, current_no_stream ? 'no_stream' : Number(actual ?? 0));
   }
-  throw new Unavailable(ENGINE_NAME, 'the node refused an append of a batch');
+  throw new UnavailableError(ENGINE_NAME, 'the node refused an append of a batch');
 }

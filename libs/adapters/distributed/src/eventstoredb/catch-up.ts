@@ -10,7 +10,7 @@ import {
 import { monotonicMs, WakeUpSignal } from '@tracking/resilience';
 import {
   type NodeCallTarget,
-  type NodeClient,
+  type EventStoreDbConnections,
   describeFailureReason,
   type RetryTelemetry,
   retryUntilStopped,
@@ -23,7 +23,7 @@ import {
   decodePosition,
   chooseLaterLogPosition,
   LogPageReader,
-  type LogSlice,
+  type EventLogSlice,
   MAX_PAGE_BYTES,
   matchesPrefix,
   readLastLogPosition,
@@ -33,7 +33,7 @@ import {
 
 const DEFAULT_BATCH_SIZE = 500;
 /** Number of log entries without a match after which the node reports its position. */
-const SEARCH_WINDOW_ENTRIES = 500;
+const LOG_ENTRIES_PER_POSITION_REPORT = 500;
 /**
  * Number of log entries that each end of a subscription keeps, in addition to the 16 of the gRPC call. An event has up
  * to 1 MiB, so that a reader reads at most 24 MiB ahead. Larger numbers save only 5 % of the CPU time.
@@ -46,13 +46,13 @@ const MAX_READ_AHEAD = 4;
 const SUBSCRIPTION_QUIET_PERIOD_MS = 200;
 
 interface CatchUpDependencies extends RetryTelemetry {
-  readonly node: NodeClient;
+  readonly node: EventStoreDbConnections;
   readonly live: LiveSubscription;
   readonly timeoutMs: number;
 }
 
 /** Filter and event sources of one reader. */
-interface LogReader {
+interface LogReaderInputs {
   readonly source: CatchUpDependencies;
   readonly pages: LogPageReader;
   readonly buffer: LiveEventBuffer;
@@ -72,7 +72,7 @@ interface LogReader {
 export async function* catchUp(source: CatchUpDependencies, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
   const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE, onSkipped } = options;
-  const buffer = await resolveOrStopOnAbort(stop, live.openBuffer());
+  const buffer = await resolveOrStopOnAbort(stop, live.openLiveEventBuffer());
   // The live subscription may not have the latest acknowledged events yet.
   const head = (await retryUntilStopped(stop, source, () => readLastLogPosition(node, timeoutMs))) ?? START_POSITION;
   if (buffer === undefined) return;
@@ -86,19 +86,25 @@ export async function* catchUp(source: CatchUpDependencies, options: CatchUpOpti
     const start = prefixes.length === 0 ? chooseLaterLogPosition(after, head) : after;
     const pages = new LogPageReader(timeoutMs);
     const reader = { source, pages, buffer, prefixes, maxBatch, stop, hasStopped: () => hasStopped, onSkipped };
-    yield* readBatchesAfter(start, head, reader);
+    yield* readEventBatchesAfter(start, head, reader);
   } finally {
     stop.removeEventListener('abort', wake);
   }
 }
 
-async function* readBatchesAfter(start: Position, head: Position, reader: LogReader): AsyncGenerator<EventBatch> {
+async function* readEventBatchesAfter(
+  start: Position,
+  head: Position,
+  reader: LogReaderInputs,
+): AsyncGenerator<EventBatch> {
   const { buffer, stop } = reader;
   let at = start;
   let isFirst = true;
   while (!stop.aborted) {
     const isLive = buffer.hasAllEventsAfter(at);
-    for await (const { events, position } of isLive ? readBufferedSlices(reader, at) : readStoredSlices(reader, at)) {
+    for await (const { events, position } of isLive
+      ? readBufferedSlices(reader, at)
+      : readStoredEventSlices(reader, at)) {
       const caughtUp = position >= chooseLaterLogPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
       if (position > at || (isFirst && caughtUp)) {
@@ -112,13 +118,14 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
 }
 
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
-async function* readBufferedSlices({ buffer, maxBatch, ...reader }: LogReader, after: Position) {
+async function* readBufferedSlices({ buffer, maxBatch, ...reader }: LogReaderInputs, after: Position) {
   const { prefixes, stop, hasStopped, onSkipped } = reader;
   for (let at = after; !stop.aborted && buffer.hasAllEventsAfter(at);) {
     const { changed } = buffer;
     const slice = buffer.readEventsAfter(at, prefixes, maxBatch);
     yield slice;
-    if (onSkipped !== undefined) at = await buffer.waitForMatch(slice.position, { prefixes, hasStopped, onSkipped });
+    if (onSkipped !== undefined)
+      at = await buffer.waitForMatchingEvent(slice.position, { prefixes, hasStopped, onSkipped });
     else {
       if (slice.position === at) await changed;
       at = slice.position;
@@ -127,8 +134,8 @@ async function* readBufferedSlices({ buffer, maxBatch, ...reader }: LogReader, a
 }
 
 /** A page of the log, and the target that answered. */
-interface AnsweredPage {
-  readonly page: Awaited<ReturnType<LogPageReader['readPageAfter']>>;
+interface LogPageWithNode {
+  readonly page: Awaited<ReturnType<LogPageReader['readLogPageAfter']>>;
   readonly target: NodeCallTarget;
 }
 
@@ -138,19 +145,19 @@ interface AnsweredPage {
  * @param stored position that the log has reached
  */
 async function readLogPage(
-  { source, pages, stop }: LogReader,
+  { source, pages, stop }: LogReaderInputs,
   after: Position,
   stored: Position,
-): Promise<AnsweredPage | undefined> {
+): Promise<LogPageWithNode | undefined> {
   const { leader, anyNode } = source.node;
   let next = anyNode;
   return retryUntilStopped(stop, source, async () => {
     const target = next;
     next = target === leader ? anyNode : leader;
-    const page = await pages.readPageAfter(after, target);
+    const page = await pages.readLogPageAfter(after, target);
     const isBehind = page.entries.length === 0 && after < stored;
     if (target === leader || !isBehind) return { page, target };
-    return { page: await pages.readPageAfter(after, leader), target: leader };
+    return { page: await pages.readLogPageAfter(after, leader), target: leader };
   });
 }
 
@@ -159,7 +166,7 @@ async function readLogPage(
  * events that the node finds. The node does not report the end of the matching events, so a final page of the whole log
  * follows.
  */
-async function* readStoredSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
+async function* readStoredEventSlices(reader: LogReaderInputs, after: Position): AsyncGenerator<EventLogSlice> {
   const { source, buffer, prefixes, maxBatch, stop } = reader;
   const { node, logger } = source;
   const stored = chooseLaterLogPosition(buffer.last, node.stored.highest);
@@ -202,7 +209,7 @@ interface StoredEventSearch {
 async function* findStoredEvents(
   { client, callOptions }: NodeCallTarget,
   { after, prefixes, limit, stop }: StoredEventSearch,
-): AsyncGenerator<LogSlice> {
+): AsyncGenerator<EventLogSlice> {
   let checkpoint = after;
   let failure: Error | undefined;
   let newsAt = monotonicMs();
@@ -217,7 +224,7 @@ async function* findStoredEvents(
   };
   const filter = streamNameFilter({
     prefixes: [...prefixes],
-    maxSearchWindow: SEARCH_WINDOW_ENTRIES,
+    maxSearchWindow: LOG_ENTRIES_PER_POSITION_REPORT,
     checkpointReached,
   });
   const subscription = client.subscribeToAll(
@@ -232,7 +239,7 @@ async function* findStoredEvents(
     for (let position = after; !stop.aborted;) {
       const slice = new LogSliceBuilder(limit);
       // Waits for several events, because each turn of the event loop brings only a few.
-      while (slice.takeEvents(subscription) && !slice.isFull) await setImmediate();
+      while (slice.moveReceivedEventsToSlice(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
       let reached = chooseLaterLogPosition(position, events.at(-1)?.position ?? position);
       // All events before the checkpoint were received in this turn. The checkpoint's prepare position may be 0, that
@@ -264,7 +271,7 @@ class LogSliceBuilder {
   }
 
   /** Moves the received events to the slice. Returns false if there were none. */
-  takeEvents(subscription: AllStreamSubscription): boolean {
+  moveReceivedEventsToSlice(subscription: AllStreamSubscription): boolean {
     const before = this.events.length;
     while (!this.isFull) {
       const resolved = subscription.read() as AllStreamResolvedEvent | null;

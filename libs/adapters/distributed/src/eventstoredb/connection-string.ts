@@ -1,5 +1,5 @@
 /** Matches the parts of a connection string like the client does: protocol, user, password, hosts and options. */
-const URL_PATTERN = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?([^?]*)(?:\?(.*))?$/;
+const CONNECTION_STRING_PATTERN = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?([^?]*)(?:\?(.*))?$/;
 const DEFAULT_NODE_PORT = 2113;
 /** Options of the client that the adapter sets if the connection string does not. */
 const DEFAULT_CONNECTION_OPTIONS = {
@@ -19,7 +19,7 @@ type NodePreference = 'leader' | 'follower' | 'random' | 'read_only_replica';
 const NODE_PREFERENCES: readonly NodePreference[] = ['leader', 'follower', 'random', 'read_only_replica'];
 
 /** Parts of a connection string. */
-export interface ConnectionString {
+export interface ConnectionStringParts {
   /** Protocol with `://`. */
   readonly protocol: string;
   readonly credentials: Credentials | undefined;
@@ -31,8 +31,8 @@ export interface ConnectionString {
 }
 
 /** @throws URIError, TypeError */
-export function parseConnectionString(url: string): ConnectionString {
-  const [, protocol, username, password, hosts = '', optionText] = URL_PATTERN.exec(url.trim()) ?? [];
+export function parseConnectionString(url: string): ConnectionStringParts {
+  const [, protocol, username, password, hosts = '', optionText] = CONNECTION_STRING_PATTERN.exec(url.trim()) ?? [];
   if (protocol === undefined) throw new TypeError('no protocol');
   const pairs = (optionText ?? '').split('&').filter((pair) => pair !== '');
   const options = pairs.map((pair) => {
@@ -59,7 +59,7 @@ export function parseConnectionString(url: string): ConnectionString {
  * an unknown option.
  */
 export function formatConnectionString(
-  { protocol, hosts, options }: ConnectionString,
+  { protocol, hosts, options }: ConnectionStringParts,
   nodePreference: NodePreference,
 ): string {
   const defaults = Object.entries(DEFAULT_CONNECTION_OPTIONS).filter(
@@ -70,13 +70,15 @@ export function formatConnectionString(
 }
 
 /** Returns the value of an option, whose name may be written like any of `tlsCaFile`, `tlsCAFile` and `tls-ca-file`. */
-export function findConnectionOption(options: ConnectionString['options'], wanted: string): string | undefined {
+export function findConnectionOption(options: ConnectionStringParts['options'], wanted: string): string | undefined {
   const value = options.findLast(([name]) => removeSeparators(name) === removeSeparators(wanted))?.[1];
   return value === undefined ? undefined : decodeURIComponent(value);
 }
 
 /** Returns host and port of each node, or of the name that stands for all nodes. */
-export function listNodeAddresses({ hosts }: ConnectionString): { readonly host: string; readonly port: number }[] {
+export function listNodeAddresses({
+  hosts,
+}: ConnectionStringParts): { readonly host: string; readonly port: number }[] {
   return hosts
     .split(',')
     .map((text) => text.trim().replace(/\/+$/, ''))

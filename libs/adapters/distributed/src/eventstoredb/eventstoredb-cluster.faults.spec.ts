@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventStoreDbStandIn, type InjectedFaults } from '@tracking/eventstoredb-stand-in';
-import { AccessRefused, type EventStore, type Position, Unavailable } from '@tracking/ports';
+import { AccessRefusedError, type EventStore, type Position, UnavailableError } from '@tracking/ports';
 import {
-  createAuthority,
-  createNewEvents,
-  createPropertyOptions,
-  createStreamPrefix,
+  createCertificateAuthority,
+  createSampleNewEvents,
+  createPropertyTestOptions,
+  createUniqueStreamPrefix,
   createTempFolder,
   eventually,
   listEventIds,
@@ -16,13 +16,13 @@ import {
 } from '@tracking/testing';
 import fc from 'fast-check';
 import {
-  addUser,
+  addUserToConnectionString,
   createSecureClusterOptions,
   EventStoreDbFixture,
   IS_STAND_IN_NODE,
-  NO_STAND_IN_REASON,
+  STAND_IN_REQUIRED_REASON,
   openEventStoreDbEventStore,
-  TEST_USER,
+  SECURE_CLUSTER_USER,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
 import {
   appendMarkerEvent,
@@ -40,7 +40,7 @@ if (IS_STAND_IN_NODE) {
   describe('a cluster whose leader changes', testLeaderChanges);
   describe('a cluster with a follower that lags', testLaggingFollower);
   describe('a cluster that refuses a client', testRefusals);
-} else it.skip(`clusters [not tested: ${NO_STAND_IN_REASON}]`, () => undefined);
+} else it.skip(`clusters [not tested: ${STAND_IN_REQUIRED_REASON}]`, () => undefined);
 
 /** Follows streams until `stop` aborts. Collects ids of events, and positions at which a batch claims to be caught up. */
 function follow(store: EventStore, prefix: string, stop: AbortController) {
@@ -85,7 +85,7 @@ function testLeaderChanges(): void {
   async function survive(url: string, changes: readonly (() => Promise<void>)[]): Promise<void> {
     await standIn.setFaults({ lead: true }, FIRST);
     const store = cluster.openStoreAtUrl(url);
-    const prefix = createStreamPrefix();
+    const prefix = createUniqueStreamPrefix();
     const followed = [store, cluster.openStoreAtUrl(url), cluster.openStoreAtUrl(`${url}&nodePreference=follower`)].map(
       (reader) => followUntilMarkerEvent(reader, prefix, { timeoutMs: MAX_TEST_MS }),
     );
@@ -105,7 +105,10 @@ function testLeaderChanges(): void {
     'loses and doubles nothing under load, and works on within 15 s (%s)',
     async (kind) => {
       // The name of a cluster resolves to nodes that respond. Here it is a node that never fails.
-      const url = kind === 'several hosts' ? standIn.url : standIn.nodeUrl(FOURTH).replace('esdb:', 'esdb+discover:');
+      const url =
+        kind === 'several hosts'
+          ? standIn.url
+          : standIn.createNodeConnectionString(FOURTH).replace('esdb:', 'esdb+discover:');
       await survive(url, CHANGES);
     },
     scaleTimeout(120_000),
@@ -114,18 +117,18 @@ function testLeaderChanges(): void {
   it('a process whose subscription still delivers events gives up a leader that hangs', async () => {
     await standIn.setFaults({ lead: true }, FIRST);
     const store = cluster.openEventStore();
-    const prefix = createStreamPrefix();
+    const prefix = createUniqueStreamPrefix();
     const stop = new AbortController();
     const { seen, done } = follow(store, prefix, stop);
-    await store.append(`${prefix}own`, 'no_stream', createNewEvents(1));
+    await store.append(`${prefix}own`, 'no_stream', createSampleNewEvents(1));
     await eventually(() => expect(seen).toHaveLength(1));
     // The subscription stays at the first node, and appends go to the second.
     await standIn.setFaults({ lead: true }, SECOND);
-    await store.append(`${prefix}own`, 0, createNewEvents(1));
+    await store.append(`${prefix}own`, 0, createSampleNewEvents(1));
     await standIn.setFaults({ freeze: true }, SECOND);
     const writers = startStreamWriters(cluster.openEventStore(), prefix, MAX_OUTAGE_MS);
     await writers.waitForGrowth();
-    const late = createNewEvents(1);
+    const late = createSampleNewEvents(1);
     await eventually(() => store.append(`${prefix}own`, 1, late), { deadlineMs: MAX_OUTAGE_MS });
     await standIn.setFaults({ freeze: false }, SECOND);
     await writers.stop();
@@ -146,7 +149,7 @@ function testLeaderChanges(): void {
         { dropSubscriptions: true },
       );
       const rounds = fc.sample(fc.tuple(faults, fc.constantFrom(FIRST, SECOND, THIRD, FOURTH)), {
-        ...createPropertyOptions(200),
+        ...createPropertyTestOptions(200),
         numRuns: 200,
       });
       const changes = rounds.flatMap(([fault, node]) => [
@@ -169,7 +172,7 @@ function testLaggingFollower(): void {
   });
   afterAll(() => cluster.closeEventStore());
   beforeEach(async () => {
-    stream = createStreamPrefix();
+    stream = createUniqueStreamPrefix();
     await standIn.setFaults({ lead: true }, FIRST);
     await standIn.setFaults({ lag: false }, SECOND);
   });
@@ -181,7 +184,7 @@ function testLaggingFollower(): void {
     const store = openAtFollower();
     const stop = new AbortController();
     const { seen, done } = follow(store, stream, stop);
-    const events = createNewEvents(3);
+    const events = createSampleNewEvents(3);
     await store.append(stream, 'no_stream', events);
     await eventually(() => expect(seen).toEqual(listEventIds(events)));
     expect(await standIn.countSubscriptions(SECOND)).toBe(1);
@@ -194,19 +197,19 @@ function testLaggingFollower(): void {
     const store = openAtFollower();
     const stop = new AbortController();
     const { seen, done } = follow(store, stream, stop);
-    const first = createNewEvents(2);
+    const first = createSampleNewEvents(2);
     await store.append(stream, 'no_stream', first);
     await eventually(() => expect(seen).toEqual(listEventIds(first)));
     await standIn.setFaults({ lag: true }, SECOND);
-    const second = createNewEvents(2);
+    const second = createSampleNewEvents(2);
     const { position } = await store.append(stream, 1, second);
     expect(listEventIds(await store.read(stream))).toEqual(listEventIds([...first, ...second]));
-    expect(await store.lastRevision(stream)).toBe(3);
+    expect(await store.readLastRevision(stream)).toBe(3);
     expect((await store.head()) ?? '').toBe(position);
     await eventually(() => expect(seen).toEqual(listEventIds([...first, ...second])));
     expect(await standIn.countSubscriptions(FIRST)).toBe(1);
     await standIn.setFaults({ lag: false }, SECOND);
-    const third = createNewEvents(1);
+    const third = createSampleNewEvents(1);
     await store.append(stream, 3, third);
     await eventually(() => expect(seen).toEqual(listEventIds([...first, ...second, ...third])));
     stop.abort();
@@ -217,7 +220,7 @@ function testLaggingFollower(): void {
     const store = openAtFollower();
     const stop = new AbortController();
     const { seen, done } = follow(store, stream, stop);
-    const events = createNewEvents(4);
+    const events = createSampleNewEvents(4);
     await store.append(stream, 'no_stream', events.slice(0, 2));
     await eventually(() => expect(seen).toHaveLength(2));
     await standIn.setFaults({ freeze: true }, FIRST);
@@ -245,7 +248,7 @@ function testLaggingFollower(): void {
     let position = '';
     for (let hundred = 0; hundred < 16; hundred += 1) {
       if (hundred === 4) await standIn.setFaults({ lag: true }, SECOND);
-      const events = createNewEvents(100);
+      const events = createSampleNewEvents(100);
       ({ position } = await writer.append(stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events));
       appended.push(...listEventIds(events));
     }
@@ -263,7 +266,7 @@ function testLaggingFollower(): void {
     const store = cluster.openEventStore();
     const stop = new AbortController();
     const { seen, done } = follow(store, stream, stop);
-    const events = createNewEvents(3);
+    const events = createSampleNewEvents(3);
     await store.append(stream, 'no_stream', events.slice(0, 1));
     await eventually(() => expect(seen).toHaveLength(1));
     await standIn.setFaults({ lead: true }, SECOND);
@@ -281,15 +284,15 @@ function testRefusals(): void {
   let folder: TempFolder;
   beforeAll(async () => {
     folder = await createTempFolder();
-    secure = await EventStoreDbStandIn.create(createSecureClusterOptions());
-    plain = await EventStoreDbStandIn.create();
+    secure = await EventStoreDbStandIn.createStandIn(createSecureClusterOptions());
+    plain = await EventStoreDbStandIn.createStandIn();
     await Promise.all([secure.startNode(), plain.startNode()]);
   });
   afterAll(() => Promise.all([secure.removeNode(), plain.removeNode(), folder.remove()]));
 
   async function findRefusal(url: string): Promise<unknown> {
     const store = openEventStoreDbEventStore(url, { limits: { operationTimeoutMs: 2_000 } });
-    const error: unknown = await store.checkAccess().catch((reason: unknown) => reason);
+    const error: unknown = await store.checkEventStoreAccess().catch((reason: unknown) => reason);
     await store.close();
     return error;
   }
@@ -297,26 +300,26 @@ function testRefusals(): void {
   /** Returns the connection string with the certificate of an authority that did not sign the nodes' certificates. */
   async function trustAnotherAuthority(url: string): Promise<string> {
     const path = join(folder.path, 'other.crt');
-    await writeFile(path, createAuthority('Other authority').cert);
-    return addUser(url).replace(/tlsCaFile=.*$/, `tlsCaFile=${encodeURIComponent(path)}`);
+    await writeFile(path, createCertificateAuthority('Other authority').cert);
+    return addUserToConnectionString(url).replace(/tlsCaFile=.*$/, `tlsCaFile=${encodeURIComponent(path)}`);
   }
 
   it('accepts the right user and authority', async () => {
-    expect(await findRefusal(addUser(secure.url))).toBeUndefined();
-    expect(await findRefusal(addUser(secure.nodeUrl(SECOND)))).toBeUndefined();
-    expect(await findRefusal(addUser(secure.url.replace('esdb:', 'esdb+discover:')))).toBeUndefined();
+    expect(await findRefusal(addUserToConnectionString(secure.url))).toBeUndefined();
+    expect(await findRefusal(addUserToConnectionString(secure.createNodeConnectionString(SECOND)))).toBeUndefined();
+    expect(await findRefusal(addUserToConnectionString(secure.url.replace('esdb:', 'esdb+discover:')))).toBeUndefined();
     expect(await findRefusal(plain.url)).toBeUndefined();
   });
 
   const refusals: readonly (readonly [name: string, url: () => string | Promise<string>, reason: RegExp])[] = [
     [
       'a wrong password',
-      () => addUser(secure.url, { ...TEST_USER, password: 's3cret' }),
+      () => addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER, password: 's3cret' }),
       /refuses the user name or the password/,
     ],
     [
       'an unknown user',
-      () => addUser(secure.url, { ...TEST_USER, username: 'nobody' }),
+      () => addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER, username: 'nobody' }),
       /refuses the user name or the password/,
     ],
     ['no user', () => secure.url, /names no user/],
@@ -326,15 +329,19 @@ function testRefusals(): void {
       () => trustAnotherAuthority(secure.url.replace('esdb:', 'esdb+discover:')),
       /not trusted/,
     ],
-    ['no authority', () => addUser(secure.url.replace(/&tlsCaFile=.*$/, '')), /not trusted/],
-    ['no TLS for a node that needs it', () => addUser(secure.url.replace(/\?.*$/, '?tls=false')), /requires TLS/],
+    ['no authority', () => addUserToConnectionString(secure.url.replace(/&tlsCaFile=.*$/, '')), /not trusted/],
+    [
+      'no TLS for a node that needs it',
+      () => addUserToConnectionString(secure.url.replace(/\?.*$/, '?tls=false')),
+      /requires TLS/,
+    ],
     ['TLS for a node without it', () => plain.url.replace('tls=false', 'tls=true'), /does not use TLS/],
   ];
 
   it.each(refusals)('names %s', async (_name, url, reason) => {
     const error = await findRefusal(await url());
-    expect(error).toBeInstanceOf(AccessRefused);
-    const { message, cause } = error as AccessRefused;
+    expect(error).toBeInstanceOf(AccessRefusedError);
+    const { message, cause } = error as AccessRefusedError;
     expect(message).toMatch(reason);
     expect(message).not.toMatch(/s3cret|sesame|127\.0\.0\.1|localhost/);
     expect(cause).toBeUndefined();
@@ -342,13 +349,15 @@ function testRefusals(): void {
 
   it('reports a node that is down as unavailable', async () => {
     const error = await findRefusal('esdb://someone:s3cret@localhost:9?tls=true');
-    expect(error).toBeInstanceOf(Unavailable);
-    expect(error).not.toBeInstanceOf(AccessRefused);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).not.toBeInstanceOf(AccessRefusedError);
   });
 
   it('refuses operations of a running process as unavailable, so that callers may repeat them', async () => {
-    const store = openEventStoreDbEventStore(addUser(secure.url, { ...TEST_USER, password: 'changed' }));
-    await expect(store.append('a', 'no_stream', createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
+    const store = openEventStoreDbEventStore(
+      addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER, password: 'changed' }),
+    );
+    await expect(store.append('a', 'no_stream', createSampleNewEvents(1))).rejects.toBeInstanceOf(UnavailableError);
     await store.close();
   });
 }

@@ -8,12 +8,12 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client';
 import {
-  AccessRefused,
-  AppendTooLarge,
-  Busy,
+  AccessRefusedError,
+  AppendTooLargeError,
+  BusyError,
   MAX_APPEND_BYTES,
-  Unavailable,
-  VersionConflict,
+  UnavailableError,
+  VersionConflictError,
   createRetryCounter,
   type AppendResult,
   type CatchUpOptions,
@@ -36,17 +36,17 @@ import {
   type EventStoreDbLimits,
   type EventStoreDbOptions,
   type NodeCallTarget,
-  type NodeClient,
-  createNodeClient,
+  type EventStoreDbConnections,
+  createEventStoreDbNodeClient,
   retryUntilTimeout,
 } from './node-client.ts';
 import { createTimeoutError, ENGINE_NAME } from './node-connection.ts';
 import { LiveSubscription } from './live-subscription.ts';
-import { throwTlsRefusal, usesTls } from './node-access.ts';
+import { throwIfNoNodeAcceptsTls, usesTls } from './node-access.ts';
 import {
   START_POSITION,
   collectStreamedItems,
-  type CollectResult,
+  type CollectedReadResult,
   decodePosition,
   halveEventCount,
   readLastLogPosition,
@@ -69,7 +69,7 @@ export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
 /** The streams of an EventStoreDB node or cluster. One store per process is sufficient; several are independent. */
 export class EventStoreDbEventStore implements EventStore {
   private readonly limits: EventStoreDbLimits;
-  private readonly node: NodeClient;
+  private readonly node: EventStoreDbConnections;
   private readonly live: LiveSubscription;
   private readonly countRetry: CountRetry;
   private readonly appending = new Set<Promise<unknown>>();
@@ -81,7 +81,7 @@ export class EventStoreDbEventStore implements EventStore {
   constructor(private readonly options: EventStoreDbEventStoreOptions) {
     const { logger, metrics, limits } = options;
     this.limits = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
-    this.node = createNodeClient(options);
+    this.node = createEventStoreDbNodeClient(options);
     this.countRetry = createRetryCounter(metrics);
     this.live = new LiveSubscription({
       node: this.node,
@@ -92,7 +92,7 @@ export class EventStoreDbEventStore implements EventStore {
       closing: this.closing.signal,
     });
     const help = 'Appends that the event store has not acknowledged yet.';
-    metrics.gauge('event_store_appends', help, [], () => this.appending.size);
+    metrics.createGauge('event_store_appends', help, [], () => this.appending.size);
   }
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
@@ -103,7 +103,7 @@ export class EventStoreDbEventStore implements EventStore {
     const { maxAppends, maxAppendingBytes } = this.limits;
     const isFull = this.appending.size >= maxAppends || this.appendingBytes + bytes > maxAppendingBytes;
     if (this.appending.size > 0 && isFull)
-      throw new Busy(ENGINE_NAME, 'too many appends are waiting for the event store; retry later');
+      throw new BusyError(ENGINE_NAME, 'too many appends are waiting for the event store; retry later');
     const { operationTimeoutMs } = this.limits;
     let attempts = 0;
     const answer = retryUntilTimeout(operationTimeoutMs, async (leftMs) => {
@@ -114,7 +114,7 @@ export class EventStoreDbEventStore implements EventStore {
           ? await this.node.batchAppends.appendToStream(request, leftMs)
           : await this.appendInOwnCall(request, leftMs);
       // A node may not report the position of a repeated append.
-      return this.recordAppend({
+      return this.recordPositionOfAppend({
         revision,
         position: position ? encodePosition(position) : await this.readPosition(stream, revision, leftMs),
       });
@@ -150,7 +150,7 @@ export class EventStoreDbEventStore implements EventStore {
     return events;
   }
 
-  async lastRevision(stream: string): Promise<number | undefined> {
+  async readLastRevision(stream: string): Promise<number | undefined> {
     this.throwIfClosed();
     const { found } = await retryUntilTimeout(this.limits.operationTimeoutMs, (leftMs) =>
       this.readLastEvent(stream, leftMs),
@@ -174,18 +174,18 @@ export class EventStoreDbEventStore implements EventStore {
 
   /**
    * Checks that the leader accepts the credentials, and the TLS settings of the connection string.
-   * @throws AccessRefused if a node refuses this process for several seconds; Unavailable if no node responds
+   * @throws AccessRefusedError if a node refuses this process for several seconds; UnavailableError if no node responds
    */
-  async checkAccess(): Promise<void> {
+  async checkEventStoreAccess(): Promise<void> {
     const deadline = monotonicMs() + CREDENTIALS_REFUSAL_PERIOD_MS;
     // A new cluster refuses all users until its leader has created them.
-    const isTransient = (error: unknown) => error instanceof AccessRefused;
+    const isTransient = (error: unknown) => error instanceof AccessRefusedError;
     const { connectionString } = this.node;
     try {
-      if (usesTls(connectionString)) await throwTlsRefusal(connectionString);
+      if (usesTls(connectionString)) await throwIfNoNodeAcceptsTls(connectionString);
       await retry(() => this.head(), { deadline, isTransient });
     } catch (error) {
-      if (!usesTls(connectionString)) await throwTlsRefusal(connectionString);
+      if (!usesTls(connectionString)) await throwIfNoNodeAcceptsTls(connectionString);
       throw error;
     }
   }
@@ -206,12 +206,12 @@ export class EventStoreDbEventStore implements EventStore {
     try {
       const answer = client.appendToStream(stream, messages, { ...callOptions, expectedRevision, deadline: leftMs });
       // The store limits the duration here, because the client's own deadline starts only when it is connected.
-      const { nextExpectedRevision, position } = await connection.awaitAnswer(answer, leftMs);
+      const { nextExpectedRevision, position } = await connection.awaitAnswerWithTimeout(answer, leftMs);
       return { revision: Number(nextExpectedRevision), position };
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;
-      throw new VersionConflict(
+      throw new VersionConflictError(
         stream,
         expected,
         typeof actualVersion === 'bigint' ? Number(actualVersion) : 'no_stream',
@@ -225,7 +225,7 @@ export class EventStoreDbEventStore implements EventStore {
     return last.position;
   }
 
-  private recordAppend(result: AppendResult): AppendResult {
+  private recordPositionOfAppend(result: AppendResult): AppendResult {
     this.node.stored.recordStoredPosition(result.position);
     return result;
   }
@@ -248,7 +248,7 @@ export class EventStoreDbEventStore implements EventStore {
     });
   }
 
-  private readLastEvent(stream: string, silenceMs: number): Promise<CollectResult<StoredEvent>> {
+  private readLastEvent(stream: string, silenceMs: number): Promise<CollectedReadResult<StoredEvent>> {
     const { leader } = this.node;
     const { client, callOptions } = leader;
     const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
@@ -256,13 +256,13 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
+    if (this.closing.signal.aborted) throw new UnavailableError(ENGINE_NAME, 'closed');
   }
 }
 
 /**
  * Encodes an append.
- * @throws TypeError for events that would cause uncaught errors in the client; AppendTooLarge
+ * @throws TypeError for events that would cause uncaught errors in the client; AppendTooLargeError
  */
 function createAppendRequest(
   stream: string,
@@ -277,7 +277,7 @@ function createAppendRequest(
   });
   if (!events.every(({ id }) => UUID_PATTERN.test(id)))
     throw new TypeError('cannot append: the id of an event must be a lower-case UUID');
-  if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
+  if (bytes > MAX_APPEND_BYTES) throw new AppendTooLargeError();
   return { stream, expected, events, encoded, bytes };
 }
 
@@ -292,7 +292,7 @@ function readStreamBatch(
   target: NodeCallTarget,
   stream: string,
   { from, count, silenceMs }: StreamReadRange,
-): Promise<CollectResult<StoredEvent>> {
+): Promise<CollectedReadResult<StoredEvent>> {
   const { client, callOptions } = target;
   const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
   return collectStreamEvents(target, read, silenceMs);
@@ -303,7 +303,7 @@ async function collectStreamEvents(
   target: NodeCallTarget,
   read: StreamingRead<ResolvedEvent>,
   silenceMs: number,
-): Promise<CollectResult<StoredEvent>> {
+): Promise<CollectedReadResult<StoredEvent>> {
   try {
     const { found, ...end } = await collectStreamedItems(target, read, silenceMs);
     return { found: found.flatMap(({ event }) => (event ? [toStoredEvent(event)] : [])), ...end };

@@ -3,16 +3,22 @@ import type { Duplex } from 'node:stream';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { jest } from '@jest/globals';
 import { EventStoreDbStandIn } from '@tracking/eventstoredb-stand-in';
-import { AppendTooLarge, Unavailable, VersionConflict, type EventStore, type NewEvent } from '@tracking/ports';
 import {
-  hasEventCount,
+  AppendTooLargeError,
+  UnavailableError,
+  VersionConflictError,
+  type EventStore,
+  type NewEvent,
+} from '@tracking/ports';
+import {
+  createEventCountCondition,
   eventually,
   collectCatchUpEvents,
   listEventIds,
   testIfSupported,
   createNewEvent,
-  createNewEvents,
-  createStreamPrefix,
+  createSampleNewEvents,
+  createUniqueStreamPrefix,
   noMetrics,
   RecordedMetrics,
   silentLogger,
@@ -22,9 +28,9 @@ import {
   IS_NODE_KILLABLE,
   createEventStoreDbSubject,
   IS_STAND_IN_NODE,
-  NODE_NAME,
+  TESTED_ENGINE_NAME,
   NOT_KILLABLE_REASON,
-  NO_STAND_IN_REASON,
+  STAND_IN_REQUIRED_REASON,
   openEventStoreDbEventStore,
   EventStoreDbFixture,
   retryUntilAnswered,
@@ -42,7 +48,7 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
   const appended: string[] = [];
   for (let hundred = 0; hundred < hundreds; hundred += 1) {
     for (const stream of streams) {
-      const events = createNewEvents(100);
+      const events = createSampleNewEvents(100);
       await store.append(prefix + stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events);
       appended.push(...listEventIds(events));
     }
@@ -51,26 +57,26 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
 }
 
 /** Tests each fact about EventStoreDB and its client, and how the adapter handles it. */
-describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
+describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
   const subject = createEventStoreDbSubject();
   let store: EventStore;
   let stream: string;
   beforeAll(async () => void (store = await subject.open()));
   afterAll(() => subject.close());
-  beforeEach(() => void (stream = `${createStreamPrefix()}s`));
+  beforeEach(() => void (stream = `${createUniqueStreamPrefix()}s`));
 
   describe('positions are exclusive on resume, and checkpoint positions may have a prepare position of 0', () => {
     it('resuming after any position neither loses nor repeats events', async () => {
-      const prefix = createStreamPrefix();
-      const other = createStreamPrefix();
+      const prefix = createUniqueStreamPrefix();
+      const other = createUniqueStreamPrefix();
       const mine: string[] = [];
       for (const part of ['a', 'b', 'c']) {
         mine.push(...(await fill(store, prefix, [part], 4)));
         await fill(store, other, [part], 8);
       }
-      const before = (await store.append(`${other}x`, 'no_stream', createNewEvents(1))).position;
+      const before = (await store.append(`${other}x`, 'no_stream', createSampleNewEvents(1))).position;
       // A new store has no events in its buffer.
-      store = await subject.reopen();
+      store = await subject.closeAndReopenPort();
       const whole = await collectCatchUpEvents(
         store,
         { prefixes: [prefix], maxBatch: 100 },
@@ -80,7 +86,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       for (const [index, { position }] of whole.batches.entries()) {
         if (index % 4 !== 0) continue;
         const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => listEventIds(events)).length;
-        store = await subject.reopen();
+        store = await subject.closeAndReopenPort();
         const rest = await collectCatchUpEvents(
           store,
           { prefixes: [prefix], after: position },
@@ -93,17 +99,17 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 
   describe('appends with the same ids', () => {
     it('at the same revision are one append, even if the stream has moved on', async () => {
-      const [first, second] = [createNewEvents(2), createNewEvents(1)];
+      const [first, second] = [createSampleNewEvents(2), createSampleNewEvents(1)];
       await store.append(stream, 'no_stream', first);
       await store.append(stream, 1, second);
       expect(await store.append(stream, 'no_stream', first)).toMatchObject({ revision: 1 });
       expect(await store.append(stream, 1, second)).toMatchObject({ revision: 2 });
-      expect(await errorOf(store.append(stream, 0, second))).toBeInstanceOf(VersionConflict);
+      expect(await errorOf(store.append(stream, 0, second))).toBeInstanceOf(VersionConflictError);
       expect(listEventIds(await store.read(stream))).toEqual(listEventIds([...first, ...second]));
     });
 
     it('at another correct revision are a new append', async () => {
-      const events = createNewEvents(1);
+      const events = createSampleNewEvents(1);
       await store.append(stream, 'no_stream', events);
       expect(await store.append(stream, 0, events)).toMatchObject({ revision: 1 });
       expect(await store.read(stream)).toHaveLength(2);
@@ -118,9 +124,9 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
   });
 
   it('a version conflict is identified by its type and versions, because its message is empty', async () => {
-    await store.append(stream, 'no_stream', createNewEvents(3));
+    await store.append(stream, 'no_stream', createSampleNewEvents(3));
     const conflict = { name: 'VersionConflict', stream, actual: 2 };
-    const late = createNewEvents(1);
+    const late = createSampleNewEvents(1);
     expect(await errorOf(store.append(stream, 'no_stream', late))).toMatchObject({
       ...conflict,
       expected: 'no_stream',
@@ -139,7 +145,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       const events = [createNewEvent(), { ...createNewEvent(), id }];
       expect(await errorOf(store.append(stream, 'no_stream', events))).toBeInstanceOf(TypeError);
     }
-    expect(await store.append(stream, 'no_stream', createNewEvents(1))).toMatchObject({ revision: 0 });
+    expect(await store.append(stream, 'no_stream', createSampleNewEvents(1))).toMatchObject({ revision: 0 });
   });
 
   it('data that is not JSON is refused before it reaches the client', async () => {
@@ -154,8 +160,8 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
     const text = (length: number) => createNewEvent({ text: 'x'.repeat(length) });
     for (const events of [[text(1_048_576)], [text(700_000), text(700_000)], [text(20_000_000)]]) {
       const error = await errorOf(store.append(stream, 'no_stream', events));
-      expect(error).toBeInstanceOf(AppendTooLarge);
-      expect(error).not.toBeInstanceOf(Unavailable);
+      expect(error).toBeInstanceOf(AppendTooLargeError);
+      expect(error).not.toBeInstanceOf(UnavailableError);
     }
     expect(await store.read(stream)).toEqual([]);
     await store.append(stream, 'no_stream', [text(900_000)]);
@@ -180,16 +186,16 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 
     it('a missing or soft-deleted stream is empty; a permanently deleted one is an error', async () => {
       expect(await store.read(stream)).toEqual([]);
-      await store.append(stream, 'no_stream', createNewEvents(2));
+      await store.append(stream, 'no_stream', createSampleNewEvents(2));
       await client.deleteStream(stream);
       expect(await store.read(stream)).toEqual([]);
-      expect(await store.append(stream, 'no_stream', createNewEvents(1))).toMatchObject({ revision: 2 });
+      expect(await store.append(stream, 'no_stream', createSampleNewEvents(1))).toMatchObject({ revision: 2 });
       expect((await store.read(stream)).map(({ revision }) => revision)).toEqual([2]);
       await client.tombstoneStream(stream);
-      const works = [store.read(stream), store.append(stream, 2, createNewEvents(1))];
+      const works = [store.read(stream), store.append(stream, 2, createSampleNewEvents(1))];
       for (const error of await Promise.all(works.map(errorOf))) {
         expect(error).toMatchObject({ message: 'event store: the stream was permanently deleted' });
-        expect(error).not.toBeInstanceOf(Unavailable);
+        expect(error).not.toBeInstanceOf(UnavailableError);
       }
     });
 
@@ -199,7 +205,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       const position = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
       const stored = [{ id: event.id, type: 'plain', data: { a: 1 }, metadata: {}, stream, revision: 0, position }];
       expect(await store.read(stream)).toEqual(stored);
-      expect((await collectCatchUpEvents(store, { prefixes: [stream] }, hasEventCount(1))).events).toEqual(
+      expect((await collectCatchUpEvents(store, { prefixes: [stream] }, createEventCountCondition(1))).events).toEqual(
         await store.read(stream),
       );
     });
@@ -207,22 +213,26 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 
   it('a reader reaches the head immediately, whatever it filters', async () => {
     await fill(store, stream, ['x'], 6);
-    store = await subject.reopen();
+    store = await subject.closeAndReopenPort();
     const head = (await store.head()) ?? '';
     const reached = ({ position = '' }: CatchUpResult) => position >= head;
-    const { events, position = '' } = await collectCatchUpEvents(store, { prefixes: [createStreamPrefix()] }, reached);
+    const { events, position = '' } = await collectCatchUpEvents(
+      store,
+      { prefixes: [createUniqueStreamPrefix()] },
+      reached,
+    );
     expect(events).toEqual([]);
     expect(position >= head).toBe(true);
     // A live reader also advances by events of others, without waiting for a checkpoint.
     const seen: string[] = [];
     const stop = new AbortController();
     const following = (async () => {
-      const options = { streamPrefixes: [createStreamPrefix()], after: head, signal: stop.signal };
+      const options = { streamPrefixes: [createUniqueStreamPrefix()], after: head, signal: stop.signal };
       for await (const batch of store.catchUp(options)) seen.push(batch.position);
     })();
     await eventually(() => expect(seen).toHaveLength(1));
     for (let revision = 600; revision < 605; revision += 1) {
-      const { position: written } = await store.append(`${stream}x`, revision - 1, createNewEvents(1));
+      const { position: written } = await store.append(`${stream}x`, revision - 1, createSampleNewEvents(1));
       await eventually(() => expect((seen.at(-1) ?? '') >= written).toBe(true), { deadlineMs: 5_000 });
     }
     stop.abort();
@@ -230,7 +240,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
   });
 });
 
-const failing = `facts of a node that fails, on ${NODE_NAME}`;
+const failing = `facts of a node that fails, on ${TESTED_ENGINE_NAME}`;
 if (IS_NODE_KILLABLE) describe(failing, factsOfFaults);
 else it.skip(`${failing} [not tested: ${NOT_KILLABLE_REASON}]`, () => undefined);
 
@@ -242,7 +252,7 @@ function factsOfFaults(): void {
       void (fixture = await EventStoreDbFixture.startNodeFixture({ statsEvery: 50, linger: 500, liveBuffer: 200 })),
   );
   afterAll(() => fixture.closeEventStore());
-  beforeEach(() => void (a = createStreamPrefix()));
+  beforeEach(() => void (a = createUniqueStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
   it('a subscription that the node ends is renewed while the process lives', async () => {
@@ -252,7 +262,12 @@ function factsOfFaults(): void {
     const faults = [0, 1, 2].map(() => Promise.withResolvers<void>());
     let batches = 0;
     const untilFault = async () => faults[Math.floor((batches += 1) / 6) - 1]?.promise;
-    const following = collectCatchUpEvents(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(2_000), untilFault);
+    const following = collectCatchUpEvents(
+      store,
+      { prefixes: [a], maxBatch: 50 },
+      createEventCountCondition(2_000),
+      untilFault,
+    );
     for (const [round, fault] of faults.entries()) {
       appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
       if (round === 1 || !IS_STAND_IN_NODE) await fixture.killAndRestart();
@@ -268,7 +283,7 @@ function factsOfFaults(): void {
     const slow = collectCatchUpEvents(
       store,
       { prefixes: [a], maxBatch: 20 },
-      hasEventCount(3_000),
+      createEventCountCondition(3_000),
       () => proceed.promise,
     );
     const appended = await fill(store, a, ['x', 'y', 'z'], 10);
@@ -300,9 +315,9 @@ function factsOfFaults(): void {
   });
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
-  testIfSupported(IS_STAND_IN_NODE, NO_STAND_IN_REASON)(rare, async () => {
+  testIfSupported(IS_STAND_IN_NODE, STAND_IN_REQUIRED_REASON)(rare, async () => {
     const writer = fixture.openEventStore();
-    await fill(writer, createStreamPrefix(), ['x'], 12);
+    await fill(writer, createUniqueStreamPrefix(), ['x'], 12);
     await fixture.standIn.setFaults({ checkpointInterval: 1_000_000 });
     const store = fixture.openEventStore();
     for (let round = 0; round < 2; round += 1) {
@@ -346,10 +361,10 @@ function factsOfFaults(): void {
     const store = fixture.openEventStore({ logger });
     await fill(store, a, ['x'], 8);
     for (let round = 0; round < 5; round += 1) {
-      await collectCatchUpEvents(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(100 * (round + 1)));
+      await collectCatchUpEvents(store, { prefixes: [a], maxBatch: 50 }, createEventCountCondition(100 * (round + 1)));
     }
     const signal = new AbortController();
-    const live = collectCatchUpEvents(store, { prefixes: [createStreamPrefix()] }, hasEventCount(1));
+    const live = collectCatchUpEvents(store, { prefixes: [createUniqueStreamPrefix()] }, createEventCountCondition(1));
     const ended = (async () => {
       for await (const batch of store.catchUp({ streamPrefixes: [a], signal: signal.signal })) {
         if (batch.caughtUp) signal.abort();
@@ -363,12 +378,12 @@ function factsOfFaults(): void {
 
   it('while the node is down, everything is unavailable, and errors contain no address', async () => {
     const store = fixture.openEventStore({ limits: { operationTimeoutMs: 300 } });
-    const first = createNewEvents(1);
+    const first = createSampleNewEvents(1);
     await retryUntilAnswered(() => store.append(a, 'no_stream', first));
     await fixture.node.killNode();
-    const works = [store.append(a, 0, createNewEvents(1)), store.read(a), store.head()];
+    const works = [store.append(a, 0, createSampleNewEvents(1)), store.read(a), store.head()];
     for (const error of await Promise.all(works.map(errorOf))) {
-      expect(error).toBeInstanceOf(Unavailable);
+      expect(error).toBeInstanceOf(UnavailableError);
       expect(error).toMatchObject({ name: 'Unavailable', engine: 'event store' });
       const { message, stack, cause } = error as Error;
       expect(`${message} ${stack?.split('\n', 1)[0]}`).not.toMatch(/127\.0\.0\.1|\d{5}/);
@@ -379,12 +394,12 @@ function factsOfFaults(): void {
 
   it('while the node hangs, operations are abandoned; they are repeated when it continues', async () => {
     const store = fixture.openEventStore({ limits: { operationTimeoutMs: 500 } });
-    const first = createNewEvents(1);
+    const first = createSampleNewEvents(1);
     await retryUntilAnswered(() => store.append(a, 'no_stream', first));
     fixture.node.suspendNode();
-    const events = createNewEvents(1);
+    const events = createSampleNewEvents(1);
     const works = [store.append(a, 0, events), store.read(a), store.head()];
-    for (const error of await Promise.all(works.map(errorOf))) expect(error).toBeInstanceOf(Unavailable);
+    for (const error of await Promise.all(works.map(errorOf))) expect(error).toBeInstanceOf(UnavailableError);
     fixture.node.resumeNode();
     expect(await retryUntilAnswered(() => store.append(a, 0, events))).toMatchObject({ revision: 1 });
     expect(await retryUntilAnswered(() => store.read(a))).toHaveLength(2);
@@ -392,19 +407,19 @@ function factsOfFaults(): void {
 
   it('closing or losing one store rejects no append of another store in the process', async () => {
     // The second node is always a stand-in.
-    const other = await EventStoreDbFixture.startOnNode(await EventStoreDbStandIn.create());
+    const other = await EventStoreDbFixture.startFixtureOnNode(await EventStoreDbStandIn.createStandIn());
     try {
       const steady = fixture.openEventStore();
       let ended = false;
       const appending = Array.from({ length: 20 }, async (_, writer) => {
         for (let revision = -1; !ended; revision += 1) {
-          await steady.append(`${a}${writer}`, revision < 0 ? 'no_stream' : revision, createNewEvents(1));
+          await steady.append(`${a}${writer}`, revision < 0 ? 'no_stream' : revision, createSampleNewEvents(1));
         }
       });
       for (let round = 0; round < 3; round += 1) {
         const losing = other.openEventStore({ limits: { operationTimeoutMs: 200 } });
         const lost = Array.from({ length: 20 }, (_, n) =>
-          losing.append(`r${round}-${n}`, 'no_stream', createNewEvents(1)),
+          losing.append(`r${round}-${n}`, 'no_stream', createSampleNewEvents(1)),
         );
         if (round === 1) await other.node.killNode();
         await Promise.allSettled(lost);
@@ -419,10 +434,10 @@ function factsOfFaults(): void {
   });
 
   const lost = '64 appends whose node was lost before it answered are stored once, and answered';
-  testIfSupported(IS_STAND_IN_NODE, NO_STAND_IN_REASON)(lost, async () => {
+  testIfSupported(IS_STAND_IN_NODE, STAND_IN_REQUIRED_REASON)(lost, async () => {
     const store = fixture.openEventStore();
     await fixture.standIn.setFaults({ loseAnswers: 64 });
-    const requests = Array.from({ length: 64 }, () => createNewEvents(2));
+    const requests = Array.from({ length: 64 }, () => createSampleNewEvents(2));
     const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
     expect(answers.every(({ revision }) => revision === 1)).toBe(true);
     for (const [n, events] of requests.entries())
@@ -431,7 +446,7 @@ function factsOfFaults(): void {
 
   it('the same ids are accepted again after kill -9, and never stored twice', async () => {
     const store = fixture.openEventStore();
-    const [first, second] = [createNewEvents(2), createNewEvents(2)];
+    const [first, second] = [createSampleNewEvents(2), createSampleNewEvents(2)];
     const answers = [await store.append(a, 'no_stream', first), await store.append(a, 1, second)];
     await fixture.killAndRestart();
     expect([await store.append(a, 'no_stream', first), await store.append(a, 1, second)]).toEqual(answers);
@@ -440,8 +455,8 @@ function factsOfFaults(): void {
 
   it('a refused append is refused even if the URL asks for results instead of errors', async () => {
     const store = openEventStoreDbEventStore(`${fixture.node.url}&throwOnAppendFailure=false`);
-    await store.append(a, 'no_stream', createNewEvents(2));
-    expect(await errorOf(store.append(a, 'no_stream', createNewEvents(1)))).toMatchObject({
+    await store.append(a, 'no_stream', createSampleNewEvents(2));
+    expect(await errorOf(store.append(a, 'no_stream', createSampleNewEvents(1)))).toMatchObject({
       expected: 'no_stream',
       actual: 1,
     });
@@ -453,9 +468,13 @@ function factsOfFaults(): void {
     const store = fixture.openEventStore({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
     await store.head();
     fixture.node.suspendNode();
-    const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
+    const waiting = Array.from({ length: 10 }, (_, n) =>
+      store.append(`${a}${n}`, 'no_stream', createSampleNewEvents(1)),
+    );
     expect(metrics.getMetricValue('event_store_appends')).toBe(10);
-    expect(await errorOf(store.append(`${a}one`, 'no_stream', createNewEvents(1)))).toMatchObject({ name: 'Busy' });
+    expect(await errorOf(store.append(`${a}one`, 'no_stream', createSampleNewEvents(1)))).toMatchObject({
+      name: 'Busy',
+    });
     fixture.node.resumeNode();
     await Promise.all(waiting);
     expect(metrics.getMetricValue('event_store_appends')).toBe(0);
@@ -466,19 +485,21 @@ function factsOfFaults(): void {
     const store = fixture.openEventStore({ limits: { maxAppendingBytes: 10, operationTimeoutMs: 20_000 } });
     await store.head();
     fixture.node.suspendNode();
-    const waiting = store.append(`${a}first`, 'no_stream', createNewEvents(1));
-    expect(await errorOf(store.append(`${a}second`, 'no_stream', createNewEvents(1)))).toMatchObject({ name: 'Busy' });
+    const waiting = store.append(`${a}first`, 'no_stream', createSampleNewEvents(1));
+    expect(await errorOf(store.append(`${a}second`, 'no_stream', createSampleNewEvents(1)))).toMatchObject({
+      name: 'Busy',
+    });
     fixture.node.resumeNode();
     await waiting;
-    await store.append(`${a}third`, 'no_stream', createNewEvents(1));
+    await store.append(`${a}third`, 'no_stream', createSampleNewEvents(1));
     expect(await store.read(`${a}second`)).toEqual([]);
   });
 
   it('closing waits for running appends and refuses later ones', async () => {
     const store = fixture.openEventStore();
-    const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
+    const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createSampleNewEvents(1)));
     const closed = store.close();
-    expect(await errorOf(store.append(`${a}late`, 'no_stream', createNewEvents(1)))).toMatchObject({
+    expect(await errorOf(store.append(`${a}late`, 'no_stream', createSampleNewEvents(1)))).toMatchObject({
       name: 'Unavailable',
     });
     await closed;

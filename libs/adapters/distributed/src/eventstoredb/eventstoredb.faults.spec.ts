@@ -1,23 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import {
-  hasEventCount,
+  createEventCountCondition,
   eventually,
   collectCatchUpEvents,
   listEventIds,
   testIfSupported,
-  createNewEvents,
-  createStreamPrefix,
+  createSampleNewEvents,
+  createUniqueStreamPrefix,
   scaleTimeout,
 } from '@tracking/testing';
 import {
   IS_NODE_KILLABLE,
   IS_STAND_IN_NODE,
-  NODE_NAME,
+  TESTED_ENGINE_NAME,
   NOT_KILLABLE_REASON,
-  NO_STAND_IN_REASON,
+  STAND_IN_REQUIRED_REASON,
   openEventStoreDbEventStore,
   EventStoreDbFixture,
   retryUntilAnswered,
@@ -30,7 +30,7 @@ import {
 
 const KILLS = 3;
 
-const title = `a node that fails, on ${NODE_NAME}`;
+const title = `a node that fails, on ${TESTED_ENGINE_NAME}`;
 if (IS_NODE_KILLABLE) describe(title, faults);
 else it.skip(`${title} [not tested: ${NOT_KILLABLE_REASON}]`, () => undefined);
 
@@ -39,7 +39,7 @@ function faults(): void {
   let prefix: string;
   beforeAll(async () => void (fixture = await EventStoreDbFixture.startNodeFixture({ statsEvery: 200, linger: 300 })));
   afterAll(() => fixture.closeEventStore());
-  beforeEach(() => void (prefix = createStreamPrefix()));
+  beforeEach(() => void (prefix = createUniqueStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
   type Fault = (writers: Pick<ReturnType<typeof startStreamWriters>, 'waitForFailure'>) => Promise<unknown>;
@@ -67,7 +67,7 @@ function faults(): void {
   const holds = (fault: string) => `${fault} in the middle: nothing acknowledged is missing, and order holds`;
   for (const [name, fault] of Object.entries(FAULTS)) it(holds(name), () => survives(fault), scaleTimeout(60_000));
   for (const [name, fault] of Object.entries(SWITCHED)) {
-    testIfSupported(IS_STAND_IN_NODE, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
+    testIfSupported(IS_STAND_IN_NODE, STAND_IN_REQUIRED_REASON)(holds(name), () => survives(fault));
   }
 
   async function survives(fault: Fault): Promise<void> {
@@ -103,17 +103,17 @@ function faults(): void {
     const logger = { debug: line, info: line, warn: line, error: line };
     const url = fixture.node.url.replace('://', '://someone:s3cret@');
     const store = openEventStoreDbEventStore(url, { logger, limits: { operationTimeoutMs: 300 } });
-    const following = collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(3));
+    const following = collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(3));
     const error: unknown = await store
-      .append(`${prefix}1`, 'no_stream', createNewEvents(1))
+      .append(`${prefix}1`, 'no_stream', createSampleNewEvents(1))
       .catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toBeInstanceOf(UnavailableError);
     await eventually(() => expect(lines.length).toBeGreaterThan(1));
     const { message, stack, cause } = error as Error;
     expect(`${message} ${stack} ${JSON.stringify(error)} ${lines.join()}`).not.toMatch(/s3cret|someone|127\.0\.0\.1/);
     expect(cause).toBeUndefined();
     await fixture.node.startNode();
-    const events = createNewEvents(3);
+    const events = createSampleNewEvents(3);
     await retryUntilAnswered(() => store.append(`${prefix}2`, 'no_stream', events));
     expect(listEventIds((await following).events)).toEqual(listEventIds(events));
     await store.close();
@@ -129,7 +129,7 @@ function faults(): void {
     })();
     await eventually(() => expect(batches).not.toHaveLength(0));
     fixture.node.suspendNode();
-    const late = collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(1));
+    const late = collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(1));
     stop.abort();
     await following;
     await store.close();

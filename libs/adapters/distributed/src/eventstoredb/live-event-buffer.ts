@@ -1,11 +1,11 @@
 import { computeEventBytes, type Position, type StoredEvent } from '@tracking/ports';
-import { chooseLaterLogPosition, type LogEntry, type LogSlice, matchesPrefix } from './log-reads.ts';
+import { chooseLaterLogPosition, type EventLogEntry, type EventLogSlice, matchesPrefix } from './log-reads.ts';
 
 /** Maximum size of the buffered events, in bytes of JSON. */
 const MAX_BUFFER_BYTES = 32 * 1_048_576;
 
 /** A reader that has read all buffered events. */
-interface WaitingReader {
+interface ReaderWaitingForEvents {
   /** Position that the reader has reached. */
   position: Position;
   readonly prefixes: readonly string[];
@@ -25,7 +25,7 @@ export class LiveEventBuffer {
   private wake!: () => void;
   private isWaking = false;
   /** Readers that sleep until an event matches. */
-  private readonly waiting = new Set<WaitingReader>();
+  private readonly waiting = new Set<ReaderWaitingForEvents>();
   /** Resolves when an entry is added or `notifyReaders` is called. */
   changed!: Promise<void>;
 
@@ -49,7 +49,7 @@ export class LiveEventBuffer {
   }
 
   /** Adds the next entry of the log. Entries that were added before are ignored. */
-  addEntry({ position, event }: LogEntry): void {
+  addLogEntry({ position, event }: EventLogEntry): void {
     if (position <= this.end) return;
     this.end = position;
     if (event !== undefined) this.addEvent(event);
@@ -64,7 +64,7 @@ export class LiveEventBuffer {
   }
 
   /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
-  readEventsAfter(position: Position, prefixes: readonly string[], limit: number): LogSlice {
+  readEventsAfter(position: Position, prefixes: readonly string[], limit: number): EventLogSlice {
     const matching: StoredEvent[] = [];
     for (let at = this.findIndexAfter(position); at < this.events.length; at += 1) {
       const event = this.events[at];
@@ -81,12 +81,12 @@ export class LiveEventBuffer {
    * @param onSkipped called with each position up to which no event matches
    * @returns the position up to which no event matches
    */
-  async waitForMatch(
+  async waitForMatchingEvent(
     position: Position,
-    { prefixes, onSkipped, hasStopped }: Pick<WaitingReader, 'prefixes' | 'onSkipped' | 'hasStopped'>,
+    { prefixes, onSkipped, hasStopped }: Pick<ReaderWaitingForEvents, 'prefixes' | 'onSkipped' | 'hasStopped'>,
   ): Promise<Position> {
     const { promise, resolve: proceed } = Promise.withResolvers<void>();
-    const reader: WaitingReader = { position, prefixes, onSkipped, hasStopped, proceed };
+    const reader: ReaderWaitingForEvents = { position, prefixes, onSkipped, hasStopped, proceed };
     this.waiting.add(reader);
     this.advanceReader(reader);
     await promise;
@@ -101,9 +101,9 @@ export class LiveEventBuffer {
   }
 
   /** Moves a waiting reader over events that do not match. Ends its wait at the first one that matches. */
-  private advanceReader(reader: WaitingReader): void {
+  private advanceReader(reader: ReaderWaitingForEvents): void {
     const { position, prefixes } = reader;
-    if (reader.hasStopped() || !this.hasAllEventsAfter(position) || this.hasMatchAfter(position, prefixes)) {
+    if (reader.hasStopped() || !this.hasAllEventsAfter(position) || this.hasMatchingEventAfter(position, prefixes)) {
       this.waiting.delete(reader);
       reader.proceed();
     } else if (this.end > position) {
@@ -112,7 +112,7 @@ export class LiveEventBuffer {
     }
   }
 
-  private hasMatchAfter(position: Position, prefixes: readonly string[]): boolean {
+  private hasMatchingEventAfter(position: Position, prefixes: readonly string[]): boolean {
     for (let at = this.events.length - 1; at >= 0; at -= 1) {
       const event = this.events[at];
       if (event === undefined || event.position <= position) return false;

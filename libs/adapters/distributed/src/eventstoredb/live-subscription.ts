@@ -4,13 +4,19 @@ import { pauseFor, retry } from '@tracking/resilience';
 import { LiveEventBuffer } from './live-event-buffer.ts';
 import {
   type NodeCallTarget,
-  type NodeClient,
+  type EventStoreDbConnections,
   describeFailureReason,
   type RetryTelemetry,
   retryUntilStopped,
 } from './node-client.ts';
 import { createTimeoutError } from './node-connection.ts';
-import { START_POSITION, decodePosition, type LogEntry, readLastLogPosition, convertToLogEntry } from './log-reads.ts';
+import {
+  START_POSITION,
+  decodePosition,
+  type EventLogEntry,
+  readLastLogPosition,
+  convertToLogEntry,
+} from './log-reads.ts';
 
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Milliseconds between two checks whether the subscription is behind. */
@@ -19,7 +25,7 @@ export const LAG_CHECK_INTERVAL_MS = 250;
 const MAX_FOLLOWER_SILENCE_MS = 1_000;
 
 interface LiveSubscriptionOptions extends RetryTelemetry {
-  readonly node: NodeClient;
+  readonly node: EventStoreDbConnections;
   /** Minimum number of newest events in the buffer. */
   readonly capacity: number;
   readonly timeoutMs: number;
@@ -43,11 +49,11 @@ export class LiveSubscription {
   /**
    * Starts the subscription at the head of the log as soon as a node is available. The first reader calls this method.
    */
-  openBuffer(): Promise<LiveEventBuffer> {
-    return (this.buffer ??= this.startBuffering());
+  openLiveEventBuffer(): Promise<LiveEventBuffer> {
+    return (this.buffer ??= this.startBufferingLiveEvents());
   }
 
-  private async startBuffering(): Promise<LiveEventBuffer> {
+  private async startBufferingLiveEvents(): Promise<LiveEventBuffer> {
     const { node, capacity, timeoutMs, closing } = this.options;
     const head = await retryUntilStopped(closing, this.options, () => readLastLogPosition(node, timeoutMs));
     const buffer = new LiveEventBuffer(head ?? START_POSITION, capacity);
@@ -90,7 +96,7 @@ export class LiveSubscription {
       after: buffer.last,
       stop: AbortSignal.any([closing, behind.signal]),
       onConfirmed,
-      onEntry: (entry) => buffer.addEntry(entry),
+      onEntry: (entry) => buffer.addLogEntry(entry),
     });
     clearInterval(lag);
     if (closing.aborted) return;
@@ -159,12 +165,12 @@ export class SubscriptionLagDetector {
   }
 }
 
-interface LogFollower {
+interface LogFollowerOptions {
   readonly after: Position;
   readonly stop: AbortSignal;
   /** Callback that runs when the node has confirmed the subscription. */
   onConfirmed(): void;
-  onEntry(entry: LogEntry): void;
+  onEntry(entry: EventLogEntry): void;
 }
 
 /**
@@ -173,7 +179,7 @@ interface LogFollower {
  */
 async function subscribeToLog(
   { client, callOptions }: NodeCallTarget,
-  { after, stop, onConfirmed, onEntry }: LogFollower,
+  { after, stop, onConfirmed, onEntry }: LogFollowerOptions,
 ): Promise<unknown> {
   const over = Promise.withResolvers<unknown>();
   const end = () => over.resolve(undefined);

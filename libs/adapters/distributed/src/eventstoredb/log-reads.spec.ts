@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { type AllStreamResolvedEvent, EventStoreDBClient, type StreamingRead } from '@eventstore/db-client';
 import { jest } from '@jest/globals';
-import { InvalidPosition } from '@tracking/ports';
+import { InvalidPositionError } from '@tracking/ports';
 import { createNewEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
 import { START_POSITION, collectStreamedItems, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
@@ -12,7 +12,7 @@ const doNothing = () => undefined;
 const connection = {
   recordNodeAnswer: doNothing,
   reconnectIfSilent: doNothing,
-  awaitAnswer: <T>(answer: Promise<T>) => answer,
+  awaitAnswerWithTimeout: <T>(answer: Promise<T>) => answer,
 };
 const node = { connection };
 
@@ -103,7 +103,7 @@ describe('pages of the log', () => {
     };
     const target = { client, callOptions: {}, connection } as unknown as NodeCallTarget;
     const reader = new LogPageReader(silenceMs);
-    return { asked, pages: { after: (position: string) => reader.readPageAfter(position, target) } };
+    return { asked, pages: { after: (position: string) => reader.readLogPageAfter(position, target) } };
   }
 
   async function readAll(pages: ReturnType<typeof pagesOf>['pages']): Promise<number[]> {
@@ -189,6 +189,6 @@ describe('a position in the log', () => {
   });
 
   it.each(['', '0', '000000000000000a', 'x'.repeat(32)])('of another store is refused: %j', (position) => {
-    expect(() => decodePosition(position)).toThrow(InvalidPosition);
+    expect(() => decodePosition(position)).toThrow(InvalidPositionError);
   });
 });

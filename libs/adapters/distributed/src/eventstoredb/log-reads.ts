@@ -8,9 +8,9 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client';
 import type { JsonObject } from '@tracking/contracts';
-import { computeEventBytes, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
+import { computeEventBytes, InvalidPositionError, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
-import type { NodeCallTarget, NodeClient } from './node-client.ts';
+import type { NodeCallTarget, EventStoreDbConnections } from './node-client.ts';
 import { createTimeoutError } from './node-connection.ts';
 
 const DIGITS_PER_POSITION_HALF = 16;
@@ -34,7 +34,7 @@ export function encodePosition({ commit, prepare }: LogPosition): Position {
 
 /** Converts a position to the client's type. A read starts after this position. */
 export function decodePosition(position: Position): LogPosition | 'start' {
-  if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
+  if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPositionError(position);
   if (position === START_POSITION) return 'start';
   return {
     commit: BigInt(`0x${position.slice(0, DIGITS_PER_POSITION_HALF)}`),
@@ -65,19 +65,19 @@ export function toStoredEvent({ streamId, id, revision, type, data, metadata, po
 }
 
 /** Entry of the whole log as a reader receives it. */
-export interface LogEntry {
+export interface EventLogEntry {
   readonly position: Position;
   /** The event of the entry; absent for entries of the node itself, such as statistics. */
   readonly event?: StoredEvent;
 }
 
 /** Matching events of a part of the log, and the position where the part ends. */
-export interface LogSlice {
+export interface EventLogSlice {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
 }
 
-export function convertToLogEntry({ event }: AllStreamResolvedEvent): LogEntry {
+export function convertToLogEntry({ event }: AllStreamResolvedEvent): EventLogEntry {
   // The event is undefined only if links are resolved, which no read requests.
   if (event === undefined) return { position: START_POSITION };
   if (event.streamId.startsWith('$')) return { position: encodePosition(event.position) };
@@ -93,7 +93,7 @@ export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string
  * empty. Includes every acknowledged append.
  */
 export async function readLastLogPosition(
-  { leader, stored }: Pick<NodeClient, 'leader' | 'stored'>,
+  { leader, stored }: Pick<EventStoreDbConnections, 'leader' | 'stored'>,
   timeoutMs: number,
 ): Promise<Position | undefined> {
   const { client, callOptions } = leader;
@@ -106,7 +106,7 @@ export async function readLastLogPosition(
 }
 
 interface LogReadPage {
-  readonly entries: readonly LogEntry[];
+  readonly entries: readonly EventLogEntry[];
   /** True if the page reaches the end of the node's log at the time of the read. A follower's log may end earlier. */
   readonly isLast: boolean;
 }
@@ -123,12 +123,12 @@ export class LogPageReader {
    * @param target decides whether a follower may answer
    * @throws the failure if no entry arrived before it
    */
-  async readPageAfter(position: Position, target: NodeCallTarget): Promise<LogReadPage> {
+  async readLogPageAfter(position: Position, target: NodeCallTarget): Promise<LogReadPage> {
     const { client, callOptions } = target;
     // Unlike a subscription, a read starts with the entry at the position.
     const maxCount = this.count + 1;
     let bytes = 0;
-    const isEnough = ({ event }: LogEntry) => {
+    const isEnough = ({ event }: EventLogEntry) => {
       bytes += event === undefined ? 0 : computeEventBytes(event);
       return bytes >= MAX_PAGE_BYTES;
     };
@@ -154,7 +154,7 @@ export function halveEventCount(count: number): number {
   return Math.max(1, Math.floor(count / 2));
 }
 
-export interface CollectResult<T> {
+export interface CollectedReadResult<T> {
   readonly found: readonly T[];
   /** True if the node ended the call, which means that the response is complete. */
   readonly isWhole: boolean;
@@ -172,13 +172,13 @@ export function collectStreamedItems<T>(
   target: Pick<NodeCallTarget, 'connection'>,
   read: StreamingRead<T>,
   silenceMs: number,
-): Promise<CollectResult<T>>;
+): Promise<CollectedReadResult<T>>;
 export function collectStreamedItems<R, T>(
   target: Pick<NodeCallTarget, 'connection'>,
   read: StreamingRead<R>,
   silenceMs: number,
   collecting: CollectItemsOptions<R, T>,
-): Promise<CollectResult<T>>;
+): Promise<CollectedReadResult<T>>;
 /**
  * Collects the items of a call until it ends, fails, or sends nothing for a while. Items before a failure are kept.
  * Also ends a failed call and handles its later errors, which the client does not. Avoids iterating over the call and
@@ -190,12 +190,12 @@ export async function collectStreamedItems<R, T>(
   read: StreamingRead<R>,
   silenceMs: number,
   { toItem, isEnough = () => false }: CollectItemsOptions<R, T> = { toItem: (answer) => answer as unknown as T },
-): Promise<CollectResult<T>> {
+): Promise<CollectedReadResult<T>> {
   const found: T[] = [];
-  const over = Promise.withResolvers<Omit<CollectResult<T>, 'found'>>();
+  const over = Promise.withResolvers<Omit<CollectedReadResult<T>, 'found'>>();
   let heardAt = monotonicMs();
   let isOver = false;
-  const finish = (end: Omit<CollectResult<T>, 'found'>) => {
+  const finish = (end: Omit<CollectedReadResult<T>, 'found'>) => {
     isOver = true;
     over.resolve(end);
   };

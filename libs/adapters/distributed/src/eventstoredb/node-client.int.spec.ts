@@ -1,5 +1,5 @@
 import { UnavailableError } from '@eventstore/db-client';
-import { createNodeClient } from './node-client.ts';
+import { createEventStoreDbNodeClient } from './node-client.ts';
 
 interface ReconnectingClient {
   readonly getChannel: () => Promise<unknown>;
@@ -9,7 +9,7 @@ interface ReconnectingClient {
 describe('the client', () => {
   it('handles errors that occur while it searches for a missing node', async () => {
     const options = 'tls=false&maxDiscoverAttempts=1&discoveryInterval=1';
-    const { leader, close } = createNodeClient({ url: `esdb://127.0.0.1:9,127.0.0.1:10?${options}` });
+    const { leader, close } = createEventStoreDbNodeClient({ url: `esdb://127.0.0.1:9,127.0.0.1:10?${options}` });
     const { getChannel, handleError } = leader.client as unknown as ReconnectingClient;
     const searching = getChannel();
     const handled = handleError({ getChannel: () => undefined }, new UnavailableError());

@@ -1,16 +1,16 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import {
-  AccessRefused,
-  AppendTooLarge,
+  AccessRefusedError,
+  AppendTooLargeError,
   type CountRetry,
   type Logger,
   type Position,
-  Unavailable,
-  VersionConflict,
+  UnavailableError,
+  VersionConflictError,
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import {
-  type ConnectionString,
+  type ConnectionStringParts,
   type Credentials,
   formatConnectionString,
   parseConnectionString,
@@ -29,7 +29,7 @@ const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
  * Part of the timeout of an operation after which a node that answers nothing counts as lost. The rest is for the
  * search for the new leader and the repeated append.
  */
-const NODE_SILENCE_FRACTION = 0.4;
+const SILENCE_FRACTION_OF_TIMEOUT = 0.4;
 /** gRPC status of a request with a wrong user name or password. */
 const UNAUTHENTICATED_STATUS = 16;
 
@@ -47,11 +47,11 @@ export interface EventStoreDbOptions {
 
 export interface EventStoreDbLimits {
   /**
-   * Milliseconds after which an operation fails with `Unavailable`. Until then the store retries the operation. A read
+   * Milliseconds after which an operation fails with `UnavailableError`. Until then the store retries the operation. A read
    * may take longer while the node keeps sending data within this interval.
    */
   readonly operationTimeoutMs: number;
-  /** Maximum number of concurrent appends. Further appends throw `Busy`. */
+  /** Maximum number of concurrent appends. Further appends throw `BusyError`. */
   readonly maxAppends: number;
   /** Maximum bytes of the events of concurrent appends. A single append may exceed it. */
   readonly maxAppendingBytes: number;
@@ -72,11 +72,11 @@ interface NodeCallOptions {
 export interface NodeCallTarget {
   readonly client: EventStoreDBClient;
   readonly callOptions: NodeCallOptions;
-  readonly connection: Pick<NodeConnection, 'recordNodeAnswer' | 'reconnectIfSilent' | 'awaitAnswer'>;
+  readonly connection: Pick<NodeConnection, 'recordNodeAnswer' | 'reconnectIfSilent' | 'awaitAnswerWithTimeout'>;
 }
 
 /** The connections of a process to a node or to the nodes of a cluster. */
-export interface NodeClient {
+export interface EventStoreDbConnections {
   /** Only the leader answers: results contain every acknowledged event. */
   readonly leader: NodeCallTarget;
   /**
@@ -88,7 +88,7 @@ export interface NodeClient {
   readonly batchAppends: BatchAppends;
   /** Highest position that this process wrote or read from the leader. */
   readonly stored: HighestKnownPosition;
-  readonly connectionString: ConnectionString;
+  readonly connectionString: ConnectionStringParts;
   /** Ends all calls and the connections. */
   close(): Promise<void>;
 }
@@ -110,10 +110,14 @@ export class HighestKnownPosition {
  * Creates a client that connects with the first call, and reconnects when needed.
  * @throws TypeError if the URL is invalid; the message does not contain it
  */
-export function createNodeClient({ url, credentials, limits }: EventStoreDbOptions): NodeClient {
+export function createEventStoreDbNodeClient({
+  url,
+  credentials,
+  limits,
+}: EventStoreDbOptions): EventStoreDbConnections {
   const { operationTimeoutMs } = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
-  const silenceMs = operationTimeoutMs * NODE_SILENCE_FRACTION;
-  let connectionString: ConnectionString;
+  const silenceMs = operationTimeoutMs * SILENCE_FRACTION_OF_TIMEOUT;
+  let connectionString: ConnectionStringParts;
   let toLeader: NodeConnection;
   let toAnyNode: NodeConnection;
   try {
@@ -151,7 +155,7 @@ export function createNodeClient({ url, credentials, limits }: EventStoreDbOptio
 }
 
 /** Error of the client or of gRPC. Client errors have a `type`; gRPC errors have a `code`. */
-interface ClientError {
+interface EventStoreClientError {
   readonly type?: unknown;
   readonly code?: unknown;
   readonly name?: unknown;
@@ -161,30 +165,31 @@ interface ClientError {
  * Returns the failure as one word, such as `unavailable`, because messages of the client contain addresses and names.
  */
 export function describeFailureReason(error: unknown): string {
-  if (error instanceof Unavailable) return error.message;
-  const { type, code, name }: ClientError = error ?? { type: 'ended' };
+  if (error instanceof UnavailableError) return error.message;
+  const { type, code, name }: EventStoreClientError = error ?? { type: 'ended' };
   if (typeof type === 'string') return type;
   return typeof code === 'number' ? `gRPC status ${code}` : String(name);
 }
 
 function hasErrorType(error: unknown, type: string): boolean {
-  return (error as ClientError).type === type;
+  return (error as EventStoreClientError).type === type;
 }
 
 /**
- * Maps errors of the client to errors of the port: permanent refusals to plain errors, all others to `Unavailable`. The
+ * Maps errors of the client to errors of the port: permanent refusals to plain errors, all others to `UnavailableError`. The
  * new error contains neither the text nor the original error as its cause.
  */
 function convertEventStoreDbError(error: unknown): Error {
-  if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
-  if (hasErrorType(error, 'access-denied')) return new AccessRefused(ENGINE_NAME, describeNodeRefusal(error));
-  if (hasErrorType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
+  if (error instanceof UnavailableError || error instanceof VersionConflictError || error instanceof TypeError)
+    return error;
+  if (hasErrorType(error, 'access-denied')) return new AccessRefusedError(ENGINE_NAME, describeNodeRefusal(error));
+  if (hasErrorType(error, 'maximum-append-size-exceeded')) return new AppendTooLargeError();
   if (hasErrorType(error, 'stream-deleted')) return new Error(`${ENGINE_NAME}: the stream was permanently deleted`);
-  return new Unavailable(ENGINE_NAME, `the node does not respond (${describeFailureReason(error)})`);
+  return new UnavailableError(ENGINE_NAME, `the node does not respond (${describeFailureReason(error)})`);
 }
 
 function describeNodeRefusal(error: unknown): string {
-  return (error as ClientError).code === UNAUTHENTICATED_STATUS
+  return (error as EventStoreClientError).code === UNAUTHENTICATED_STATUS
     ? 'the node refuses the user name or the password'
     : 'the user has no permission, or the connection string names no user';
 }
@@ -192,7 +197,7 @@ function describeNodeRefusal(error: unknown): string {
 /**
  * Retries an operation without a response until its time is over. An abandoned attempt may still be carried out.
  * @param attempt receives the milliseconds that are left
- * @throws Unavailable, VersionConflict, or the refusal of the node
+ * @throws UnavailableError, VersionConflictError, or the refusal of the node
  */
 export function retryUntilTimeout<T>(timeoutMs: number, attempt: (leftMs: number) => Promise<T>): Promise<T> {
   const deadline = monotonicMs() + timeoutMs;
@@ -207,7 +212,7 @@ export function retryUntilTimeout<T>(timeoutMs: number, attempt: (leftMs: number
 }
 
 function isWorthRetrying(error: unknown): boolean {
-  return error instanceof Unavailable && !(error instanceof AccessRefused);
+  return error instanceof UnavailableError && !(error instanceof AccessRefusedError);
 }
 
 /** Logger and counter of failed attempts. */

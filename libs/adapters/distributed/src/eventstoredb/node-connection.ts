@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { EventStoreDBClient, UnavailableError as NodeUnavailableError } from '@eventstore/db-client';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { CallOptions, Channel, Client, Metadata } from '@grpc/grpc-js';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 
 /** Name of the engine for operators. */
@@ -60,9 +60,9 @@ export class NodeConnection {
   /**
    * Settles as the call does, or rejects when the node has not answered in time. Rejects earlier if the node
    * answered no call at all for a while, so that the caller can repeat the call on another node.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  async awaitAnswer<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
+  async awaitAnswerWithTimeout<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
     const startedAt = monotonicMs();
     const expired = Promise.withResolvers<never>();
     let isSettled = false;
@@ -105,7 +105,7 @@ export class NodeConnection {
     let isConnected = true;
     globalThis.setImmediate(() => (isConnected = false));
     getChannel().then(
-      (channel) => (isConnected ? handleError({ getChannel: () => channel }, new UnavailableError()) : undefined),
+      (channel) => (isConnected ? handleError({ getChannel: () => channel }, new NodeUnavailableError()) : undefined),
       () => undefined,
     );
   }
@@ -146,6 +146,6 @@ function patchEventStoreDbClient(client: EventStoreDBClient): EventStoreDbClient
   return internals;
 }
 
-export function createTimeoutError(): Unavailable {
-  return new Unavailable(ENGINE_NAME, 'the node did not respond in time');
+export function createTimeoutError(): UnavailableError {
+  return new UnavailableError(ENGINE_NAME, 'the node did not respond in time');
 }

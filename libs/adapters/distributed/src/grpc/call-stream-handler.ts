@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
-import type { RequestOrigin } from '@tracking/ports';
+import type { CausingRequest } from '@tracking/ports';
 import type {
   AnswerBatch,
-  AnswerMessage,
+  OperationAnswerMessage,
   CallBatch,
   CallMessage,
   ProtoOperation,
@@ -20,8 +20,8 @@ interface CallStreamHandlerOptions {
   readonly answerCall: (
     method: string,
     request: RequestMessage,
-    origin: Partial<RequestOrigin>,
-  ) => Promise<AnswerMessage>;
+    origin: Partial<CausingRequest>,
+  ) => Promise<OperationAnswerMessage>;
   /** Number of turns of the event loop between the arrival and the start of calls. */
   readonly turnsBeforeStart: number;
 }
@@ -50,7 +50,7 @@ export class CallStreamHandler {
 class ServedStream {
   /** Calls that have not started. */
   private readonly waiting = new Map<number, CallMessage>();
-  private answers: { readonly id: number; readonly answer: AnswerMessage }[] = [];
+  private answers: { readonly id: number; readonly answer: OperationAnswerMessage }[] = [];
   private bytes = 0;
   /** Number of calls without an answer. */
   private unanswered = 0;
@@ -102,7 +102,7 @@ class ServedStream {
     this.endCall();
   }
 
-  private async answer({ method, request, origin }: CallMessage): Promise<AnswerMessage> {
+  private async answer({ method, request, origin }: CallMessage): Promise<OperationAnswerMessage> {
     const { rpcs, answerCall } = this.options;
     const rpc = rpcs.get(method);
     if (rpc === undefined) return { failed: `this process does not have the operation ${method}` };

@@ -24,7 +24,7 @@ describe('commands with a routing key', () => {
     closing.push(() => server.forceShutdown());
     const channel = openGrpcChannel(`ipv4:127.0.0.1:${port}`);
     closing.push(() => channel.closeChannel());
-    return channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, () => 'key').things;
+    return channel.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, () => 'key').things;
   }
 
   it('share a stream and its messages', async () => {

@@ -1,8 +1,8 @@
 import { type Client, type ClientDuplexStream, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import type { RequestOrigin } from '@tracking/ports';
+import type { CausingRequest } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 import { selectReplica, type SelectedReplica, setReplicaName } from './replica-balancer.ts';
-import type { AnswerBatch, AnswerMessage, CallBatch, CallMessage, LoadedProto } from './service-protos.ts';
+import type { AnswerBatch, OperationAnswerMessage, CallBatch, CallMessage, LoadedProto } from './service-protos.ts';
 
 /** Maximum characters of a request's JSON in a stream. Larger requests would delay others. */
 export const MAX_STREAMED_JSON_LENGTH = 16_384;
@@ -35,7 +35,7 @@ export interface StreamedRequest {
   readonly method: string;
   readonly request: Buffer;
   readonly routingKey: string;
-  readonly origin: RequestOrigin | undefined;
+  readonly origin: CausingRequest | undefined;
   readonly timeoutMs: number;
 }
 
@@ -55,7 +55,7 @@ export class CallStreams {
    * unknown, and `DEADLINE_EXCEEDED` after the timeout.
    * @throws CallNotStarted if no stream can carry the call
    */
-  async callOperation(request: StreamedRequest): Promise<AnswerMessage> {
+  async callOperation(request: StreamedRequest): Promise<OperationAnswerMessage> {
     const replica = selectReplica(this.options.channelName, request.routingKey);
     if (replica === undefined) throw new CallNotStarted();
     return this.findOrOpenStream(replica).call(request, replica.startRequest());
@@ -99,7 +99,7 @@ export class CallStreams {
 
 /** Settles a call that has no answer yet. */
 interface PendingCall {
-  readonly answer: (answer: AnswerMessage) => void;
+  readonly answer: (answer: OperationAnswerMessage) => void;
   readonly fail: (error: Error) => void;
 }
 
@@ -135,10 +135,10 @@ class CallStream {
   call(
     { method, request, origin, timeoutMs }: StreamedRequest,
     endRequest: (isAnswered: boolean) => void,
-  ): Promise<AnswerMessage> {
+  ): Promise<OperationAnswerMessage> {
     this.lastId += 1;
     const id = this.lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<AnswerMessage>();
+    const { promise, resolve, reject } = Promise.withResolvers<OperationAnswerMessage>();
     const end = (isAnswered: boolean) => {
       clearTimeout(timer);
       this.pending.delete(id);
@@ -153,7 +153,7 @@ class CallStream {
       this.scheduleFlush();
       fail(createStatusError(status.DEADLINE_EXCEEDED, 'the call did not end in time'));
     }, timeoutMs);
-    const answer = (message: AnswerMessage) => {
+    const answer = (message: OperationAnswerMessage) => {
       end(true);
       resolve(message);
     };

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
-import type { RequestOrigin } from '@tracking/ports';
+import type { CausingRequest } from '@tracking/ports';
 
 export const DEFAULT_GRPC_LIMITS: GrpcLimits = {
   maxCalls: 10_000,
@@ -14,7 +14,7 @@ export const DEFAULT_GRPC_LIMITS: GrpcLimits = {
 };
 /** Bytes that a message may need for its envelope and for JSON escapes, in addition to the size limit. */
 const MAX_ENVELOPE_BYTES = 65_536;
-const AUTHORIZATION_KEY = 'authorization';
+const AUTHORIZATION_METADATA_KEY = 'authorization';
 const REQUEST_ID_KEY = 'request-id';
 const TRACEPARENT_KEY = 'traceparent';
 
@@ -36,9 +36,9 @@ export interface GrpcServerTls extends GrpcClientTls {
 
 /** Limits of calls. Client and server need the same sizes. */
 export interface GrpcLimits {
-  /** Maximum number of concurrent calls of a client and of a server. Further calls throw `Busy`. */
+  /** Maximum number of concurrent calls of a client and of a server. Further calls throw `BusyError`. */
   readonly maxCalls: number;
-  /** Maximum bytes of the requests of concurrent calls, as JSON. Further calls throw `Busy`. One call may exceed it. */
+  /** Maximum bytes of the requests of concurrent calls, as JSON. Further calls throw `BusyError`. One call may exceed it. */
   readonly maxRunningBytes: number;
   /** Maximum size of a request in bytes of JSON. A body of the API of 1 MiB fits in any encoding. */
   readonly maxRequestBytes: number;
@@ -77,21 +77,21 @@ export function createKeepaliveOptions({ keepaliveMs, keepaliveTimeoutMs }: Grpc
 const formatBearer = (token: string) => `Bearer ${token}`;
 
 export function setBearerToken(metadata: Metadata, token: string): void {
-  metadata.set(AUTHORIZATION_KEY, formatBearer(token));
+  metadata.set(AUTHORIZATION_METADATA_KEY, formatBearer(token));
 }
 
 /**
  * Refuses callers without the token before the server reads their request. This applies to all operations and to
  * reflection.
  */
-export function createBearerTokenInterceptor(token: string): ServerInterceptor {
+export function createTokenCheckInterceptor(token: string): ServerInterceptor {
   const authorization = computeTextDigest(formatBearer(token));
   return (_method, call) =>
     new ServerInterceptingCall(call, {
       start: (begin) =>
         begin({
           onReceiveMetadata(metadata, accept) {
-            const [given = ''] = metadata.get(AUTHORIZATION_KEY);
+            const [given = ''] = metadata.get(AUTHORIZATION_METADATA_KEY);
             if (timingSafeEqual(computeTextDigest(given), authorization)) accept(metadata);
             else
               call.sendStatus({
@@ -103,13 +103,13 @@ export function createBearerTokenInterceptor(token: string): ServerInterceptor {
     });
 }
 
-export function setRequestOrigin(metadata: Metadata, { request_id, traceparent }: RequestOrigin): void {
+export function setRequestOriginMetadata(metadata: Metadata, { request_id, traceparent }: CausingRequest): void {
   metadata.set(REQUEST_ID_KEY, request_id);
   metadata.set(TRACEPARENT_KEY, traceparent);
 }
 
 /** Reads the ids of the client request that the caller sent as metadata, if any. */
-export function readRequestOrigin(metadata: Metadata): Partial<RequestOrigin> {
+export function readRequestOrigin(metadata: Metadata): Partial<CausingRequest> {
   const [request_id] = metadata.get(REQUEST_ID_KEY);
   const [traceparent] = metadata.get(TRACEPARENT_KEY);
   return {

@@ -1,8 +1,13 @@
-import { DomainError, PreconditionFailed } from '@tracking/contracts';
-import { Busy, Unavailable } from '@tracking/ports';
+import { DomainError, PreconditionFailedError } from '@tracking/contracts';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import { findFreePort, silentLogger } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
-import { THINGS_PROTO, type ThingsOperations, openGrpcChannel, startGrpcServer } from '../../test/grpc/grpc-subject.ts';
+import {
+  THINGS_PROTO,
+  type ThingsOperations,
+  openGrpcChannel,
+  startGrpcServerForTest,
+} from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannel } from './grpc-service-channel.ts';
 import type { GrpcServiceServer } from './grpc-service-server.ts';
 import { SHIPMENTS_PROTO } from './service-protos.ts';
@@ -24,15 +29,15 @@ describe('the service channel', () => {
   const errors: Readonly<Record<string, Error>> = {
     refusal,
     bare: new DomainError('not_found', 'No such thing.'),
-    changed: new PreconditionFailed(7),
-    missing: new PreconditionFailed(null),
-    away: new Unavailable('event store', 'does not answer'),
-    busy: new Busy('storage', 'too much waits'),
+    changed: new PreconditionFailedError(7),
+    missing: new PreconditionFailedError(null),
+    away: new UnavailableError('event store', 'does not answer'),
+    busy: new BusyError('storage', 'too much waits'),
   };
 
   beforeAll(async () => {
     address = `127.0.0.1:${await findFreePort()}`;
-    server = await startGrpcServer(
+    server = await startGrpcServerForTest(
       {
         echo: (request) => Promise.resolve(request),
         note: (request) => Promise.resolve(calls.push(request)),
@@ -46,7 +51,7 @@ describe('the service channel', () => {
       { address },
     );
     channel = openGrpcChannel(`dns:///${address}`);
-    ({ things, others } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS));
+    ({ things, others } = channel.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, LONG_MS));
   });
   afterAll(async () => {
     held.resolve(null);
@@ -118,21 +123,21 @@ describe('the service channel', () => {
 
   it.each(['changed', 'missing'])('rethrows a failed precondition with the current version (%s)', async (name) => {
     const error = await errorOf(things.refuse({ error: name }));
-    expect(error).toBeInstanceOf(PreconditionFailed);
-    const of = ({ code, message, version }: PreconditionFailed) => ({ code, message, version });
-    expect(of(error as PreconditionFailed)).toEqual(of(errors[name] as PreconditionFailed));
+    expect(error).toBeInstanceOf(PreconditionFailedError);
+    const of = ({ code, message, version }: PreconditionFailedError) => ({ code, message, version });
+    expect(of(error as PreconditionFailedError)).toEqual(of(errors[name] as PreconditionFailedError));
   });
 
   it('rethrows the unavailability of an engine', async () => {
     const error = await errorOf(things.refuse({ error: 'away' }));
-    expect(error).toBeInstanceOf(Unavailable);
-    expect(error).not.toBeInstanceOf(Busy);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).not.toBeInstanceOf(BusyError);
     expect(error).toMatchObject({ engine: 'event store', message: 'event store: does not answer' });
   });
 
   it('rethrows a full queue', async () => {
     const error = await errorOf(things.refuse({ error: 'busy' }));
-    expect(error).toBeInstanceOf(Busy);
+    expect(error).toBeInstanceOf(BusyError);
     expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
   });
 
@@ -150,33 +155,33 @@ describe('the service channel', () => {
       calls += 1;
       return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(error);
     };
-    const replica = await startGrpcServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
+    const replica = await startGrpcServerForTest({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
     const link = await FaultyProxy.openFaultyLink(await findFreePort(), replicaPort);
     const repeating = openGrpcChannel(`dns:///127.0.0.1:${link.port}`);
     try {
-      const { things: repeated } = repeating.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
+      const { things: repeated } = repeating.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
       link.cutNextAnswers(1);
       const first = await errorOf(repeated[of]());
       expect(calls).toBe(2);
       return [first, await errorOf(repeated[of]())];
     } finally {
       await repeating.closeChannel();
-      await link.cutAllConnections();
+      await link.cutAndRefuseConnections();
       await replica.closeServer();
     }
   }
 
   it('reports an unknown outcome if a call was lost and its repeat finds a full queue', async () => {
     const [first, second] = await errorsAfterLostAnswer('big', errors['busy']!);
-    expect(first).toBeInstanceOf(Unavailable);
-    expect(first).not.toBeInstanceOf(Busy);
+    expect(first).toBeInstanceOf(UnavailableError);
+    expect(first).not.toBeInstanceOf(BusyError);
     expect(first).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
-    expect(second).toBeInstanceOf(Busy);
+    expect(second).toBeInstanceOf(BusyError);
   });
 
   it('reports an unknown outcome if a command was lost and its repeat is refused', async () => {
     const [first, second] = await errorsAfterLostAnswer('big', errors['bare']!);
-    expect(first).toBeInstanceOf(Unavailable);
+    expect(first).toBeInstanceOf(UnavailableError);
     expect(first).toMatchObject({ engine: 'things' });
     expect(second).toBeInstanceOf(DomainError);
   });
@@ -189,7 +194,7 @@ describe('the service channel', () => {
   it.each([false, true])('keeps the details of other errors in the service (at once: %s)', async (atOnce) => {
     const error = await errorOf(things.fail({ atOnce }));
     expect(error.name).toBe('Error');
-    expect(error).not.toBeInstanceOf(Unavailable);
+    expect(error).not.toBeInstanceOf(UnavailableError);
     expect(`${error.message} ${error.stack} ${String(error.cause)} ${JSON.stringify(error)}`).not.toContain('hunter2');
   });
 
@@ -203,8 +208,9 @@ describe('the service channel', () => {
     const options = { logger, ...(level && { unavailableLogLevel: level }) };
     const silent = openGrpcChannel(`dns:///127.0.0.1:${await findFreePort()}`, options);
     try {
-      const { things: unreachable } = silent.createOperations<ThingsOperations>(THINGS_PROTO, 100);
-      for (let call = 0; call < 2; call += 1) expect(await errorOf(unreachable.read())).toBeInstanceOf(Unavailable);
+      const { things: unreachable } = silent.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, 100);
+      for (let call = 0; call < 2; call += 1)
+        expect(await errorOf(unreachable.read())).toBeInstanceOf(UnavailableError);
       expect(lines).toEqual([[level ?? 'warn', 'command channel: the service does not respond; retrying']]);
     } finally {
       await silent.closeChannel();
@@ -214,28 +220,28 @@ describe('the service channel', () => {
   it('refuses operations that a replica does not have', async () => {
     const older = openGrpcChannel(`dns:///${address}`);
     const proto = { ...SHIPMENTS_PROTO, name: 'things' };
-    const { events } = older.createOperations<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
+    const { events } = older.createGrpcClientOperations<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
     expect(await errorOf(events.head())).toMatchObject({ name: 'Error', message: 'things.Events/Head: UNIMPLEMENTED' });
     await older.closeChannel();
   });
 
   it('calls no service without a configured address', () => {
-    expect(() => channel.createOperations(SHIPMENTS_PROTO, LONG_MS)).toThrow(
+    expect(() => channel.createGrpcClientOperations(SHIPMENTS_PROTO, LONG_MS)).toThrow(
       'the address of service shipments is not configured',
     );
   });
 
   it('serves only operations', async () => {
-    const [one] = await Promise.allSettled([startGrpcServer({ note: undefined as never }, { address })]);
+    const [one] = await Promise.allSettled([startGrpcServerForTest({ note: undefined as never }, { address })]);
     expect(one).toMatchObject({ status: 'rejected', reason: { message: 'Things/Note is not an operation of things' } });
   });
 
   it('refuses calls once closed', async () => {
     const closing = openGrpcChannel(`dns:///${address}`);
-    const { things: late } = closing.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
+    const { things: late } = closing.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
     await late.note({ call: 3 });
     await closing.closeChannel();
-    expect(await errorOf(late.note({ call: 4 }))).toBeInstanceOf(Unavailable);
+    expect(await errorOf(late.note({ call: 4 }))).toBeInstanceOf(UnavailableError);
     expect(calls).not.toContainEqual({ call: 4 });
   });
 });

@@ -2,12 +2,12 @@ import { type Client, Metadata, status, type ServiceError } from '@grpc/grpc-js'
 import type { ClientGrpcProxy } from '@nestjs/microservices';
 import { DomainError } from '@tracking/contracts';
 import {
-  Unavailable,
-  convertToUnknownOutcome,
+  UnavailableError,
+  convertToUnknownOutcomeError,
   type Counter,
   type Logger,
   type Metrics,
-  type RequestOrigin,
+  type CausingRequest,
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { firstValueFrom, type Observable } from 'rxjs';
@@ -17,17 +17,17 @@ import {
   DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcClientTls,
-  setRequestOrigin,
+  setRequestOriginMetadata,
   setBearerToken,
 } from './grpc-options.ts';
 import { receiveMessages } from './message-stream.ts';
 import { setRoutingKey } from './replica-balancer.ts';
 import { RunningGrpcCalls } from './running-calls.ts';
 import {
-  type AnswerMessage,
+  type OperationAnswerMessage,
   CALLS_SERVICE,
   parseAnswerMessage,
-  type LoadedServicePart,
+  type LoadedProtoServicePart,
   loadProto,
   type Parts,
   toRequestMessage,
@@ -49,7 +49,7 @@ const LOST_CONNECTION_CODES: ReadonlySet<number> = new Set([status.UNAVAILABLE, 
 const TOKEN_REFUSED_MESSAGE = 'the service refuses the token; use the same service token in both services';
 
 /** Running calls of each open channel of a process, by its metrics. A process has one gauge for all its channels. */
-const RUNNING_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningGrpcCalls>>();
+const RUNNING_GRPC_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningGrpcCalls>>();
 
 /** Number of channels that this process has opened, for their names. */
 let openedChannels = 0;
@@ -70,7 +70,7 @@ export interface GrpcServiceChannelOptions {
    */
   readonly tls?: true | GrpcClientTls;
   /** Returns the request that a call serves. The log lines of the called service contain its ids. */
-  readonly origin?: () => RequestOrigin | undefined;
+  readonly origin?: () => CausingRequest | undefined;
   readonly logger: Logger;
   /** Level of the log line about a service that does not respond; `warn` by default. */
   readonly unavailableLogLevel?: 'info' | 'warn';
@@ -83,12 +83,16 @@ type ServiceClient = Readonly<
   Record<
     string,
     /** Calls the method. @param options `deadline` in epoch milliseconds */
-    (request: RequestMessage, metadata: Metadata, options: { readonly deadline?: number }) => Observable<AnswerMessage>
+    (
+      request: RequestMessage,
+      metadata: Metadata,
+      options: { readonly deadline?: number },
+    ) => Observable<OperationAnswerMessage>
   >
 >;
 
 /** An operation of a service with the client that calls it. */
-interface CalledOperation {
+interface ServiceOperationWithClient {
   /** Name of the service for operators. */
   readonly service: string;
   readonly rpc: ProtoOperation;
@@ -102,8 +106,8 @@ interface CalledOperation {
  * Calls the operations of other processes: requests with a routing key on the replica that the key selects, others on
  * all replicas in turn. Calls are made at least once: if a replica is lost before it responds, the call is repeated on
  * another. So requests that write have a command id, by which the service recognizes repetitions. `DomainError`,
- * `Unavailable` and `Busy` are rethrown. After a lost attempt, which may have written or may still write, `Busy` and the
- * refusal of a command become `Unavailable`. Any other error becomes a plain `Error`, whose details are only in the
+ * `UnavailableError` and `BusyError` are rethrown. After a lost attempt, which may have written or may still write, `BusyError` and the
+ * refusal of a command become `UnavailableError`. Any other error becomes a plain `Error`, whose details are only in the
  * service's log.
  */
 export class GrpcServiceChannel {
@@ -124,11 +128,11 @@ export class GrpcServiceChannel {
     setBearerToken(this.metadata, options.token);
     const { metrics } = options;
     const help = 'Calls to other services without a response yet.';
-    const all = RUNNING_CALLS_BY_METRICS.get(metrics) ?? new Set();
-    RUNNING_CALLS_BY_METRICS.set(metrics, all.add(this.running));
+    const all = RUNNING_GRPC_CALLS_BY_METRICS.get(metrics) ?? new Set();
+    RUNNING_GRPC_CALLS_BY_METRICS.set(metrics, all.add(this.running));
     this.runningInProcess = all;
-    metrics.gauge('command_channel_calls', help, [], () => [...all].reduce((sum, { count }) => sum + count, 0));
-    this.repeats = metrics.counter(
+    metrics.createGauge('command_channel_calls', help, [], () => [...all].reduce((sum, { count }) => sum + count, 0));
+    this.repeats = metrics.createCounter(
       'command_channel_repeats_total',
       'Calls to other services that were repeated after a lost connection.',
       ['service'],
@@ -137,12 +141,12 @@ export class GrpcServiceChannel {
 
   /**
    * Returns the operations of a service, by the parts of its .proto file. They throw the errors of the service, and
-   * `Unavailable` without a response in time, in which case the outcome is unknown.
+   * `UnavailableError` without a response in time, in which case the outcome is unknown.
    * @param deadlineMs of each call; must exceed the service's own, whose errors are more specific
    * @param findRoutingKey by default, no request has a routing key
    * @throws Error if the address of the service is not known
    */
-  createOperations<T extends Parts<T>>(
+  createGrpcClientOperations<T extends Parts<T>>(
     proto: ServiceProto,
     deadlineMs: number,
     findRoutingKey: FindRoutingKey = () => undefined,
@@ -161,7 +165,7 @@ export class GrpcServiceChannel {
       maxAgeMs: this.limits.connectionAgeMs,
     });
     this.streams.push(streams);
-    const operationsOf = ({ service, rpcs }: LoadedServicePart) => {
+    const operationsOf = ({ service, rpcs }: LoadedProtoServicePart) => {
       const serviceClient = client.getService<ServiceClient>(service);
       return Object.fromEntries(
         rpcs.map((rpc) => {
@@ -177,29 +181,29 @@ export class GrpcServiceChannel {
   /** Refuses new calls and waits for running ones. */
   async closeChannel(): Promise<void> {
     this.closing.abort();
-    await this.running.waitUntilSettled();
+    await this.running.waitForRunningGrpcCalls();
     this.runningInProcess.delete(this.running);
     for (const streams of this.streams) streams.closeStreams();
     for (const client of this.clients) client.close();
   }
 
-  private async callOperation(callee: CalledOperation, request: object): Promise<unknown> {
+  private async callOperation(callee: ServiceOperationWithClient, request: object): Promise<unknown> {
     const { service, rpc } = callee;
     this.throwIfClosed(service);
     const message = toRequestMessage(request, rpc.fields);
     const bytes = Buffer.byteLength(message.json ?? '');
-    this.running.throwIfFull(service, bytes);
+    this.running.throwIfTooManyCalls(service, bytes);
     if (bytes > this.limits.maxRequestBytes) {
       throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
     }
     const routingKey = callee.findRoutingKey(request);
-    return this.running.countGrpcCall(this.callWithRetries(callee, message, routingKey), bytes);
+    return this.running.countRunningGrpcCall(this.callWithRetries(callee, message, routingKey), bytes);
   }
 
   /**
    * Returns a function that receives the messages of a streamed operation. It is not repeated after a lost connection.
    */
-  private createStreamedCall({ service, rpc, client }: CalledOperation) {
+  private createStreamedCall({ service, rpc, client }: ServiceOperationWithClient) {
     return async (request: object, onMessage: (message: unknown) => void, signal: AbortSignal): Promise<void> => {
       this.throwIfClosed(service);
       const message = toRequestMessage(request, rpc.fields);
@@ -209,18 +213,20 @@ export class GrpcServiceChannel {
       } catch (error) {
         const { code, details } = error as Partial<ServiceError>;
         if (code === status.UNAUTHENTICATED) throw this.createUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
-        throw code === undefined ? error : new Unavailable(service, `${rpc.name} ended: ${details ?? status[code]}`);
+        throw code === undefined
+          ? error
+          : new UnavailableError(service, `${rpc.name} ended: ${details ?? status[code]}`);
       }
     };
   }
 
   private throwIfClosed(service: string): void {
     if (!this.closing.signal.aborted) return;
-    throw new Unavailable(service, 'cannot call a service: the command channel is closed');
+    throw new UnavailableError(service, 'cannot call a service: the command channel is closed');
   }
 
   private async callWithRetries(
-    { service, rpc, client, streams, deadlineMs }: CalledOperation,
+    { service, rpc, client, streams, deadlineMs }: ServiceOperationWithClient,
     message: RequestMessage,
     routingKey: string | undefined,
   ): Promise<unknown> {
@@ -259,26 +265,26 @@ export class GrpcServiceChannel {
       if (lostAttempts === 0) throw error;
       if (error instanceof DomainError && rpc.isCommand) {
         const options = { cause: error };
-        throw new Unavailable(
+        throw new UnavailableError(
           service,
           'a repeated call was refused after the response of an earlier attempt was lost',
           options,
         );
       }
-      throw convertToUnknownOutcome(error);
+      throw convertToUnknownOutcomeError(error);
     }
   }
 
-  private createCallMetadata(routingKey: string | undefined, origin: RequestOrigin | undefined): Metadata {
+  private createCallMetadata(routingKey: string | undefined, origin: CausingRequest | undefined): Metadata {
     if (origin === undefined && routingKey === undefined) return this.metadata;
     const metadata = this.metadata.clone();
-    if (origin !== undefined) setRequestOrigin(metadata, origin);
+    if (origin !== undefined) setRequestOriginMetadata(metadata, origin);
     if (routingKey !== undefined) setRoutingKey(metadata, routingKey);
     return metadata;
   }
 
   /** Logs the reason only once while the service is unavailable, instead of for every call. */
-  private createUnavailableError(service: string, message: string, reason: string | undefined): Unavailable {
+  private createUnavailableError(service: string, message: string, reason: string | undefined): UnavailableError {
     const { logger, unavailableLogLevel = 'warn' } = this.options;
     if (!this.silent.has(service)) {
       const level = message === TOKEN_REFUSED_MESSAGE ? 'warn' : unavailableLogLevel;
@@ -286,7 +292,7 @@ export class GrpcServiceChannel {
       logger[level](fields, 'command channel: the service does not respond; retrying');
     }
     this.silent.add(service);
-    return new Unavailable(service, message);
+    return new UnavailableError(service, message);
   }
 }
 

@@ -26,14 +26,14 @@ import {
   createKeepaliveOptions,
   createMessageSizeOptions,
   readRequestOrigin,
-  createBearerTokenInterceptor,
+  createTokenCheckInterceptor,
 } from './grpc-options.ts';
 import { CallStreamHandler } from './call-stream-handler.ts';
 import { createMessageStream } from './message-stream.ts';
 import { OperationRegistry } from './operation-registry.ts';
 import {
   type AnswerBatch,
-  type AnswerMessage,
+  type OperationAnswerMessage,
   type CallBatch,
   CALLS_SERVICE,
   type LoadedProto,
@@ -48,7 +48,7 @@ import {
  * that callers canceled or abandoned. Within these turns (measured) the server reads the cancellation or the end of the
  * connection, so that such requests do not start.
  */
-const EVENT_LOOP_TURNS_BEFORE_START = 3;
+const EVENT_LOOP_TURNS_BEFORE_OPERATION = 3;
 
 export interface GrpcServiceServerOptions {
   readonly proto: ServiceProto;
@@ -83,17 +83,17 @@ export class GrpcServiceServer {
     this.callStreams = new CallStreamHandler({
       rpcs: new Map(this.loaded.parts.flatMap(({ rpcs }) => rpcs.map((rpc) => [rpc.name, rpc]))),
       answerCall: (method, request, origin) => this.operations.toAnswer(method, request, origin),
-      turnsBeforeStart: EVENT_LOOP_TURNS_BEFORE_START,
+      turnsBeforeStart: EVENT_LOOP_TURNS_BEFORE_OPERATION,
     });
     const help = 'Calls from other services that this process has not answered yet.';
-    options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
+    options.metrics.createGauge('command_server_calls', help, [], () => this.operations.depth);
   }
 
   /**
    * Sets the operations. Call it before `listen`. @throws Error if the .proto file declares an operation that is
    * missing
    */
-  serveOperations<T extends Parts<T>>(operations: T): void {
+  setServedOperations<T extends Parts<T>>(operations: T): void {
     this.operations.registerOperation(operations);
   }
 
@@ -116,7 +116,7 @@ export class GrpcServiceServer {
         maxReceiveMessageLength: bytes.request,
         maxSendMessageLength: bytes.reply,
         keepalive: createKeepaliveOptions(this.limits),
-        channelOptions: this.serverOptions(token) as ChannelOptions,
+        channelOptions: this.createGrpcServerOptions(token) as ChannelOptions,
         gracefulShutdown: true,
         onLoadPackageDefinition: (definition: PackageDefinition, transport: Server) => {
           this.transport = transport;
@@ -138,7 +138,7 @@ export class GrpcServiceServer {
       this.transport?.forceShutdown();
       giveUp();
     }, this.limits.closeTimeoutMs);
-    await Promise.race([this.closeAndWait(), late]);
+    await Promise.race([this.closeServerAfterRunningCalls(), late]);
     clearTimeout(patience);
   }
 
@@ -151,9 +151,9 @@ export class GrpcServiceServer {
   }
 
   /** Options that the framework passes to the server that it creates. */
-  private serverOptions(token: string): ServerOptions {
+  private createGrpcServerOptions(token: string): ServerOptions {
     return {
-      interceptors: [createBearerTokenInterceptor(token)],
+      interceptors: [createTokenCheckInterceptor(token)],
       'grpc.max_connection_age_ms': this.limits.connectionAgeMs,
       'grpc.enable_channelz': 0,
     };
@@ -163,7 +163,7 @@ export class GrpcServiceServer {
    * Waits for all calls, including calls whose deadline has passed: the transport no longer knows them, but they may
    * still run.
    */
-  private async closeAndWait(): Promise<void> {
+  private async closeServerAfterRunningCalls(): Promise<void> {
     this.operations.endStreamedOperations();
     this.callStreams.refuseFurtherCalls();
     await this.app?.close();
@@ -211,9 +211,9 @@ function createGrpcHandler(name: string, operations: OperationRegistry) {
   return async (
     request: RequestMessage,
     metadata: Metadata,
-    call: ServerUnaryCall<RequestMessage, AnswerMessage>,
-  ): Promise<AnswerMessage> => {
-    for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_START; turn += 1) await setImmediate();
+    call: ServerUnaryCall<RequestMessage, OperationAnswerMessage>,
+  ): Promise<OperationAnswerMessage> => {
+    for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_OPERATION; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
     return operations.toAnswer(name, request, readRequestOrigin(metadata));
@@ -225,7 +225,7 @@ function createStreamHandler(name: string, operations: OperationRegistry) {
   return (
     request: RequestMessage,
     _metadata: Metadata,
-    call: ServerWritableStream<RequestMessage, AnswerMessage>,
-  ): Observable<AnswerMessage> =>
+    call: ServerWritableStream<RequestMessage, OperationAnswerMessage>,
+  ): Observable<OperationAnswerMessage> =>
     createMessageStream(call, (send, ending) => operations.runStream(name, request, send, ending));
 }

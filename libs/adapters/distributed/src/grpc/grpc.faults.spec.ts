@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import { DomainError } from '@tracking/contracts';
-import { Busy, Unavailable, type Logger } from '@tracking/ports';
+import { BusyError, UnavailableError, type Logger } from '@tracking/ports';
 import {
   type LogLine,
   RecordedMetrics,
-  createAuthority,
+  createCertificateAuthority,
   eventually,
   findFreePort,
   issueCertificate,
@@ -18,7 +18,7 @@ import {
   type Things,
   type ThingsOperations,
   openGrpcChannel,
-  startGrpcServer,
+  startGrpcServerForTest,
 } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannelOptions } from './grpc-service-channel.ts';
 import type { GrpcServiceServer, GrpcServiceServerOptions } from './grpc-service-server.ts';
@@ -83,10 +83,10 @@ describe.each([
       holdFirst: doing(() => (firsts.push(replica) === 1 ? released.promise : Promise.resolve(name))),
     };
     const address = `127.0.0.1:${port ?? (await findFreePort())}`;
-    const server = await startGrpcServer(things, { address, ...options });
+    const server = await startGrpcServerForTest(things, { address, ...options });
     closing.push(() => server.closeServer());
     const link = await FaultyProxy.openFaultyLink(await findFreePort(), Number(address.split(':')[1]));
-    closing.push(() => link.cutAllConnections());
+    closing.push(() => link.cutAndRefuseConnections());
     const replica: Replica = { name, address, server, link, done };
     return replica;
   }
@@ -105,7 +105,8 @@ describe.each([
     const clients = new Map<number, ThingsOperations>();
     const clientWith = (deadlineMs: number) => {
       const client =
-        clients.get(deadlineMs) ?? channel.createOperations<ThingsOperations>(THINGS_PROTO, deadlineMs, findRoutingKey);
+        clients.get(deadlineMs) ??
+        channel.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, deadlineMs, findRoutingKey);
       clients.set(deadlineMs, client);
       return client;
     };
@@ -197,7 +198,7 @@ describe.each([
       await eventually(() => expect(firsts).toHaveLength(1));
       const [killed, other] = firsts[0] === one ? [one, two] : [two, one];
       expect(metrics.getMetricValue('command_channel_calls')).toBe(1);
-      await killed.link.cutAllConnections();
+      await killed.link.cutAndRefuseConnections();
       expect(await answer).toBe(other.name);
       expect(killed.done.at(-1)).toEqual({ command_id: 'c1' });
       expect(other.done.at(-1)).toEqual({ command_id: 'c1' });
@@ -215,7 +216,7 @@ describe.each([
       one.link.stopRelayingData();
       const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note', {}, LONG_MS / 2)));
       expect(new Set(answers)).toEqual(new Set(['two']));
-      one.link.releaseData();
+      one.link.deliverHeldBackData();
       await untilAllAnswer(channel, one, two);
     });
 
@@ -274,7 +275,7 @@ describe.each([
     const channel = channelAt([port]);
     const soon = errorOf(channel.call('note', {}, 200));
     const patient = channel.call('note');
-    expect(await soon).toBeInstanceOf(Unavailable);
+    expect(await soon).toBeInstanceOf(UnavailableError);
     await startReplica('late', {}, port);
     expect(await patient).toBe('late');
   });
@@ -311,7 +312,7 @@ describe.each([
     const channel = channelTo([replica]);
     await channel.call('note');
     replica.link.cutNextAnswers(Infinity);
-    expect(await errorOf(channel.call('big', {}, 1_000))).toBeInstanceOf(Unavailable);
+    expect(await errorOf(channel.call('big', {}, 1_000))).toBeInstanceOf(UnavailableError);
     const { length } = replica.done;
     expect(length).toBeGreaterThan(2);
     await channel.call('note');
@@ -324,10 +325,10 @@ describe.each([
     await channel.call('note');
     replica.link.stopRelayingData();
     const late = Array.from({ length: 50 }, () => errorOf(channel.call('note', { late: true }, 500)));
-    for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Unavailable);
+    for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(UnavailableError);
     const answer = channel.call('note', { number: 'the last' });
-    await eventually(() => expect(replica.link.isHoldingText('the last')).toBe(true));
-    replica.link.releaseData();
+    await eventually(() => expect(replica.link.isTextHeldBack('the last')).toBe(true));
+    replica.link.deliverHeldBackData();
     await answer;
     expect(replica.done).toEqual([{}, { number: 'the last' }]);
   });
@@ -368,7 +369,7 @@ describe.each([
     const logger: Logger = { debug: line, info: line, warn: line, error: line };
     const replica = await startReplica('one', { logger, token: 'right-token' });
     const error = await errorOf(channelTo([replica], { logger, token: 'wrong-token' }).call('note'));
-    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toBeInstanceOf(UnavailableError);
     expect(replica.done).toEqual([]);
     expect(await channelTo([replica], { logger, token: 'right-token' }).call('note')).toBe('one');
     expect(`${lines.join()} ${error?.stack} ${JSON.stringify(error)}`).not.toMatch(/(right|wrong)-token/);
@@ -381,7 +382,7 @@ describe.each([
     const answer = channel.call('hold');
     await eventually(() => expect(metrics.getMetricValue('command_server_calls')).toBe(1));
     const error = await errorOf(channel.call('note'));
-    expect(error).toBeInstanceOf(Busy);
+    expect(error).toBeInstanceOf(BusyError);
     expect(error).toMatchObject({ engine: 'things' });
     released.resolve(null);
     expect(await answer).toBe('one');
@@ -393,7 +394,7 @@ describe.each([
     const replica = await startReplica('one');
     const channel = channelTo([replica], { limits: { maxCalls: 1 } });
     const answer = channel.call('hold');
-    expect(await errorOf(channel.call('note'))).toBeInstanceOf(Busy);
+    expect(await errorOf(channel.call('note'))).toBeInstanceOf(BusyError);
     released.resolve(null);
     await answer;
     expect(await channel.call('refuse').catch((error: Error) => error.name)).toBe('DomainError');
@@ -409,7 +410,7 @@ describe.each([
       const large = { text: 'x'.repeat(200) };
       const answer = channel.call('hold', large);
       await eventually(() => expect(held).toEqual(['one']));
-      expect(await errorOf(channel.call('note', large))).toBeInstanceOf(Busy);
+      expect(await errorOf(channel.call('note', large))).toBeInstanceOf(BusyError);
       released.resolve(null);
       await answer;
       expect(await channel.call('note', large)).toBe('one');
@@ -421,10 +422,10 @@ describe.each([
     const channel = channelTo([replica]);
     const late = errorOf(channel.call('hold', {}, 1_000));
     await eventually(() => expect(held).toEqual(['one']));
-    expect(await late).toBeInstanceOf(Unavailable);
+    expect(await late).toBeInstanceOf(UnavailableError);
     const ends: string[] = [];
     const closed = replica.server.closeServer().then(() => ends.push('closed'));
-    await eventually(async () => expect(await errorOf(channel.call('note', {}, 100))).toBeInstanceOf(Unavailable));
+    await eventually(async () => expect(await errorOf(channel.call('note', {}, 100))).toBeInstanceOf(UnavailableError));
     ends.push('released');
     released.resolve(null);
     await closed;
@@ -433,12 +434,12 @@ describe.each([
 
   it('reports immediately that its address is in use', async () => {
     const { address } = await startReplica('one');
-    await expect(startGrpcServer({}, { address })).rejects.toThrow('EADDRINUSE');
+    await expect(startGrpcServerForTest({}, { address })).rejects.toThrow('EADDRINUSE');
   });
 
   describe('with TLS', () => {
-    const authority = createAuthority();
-    const stranger = createAuthority('Stranger');
+    const authority = createCertificateAuthority();
+    const stranger = createCertificateAuthority('Stranger');
     const own = issueCertificate({ issuer: authority });
     const ca = authority.cert;
 
@@ -448,7 +449,7 @@ describe.each([
       expect(await channelTo([replica], { tls: { ...caller, ca } }).call('note')).toBe('one');
       const unknown = issueCertificate({ issuer: stranger, names: ['gateway'] });
       for (const tls of [{ ca }, { ...unknown, ca }]) {
-        expect(await errorOf(channelTo([replica], { tls }).call('note', {}, 500))).toBeInstanceOf(Unavailable);
+        expect(await errorOf(channelTo([replica], { tls }).call('note', {}, 500))).toBeInstanceOf(UnavailableError);
       }
       expect(replica.done).toHaveLength(1);
     });
@@ -459,8 +460,8 @@ describe.each([
       const replica = await startReplica('one', { tls: own });
       expect(await channelTo([replica], { tls: { ca } }).call('note')).toBe('one');
       const trusts = { tls: { ca: stranger.cert }, logger };
-      expect(await errorOf(channelTo([replica], trusts).call('note', {}, 500))).toBeInstanceOf(Unavailable);
-      expect(await errorOf(channelTo([replica]).call('note', {}, 500))).toBeInstanceOf(Unavailable);
+      expect(await errorOf(channelTo([replica], trusts).call('note', {}, 500))).toBeInstanceOf(UnavailableError);
+      expect(await errorOf(channelTo([replica]).call('note', {}, 500))).toBeInstanceOf(UnavailableError);
       expect(replica.done).toHaveLength(1);
       expect(warnings).toEqual([{ called: 'things', reason: expect.any(String) }]);
     });

@@ -1,5 +1,5 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import { EMPTY, of, throwError } from 'rxjs';
 import {
   createRecordingLogger,
@@ -55,7 +55,7 @@ describe('a streamed operation', () => {
       ...{ ...common, proto: PROJECTIONS_PROTO, address },
       logger: createRecordingLogger(lines),
     });
-    server.serveOperations<StreamedOperations>({
+    server.setServedOperations<StreamedOperations>({
       progress: {
         follow: (request, send, signal) =>
           new Promise((resolve, reject) => {
@@ -68,12 +68,12 @@ describe('a streamed operation', () => {
     await server.listenOnAddress();
     link = await FaultyProxy.openFaultyLink(await findFreePort(), port);
     channel = new GrpcServiceChannel({ ...common, services: { projections: `dns:///127.0.0.1:${link.port}` } });
-    follow = channel.createOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000).progress.follow;
+    follow = channel.createGrpcClientOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000).progress.follow;
   });
   afterEach(async () => {
     await channel.closeChannel();
     await server.closeServer();
-    await link.cutAllConnections();
+    await link.cutAndRefuseConnections();
   });
 
   async function startFollowing() {
@@ -137,8 +137,8 @@ describe('a streamed operation', () => {
 
   it('ends with Unavailable when the connection is lost, and in the service too', async () => {
     const { ended, operation } = await startFollowing();
-    await link.cutAllConnections();
-    await expect(ended).rejects.toThrow(Unavailable);
+    await link.cutAndRefuseConnections();
+    await expect(ended).rejects.toThrow(UnavailableError);
     await eventually(() => expect(operation.signal.aborted).toBe(true));
     await link.acceptConnectionsAgain();
   });
@@ -147,14 +147,14 @@ describe('a streamed operation', () => {
     const { ended, operation } = await startFollowing();
     await server.closeServer();
     expect(operation.signal.aborted).toBe(true);
-    await ended.catch((error: unknown) => expect(error).toBeInstanceOf(Unavailable));
+    await ended.catch((error: unknown) => expect(error).toBeInstanceOf(UnavailableError));
   });
 
   it('ends when the channel closes', async () => {
     const { ended } = await startFollowing();
     await channel.closeChannel();
     expect(await ended).toBeUndefined();
-    await expect(follow({}, () => undefined, new AbortController().signal)).rejects.toThrow(Unavailable);
+    await expect(follow({}, () => undefined, new AbortController().signal)).rejects.toThrow(UnavailableError);
   });
 
   it('logs one warning while the service refuses the token', async () => {
@@ -164,7 +164,7 @@ describe('a streamed operation', () => {
       ...{ token: 'another token', logger, metrics: noMetrics, unavailableLogLevel: 'info' },
       services: { projections: `dns:///${address}` },
     });
-    const { progress } = stranger.createOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000);
+    const { progress } = stranger.createGrpcClientOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000);
     for (let call = 0; call < 2; call += 1) {
       const refused = progress.follow({}, () => undefined, new AbortController().signal);
       await expect(refused).rejects.toThrow('projections: the service refuses the token');
@@ -175,8 +175,8 @@ describe('a streamed operation', () => {
   });
 
   it.each([
-    ['info', new Busy('storage', 'too much waits')],
-    ['info', new Unavailable('event store', 'does not answer')],
+    ['info', new BusyError('storage', 'too much waits')],
+    ['info', new UnavailableError('event store', 'does not answer')],
     ['error', new Error('a fault of the program')],
   ])('logs the end of an operation with level %s after %s', async (expected, error) => {
     const { ended, operation } = await startFollowing();

@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { RpcException } from '@nestjs/microservices';
 import { EMPTY, fromEvent, Observable, takeUntil } from 'rxjs';
-import { type AnswerMessage, parseAnswerMessage, type RequestMessage, toAnswerMessage } from './service-protos.ts';
+import {
+  type OperationAnswerMessage,
+  parseAnswerMessage,
+  type RequestMessage,
+  toAnswerMessage,
+} from './service-protos.ts';
 
 /**
  * Passes the messages of a streamed response to a listener, in order. Resolves when the stream ends or the signal
@@ -10,7 +15,7 @@ import { type AnswerMessage, parseAnswerMessage, type RequestMessage, toAnswerMe
  * @throws ServiceError if the connection is lost; errors of the service; errors of the listener
  */
 export async function receiveMessages(
-  stream: Observable<AnswerMessage> = EMPTY,
+  stream: Observable<OperationAnswerMessage> = EMPTY,
   onMessage: (message: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -28,9 +33,9 @@ export type SendMessage = (message: unknown) => Promise<void>;
  * @param run performs the operation; `ending` aborts when the caller is gone
  */
 export function createMessageStream(
-  call: ServerWritableStream<RequestMessage, AnswerMessage>,
+  call: ServerWritableStream<RequestMessage, OperationAnswerMessage>,
   run: (send: SendMessage, ending: AbortController) => Promise<void>,
-): Observable<AnswerMessage> {
+): Observable<OperationAnswerMessage> {
   return new Observable((caller) => {
     const ending = new AbortController();
     let draining: Promise<unknown> | undefined;

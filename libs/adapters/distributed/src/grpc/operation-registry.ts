@@ -1,15 +1,15 @@
-import { type Logger, type RequestOrigin, toOriginLogFields } from '@tracking/ports';
+import { type Logger, type CausingRequest, toOriginLogFields } from '@tracking/ports';
 import type { GrpcLimits } from './grpc-options.ts';
 import type { SendMessage } from './message-stream.ts';
 import { RunningGrpcCalls } from './running-calls.ts';
 import {
-  type AnswerMessage,
+  type OperationAnswerMessage,
   type LoadedProto,
   type Parts,
-  parseRequest,
+  parseGrpcRequest,
   type RequestMessage,
   toAnswerMessage,
-  toErrorMessage,
+  toErrorAnswerMessage,
 } from './service-protos.ts';
 
 /** An operation. The listener and the signal are only for streamed operations. */
@@ -51,9 +51,13 @@ export class OperationRegistry {
   }
 
   /** Performs one call. Never rejects. @param name name of the rpc */
-  async toAnswer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
+  async toAnswer(
+    name: string,
+    request: RequestMessage,
+    origin: Partial<CausingRequest>,
+  ): Promise<OperationAnswerMessage> {
     const bytes = Buffer.byteLength(request.json ?? '');
-    return this.running.countGrpcCall(this.runOperation(name, request, origin, bytes), bytes);
+    return this.running.countRunningGrpcCall(this.runOperation(name, request, origin, bytes), bytes);
   }
 
   /**
@@ -68,9 +72,9 @@ export class OperationRegistry {
   ): Promise<void> {
     this.streams.add(ending);
     try {
-      await this.findOperation(name, 0)(parseRequest(request), onMessage, ending.signal);
+      await this.findOperation(name, 0)(parseGrpcRequest(request), onMessage, ending.signal);
     } catch (error) {
-      const isExpected = toErrorMessage(error) !== undefined;
+      const isExpected = toErrorAnswerMessage(error) !== undefined;
       if (isExpected) this.logger.info({ method: name, reason: String(error) }, 'command server: a stream was refused');
       else this.logger.error({ method: name, err: error }, 'command server: a streamed operation failed');
       throw error;
@@ -86,15 +90,15 @@ export class OperationRegistry {
 
   /** Resolves when all running calls have ended. */
   async waitUntilIdle(): Promise<void> {
-    await this.running.waitUntilSettled();
+    await this.running.waitForRunningGrpcCalls();
   }
 
   private async runOperation(
     name: string,
     request: RequestMessage,
-    origin: Partial<RequestOrigin>,
+    origin: Partial<CausingRequest>,
     requestBytes: number,
-  ): Promise<AnswerMessage> {
+  ): Promise<OperationAnswerMessage> {
     const started = performance.now();
     const about = { ...toOriginLogFields(origin), method: name };
     const ended = (outcome: string) => {
@@ -104,14 +108,14 @@ export class OperationRegistry {
       this.logger.info({ ...about, outcome, duration_ms }, 'call');
     };
     try {
-      const answer = toAnswerMessage(await this.findOperation(name, requestBytes)(parseRequest(request)));
+      const answer = toAnswerMessage(await this.findOperation(name, requestBytes)(parseGrpcRequest(request)));
       if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
         throw new Error(`the response is larger than ${this.limits.maxAnswerBytes} bytes`);
       }
       ended('answered');
       return answer;
     } catch (error) {
-      const answer = toErrorMessage(error);
+      const answer = toErrorAnswerMessage(error);
       ended(Object.keys(answer ?? {})[0] ?? 'failed');
       if (answer !== undefined) return answer;
       this.logger.error({ ...about, err: error }, 'command server: an operation failed');
@@ -119,9 +123,9 @@ export class OperationRegistry {
     }
   }
 
-  /** Returns the operation if a call of this size may start. @throws Busy */
+  /** Returns the operation if a call of this size may start. @throws BusyError */
   private findOperation(name: string, requestBytes: number): Operation {
-    this.running.throwIfFull(this.loaded.proto.name, requestBytes, this.streams.size);
+    this.running.throwIfTooManyCalls(this.loaded.proto.name, requestBytes, this.streams.size);
     const operation = this.operations.get(name);
     if (operation === undefined) throw new Error(`this process does not implement the operation ${name}`);
     return operation;

@@ -1,15 +1,15 @@
 import { status } from '@grpc/grpc-js';
 import { DomainError } from '@tracking/contracts';
 import { findFreePort, noMetrics, silentLogger } from '@tracking/testing';
-import { GenericClient } from '../../test/grpc/generic-client.ts';
+import { GrpcReflectionClient } from '../../test/grpc/generic-client.ts';
 import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
 import { GrpcServiceServer } from './grpc-service-server.ts';
 import { loadProto, SHIPMENTS_PROTO } from './service-protos.ts';
 
 describe('a tool that uses only server reflection', () => {
   let server: GrpcServiceServer;
-  let client: GenericClient;
-  let stranger: GenericClient;
+  let client: GrpcReflectionClient;
+  let stranger: GrpcReflectionClient;
 
   beforeAll(async () => {
     const address = `127.0.0.1:${await findFreePort()}`;
@@ -28,10 +28,10 @@ describe('a tool that uses only server reflection', () => {
       name,
       Object.fromEntries(rpcs.map(({ operation }) => [operation, answer(operation)])),
     ]);
-    server.serveOperations(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
+    server.setServedOperations(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
     await server.listenOnAddress();
-    client = new GenericClient(address, TEST_TOKEN);
-    stranger = new GenericClient(address);
+    client = new GrpcReflectionClient(address, TEST_TOKEN);
+    stranger = new GrpcReflectionClient(address);
   });
   afterAll(async () => {
     client.closeClient();
@@ -48,7 +48,7 @@ describe('a tool that uses only server reflection', () => {
   it.each(['Shipments', 'Events'])(
     'receives all of %s in one file, because imports would not be resolved',
     async (service) => {
-      expect(await client.listFileDescriptors(`tracking.v1.${service}`)).toHaveLength(1);
+      expect(await client.listProtoFileDescriptors(`tracking.v1.${service}`)).toHaveLength(1);
     },
   );
 

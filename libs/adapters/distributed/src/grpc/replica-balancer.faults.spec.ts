@@ -2,7 +2,12 @@ import dns from 'node:dns';
 import { jest } from '@jest/globals';
 import { eventually, findFreePort, RecordedMetrics } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
-import { THINGS_PROTO, type ThingsOperations, openGrpcChannel, startGrpcServer } from '../../test/grpc/grpc-subject.ts';
+import {
+  THINGS_PROTO,
+  type ThingsOperations,
+  openGrpcChannel,
+  startGrpcServerForTest,
+} from '../../test/grpc/grpc-subject.ts';
 import type { GrpcLimits } from './grpc-options.ts';
 
 jest.setTimeout(60_000);
@@ -23,10 +28,13 @@ describe('routed calls', () => {
 
   async function startReplica(name: string, linkPort?: number): Promise<Replica> {
     const port = await findFreePort();
-    const server = await startGrpcServer({ note: () => Promise.resolve(name) }, { address: `127.0.0.1:${port}` });
+    const server = await startGrpcServerForTest(
+      { note: () => Promise.resolve(name) },
+      { address: `127.0.0.1:${port}` },
+    );
     closing.push(() => server.closeServer());
     const link = await FaultyProxy.openFaultyLink(linkPort ?? (await findFreePort()), port);
-    closing.push(() => link.cutAllConnections());
+    closing.push(() => link.cutAndRefuseConnections());
     return { name, link };
   }
 
@@ -35,7 +43,7 @@ describe('routed calls', () => {
     const channel = openGrpcChannel(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`, { limits });
     closing.push(() => channel.closeChannel());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
-    const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
+    const { things } = channel.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
     return (key?: string) => things.note({ key }) as Promise<string>;
   }
   type Call = ReturnType<typeof openCaller>;
@@ -67,7 +75,7 @@ describe('routed calls', () => {
     const replicas = [await startReplica('one'), await startReplica('two'), await startReplica('three')];
     const call = openCaller(replicas.map(({ link }) => link.port));
     const before = await findReplicasOnceConnected(call, 3);
-    await replicas[0]!.link.cutAllConnections();
+    await replicas[0]!.link.cutAndRefuseConnections();
     const during = await findReplicas(call);
     for (const [key, replica] of before) {
       if (replica === 'one') expect(during.get(key)).not.toBe('one');
@@ -93,7 +101,7 @@ describe('routed calls', () => {
       );
       expect(await Promise.race([answer, waited])).toBe('two');
     });
-    replicas[0]!.link.releaseData();
+    replicas[0]!.link.deliverHeldBackData();
     expect(await stuck[0]).toBe('one');
     await eventually(async () => expect(await findReplicas(call)).toEqual(before));
   });
@@ -110,7 +118,10 @@ describe('routed calls', () => {
   it('use a replica whose address is added to the name of the service, and no longer one whose address is removed', async () => {
     const port = await findFreePort();
     for (const host of ['127.0.0.1', '127.0.0.2']) {
-      const server = await startGrpcServer({ note: () => Promise.resolve(host) }, { address: `${host}:${port}` });
+      const server = await startGrpcServerForTest(
+        { note: () => Promise.resolve(host) },
+        { address: `${host}:${port}` },
+      );
       closing.push(() => server.closeServer());
     }
     let hosts = ['127.0.0.1'];
@@ -121,7 +132,7 @@ describe('routed calls', () => {
     const channel = openGrpcChannel(`dns:///things.test:${port}`);
     closing.push(() => channel.closeChannel());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
-    const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
+    const { things } = channel.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
     const call = (key?: string) => things.note({ key }) as Promise<string>;
     await findReplicasOnceConnected(call, 1);
     hosts = ['127.0.0.1', '127.0.0.2'];
@@ -148,10 +159,10 @@ it('counts the running calls of all channels of a process in one gauge', async (
   const released = Promise.withResolvers<string>();
   const metrics = new RecordedMetrics();
   const port = await findFreePort();
-  const server = await startGrpcServer({ hold: () => released.promise }, { address: `127.0.0.1:${port}` });
+  const server = await startGrpcServerForTest({ hold: () => released.promise }, { address: `127.0.0.1:${port}` });
   const channels = [1, 2].map(() => openGrpcChannel(`dns:///127.0.0.1:${port}`, { metrics }));
   const calls = channels.map((channel) =>
-    channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS).things.hold(),
+    channel.createGrpcClientOperations<ThingsOperations>(THINGS_PROTO, LONG_MS).things.hold(),
   );
   expect(metrics.getMetricValue('command_channel_calls')).toBe(2);
   released.resolve('done');

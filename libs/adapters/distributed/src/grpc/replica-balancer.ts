@@ -4,7 +4,7 @@ import { computeRendezvousScore, monotonicMs } from '@tracking/resilience';
 /** Name of the load balancing policy in the service configuration of a channel. */
 const REPLICA_BALANCER_NAME = 'tracking_replicas';
 /** Metadata of a call that selects the replica. All callers send the calls with the same key to the same replica. */
-const ROUTING_KEY = 'routing-key';
+const REPLICA_ROUTING_METADATA_KEY = 'routing-key';
 /**
  * Milliseconds without a response after which a replica with running calls gets no further calls, as long as another
  * replica responds.
@@ -15,7 +15,7 @@ const MAX_REPLICA_SILENCE_MS = 1_000;
  * Milliseconds between two look-ups of the replicas' addresses, ± 20 %. A lost connection causes a look-up too. No
  * connection is lost when a replica is added, so that only these look-ups find it soon.
  */
-const LOOK_UP_INTERVAL_MS = 5_000;
+const REPLICA_LOOK_UP_INTERVAL_MS = 5_000;
 
 /** Metadata of a call that names its replica. If this replica is not ready, the call fails. */
 const REPLICA_NAME_KEY = 'replica-name';
@@ -46,7 +46,7 @@ export function createBalancingConfig(channelName: string): string {
 }
 
 export function setRoutingKey(metadata: Metadata, key: string): void {
-  metadata.set(ROUTING_KEY, key);
+  metadata.set(REPLICA_ROUTING_METADATA_KEY, key);
 }
 
 /** A replica of a service, with the calls that it has not answered. */
@@ -84,7 +84,7 @@ class Replica implements SelectedReplica {
   }
 
   /** Selects this replica for a call. */
-  pick(args: experimental.PickArgs): experimental.PickResult {
+  pickReplicaForCall(args: experimental.PickArgs): experimental.PickResult {
     const picked = this.pickUncounted(args);
     if (picked.pickResultType !== experimental.PickResultType.COMPLETE) return picked;
     let endRequest: ReturnType<typeof this.startRequest> | undefined;
@@ -117,11 +117,11 @@ class ReplicaPicker implements experimental.Picker {
 
   pick(args: experimental.PickArgs): experimental.PickResult {
     const [name] = args.metadata.get(REPLICA_NAME_KEY);
-    const [key] = args.metadata.get(ROUTING_KEY);
+    const [key] = args.metadata.get(REPLICA_ROUTING_METADATA_KEY);
     const picked =
       name !== undefined
         ? this.replicas.find((replica) => replica.name === name)?.pickUncounted(args)
-        : (key === undefined ? this.pickNextReplica() : this.selectReplicaOfKey(String(key)))?.pick(args);
+        : (key === undefined ? this.pickNextReplica() : this.selectReplicaOfKey(String(key)))?.pickReplicaForCall(args);
     return picked ?? new experimental.UnavailablePicker().pick(args);
   }
 
@@ -176,7 +176,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
   private channelName: string | undefined;
   private isUpdating = false;
   private lastError = 'no connection was attempted';
-  private lookUpTimer = this.scheduleLookUp();
+  private lookUpTimer = this.scheduleReplicaLookUp();
 
   constructor(private readonly channel: experimental.ChannelControlHelper) {}
 
@@ -198,7 +198,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     this.replicas = new Map(
       endpoints.value.map((endpoint): [string, Replica] => {
         const name = experimental.endpointToString(endpoint);
-        return [name, former.get(name) ?? this.connect(name, endpoint, options, note)];
+        return [name, former.get(name) ?? this.connectToReplica(name, endpoint, options, note)];
       }),
     );
     for (const [name, { balancer }] of former) if (!this.replicas.has(name)) balancer.destroy();
@@ -227,15 +227,15 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     return REPLICA_BALANCER_NAME;
   }
 
-  private scheduleLookUp(): NodeJS.Timeout {
-    const delayMs = LOOK_UP_INTERVAL_MS * (0.8 + 0.4 * Math.random());
+  private scheduleReplicaLookUp(): NodeJS.Timeout {
+    const delayMs = REPLICA_LOOK_UP_INTERVAL_MS * (0.8 + 0.4 * Math.random());
     return setTimeout(() => {
-      this.lookUpTimer = this.scheduleLookUp();
+      this.lookUpTimer = this.scheduleReplicaLookUp();
       this.channel.requestReresolution();
     }, delayMs).unref();
   }
 
-  private connect(
+  private connectToReplica(
     name: string,
     endpoint: experimental.Endpoint,
     options: Parameters<experimental.LoadBalancer['updateAddressList']>[2],

@@ -1,4 +1,4 @@
-import { Busy } from '@tracking/ports';
+import { BusyError } from '@tracking/ports';
 import type { GrpcLimits } from './grpc-options.ts';
 
 /** Running calls of a client or a server, limited by their number and by the bytes of their requests. */
@@ -17,17 +17,17 @@ export class RunningGrpcCalls {
    * @param service name of the called service, for operators
    * @param requestBytes size of the call's request
    * @param others number of calls that are counted elsewhere
-   * @throws Busy
+   * @throws BusyError
    */
-  throwIfFull(service: string, requestBytes: number, others = 0): void {
+  throwIfTooManyCalls(service: string, requestBytes: number, others = 0): void {
     const { maxCalls, maxRunningBytes } = this.limits;
     const hasTooManyBytes = this.bytes > 0 && this.bytes + requestBytes > maxRunningBytes;
     if (hasTooManyBytes || this.calls.size + others >= maxCalls)
-      throw new Busy(service, 'too many calls between services are running; retry later');
+      throw new BusyError(service, 'too many calls between services are running; retry later');
   }
 
   /** Counts a call until it settles. Settles like the call. */
-  async countGrpcCall<T>(call: Promise<T>, requestBytes: number): Promise<T> {
+  async countRunningGrpcCall<T>(call: Promise<T>, requestBytes: number): Promise<T> {
     this.calls.add(call);
     this.bytes += requestBytes;
     try {
@@ -39,7 +39,7 @@ export class RunningGrpcCalls {
   }
 
   /** Resolves when all calls that run now have settled. */
-  async waitUntilSettled(): Promise<void> {
+  async waitForRunningGrpcCalls(): Promise<void> {
     await Promise.allSettled(this.calls);
   }
 }

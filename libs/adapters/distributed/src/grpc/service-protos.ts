@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { loadSync, type MethodDefinition, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
-import { DomainError, type FieldError, PreconditionFailed } from '@tracking/contracts';
-import { Busy, type RequestOrigin, Unavailable } from '@tracking/ports';
+import { DomainError, type FieldError, PreconditionFailedError } from '@tracking/contracts';
+import { BusyError, type CausingRequest, UnavailableError } from '@tracking/ports';
 
 /** The operations of a process: a .proto file with a gRPC service for each part. */
 export interface ServiceProto {
@@ -45,9 +45,9 @@ export interface LoadedProto {
   readonly definition: PackageDefinition;
   /** The rpc of {@link CALLS_SERVICE}. */
   readonly callStream: MethodDefinition<CallBatch, AnswerBatch>;
-  readonly parts: readonly LoadedServicePart[];
+  readonly parts: readonly LoadedProtoServicePart[];
 }
-export interface LoadedServicePart {
+export interface LoadedProtoServicePart {
   /** Name of the part, such as `Endpoints`. */
   readonly service: string;
   /** Name of the part in TypeScript, such as `endpoints`. */
@@ -76,14 +76,14 @@ type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 /** Loads a .proto file. @throws Error if it is invalid */
 export function loadProto(proto: ServiceProto): LoadedProto {
   const definition = loadSync(proto.path, { keepCase: true });
-  const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedServicePart[] => {
+  const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedProtoServicePart[] => {
     // Entries with a `format` are messages, not services.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
     if (service === CALLS_SERVICE) return [];
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, rpc]) => {
       const { requestType, responseStream, requestSerialize, requestDeserialize } = rpc;
-      const fields = readMessageFields(requestType.type as DescriptorProto, definition);
+      const fields = readProtoMessageFields(requestType.type as DescriptorProto, definition);
       const isCommand = fields.has('id');
       return {
         method,
@@ -116,7 +116,7 @@ interface DescriptorProto {
   readonly field: readonly { readonly name: string; readonly type: string; readonly typeName: string }[];
 }
 
-function readMessageFields({ field: fields }: DescriptorProto, definition: PackageDefinition): MessageFields {
+function readProtoMessageFields({ field: fields }: DescriptorProto, definition: PackageDefinition): MessageFields {
   const messageNamed = (typeName: string) => {
     const [, message] = Object.entries(definition).find(([path]) => path.endsWith(`.${typeName}`)) ?? [];
     return message?.type as DescriptorProto;
@@ -147,7 +147,7 @@ interface EngineFailure {
 }
 
 /** The message `Answer`, the result of any operation. It has one field, or none if the operation returns nothing. */
-export interface AnswerMessage {
+export interface OperationAnswerMessage {
   readonly json?: string;
   readonly refused?: RefusedCallAnswer;
   readonly unavailable?: EngineFailure;
@@ -166,11 +166,11 @@ export interface CallMessage {
   /** Name of the rpc in log lines. */
   readonly method: string;
   readonly request: Buffer;
-  readonly origin?: Partial<RequestOrigin>;
+  readonly origin?: Partial<CausingRequest>;
 }
 /** Answers that are sent together over a stream. */
 export interface AnswerBatch {
-  readonly answers?: readonly { readonly id: number; readonly answer?: AnswerMessage }[];
+  readonly answers?: readonly { readonly id: number; readonly answer?: OperationAnswerMessage }[];
   /** Ids of calls that were not started. */
   readonly refused?: readonly number[];
   /** True if the service starts no further calls. */
@@ -182,7 +182,7 @@ export function toRequestMessage(request: object, fields: MessageFields): Reques
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
     const field = name === 'json' ? undefined : fields.get(name);
-    return field === 'text' ? isWellFormedText(value) : field !== undefined && isTextMessage(value, field);
+    return field === 'text' ? isWellFormedText(value) : field !== undefined && isMessageOfTextFields(value, field);
   };
   const rest = Object.fromEntries(entries.filter((entry) => !fits(entry)));
   return { ...Object.fromEntries(entries.filter(fits)), json: JSON.stringify(rest) };
@@ -193,47 +193,47 @@ function isWellFormedText(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-function isTextMessage(value: unknown, fields: ReadonlySet<string>): boolean {
+function isMessageOfTextFields(value: unknown, fields: ReadonlySet<string>): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).every(([name, text]) => isWellFormedText(text) && fields.has(name));
 }
 
 /** Reads the request from its gRPC message. @throws SyntaxError if `json` is invalid */
-export function parseRequest({ json, ...fields }: RequestMessage): object {
+export function parseGrpcRequest({ json, ...fields }: RequestMessage): object {
   // gRPC sets `json` to an empty text if the sender left the field out.
   return { ...(json ? (JSON.parse(json) as object) : {}), ...fields };
 }
 
-export function toAnswerMessage(answer: unknown): AnswerMessage {
+export function toAnswerMessage(answer: unknown): OperationAnswerMessage {
   return answer === undefined ? {} : { json: JSON.stringify(answer) };
 }
 
 /** Returns the error message for the caller; undefined if the service must not reveal its details. */
-export function toErrorMessage(error: unknown): AnswerMessage | undefined {
+export function toErrorAnswerMessage(error: unknown): OperationAnswerMessage | undefined {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
-    const version = error instanceof PreconditionFailed ? error.version : null;
+    const version = error instanceof PreconditionFailedError ? error.version : null;
     return { refused: { code, message, details, ...(version !== null && { version }) } };
   }
-  if (!(error instanceof Unavailable)) return undefined;
+  if (!(error instanceof UnavailableError)) return undefined;
   const absence = { engine: error.engine, message: error.reason };
-  return error instanceof Busy ? { busy: absence } : { unavailable: absence };
+  return error instanceof BusyError ? { busy: absence } : { unavailable: absence };
 }
 
 /**
  * Returns the result in an answer. @throws the error that the service sent, or a plain Error if the service keeps its
  * details private
  */
-export function parseAnswerMessage({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
+export function parseAnswerMessage({ json, refused, unavailable, busy, failed }: OperationAnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
   if (refused !== undefined) throw toDomainError(refused);
-  if (unavailable !== undefined) throw new Unavailable(unavailable.engine, unavailable.message);
-  if (busy !== undefined) throw new Busy(busy.engine, busy.message);
+  if (unavailable !== undefined) throw new UnavailableError(unavailable.engine, unavailable.message);
+  if (busy !== undefined) throw new BusyError(busy.engine, busy.message);
   if (failed !== undefined) throw new Error(failed);
   return undefined;
 }
 
 function toDomainError({ code, message, details = [], version }: RefusedCallAnswer): DomainError {
-  if (code === 'precondition_failed') return new PreconditionFailed(version ?? null);
+  if (code === 'precondition_failed') return new PreconditionFailedError(version ?? null);
   return new DomainError(code as DomainError['code'], message, details);
 }

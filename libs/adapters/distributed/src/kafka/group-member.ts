@@ -5,7 +5,7 @@ import {
   type Logger,
   type Metrics,
   createRetryCounter,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
 import {
@@ -14,11 +14,11 @@ import {
   type KafkaClient,
   type KafkaLimits,
   METADATA_MAX_AGE_MS,
-  describeReason,
-  RetryReporter,
+  describeKafkaFailure,
+  RetryLogger,
   rejectAfterTimeout,
 } from './kafka-client.ts';
-import { setMemberIdentity, type MemberIdentity } from './kafkajs-patches.ts';
+import { makeConsumerReuseMemberId, type MemberIdentity } from './kafkajs-patches.ts';
 import { OffsetCommits, PartitionWork, toReceivedMessage } from './partition-work.ts';
 
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_000 };
@@ -36,7 +36,7 @@ const CONCURRENT_PARTITIONS = 128;
 const UNKNOWN_MEMBER_ERROR_TYPE = 'UNKNOWN_MEMBER_ID';
 const HEARTBEAT_CHECK_INTERVAL_MS = 1_000;
 
-interface GroupMembership {
+interface KafkaGroupMemberSettings {
   /** Name of the topic that the caller uses. The prefixed name is used in the cluster. */
   readonly topic: string;
   readonly clusterTopic: string;
@@ -47,7 +47,7 @@ interface GroupMembership {
 }
 
 interface GroupMemberOptions {
-  readonly membership: GroupMembership;
+  readonly membership: KafkaGroupMemberSettings;
   createKafkaClient(): KafkaClient;
   /** Pings the broker. Rejects if it does not respond. */
   pingBroker(): Promise<unknown>;
@@ -61,23 +61,23 @@ interface GroupMemberOptions {
  * fetches nothing from that broker and sends no heartbeat. So a partition is paused after `pausePartitionAfterMs` in a
  * handler: the other partitions are served, and the member stays in the group, however long the handler takes.
  */
-export class GroupMember {
+export class KafkaGroupMember {
   /** Messages that are being handled, by partition. */
   private readonly inHand = new Map<number, PartitionWork>();
   private consumer: Consumer | undefined;
   /** Commits of the current consumer. */
-  private commits = new OffsetCommits(() => Promise.reject(new Unavailable(ENGINE_NAME, 'there is no consumer')));
+  private commits = new OffsetCommits(() => Promise.reject(new UnavailableError(ENGINE_NAME, 'there is no consumer')));
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
   /** Group identity that the current consumer uses. */
   private identity: MemberIdentity = { id: '', leaves: false };
   /** Member id at the last assignment of partitions; empty before the first. */
   private assignedAs = '';
-  private readonly membership: GroupMembership;
+  private readonly membership: KafkaGroupMemberSettings;
   private readonly limits: KafkaLimits;
   private readonly countRetry: CountRetry;
   private readonly heartbeats: HeartbeatMonitor;
-  private readonly reporter: RetryReporter;
+  private readonly reporter: RetryLogger;
 
   constructor(private readonly options: GroupMemberOptions) {
     const { membership, limits, logger, metrics, pingBroker } = options;
@@ -86,7 +86,7 @@ export class GroupMember {
     this.countRetry = createRetryCounter(metrics);
     this.heartbeats = new HeartbeatMonitor(limits.sessionTimeoutMs, pingBroker);
     const { topic } = membership;
-    this.reporter = new RetryReporter('message broker: a consumer crashed; starting a new one', { topic }, logger);
+    this.reporter = new RetryLogger('message broker: a consumer crashed; starting a new one', { topic }, logger);
   }
 
   /** True if the group received no heartbeat for so long that it may have reassigned the partitions. */
@@ -95,7 +95,7 @@ export class GroupMember {
   }
 
   /** Runs until `leaving` aborts and started batches are done. A crashed consumer is replaced. */
-  async runUntilLeft(): Promise<void> {
+  async consumeUntilLeavingGroup(): Promise<void> {
     const { leaving } = this.membership;
     while (!leaving.aborted) {
       // The promise rejects only if `leaving` aborts. The pauses between consumers start from the shortest again when a
@@ -107,7 +107,7 @@ export class GroupMember {
   }
 
   /** Leaves the group immediately, without waiting for started batches. */
-  destroyMember(): void {
+  leaveGroupImmediately(): void {
     this.client?.destroyKafkaClient();
   }
 
@@ -120,7 +120,7 @@ export class GroupMember {
       await this.joinGroup(client);
     } catch (error) {
       this.countRetry('consuming');
-      this.reporter.reportRetryFailure(describeReason(error));
+      this.reporter.reportRetryFailure(describeKafkaFailure(error));
       for (const work of this.inHand.values()) work.preventOffsetCommits();
       if (this.assignedAs === '') throw error;
     } finally {
@@ -145,7 +145,7 @@ export class GroupMember {
       allowAutoTopicCreation: false,
       partitionAssigners: [
         (config) => {
-          setMemberIdentity(identity, config.cluster, destroyed);
+          makeConsumerReuseMemberId(identity, config.cluster, destroyed);
           return PartitionAssigners.roundRobin(config);
         },
       ],
@@ -160,7 +160,7 @@ export class GroupMember {
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
       consumer.on(consumer.events.HEARTBEAT, () => this.reportConsumerSuccess());
-      endWatch = this.heartbeats.watchHeartbeats(() => crash(new Unavailable(ENGINE_NAME, 'silent')));
+      endWatch = this.heartbeats.watchHeartbeats(() => crash(new UnavailableError(ENGINE_NAME, 'silent')));
       this.crash = crash;
       this.startConsumer(consumer).catch(crash);
     }).finally(() => endWatch());
@@ -205,7 +205,8 @@ export class GroupMember {
     // Unhandled messages are not marked as read. They are fetched again after the current batch.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const { commits } = this;
-    const commit = (of: number, offset: string): Promise<void> => commits.addOffset(of, offset, () => !work.isFenced);
+    const commit = (of: number, offset: string): Promise<void> =>
+      commits.addOffsetToCommit(of, offset, () => !work.isFenced);
     const messages = batch.messages.map((message) => toReceivedMessage(topic, partition, message));
     // The code does not use `seek`, whose offset would outlive the assignment and skip messages that this member may no
     // longer handle.
@@ -231,14 +232,14 @@ export class GroupMember {
     );
     await rejectAfterTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
       // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
-      if (describeReason(error) === UNKNOWN_MEMBER_ERROR_TYPE && assignedAs === this.assignedAs)
-        this.reportConsumerFailure(error);
+      if (describeKafkaFailure(error) === UNKNOWN_MEMBER_ERROR_TYPE && assignedAs === this.assignedAs)
+        this.endFailedConsumer(error);
       throw error;
     });
   }
 
   /** Ends the consumer. The next one starts at the committed offsets. */
-  private reportConsumerFailure(reason: unknown): void {
+  private endFailedConsumer(reason: unknown): void {
     for (const work of this.inHand.values()) work.preventOffsetCommits();
     this.crash(reason);
   }
@@ -247,7 +248,7 @@ export class GroupMember {
     const { partition } = work;
     this.inHand.delete(partition);
     try {
-      work.fetchNextMessages();
+      work.allowFetchOfNextMessages();
       // Resumes the partition, because the current consumer may have paused it.
       this.consumer?.resume([{ topic: this.membership.clusterTopic, partitions: [partition] }]);
     } catch {

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { Logger } from '@tracking/ports';
-import { LostResponseCounter, RetryReporter } from './kafka-client.ts';
+import { LostResponseCounter, RetryLogger } from './kafka-client.ts';
 
 describe('LostResponseCounter', () => {
   beforeEach(() => void jest.useFakeTimers());
@@ -26,7 +26,7 @@ describe('LostResponseCounter', () => {
 
 describe('RetryReporter', () => {
   let lines: string[];
-  let reporter: RetryReporter;
+  let reporter: RetryLogger;
   beforeEach(() => {
     jest.useFakeTimers();
     lines = [];
@@ -34,7 +34,7 @@ describe('RetryReporter', () => {
       lines.push([level, text, ...Object.values(fields)].join(' '));
     };
     const logger: Logger = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
-    reporter = new RetryReporter('sent again', { topic: 'events' }, logger);
+    reporter = new RetryLogger('sent again', { topic: 'events' }, logger);
   });
   afterEach(() => void jest.useRealTimers());
 

@@ -9,7 +9,7 @@ import {
   type RetryOptions,
 } from 'kafkajs';
 import { LRUCache } from 'lru-cache';
-import { type Logger, Unavailable } from '@tracking/ports';
+import { type Logger, UnavailableError } from '@tracking/ports';
 import {
   patchKafkaConnections,
   patchKafkaConsumerGroups,
@@ -59,7 +59,7 @@ const LOST_RESPONSES_WINDOW_MS = 10_000;
  */
 const LOST_RESPONSES_THRESHOLD = 3;
 const REPEATED_LOG_INTERVAL_MS = 30_000;
-const MAX_REMEMBERED_MESSAGES = 100;
+const MAX_REMEMBERED_LOG_MESSAGES = 100;
 /** Milliseconds of continuous failures before the log gets a warning. Most brokers restart within this time. */
 const FAILURE_WARNING_DELAY_MS = 60_000;
 export const ENGINE_NAME = 'message broker';
@@ -91,9 +91,9 @@ export interface KafkaOptions {
 }
 
 export interface KafkaLimits {
-  /** Milliseconds after which an unacknowledged `publish` fails with `Unavailable`. */
+  /** Milliseconds after which an unacknowledged `publishMessages` fails with `UnavailableError`. */
   readonly publishTimeoutMs: number;
-  /** Maximum number of unacknowledged messages of a topic. Further calls of `publish` throw `Busy`. */
+  /** Maximum number of unacknowledged messages of a topic. Further calls of `publishMessages` throw `BusyError`. */
   readonly maxWaiting: number;
   /** Maximum bytes of unacknowledged messages of a topic. One call may exceed it. */
   readonly maxWaitingBytes: number;
@@ -213,11 +213,11 @@ export class LostResponseCounter {
 
 /**
  * Creates a logger for kafkajs that omits details such as stacks, requests and members. It logs each message at most
- * once in 30 s, because kafkajs repeats its messages at every attempt. `RetryReporter` reports the outcome of the
+ * once in 30 s, because kafkajs repeats its messages at every attempt. `RetryLogger` reports the outcome of the
  * retries.
  */
 export function createKafkaLogCreator(logger: Logger): logCreator {
-  const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: REPEATED_LOG_INTERVAL_MS });
+  const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_LOG_MESSAGES, ttl: REPEATED_LOG_INTERVAL_MS });
   return () =>
     ({ namespace, log }) => {
       if (logged.has(log.message) || log.message.endsWith(CLIENT_DESTROYED_MESSAGE)) return;
@@ -231,7 +231,7 @@ export function createKafkaLogCreator(logger: Logger): logCreator {
 }
 
 /** Logs the first failure of a retried operation, a warning if failures continue, and its success. */
-export class RetryReporter {
+export class RetryLogger {
   private since: number | undefined;
   private hasWarned = false;
 
@@ -249,18 +249,18 @@ export class RetryReporter {
     this.since ??= now;
     if (!this.hasWarned && (isFault || now - this.since > FAILURE_WARNING_DELAY_MS)) {
       this.hasWarned = true;
-      this.logger.warn({ ...this.fields, reason, ...this.createDurationFields(now) }, this.what);
+      this.logger.warn({ ...this.fields, reason, ...this.createDurationLogFields(now) }, this.what);
     } else if (isNew) this.logger.info({ ...this.fields, reason }, this.what);
   }
 
   reportRetrySuccess(): void {
     if (this.since === undefined) return;
-    this.logger.info({ ...this.fields, ...this.createDurationFields(performance.now()) }, `${this.what}: over`);
+    this.logger.info({ ...this.fields, ...this.createDurationLogFields(performance.now()) }, `${this.what}: over`);
     this.since = undefined;
     this.hasWarned = false;
   }
 
-  private createDurationFields(now: number): { readonly seconds: number } {
+  private createDurationLogFields(now: number): { readonly seconds: number } {
     return { seconds: Math.round((now - (this.since ?? now)) / 1_000) };
   }
 }
@@ -275,22 +275,22 @@ interface KafkaJsError {
 }
 
 /** Returns the failure as one word, such as `ECONNREFUSED`, because messages of the driver contain addresses. */
-export function describeReason(error: unknown): string {
-  if (error instanceof Unavailable) return error.message;
+export function describeKafkaFailure(error: unknown): string {
+  if (error instanceof UnavailableError) return error.message;
   if (typeof error !== 'object' || error === null) return 'unknown';
   const { cause, type, code, name, errors }: KafkaJsError = error;
   for (const word of [type, code]) if (typeof word === 'string') return word;
-  if (errors !== undefined && errors.length > 0) return describeReason(errors[0]);
-  return cause === undefined || cause === null || cause === error ? String(name) : describeReason(cause);
+  if (errors !== undefined && errors.length > 0) return describeKafkaFailure(errors[0]);
+  return cause === undefined || cause === null || cause === error ? String(name) : describeKafkaFailure(cause);
 }
 
 /**
  * Settles like `work` if `work` settles in time and before the signal aborts. A later result is ignored.
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function rejectAfterTimeout<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const giveUp = (reason: string) => late.reject(new Unavailable(ENGINE_NAME, reason));
+  const giveUp = (reason: string) => late.reject(new UnavailableError(ENGINE_NAME, reason));
   const onAbort = () => giveUp('closed');
   const timer = setTimeout(giveUp, Math.max(ms, 0), 'the brokers did not respond in time');
   signal?.addEventListener('abort', onAbort);

@@ -3,14 +3,14 @@ import {
   type BatchHandler,
   type ConsumeOptions,
   type Logger,
-  type Message,
+  type BrokerMessage,
   type MessageBroker,
   type Metrics,
   type TopicSpec,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { GroupMember } from './group-member.ts';
+import { KafkaGroupMember } from './group-member.ts';
 import {
   DEFAULT_KAFKA_LIMITS,
   UNLIMITED_KAFKA_RETRY_OPTIONS,
@@ -21,7 +21,7 @@ import {
   createKafkaLogCreator,
   type KafkaOptions,
   LostResponseCounter,
-  describeReason,
+  describeKafkaFailure,
   rejectAfterTimeout,
 } from './kafka-client.ts';
 import { TopicProducer } from './topic-producer.ts';
@@ -46,7 +46,7 @@ export class KafkaMessageBroker implements MessageBroker {
   private readonly lost = new LostResponseCounter();
   private readonly topics: KafkaTopics;
   private readonly producers = new Map<string, TopicProducer>();
-  private readonly members = new Map<GroupMember, Promise<void>>();
+  private readonly members = new Map<KafkaGroupMember, Promise<void>>();
   private readonly closing = new AbortController();
 
   constructor(private readonly options: KafkaMessageBrokerOptions) {
@@ -54,12 +54,15 @@ export class KafkaMessageBroker implements MessageBroker {
     this.prefix = options.topicPrefix ?? '';
     this.logs = createKafkaLogCreator(options.logger);
     this.topics = new KafkaTopics(
-      () => this.createClient(LIMITED_KAFKA_RETRY_OPTIONS),
+      () => this.createKafkaClient(LIMITED_KAFKA_RETRY_OPTIONS),
       this.limits.adminTimeoutMs,
       options,
     );
-    options.metrics.gauge('message_broker_waiting', 'Messages that the broker has not acknowledged yet.', [], () =>
-      [...this.producers.values()].reduce((sum, producer) => sum + producer.depth, 0),
+    options.metrics.createGauge(
+      'message_broker_waiting',
+      'Messages that the broker has not acknowledged yet.',
+      [],
+      () => [...this.producers.values()].reduce((sum, producer) => sum + producer.depth, 0),
     );
   }
 
@@ -68,18 +71,18 @@ export class KafkaMessageBroker implements MessageBroker {
     await this.topics.ensureTopicsExist(topics.map((topic) => ({ ...topic, name: this.prefix + topic.name })));
   }
 
-  async publish(topic: string, messages: readonly Message[]): Promise<void> {
+  async publishMessages(topic: string, messages: readonly BrokerMessage[]): Promise<void> {
     this.throwIfClosed();
     if (messages.length === 0) return;
     let producer = this.producers.get(topic);
     if (producer === undefined) {
-      const createKafkaClient = () => this.createClient(LIMITED_KAFKA_RETRY_OPTIONS);
+      const createKafkaClient = () => this.createKafkaClient(LIMITED_KAFKA_RETRY_OPTIONS);
       const { limits, options } = this;
       const clusterTopic = this.prefix + topic;
       producer = new TopicProducer({ topic, clusterTopic, createKafkaClient, limits, logger: options.logger });
       this.producers.set(topic, producer);
     }
-    await producer.publish(messages);
+    await producer.publishMessages(messages);
   }
 
   async consume({ topic, group, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
@@ -93,41 +96,41 @@ export class KafkaMessageBroker implements MessageBroker {
       leaving: AbortSignal.any([signal, this.closing.signal]),
     };
     const { logger, metrics } = this.options;
-    const member = new GroupMember({
+    const member = new KafkaGroupMember({
       membership,
-      createKafkaClient: () => this.createClient(UNLIMITED_KAFKA_RETRY_OPTIONS),
+      createKafkaClient: () => this.createKafkaClient(UNLIMITED_KAFKA_RETRY_OPTIONS),
       pingBroker: () => this.topics.readEndOffsets(membership.clusterTopic),
       limits: this.limits,
       logger,
       metrics,
     });
-    const over = member.runUntilLeft().finally(() => this.members.delete(member));
+    const over = member.consumeUntilLeavingGroup().finally(() => this.members.delete(member));
     this.members.set(member, over);
     await over;
   }
 
-  async countPublished(topic: string): Promise<readonly number[]> {
+  async countPublishedMessages(topic: string): Promise<readonly number[]> {
     this.throwIfClosed();
     return this.topics.readEndOffsets(this.prefix + topic);
   }
 
   /**
    * Checks the cluster and the connections and consumers of this process.
-   * @throws Unavailable if the cluster does not respond, connections break, or a consumer is not a member of its group
+   * @throws UnavailableError if the cluster does not respond, connections break, or a consumer is not a member of its group
    */
   async checkHealth(topic: string): Promise<void> {
-    await this.countPublished(topic);
+    await this.countPublishedMessages(topic);
     if (this.lost.exceedThreshold)
-      throw new Unavailable(ENGINE_NAME, 'connections to the brokers break repeatedly; check the network');
+      throw new UnavailableError(ENGINE_NAME, 'connections to the brokers break repeatedly; check the network');
     for (const member of this.members.keys()) {
       if (member.isOutOfGroup)
-        throw new Unavailable(ENGINE_NAME, 'a consumer of this process is not a member of its group');
+        throw new UnavailableError(ENGINE_NAME, 'a consumer of this process is not a member of its group');
     }
   }
 
   async readConsumerLag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
-    return this.topics.readLag(this.prefix + topic, this.prefix + group);
+    return this.topics.readConsumerLag(this.prefix + topic, this.prefix + group);
   }
 
   async close(): Promise<void> {
@@ -137,16 +140,16 @@ export class KafkaMessageBroker implements MessageBroker {
     await rejectAfterTimeout(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
       this.options.logger.warn({}, 'message broker: closed with unfinished messages, which will be delivered again');
     });
-    for (const member of this.members.keys()) member.destroyMember();
+    for (const member of this.members.keys()) member.leaveGroupImmediately();
   }
 
-  private createClient(retry: RetryOptions): KafkaClient {
+  private createKafkaClient(retry: RetryOptions): KafkaClient {
     const { options: cluster, limits, logs, lost } = this;
     return new KafkaClient({ cluster, limits, retry, logs, lost });
   }
 
   private throwIfClosed(): void {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
+    if (this.closing.signal.aborted) throw new UnavailableError(ENGINE_NAME, 'closed');
   }
 }
 
@@ -193,7 +196,7 @@ class KafkaTopics {
         await admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: topic.partitions }] });
         changed.push(topic);
       } catch (error) {
-        if (describeReason(error) !== ALTER_REFUSED_ERROR_TYPE) throw error;
+        if (describeKafkaFailure(error) !== ALTER_REFUSED_ERROR_TYPE) throw error;
         const fields = { topic: topic.name, partitions: count, wanted: topic.partitions };
         this.options.logger.warn(fields, 'message broker: the user may not add partitions to the topic');
       }
@@ -207,7 +210,7 @@ class KafkaTopics {
     return [...ends].sort((a, b) => a.partition - b.partition).map(({ high }) => Number(high));
   }
 
-  async readLag(topic: string, groupId: string): Promise<number> {
+  async readConsumerLag(topic: string, groupId: string): Promise<number> {
     return this.queryCluster(async (admin) => {
       const [ends, [committed]] = await Promise.all([
         admin.fetchTopicOffsets(topic),
@@ -249,7 +252,7 @@ class KafkaTopics {
     } catch (error) {
       connection.client.destroyKafkaClient();
       if (this.connection === connection) this.connection = undefined;
-      throw error instanceof Unavailable ? error : new Unavailable(ENGINE_NAME, describeReason(error));
+      throw error instanceof UnavailableError ? error : new UnavailableError(ENGINE_NAME, describeKafkaFailure(error));
     } finally {
       over.abort();
     }

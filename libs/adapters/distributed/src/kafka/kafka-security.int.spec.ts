@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
-import { Unavailable, type Logger } from '@tracking/ports';
-import { createAuthority, eventually, issueCertificate, noMetrics } from '@tracking/testing';
-import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
-import { MessageLedger, createMessage } from '../../test/kafka/ledger.ts';
+import { UnavailableError, type Logger } from '@tracking/ports';
+import { createCertificateAuthority, eventually, issueCertificate, noMetrics } from '@tracking/testing';
+import { KafkaTestNode } from '../../test/kafka/kafka-engine.ts';
+import { MessageLossChecker, createMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaOptions } from './kafka-client.ts';
 
@@ -21,18 +21,18 @@ if (enginesDir === undefined || enginesDir === '') {
 }
 
 function guarded(engines: string): void {
-  const authority = createAuthority();
+  const authority = createCertificateAuthority();
   const logged: string[] = [];
   const keep = (fields: object, text: string) => void logged.push(JSON.stringify([fields, text]));
   const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep };
-  let engine: KafkaEngine;
+  let engine: KafkaTestNode;
   let broker: KafkaMessageBroker | undefined;
 
   beforeAll(async () => {
     const { cert, key } = issueCertificate({ issuer: authority });
     const line = (pem: string) => pem.trim().replaceAll('\n', '\\n');
     const users = `username="node" password="node" user_node="node" user_app="${PASSWORD}"`;
-    engine = await KafkaEngine.startEngine(engines, [
+    engine = await KafkaTestNode.startEngine(engines, [
       'listener.security.protocol.map=PLAINTEXT:SASL_SSL,CONTROLLER:PLAINTEXT',
       'sasl.enabled.mechanisms=PLAIN',
       'sasl.mechanism.inter.broker.protocol=PLAIN',
@@ -93,10 +93,10 @@ function guarded(engines: string): void {
   }
 
   it('accepts clients that have the password and trust the authority', async () => {
-    const ledger = new MessageLedger();
+    const ledger = new MessageLossChecker();
     const kafka = open(PASSWORD, { ca: authority.cert });
     await kafka.ensureTopics([{ name: 'guarded', partitions: 1, retentionMs: 60_000 }]);
-    await kafka.publish('guarded', [createMessage('a', 1)]);
+    await kafka.publishMessages('guarded', [createMessage('a', 1)]);
     const stop = new AbortController();
     const over = kafka.consume({ topic: 'guarded', group: 'group', signal: stop.signal }, ledger.receive);
     await eventually(() => expect(ledger.deliveries).toEqual(['a#1']), { deadlineMs: 20_000 });
@@ -116,7 +116,7 @@ function guarded(engines: string): void {
     await kafka.ensureTopics([{ name: topic, partitions: 2, retentionMs: 60_000 }]);
     const fields = { topic, partitions: 1, wanted: 2 };
     expect(warnings).toEqual([[fields, 'message broker: the user may not add partitions to the topic']]);
-    expect(await kafka.countPublished(topic)).toHaveLength(1);
+    expect(await kafka.countPublishedMessages(topic)).toHaveLength(1);
   });
 
   it('names the reason why a topic cannot be created', async () => {
@@ -131,10 +131,10 @@ function guarded(engines: string): void {
   ])('is unavailable to a client %s, and no secret is logged', async (_who, password, tls) => {
     const kafka = open(password, tls);
     const asking = kafka.ensureTopics([{ name: 'other', partitions: 1, retentionMs: 60_000 }]);
-    const publishing = kafka.publish('guarded', [createMessage('a', 2)]);
+    const publishing = kafka.publishMessages('guarded', [createMessage('a', 2)]);
     for (const refused of await Promise.allSettled([asking, publishing])) {
       const reason: unknown = refused.status === 'rejected' ? refused.reason : undefined;
-      expect(reason).toBeInstanceOf(Unavailable);
+      expect(reason).toBeInstanceOf(UnavailableError);
       logged.push(String(reason));
     }
     expect(logged.filter((text) => text.includes(PASSWORD) || text.includes(WRONG))).toEqual([]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import kafkajs, { Kafka, logLevel } from 'kafkajs';
-import { Busy, Unavailable, type BatchHandler, type Logger } from '@tracking/ports';
+import { BusyError, UnavailableError, type BatchHandler, type Logger } from '@tracking/ports';
 import { rejectAfterDeadline, eventually, findFreePort, noMetrics, silentLogger } from '@tracking/testing';
 import { waitPastConsumerSession } from '../../test/kafka/slow-handler.ts';
 import {
@@ -11,9 +11,9 @@ import {
   PRODUCE_API_KEY,
   SYNC_GROUP_API_KEY,
 } from '../../test/kafka/cutting-proxy.ts';
-import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
+import { KafkaTestNode } from '../../test/kafka/kafka-engine.ts';
 import { openKafkaBroker } from '../../test/kafka/kafka-subject.ts';
-import { MessageLedger, createMessage } from '../../test/kafka/ledger.ts';
+import { MessageLossChecker, createMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaLimits } from './kafka-client.ts';
 
@@ -41,7 +41,7 @@ function faults(engines: string): void {
 
   let topic: string;
   let group: string;
-  let ledger: MessageLedger;
+  let ledger: MessageLossChecker;
   let stop: AbortController;
   let consuming: Promise<void>[];
   let brokers: readonly string[];
@@ -51,7 +51,7 @@ function faults(engines: string): void {
     topic = `topic-${randomUUID()}`;
     group = `group-${randomUUID()}`;
     stop = new AbortController();
-    ledger = new MessageLedger(stop.signal);
+    ledger = new MessageLossChecker(stop.signal);
     consuming = [];
   });
   afterEach(async () => {
@@ -80,14 +80,14 @@ function faults(engines: string): void {
   };
 
   describe('cut connections', () => {
-    let engine: KafkaEngine;
+    let engine: KafkaTestNode;
     let proxy: CuttingProxy;
     beforeAll(async () => {
       const [nodePort, proxyPort] = [await findFreePort(), await findFreePort()];
       proxy = new CuttingProxy(proxyPort, nodePort);
       await proxy.listenOnFreePort();
       const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${proxyPort}`;
-      engine = await KafkaEngine.startEngine(engines, [advertised], nodePort);
+      engine = await KafkaTestNode.startEngine(engines, [advertised], nodePort);
       brokers = [`127.0.0.1:${proxyPort}`];
     });
     afterAll(async () => {
@@ -123,7 +123,7 @@ function faults(engines: string): void {
       consume(broker);
       for (let n = 0; n < 3; n += 1) {
         proxy.cutConnectionBeforeResponse(PRODUCE_API_KEY, 1);
-        await expect(broker.publish(topic, [createMessage('given-up', n)])).rejects.toThrow(Unavailable);
+        await expect(broker.publishMessages(topic, [createMessage('given-up', n)])).rejects.toThrow(UnavailableError);
         proxy.stopCuttingResponses();
         await ledger.publishBatches(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
       }
@@ -142,7 +142,7 @@ function faults(engines: string): void {
       const before = proxy.cuts;
       await publishFromFour(publisher, 10);
       await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 100), DEADLINE);
-      await eventually(() => expect(publisher.checkHealth(topic)).rejects.toThrow(Unavailable), DEADLINE);
+      await eventually(() => expect(publisher.checkHealth(topic)).rejects.toThrow(UnavailableError), DEADLINE);
       await expectAllDelivered();
       proxy.stopCuttingResponses();
       await ledger.publishBatches(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
@@ -209,8 +209,8 @@ function faults(engines: string): void {
   });
 
   describe('the node', () => {
-    let engine: KafkaEngine;
-    beforeAll(async () => void (engine = await KafkaEngine.startEngine(engines)));
+    let engine: KafkaTestNode;
+    beforeAll(async () => void (engine = await KafkaTestNode.startEngine(engines)));
     beforeEach(() => void (brokers = engine.brokers));
     afterEach(() => engine.resumeNode());
     afterAll(() => engine.removeNode());
@@ -242,7 +242,7 @@ function faults(engines: string): void {
         const load = (async () => {
           for (let n = 0; !isOver; n += 1) {
             const messages = Array.from({ length: 30 }, (_, key) => createMessage(`load-${restart}-${key}`, n, large));
-            await publisher.publish(topic, messages).catch(() => undefined);
+            await publisher.publishMessages(topic, messages).catch(() => undefined);
           }
         })();
         await eventually(
@@ -262,9 +262,9 @@ function faults(engines: string): void {
       await engine.killNode();
       const broker = open({ publishTimeoutMs: 1_000, adminTimeoutMs: 1_000 });
       consume(broker);
-      await expect(broker.publish(topic, [createMessage('a', 0)])).rejects.toThrow(Unavailable);
+      await expect(broker.publishMessages(topic, [createMessage('a', 0)])).rejects.toThrow(UnavailableError);
       await expect(broker.readConsumerLag(topic, group)).rejects.toThrow(/^message broker: [\w ]+$/);
-      await expect(broker.ensureTopics([])).rejects.toThrow(Unavailable);
+      await expect(broker.ensureTopics([])).rejects.toThrow(UnavailableError);
       const publishing = publishFromFour(broker, 5);
       await engine.startNode();
       await publishing;
@@ -280,7 +280,7 @@ function faults(engines: string): void {
       consume(other);
       await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
       engine.suspendNode();
-      const refused = expect(broker.publish(topic, [createMessage('x', 0)])).rejects.toThrow(Unavailable);
+      const refused = expect(broker.publishMessages(topic, [createMessage('x', 0)])).rejects.toThrow(UnavailableError);
       await rejectAfterDeadline(refused, 10_000);
       const publishing = publishFromFour(broker, 20);
       await rejectAfterDeadline(other.close(), 10_000);
@@ -363,11 +363,11 @@ function faults(engines: string): void {
         }
         done.push(...messages.map(({ value }) => value));
       });
-      await broker.publish(topic, [createMessage('a', 0, 'first')]);
+      await broker.publishMessages(topic, [createMessage('a', 0, 'first')]);
       await eventually(() => expect(done).toEqual(['first']), DEADLINE);
-      await broker.publish(topic, [createMessage('a', 1, 'second')]);
+      await broker.publishMessages(topic, [createMessage('a', 1, 'second')]);
       await eventually(() => expect(lapsed).toBe(true), DEADLINE);
-      await broker.publish(topic, [createMessage('a', 2, 'third')]);
+      await broker.publishMessages(topic, [createMessage('a', 2, 'third')]);
       await eventually(() => expect(done).toEqual(['first', 'second', 'third']), DEADLINE);
     });
 
@@ -379,14 +379,14 @@ function faults(engines: string): void {
         const [key = '', n] = id.split('#');
         return createMessage(key, Number(n), id === 'a#1' ? 'x'.repeat(5_000_000) : id);
       });
-      const refused = broker.publish(topic, messages);
+      const refused = broker.publishMessages(topic, messages);
       await expect(refused).rejects.toMatchObject({ name: 'MessageRefused', topic, index: 3 });
       await eventually(() => expect(ledger.deliveries).toEqual(['b#0', 'a#0', 'b#1']), DEADLINE);
-      const publishing = Array.from({ length: 30 }, (_, n) => broker.publish(topic, [createMessage('c', n)]));
+      const publishing = Array.from({ length: 30 }, (_, n) => broker.publishMessages(topic, [createMessage('c', n)]));
       const settled = await Promise.allSettled(publishing);
       const busy = settled.filter((one) => one.status === 'rejected');
       expect(busy).toHaveLength(10);
-      expect(busy.every((one) => one.status === 'rejected' && one.reason instanceof Busy)).toBe(true);
+      expect(busy.every((one) => one.status === 'rejected' && one.reason instanceof BusyError)).toBe(true);
       await eventually(() => expect(ledger.deliveries).toHaveLength(23), DEADLINE);
     });
 
@@ -394,11 +394,11 @@ function faults(engines: string): void {
       const broker = open({ maxWaitingBytes: 2_000 });
       await make(broker);
       const large = Array.from({ length: 10 }, (_, n) => createMessage(`k-${n}`, 0, 'x'.repeat(1_000)));
-      const first = broker.publish(topic, large);
-      await expect(broker.publish(topic, [createMessage('a', 0)])).rejects.toThrow(Busy);
+      const first = broker.publishMessages(topic, large);
+      await expect(broker.publishMessages(topic, [createMessage('a', 0)])).rejects.toThrow(BusyError);
       await first;
-      await broker.publish(topic, [createMessage('a', 0)]);
-      expect((await broker.countPublished(topic)).reduce((sum, count) => sum + count, 0)).toBe(11);
+      await broker.publishMessages(topic, [createMessage('a', 0)]);
+      expect((await broker.countPublishedMessages(topic)).reduce((sum, count) => sum + count, 0)).toBe(11);
     });
 
     it('adds partitions to a topic and never removes any; producers and consumers use them, in order', async () => {
@@ -407,7 +407,7 @@ function faults(engines: string): void {
       let round = 0;
       const publishRound = async () => {
         round += 1;
-        await broker.publish(
+        await broker.publishMessages(
           topic,
           keys.map((key) => createMessage(key, round)),
         );
@@ -419,10 +419,10 @@ function faults(engines: string): void {
       await publishRound();
       await Promise.allSettled([make(open(), 8), make(open(), 8)]);
       await make(broker, 4);
-      await eventually(async () => expect(await broker.countPublished(topic)).toHaveLength(8), DEADLINE);
+      await eventually(async () => expect(await broker.countPublishedMessages(topic)).toHaveLength(8), DEADLINE);
       await eventually(async () => {
         await publishRound();
-        expect((await broker.countPublished(topic)).filter((count) => count > 0).length).toBeGreaterThan(2);
+        expect((await broker.countPublishedMessages(topic)).filter((count) => count > 0).length).toBeGreaterThan(2);
       }, DEADLINE);
       await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0), DEADLINE);
     });
@@ -434,8 +434,8 @@ function faults(engines: string): void {
       consume(broker);
       const sizes = [300, 300, 300, 300, 300, 300, 300, 300, 3_000, 300];
       const messages = sizes.map((size, n) => createMessage('a', n, 'x'.repeat(size)));
-      const refused = broker.publish(topic, messages);
-      const behind = broker.publish(topic, [createMessage('b', 0)]);
+      const refused = broker.publishMessages(topic, messages);
+      const behind = broker.publishMessages(topic, [createMessage('b', 0)]);
       await expect(refused).rejects.toMatchObject({ name: 'MessageRefused', index: 8 });
       await behind;
       await eventually(() => expect(ledger.deliveries).toHaveLength(9), DEADLINE);
@@ -446,7 +446,7 @@ function faults(engines: string): void {
       const broker = open();
       await make(broker, 1);
       consume(broker);
-      await broker.publish(
+      await broker.publishMessages(
         topic,
         Array.from({ length: 300 }, (_, n) => createMessage('a', n, 'x'.repeat(10_000))),
       );
@@ -461,8 +461,8 @@ function faults(engines: string): void {
       }) as [KafkaMessageBroker, KafkaMessageBroker];
       opened.push(ours, theirs);
       await Promise.all([make(ours), make(theirs)]);
-      await ours.publish(topic, [createMessage('a', 1)]);
-      await theirs.publish(topic, [createMessage('a', 2)]);
+      await ours.publishMessages(topic, [createMessage('a', 1)]);
+      await theirs.publishMessages(topic, [createMessage('a', 2)]);
       const names: string[] = [];
       consume(ours, async (messages) => {
         names.push(...messages.map((message) => message.topic));
@@ -479,14 +479,14 @@ function faults(engines: string): void {
       consume(broker);
       await publishFromFour(broker, 5);
       await expectAllDelivered();
-      const before = await broker.countPublished(topic);
+      const before = await broker.countPublishedMessages(topic);
       expect(before.reduce((sum, count) => sum + count, 0)).toBe(200);
       await engine.killNode();
-      await engine.deleteData();
+      await engine.deleteKafkaDataFolder();
       await engine.startNode();
-      await expect(broker.countPublished(topic)).rejects.toThrow(Unavailable);
+      await expect(broker.countPublishedMessages(topic)).rejects.toThrow(UnavailableError);
       await make(broker);
-      const after = await eventually(() => broker.countPublished(topic), DEADLINE);
+      const after = await eventually(() => broker.countPublishedMessages(topic), DEADLINE);
       expect(after.some((count, partition) => count < (before[partition] ?? 0))).toBe(true);
       await ledger.publishBatches(broker, topic, { name: 'since', batches: 5, perBatch: 10 });
       await expectAllDelivered();

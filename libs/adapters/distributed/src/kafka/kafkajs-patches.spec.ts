@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { eventually } from '@tracking/testing';
 import {
-  setMemberIdentity,
+  makeConsumerReuseMemberId,
   patchKafkaConnections,
   patchKafkaConsumerGroups,
   patchKafkaRequestQueues,
@@ -142,7 +142,7 @@ describe('joining a group', () => {
 
   const join = (ended: AbortSignal) => {
     const cluster = {};
-    setMemberIdentity({ id: 'member', leaves: false }, cluster, ended);
+    makeConsumerReuseMemberId({ id: 'member', leaves: false }, cluster, ended);
     return prototype.joinAndSync.call(Object.assign(Object.create(prototype) as Joinable, { cluster, memberId: null }));
   };
 

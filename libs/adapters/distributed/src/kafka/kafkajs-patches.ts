@@ -25,7 +25,7 @@ interface KafkaJsConnection {
   rejectRequests(error: Error): void;
 }
 
-let areConnectionsPatched = false;
+let areKafkaJsConnectionsPatched = false;
 
 /**
  * Makes connections of kafkajs survive broken sockets. If a socket breaks in the middle of a response, kafkajs reads
@@ -35,8 +35,8 @@ let areConnectionsPatched = false;
  * after a break does not close a socket that is being opened. Bytes that cannot be parsed close only their own socket.
  */
 export function patchKafkaConnections(): void {
-  if (areConnectionsPatched) return;
-  areConnectionsPatched = true;
+  if (areKafkaJsConnectionsPatched) return;
+  areKafkaJsConnectionsPatched = true;
   const require = createRequire(import.meta.url);
   const { prototype } = require('kafkajs/src/network/connection.js') as { readonly prototype: KafkaJsConnection };
   const { connect, disconnect, processData, rejectRequests } = prototype;
@@ -102,14 +102,14 @@ export interface MemberIdentity {
   leaves: boolean;
 }
 
-interface PendingJoin {
+interface PendingGroupJoin {
   readonly identity: MemberIdentity;
   /** Signal that aborts joining. */
   readonly ended: AbortSignal;
 }
 
 /** Memberships by the kafkajs cluster object of the consumer. */
-const pendingJoins = new WeakMap<object, PendingJoin>();
+const pendingGroupJoinsByCluster = new WeakMap<object, PendingGroupJoin>();
 
 /**
  * Makes a consumer join its group with the member id of the consumer that it replaces. With another id, the whole group
@@ -118,8 +118,8 @@ const pendingJoins = new WeakMap<object, PendingJoin>();
  * @param cluster of the consumer
  * @param ended stops joining, whose pauses would last for seconds after its client was destroyed
  */
-export function setMemberIdentity(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
-  pendingJoins.set(cluster, { identity, ended });
+export function makeConsumerReuseMemberId(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
+  pendingGroupJoinsByCluster.set(cluster, { identity, ended });
 }
 
 /**
@@ -135,7 +135,7 @@ export function patchKafkaConsumerGroups(): void {
   };
   const { joinAndSync, leave } = prototype;
   prototype.joinAndSync = async function () {
-    const { identity, ended } = pendingJoins.get(this.cluster) ?? {};
+    const { identity, ended } = pendingGroupJoinsByCluster.get(this.cluster) ?? {};
     // If the group no longer knows the member id, kafkajs requests a new one.
     this.memberId ??= identity?.id ?? null;
     let attempts = 0;
@@ -157,7 +157,7 @@ export function patchKafkaConsumerGroups(): void {
     });
   };
   prototype.leave = async function () {
-    if (pendingJoins.get(this.cluster)?.identity.leaves !== false) await leave.call(this);
+    if (pendingGroupJoinsByCluster.get(this.cluster)?.identity.leaves !== false) await leave.call(this);
   };
 }
 

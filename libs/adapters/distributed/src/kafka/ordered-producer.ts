@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { Partitioners, type Producer } from 'kafkajs';
-import { MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
+import { MessageRefusedError, UnavailableError, type Logger, type BrokerMessage } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import {
   ENGINE_NAME,
   type KafkaClient,
   type KafkaLimits,
   METADATA_MAX_AGE_MS,
-  describeReason,
-  RetryReporter,
+  describeKafkaFailure,
+  RetryLogger,
   rejectAfterTimeout,
 } from './kafka-client.ts';
 
@@ -17,18 +17,18 @@ const MAX_BATCH_BYTES = 512 * 1_024;
 const MAX_BATCH_MESSAGES = 1_000;
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /** Error types of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
-const REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
+const MESSAGE_REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 /** A message that a caller of the topic publishes together with others. */
-export interface IndexedMessage {
-  readonly message: Message;
+export interface MessageWithIndex {
+  readonly message: BrokerMessage;
   /** Index among the messages of the caller. */
   readonly index: number;
   /** Approximate size in a request and in memory. */
   readonly bytes: number;
 }
 
-/** A call of `publish` that waits for its acknowledgement. */
+/** A call of `publishMessages` that waits for its acknowledgement. */
 interface PendingPublish {
   /** Monotonic time in milliseconds. */
   readonly deadline: number;
@@ -39,9 +39,9 @@ interface PendingPublish {
 }
 
 /** Messages of one call that are sent in one batch. */
-interface MessageChunk {
+interface ChunkOfMessages {
   readonly call: PendingPublish;
-  readonly messages: readonly IndexedMessage[];
+  readonly messages: readonly MessageWithIndex[];
   readonly bytes: number;
 }
 
@@ -62,23 +62,23 @@ export interface ProducerOptions {
  * error, a new producer sends the same batch again.
  */
 export class OrderedProducer {
-  private waiting: MessageChunk[] = [];
+  private waiting: ChunkOfMessages[] = [];
   private readonly closing = new AbortController();
   private connection: { readonly client: KafkaClient; readonly producer: Promise<Producer> } | undefined;
-  private readonly reporter: RetryReporter;
+  private readonly reporter: RetryLogger;
   private isSending = false;
 
   constructor(private readonly options: ProducerOptions) {
     const { topic, logger } = options;
-    this.reporter = new RetryReporter(
+    this.reporter = new RetryLogger(
       'message broker: sending failed; the same messages are sent again',
       { topic },
       logger,
     );
   }
 
-  /** @throws Unavailable; MessageRefused with the index of the refused message */
-  publish(messages: readonly IndexedMessage[]): Promise<void> {
+  /** @throws UnavailableError; MessageRefusedError with the index of the refused message */
+  publishMessages(messages: readonly MessageWithIndex[]): Promise<void> {
     const settled = new Promise<void>((acknowledged, failed) => {
       const deadline = monotonicMs() + this.options.limits.publishTimeoutMs;
       this.waiting.push(...splitIntoChunks(messages, { deadline, left: messages.length, acknowledged, failed }));
@@ -98,18 +98,18 @@ export class OrderedProducer {
     // Messages that are published in one turn of the event loop form one batch.
     await setImmediate();
     for (let batch = this.takeNextBatch(); batch.length > 0; batch = this.takeNextBatch()) {
-      const failure = await this.sendUntilAcknowledged(batch);
-      if (failure === undefined) for (const chunk of batch) resolvePublishedChunk(chunk);
-      else if (failure instanceof Unavailable) {
+      const failure = await this.retryBatchUntilDeadline(batch);
+      if (failure === undefined) for (const chunk of batch) acknowledgePublishedChunk(chunk);
+      else if (failure instanceof UnavailableError) {
         // Waiting messages must not overtake failed messages that their caller may publish again.
         for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
-      } else this.rejectChunks(batch, failure);
+      } else this.isolateRefusedMessage(batch, failure);
     }
     this.isSending = false;
   }
 
   /** Sends several messages one by one to find the refused one. Later messages of its call are not sent. */
-  private rejectChunks(batch: readonly MessageChunk[], reason: string): void {
+  private isolateRefusedMessage(batch: readonly ChunkOfMessages[], reason: string): void {
     const singles = batch.flatMap(({ call, messages }) => messages.map((message) => ({ call, message })));
     const [refused] = singles;
     if (refused === undefined) return;
@@ -118,11 +118,11 @@ export class OrderedProducer {
       this.waiting.unshift(...singles.map((one) => ({ call: one.call, messages: [one.message], bytes: Infinity })));
     else {
       this.waiting = this.waiting.filter((chunk) => chunk.call !== call);
-      call.failed(new MessageRefused(this.options.topic, message.index, reason));
+      call.failed(new MessageRefusedError(this.options.topic, message.index, reason));
     }
   }
 
-  private takeNextBatch(): MessageChunk[] {
+  private takeNextBatch(): ChunkOfMessages[] {
     let bytes = 0;
     let messages = 0;
     const end = this.waiting.findIndex((chunk, at) => {
@@ -137,7 +137,9 @@ export class OrderedProducer {
    * Sends a batch and returns the reason why it is not acknowledged. The reason is a text if the broker never accepts
    * the batch.
    */
-  private async sendUntilAcknowledged(batch: readonly MessageChunk[]): Promise<Unavailable | string | undefined> {
+  private async retryBatchUntilDeadline(
+    batch: readonly ChunkOfMessages[],
+  ): Promise<UnavailableError | string | undefined> {
     const { signal } = this.closing;
     const deadline = batch[0]?.call.deadline ?? 0;
     const messages = batch
@@ -145,15 +147,15 @@ export class OrderedProducer {
       .map(({ message: { key, value, headers } }) => ({ key, value, headers }));
     const onFailure = (error: unknown) => {
       this.disconnectProducer();
-      if (isTransient(error) && !signal.aborted) this.reporter.reportRetryFailure(describeReason(error));
+      if (isTransient(error) && !signal.aborted) this.reporter.reportRetryFailure(describeKafkaFailure(error));
     };
     try {
       const send = () => rejectAfterTimeout(deadline - monotonicMs(), this.sendMessages(messages), signal);
       await retry(send, { ...RETRY_PAUSE_OPTIONS, signal, deadline, isTransient, onFailure });
     } catch (error) {
-      if (!isTransient(error)) return describeReason(error);
-      if (signal.aborted) return new Unavailable(ENGINE_NAME, 'closed');
-      return error instanceof Unavailable ? error : new Unavailable(ENGINE_NAME, describeReason(error));
+      if (!isTransient(error)) return describeKafkaFailure(error);
+      if (signal.aborted) return new UnavailableError(ENGINE_NAME, 'closed');
+      return error instanceof UnavailableError ? error : new UnavailableError(ENGINE_NAME, describeKafkaFailure(error));
     }
     this.reporter.reportRetrySuccess();
     return undefined;
@@ -162,7 +164,7 @@ export class OrderedProducer {
   private async sendMessages(
     messages: { key: string; value: string; headers: Record<string, string> }[],
   ): Promise<void> {
-    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
+    if (this.closing.signal.aborted) throw new UnavailableError(ENGINE_NAME, 'closed');
     this.connection ??= this.connectProducer();
     const producer = await this.connection.producer;
     const { clusterTopic: topic, limits } = this.options;
@@ -188,11 +190,11 @@ export class OrderedProducer {
 }
 
 function isTransient(error: unknown): boolean {
-  return !REFUSAL_ERROR_TYPES.has(describeReason(error));
+  return !MESSAGE_REFUSAL_ERROR_TYPES.has(describeKafkaFailure(error));
 }
 
-function splitIntoChunks(messages: readonly IndexedMessage[], call: PendingPublish): MessageChunk[] {
-  const made: { call: PendingPublish; messages: IndexedMessage[]; bytes: number }[] = [];
+function splitIntoChunks(messages: readonly MessageWithIndex[], call: PendingPublish): ChunkOfMessages[] {
+  const made: { call: PendingPublish; messages: MessageWithIndex[]; bytes: number }[] = [];
   for (const message of messages) {
     const { bytes } = message;
     const last = made[made.length - 1];
@@ -206,7 +208,7 @@ function splitIntoChunks(messages: readonly IndexedMessage[], call: PendingPubli
   return made;
 }
 
-function resolvePublishedChunk({ call, messages }: MessageChunk): void {
+function acknowledgePublishedChunk({ call, messages }: ChunkOfMessages): void {
   call.left -= messages.length;
   if (call.left === 0) call.acknowledged();
 }

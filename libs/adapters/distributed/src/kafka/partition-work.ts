@@ -1,15 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KafkaMessage } from 'kafkajs';
-import { Unavailable, type BatchHandler, type CountRetry, type Logger, type ReceivedMessage } from '@tracking/ports';
+import {
+  UnavailableError,
+  type BatchHandler,
+  type CountRetry,
+  type Logger,
+  type ReceivedMessage,
+} from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { describeReason, RetryReporter } from './kafka-client.ts';
+import { describeKafkaFailure, RetryLogger } from './kafka-client.ts';
 
 const FIRST_RETRY_PAUSE_MS = 50;
 const MESSAGE_HANDLING_RETRY: RetryPolicy = {
   metric: 'handling messages',
   logLine: 'message broker: a handler failed on a batch of messages, which will be handled again',
   maxPauseMs: 5_000,
-  isFault: (error) => !(error instanceof Unavailable),
+  isFault: (error) => !(error instanceof UnavailableError),
 };
 const OFFSET_COMMIT_RETRY: RetryPolicy = {
   metric: 'committing an offset',
@@ -77,7 +83,7 @@ export class PartitionWork {
   }
 
   /** Lets kafkajs fetch the next messages. */
-  fetchNextMessages(): void {
+  allowFetchOfNextMessages(): void {
     if (this.next !== undefined && !this.isFenced) this.options.resolve(String(BigInt(this.next) - 1n));
   }
 
@@ -103,10 +109,10 @@ export class PartitionWork {
   /** Repeats a step until it succeeds. Returns false if the work must stop first. */
   private async retryUntilDone(step: RetryPolicy, attempt: () => Promise<void>): Promise<boolean> {
     const { countRetry, logger } = this.options;
-    const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);
+    const reporter = new RetryLogger(step.logLine, { partition: this.partition }, logger);
     const onFailure = (error: unknown) => {
       countRetry(step.metric);
-      const reason = error instanceof Error ? describeReason(error) : String(error);
+      const reason = error instanceof Error ? describeKafkaFailure(error) : String(error);
       if (!this.isStopping) reporter.reportRetryFailure(reason, step.isFault(error));
     };
     const { stopping: signal } = this;
@@ -121,7 +127,7 @@ export class PartitionWork {
   }
 }
 
-interface OffsetCommit {
+interface PendingOffsetCommit {
   readonly offset: string;
   /** Returns false if the partition was assigned to another member meanwhile. */
   isAllowed(): boolean;
@@ -129,19 +135,19 @@ interface OffsetCommit {
 
 /** Commits the offsets that are added in one turn of the event loop with one request. */
 export class OffsetCommits {
-  private waiting = new Map<number, OffsetCommit>();
+  private waiting = new Map<number, PendingOffsetCommit>();
   private committed: Promise<void> | undefined;
 
   /** @param commit commits the offset of the next message of each partition */
   constructor(private readonly commit: (offsets: ReadonlyMap<number, string>) => Promise<void>) {}
 
   /** Resolves when the offset is committed, or is no longer allowed. Rejects if the request fails. */
-  addOffset(partition: number, offset: string, isAllowed: () => boolean): Promise<void> {
+  addOffsetToCommit(partition: number, offset: string, isAllowed: () => boolean): Promise<void> {
     this.waiting.set(partition, { offset, isAllowed });
-    return (this.committed ??= setImmediate().then(() => this.commitWaiting()));
+    return (this.committed ??= setImmediate().then(() => this.commitWaitingOffsets()));
   }
 
-  private async commitWaiting(): Promise<void> {
+  private async commitWaitingOffsets(): Promise<void> {
     const allowed = [...this.waiting].filter(([, { isAllowed }]) => isAllowed());
     this.waiting = new Map();
     this.committed = undefined;

@@ -1,7 +1,7 @@
 import { type PartitionMetadata, Partitioners } from 'kafkajs';
-import { Busy, type Message, MessageRefused } from '@tracking/ports';
+import { BusyError, type BrokerMessage, MessageRefusedError } from '@tracking/ports';
 import { ENGINE_NAME } from './kafka-client.ts';
-import { type IndexedMessage, OrderedProducer, type ProducerOptions } from './ordered-producer.ts';
+import { type MessageWithIndex, OrderedProducer, type ProducerOptions } from './ordered-producer.ts';
 
 const MESSAGE_OVERHEAD_BYTES = 64;
 
@@ -38,25 +38,25 @@ export class TopicProducer {
 
   /**
    * Resolves when all messages are acknowledged. If it rejects, no message of the call is still being sent.
-   * @throws Busy, MessageRefused, Unavailable
+   * @throws BusyError, MessageRefusedError, UnavailableError
    */
-  async publish(messages: readonly Message[]): Promise<void> {
-    const indexed = messages.map((message, index) => ({ message, index, bytes: computeSizeBytes(message) }));
+  async publishMessages(messages: readonly BrokerMessage[]): Promise<void> {
+    const indexed = messages.map((message, index) => ({ message, index, bytes: computeMessageSizeBytes(message) }));
     const bytes = indexed.reduce((sum, one) => sum + one.bytes, 0);
     const { maxWaiting, maxWaitingBytes } = this.options.limits;
     const isFull = this.count + messages.length > maxWaiting || this.bytes + bytes > maxWaitingBytes;
     if (this.count > 0 && isFull) {
-      throw new Busy(ENGINE_NAME, `${this.count} messages are already waiting; retry later`);
+      throw new BusyError(ENGINE_NAME, `${this.count} messages are already waiting; retry later`);
     }
     this.count += messages.length;
     this.bytes += bytes;
-    const sent = [...this.assignProducers(indexed)].map(([producer, part]) => producer.publish(part));
+    const sent = [...this.assignMessagesToProducers(indexed)].map(([producer, part]) => producer.publishMessages(part));
     const failures = (await Promise.allSettled(sent)).flatMap((one) =>
       one.status === 'rejected' ? [one.reason as unknown] : [],
     );
     this.count -= messages.length;
     this.bytes -= bytes;
-    if (failures.length > 0) throw failures.find((error) => error instanceof MessageRefused) ?? failures[0];
+    if (failures.length > 0) throw failures.find((error) => error instanceof MessageRefusedError) ?? failures[0];
   }
 
   /** Rejects all unacknowledged messages. */
@@ -64,8 +64,8 @@ export class TopicProducer {
     for (const producer of this.producers) producer.closeProducer();
   }
 
-  private assignProducers(messages: readonly IndexedMessage[]): Map<OrderedProducer, IndexedMessage[]> {
-    const parts = new Map<OrderedProducer, IndexedMessage[]>();
+  private assignMessagesToProducers(messages: readonly MessageWithIndex[]): Map<OrderedProducer, MessageWithIndex[]> {
+    const parts = new Map<OrderedProducer, MessageWithIndex[]>();
     for (const indexed of messages) {
       const producer = this.chooseProducerOfKey(indexed.message);
       const part = parts.get(producer);
@@ -75,7 +75,7 @@ export class TopicProducer {
     return parts;
   }
 
-  private chooseProducerOfKey({ key, value }: Message): OrderedProducer {
+  private chooseProducerOfKey({ key, value }: BrokerMessage): OrderedProducer {
     const { partitionMetadata } = this;
     const { clusterTopic: topic } = this.options;
     const producer = this.producers[this.partitioner({ topic, partitionMetadata, message: { key, value } })];
@@ -85,7 +85,7 @@ export class TopicProducer {
 }
 
 /** Returns the approximate size of a message in a request and in memory. */
-function computeSizeBytes({ key, value, headers }: Message): number {
+function computeMessageSizeBytes({ key, value, headers }: BrokerMessage): number {
   const texts = [key, value, ...Object.entries(headers).flat()];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), MESSAGE_OVERHEAD_BYTES);
 }

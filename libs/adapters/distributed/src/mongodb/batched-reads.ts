@@ -19,13 +19,13 @@ export class BatchedReads<T extends Document> {
   ) {}
 
   async readDocument(id: string, shards?: ShardValues): Promise<T | undefined> {
-    const batch = (this.batch ??= this.startBatch());
+    const batch = (this.batch ??= this.startReadBatch());
     batch.ids.add(id);
     batch.shards.push(shards);
     return (await batch.found).get(id);
   }
 
-  private startBatch(): ReadBatch<T> {
+  private startReadBatch(): ReadBatch<T> {
     const ids = new Set<string>();
     const shards: (ShardValues | undefined)[] = [];
     const found = setImmediate().then(async () => {

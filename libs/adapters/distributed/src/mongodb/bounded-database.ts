@@ -10,13 +10,13 @@ interface DriverCallOptions {
 }
 
 /** Position of the options among the arguments of the methods that the adapters call. */
-const DATABASE_METHODS: ReadonlyMap<string, number> = new Map([
+const OPTIONS_POSITION_BY_DATABASE_METHOD: ReadonlyMap<string, number> = new Map([
   ['createCollection', 1],
   ['dropCollection', 1],
   ['dropDatabase', 0],
   ['listCollections', 1],
 ]);
-const COLLECTION_METHODS: ReadonlyMap<string, number> = new Map([
+const OPTIONS_POSITION_BY_COLLECTION_METHOD: ReadonlyMap<string, number> = new Map([
   ['aggregate', 1],
   ['countDocuments', 1],
   ['createIndex', 1],
@@ -42,9 +42,9 @@ const COLLECTION_METHODS: ReadonlyMap<string, number> = new Map([
 export function limitDatabaseCallTimes(database: Db, session: ClientSession, maxTimeMS: number): Db {
   const options = { session, maxTimeMS, socketTimeoutMS: toSocketTimeout(maxTimeMS) };
   const limitCollection = (name: string, own?: CollectionOptions): Collection =>
-    addOptionsToMethods(database.collection(name, own), COLLECTION_METHODS, options);
+    addOptionsToDriverMethods(database.collection(name, own), OPTIONS_POSITION_BY_COLLECTION_METHOD, options);
   const collections = new WeakMap<CollectionOptions, Collection>();
-  return addOptionsToMethods(database, DATABASE_METHODS, options, {
+  return addOptionsToDriverMethods(database, OPTIONS_POSITION_BY_DATABASE_METHOD, options, {
     // The driver adds no limit to commands that it does not know.
     command: (body: Document, own: object = {}) => database.command({ ...body, maxTimeMS }, { ...options, ...own }),
     collection: (name: string, own?: CollectionOptions): Collection => {
@@ -61,7 +61,7 @@ export function toSocketTimeout(maxTimeMS: number): number {
   return Math.ceil(1.2 * maxTimeMS);
 }
 
-function addOptionsToMethods<T extends object>(
+function addOptionsToDriverMethods<T extends object>(
   target: T,
   methods: ReadonlyMap<string, number>,
   options: DriverCallOptions,

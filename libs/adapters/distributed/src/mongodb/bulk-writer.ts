@@ -1,7 +1,7 @@
 import {
-  DuplicateKey,
-  Unavailable,
-  convertToUnknownOutcome,
+  DuplicateKeyError,
+  UnavailableError,
+  convertToUnknownOutcomeError,
   type Collection,
   type CollectionSpec,
   type CollectionWrite,
@@ -9,10 +9,10 @@ import {
   type Filter,
   type Replacement,
 } from '@tracking/ports';
-import type { CollectionAccess } from './collection-access.ts';
+import type { CollectionOperationRunner } from './collection-access.ts';
 import { ENGINE_NAME } from './mongo-errors.ts';
-import { toDocumentFilter, toStoredDocument } from './mongo-filter.ts';
-import { ID_INDEX } from './mongo-indexes.ts';
+import { createGuardedDocumentFilter, toStoredDocument } from './mongo-filter.ts';
+import { ID_INDEX_NAME } from './mongo-indexes.ts';
 import { type BulkWrite, splitIntoBatches, toWriteStatements } from './write-batches.ts';
 
 /**
@@ -38,7 +38,7 @@ export class BulkWriter<T extends Document> {
 
   constructor(
     private readonly spec: CollectionSpec,
-    private readonly access: CollectionAccess,
+    private readonly access: CollectionOperationRunner,
     private readonly single: Pick<Collection<T>, 'insert' | 'replace' | 'upsert'>,
   ) {}
 
@@ -49,7 +49,7 @@ export class BulkWriter<T extends Document> {
   async replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]> {
     if (replacements.length === 0) return [];
     const updates = replacements.map(({ document, guard }) => ({
-      q: toDocumentFilter(this.spec, document, guard),
+      q: createGuardedDocumentFilter(this.spec, document, guard),
       u: toStoredDocument(document),
     }));
     const { matched } = await this.access.writeUnordered({ kind: 'update', updates });
@@ -68,12 +68,12 @@ export class BulkWriter<T extends Document> {
         isBegun = true;
       }
     } catch (error) {
-      throw isBegun ? convertToUnknownOutcome(error) : error;
+      throw isBegun ? convertToUnknownOutcomeError(error) : error;
     }
     this.writesAtOnce = Math.min(WRITE_BATCH_SIZE, 2 * atOnce);
     // The error is thrown only after all writes, because a caller that repeats the writes would otherwise fail at the
     // same write again.
-    const [refusal] = [...refusals.filter((error) => !(error instanceof DuplicateKey)), ...refusals];
+    const [refusal] = [...refusals.filter((error) => !(error instanceof DuplicateKeyError)), ...refusals];
     if (refusal !== undefined) throw refusal;
   }
 
@@ -84,9 +84,9 @@ export class BulkWriter<T extends Document> {
   private async writeBatch(batch: readonly BulkWrite<T>[]): Promise<readonly Error[]> {
     try {
       const refusedBy = await this.writeUnordered(batch, 1);
-      return refusedBy === undefined ? [] : [new DuplicateKey(this.spec.name, refusedBy)];
+      return refusedBy === undefined ? [] : [new DuplicateKeyError(this.spec.name, refusedBy)];
     } catch (error) {
-      const isUnavailable = error instanceof Unavailable;
+      const isUnavailable = error instanceof UnavailableError;
       // A document that is too large is alone in its batch.
       if (batch.length === 1 && error instanceof Error && !isUnavailable) return [error];
       if (isUnavailable && batch.length > MIN_WRITE_BATCH_SIZE) {
@@ -102,10 +102,10 @@ export class BulkWriter<T extends Document> {
    */
   private async writeUnordered(batch: readonly BulkWrite<T>[], attempt: number): Promise<string | undefined> {
     const refused = await this.performWrites(batch);
-    let refusedBy = refused.find(({ index }) => index !== undefined && index !== ID_INDEX)?.index;
+    let refusedBy = refused.find(({ index }) => index !== undefined && index !== ID_INDEX_NAME)?.index;
     const writesOf = (violated: string | undefined) =>
       refused.flatMap(({ bulkWrite, index }) => (index === violated ? [bulkWrite] : []));
-    const conflicting = writesOf(ID_INDEX).filter(({ write }) => write.kind === 'upsert');
+    const conflicting = writesOf(ID_INDEX_NAME).filter(({ write }) => write.kind === 'upsert');
     // The write is retried for the same reason as in `MongoCollection.upsert`.
     const again = conflicting.filter(({ guard }) => attempt < getMaxAttempts(guard));
     try {
@@ -116,7 +116,7 @@ export class BulkWriter<T extends Document> {
       const later = again.length === 0 ? undefined : await this.writeUnordered(again, attempt + 1);
       refusedBy ??= later;
     } catch (error) {
-      throw convertToUnknownOutcome(error);
+      throw convertToUnknownOutcomeError(error);
     }
     if (conflicting.some(({ guard }) => guard === undefined && attempt === UPSERT_ATTEMPTS))
       throw createContentionError();
@@ -147,7 +147,7 @@ export class BulkWriter<T extends Document> {
       if (write.kind === 'upsert') await this.single.upsert(write.document, write.guard);
       return undefined;
     } catch (error) {
-      if (error instanceof DuplicateKey) return error.index;
+      if (error instanceof DuplicateKeyError) return error.index;
       throw error;
     }
   }
@@ -159,6 +159,6 @@ export function getMaxAttempts(guard: Filter | undefined): number {
 }
 
 /** Creates the error of a write that lost against other writes in every attempt. */
-export function createContentionError(): Unavailable {
-  return new Unavailable(ENGINE_NAME, 'other writes change the document all the time');
+export function createContentionError(): UnavailableError {
+  return new UnavailableError(ENGINE_NAME, 'other writes change the document all the time');
 }

@@ -1,4 +1,4 @@
-import { DuplicateKey, Unavailable, type CollectionSpec, type Document } from '@tracking/ports';
+import { DuplicateKeyError, UnavailableError, type CollectionSpec, type Document } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import {
   BSON,
@@ -19,7 +19,7 @@ import {
   throwFirstWriteError,
 } from './mongo-errors.ts';
 import { type MongoDocument, pickShardKeyAndId, toStoredDocument } from './mongo-filter.ts';
-import { ID_INDEX } from './mongo-indexes.ts';
+import { ID_INDEX_NAME } from './mongo-indexes.ts';
 
 /** Result of a write that was refused because the id exists. */
 export const DOCUMENT_ID_CONFLICT = Symbol('id conflict');
@@ -53,7 +53,7 @@ export interface WriteResult {
  * Runs operations on one collection of MongoDB. Operations without an answer are repeated until their deadline if that
  * is safe, because an election breaks connections, and `retryWrites=false` leaves repetitions to the adapter.
  */
-export class CollectionAccess {
+export class CollectionOperationRunner {
   /** Always the same object, so that sessions use their collection of the driver again. */
   private readonly options: CollectionOptions;
   private readonly readConcernLevel: 'local' | 'majority';
@@ -85,7 +85,7 @@ export class CollectionAccess {
   }
 
   /** Runs an operation that has the same effect if it is repeated. */
-  runRepeatable<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
+  runRepeatableOperation<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
     return this.runOnCollection((documents) => this.repeatUntilAnswered(() => operation(documents)));
   }
 
@@ -132,7 +132,7 @@ export class CollectionAccess {
    * attempt may be the cause, so the stored document decides.
    * @param write performs the write; resolves with false if the stored document does not match the guard
    * @returns true if the document was written
-   * @throws DuplicateKey; Unavailable if the stored document does not show who wrote it
+   * @throws DuplicateKeyError; UnavailableError if the stored document does not show who wrote it
    */
   writeDocument(
     document: Document,
@@ -164,7 +164,7 @@ export class CollectionAccess {
 
   /**
    * Deletes the document that matches the filter, and repeats this while the outcome is unknown.
-   * @throws Unavailable if a repeated attempt finds no document
+   * @throws UnavailableError if a repeated attempt finds no document
    */
   deleteDocument(filter: Filter<MongoDocument>): Promise<boolean> {
     return this.runOnCollection((documents) =>
@@ -175,13 +175,13 @@ export class CollectionAccess {
     );
   }
 
-  /** @throws DuplicateKey if another unique index than that of the id refused the write */
+  /** @throws DuplicateKeyError if another unique index than that of the id refused the write */
   ignoreIdConflict<R>(written: Promise<R>): Promise<R | typeof DOCUMENT_ID_CONFLICT> {
     return written.catch((error: unknown) => {
       const index = parseViolatedIndex(error, this.spec.indexes);
       if (index === undefined) throw error;
-      if (index === ID_INDEX) return DOCUMENT_ID_CONFLICT;
-      throw new DuplicateKey(this.spec.name, index);
+      if (index === ID_INDEX_NAME) return DOCUMENT_ID_CONFLICT;
+      throw new DuplicateKeyError(this.spec.name, index);
     });
   }
 
@@ -190,7 +190,7 @@ export class CollectionAccess {
       if (await write()) return true;
       if (earlierAttempts === 0) return false;
       if (await isDone()) return true;
-      throw new Unavailable(ENGINE_NAME, 'the outcome of an earlier attempt is unknown');
+      throw new UnavailableError(ENGINE_NAME, 'the outcome of an earlier attempt is unknown');
     });
   }
 

@@ -11,14 +11,14 @@ const MAX_IDLE_TIME_MS = 60_000;
  */
 const DEADLINES_BEFORE_CLIENT_REPLACEMENT = 2.5;
 /** Milliseconds after which an unused session is ended, far below the 30 minutes after which servers end it. */
-const MAX_IDLE_SESSION_MS = 60_000;
+const MAX_IDLE_MONGO_SESSION_MS = 60_000;
 /** Number of unused sessions that are kept: as many as a pool has connections by default. */
-const MAX_IDLE_SESSIONS = 100;
+const MAX_IDLE_DRIVER_SESSIONS = 100;
 /** Database if the path of the connection string names none. */
 const DEFAULT_DATABASE = 'tracking';
 
 /** A session that one operation at a time uses, with the database whose calls are part of it. */
-interface OpenSession {
+interface OpenMongoSession {
   readonly session: ClientSession;
   readonly database: Db;
   /** Monotonic time at which the session was last used. */
@@ -35,7 +35,7 @@ export class DriverClient {
   private readonly client: MongoClient;
   private connecting: Promise<MongoClient> | undefined;
   /** Sessions that no operation uses. The most recently used session is the last. */
-  private readonly idleSessions: OpenSession[] = [];
+  private readonly idleSessions: OpenMongoSession[] = [];
   /** Monotonic time of the latest answer of the server. */
   private answeredAt = -Infinity;
   /** Monotonic time since when no operation got an answer; undefined if the latest one did. */
@@ -49,7 +49,7 @@ export class DriverClient {
     private readonly deadlineMs: number,
   ) {
     this.replacementMs = DEADLINES_BEFORE_CLIENT_REPLACEMENT * deadlineMs;
-    this.client = createClient(url, deadlineMs);
+    this.client = createMongoClient(url, deadlineMs);
   }
 
   /**
@@ -60,49 +60,49 @@ export class DriverClient {
   async runInSession<R>(
     operation: (database: Db) => Promise<R>,
     maxTimeMS: number,
-    causalTime: CausalTime,
+    causalTime: LatestSeenMongoTime,
   ): Promise<R> {
     const connected = await this.connect();
     const used = this.takeIdleSession(connected);
     const { session } = used;
     let isReusable = false;
     try {
-      causalTime.applyToSession(session);
+      causalTime.advanceSessionToSeenTime(session);
       const database =
         maxTimeMS === this.deadlineMs
           ? used.database
-          : limitDatabaseCallTimes(this.findDatabase(connected), session, maxTimeMS);
+          : limitDatabaseCallTimes(this.getMongoDatabase(connected), session, maxTimeMS);
       const result = await operation(database);
       // A session is dirty after a lost connection, even if the operation was repeated with success.
       isReusable = !session.serverSession.isDirty;
       return result;
     } finally {
       causalTime.recordSessionTimes(session);
-      if (isReusable && this.idleSessions.length < MAX_IDLE_SESSIONS) this.returnIdleSession(used);
+      if (isReusable && this.idleSessions.length < MAX_IDLE_DRIVER_SESSIONS) this.returnIdleSession(used);
       else await session.endSession();
     }
   }
 
-  private takeIdleSession(connected: MongoClient): OpenSession {
+  private takeIdleSession(connected: MongoClient): OpenMongoSession {
     const last = this.idleSessions.pop();
     const now = performance.now();
-    if (last !== undefined && now - last.usedAt <= MAX_IDLE_SESSION_MS) return last;
+    if (last !== undefined && now - last.usedAt <= MAX_IDLE_MONGO_SESSION_MS) return last;
     // All other sessions have been idle for longer.
     for (const { session } of [...this.idleSessions.splice(0), ...(last ? [last] : [])]) void session.endSession();
     const session = connected.startSession({ causalConsistency: true });
     return {
       session,
-      database: limitDatabaseCallTimes(this.findDatabase(connected), session, this.deadlineMs),
+      database: limitDatabaseCallTimes(this.getMongoDatabase(connected), session, this.deadlineMs),
       usedAt: now,
     };
   }
 
-  private returnIdleSession(used: OpenSession): void {
+  private returnIdleSession(used: OpenMongoSession): void {
     used.usedAt = performance.now();
     this.idleSessions.push(used);
   }
 
-  private findDatabase(connected: MongoClient): Db {
+  private getMongoDatabase(connected: MongoClient): Db {
     return connected.db(/^[^/]+\/\/[^/]*\/[^?]/.test(this.url) ? undefined : DEFAULT_DATABASE);
   }
 
@@ -132,7 +132,7 @@ export class DriverClient {
   }
 
   /** Returns true if no operation got an answer for so long that the client itself may be the cause. */
-  isUnanswered(): boolean {
+  hasNoAnswerForTooLong(): boolean {
     const { unansweredSince = Infinity } = this;
     return performance.now() - unansweredSince >= this.replacementMs;
   }
@@ -153,7 +153,7 @@ export class DriverClient {
  * The driver has no deadline for a whole operation. These options limit its steps, so that abandoned operations end
  * soon. `retryWrites` is not among them, because a connection string may turn it off.
  */
-function createClient(url: string, deadlineMs: number): MongoClient {
+function createMongoClient(url: string, deadlineMs: number): MongoClient {
   try {
     return new MongoClient(url, {
       appName: 'tracking',
@@ -179,12 +179,12 @@ function createClient(url: string, deadlineMs: number): MongoClient {
  * Latest time in the log of the replica set that this process has seen. Operations that begin after that time see
  * everything that it wrote, even on a new primary (https://www.mongodb.com/docs/manual/core/causal-consistency-read-write-concerns/).
  */
-export class CausalTime {
+export class LatestSeenMongoTime {
   private operationTime: Timestamp | undefined;
   private clusterTime: ClusterTime | undefined;
 
   /** Makes operations of the session wait for everything that this process has seen. */
-  applyToSession(session: ClientSession): void {
+  advanceSessionToSeenTime(session: ClientSession): void {
     if (this.clusterTime !== undefined) session.advanceClusterTime(this.clusterTime);
     if (this.operationTime !== undefined) session.advanceOperationTime(this.operationTime);
   }

@@ -1,7 +1,7 @@
-import { testObjectStore, testObjectStoreMemory } from '@tracking/testing';
-import { createGridfsSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { declareObjectStoreTests, declareObjectStoreMemoryTests } from '@tracking/testing';
+import { createGridfsStoreForTest, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 describeWithMongo('object store on GridFS', () => {
-  testObjectStore('GridFS', createGridfsSubject());
-  testObjectStoreMemory('GridFS', createGridfsSubject());
+  declareObjectStoreTests('GridFS', createGridfsStoreForTest());
+  declareObjectStoreMemoryTests('GridFS', createGridfsStoreForTest());
 });

@@ -1,4 +1,4 @@
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
 import { GridFSBucket, type Db } from 'mongodb';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
@@ -23,7 +23,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
     let store: GridfsObjectStore;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createEngine(enginesDir);
+      engine = await MongoEngine.createMongoEngine(enginesDir);
       await engine.startEngine();
     });
     beforeEach(() => void (store = new GridfsObjectStore(connect())));
@@ -36,7 +36,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
 
     function connect(): MongoConnection {
       const connection = new MongoConnection({
-        url: engine.databaseUrl('objects'),
+        url: engine.createDatabaseUrl('objects'),
         metrics: noMetrics,
         deadlineMs: DEADLINE_MS,
       });
@@ -77,7 +77,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
           'obj_a',
           large(async () => engine.suspendEngine()),
         ),
-      ).rejects.toThrow(Unavailable);
+      ).rejects.toThrow(UnavailableError);
       engine.resumeEngine();
       let attempt = 0;
       await eventually(() => store.putObject(`obj_b${(attempt += 1)}`, large()));
@@ -128,7 +128,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
         );
       });
       const listed: string[] = [];
-      for await (const id of store.listIdsStoredIn({ before: tomorrow() })) listed.push(id);
+      for await (const id of store.listObjectIdsStoredInPeriod({ before: tomorrow() })) listed.push(id);
       expect(listed.sort()).toEqual(ids.sort());
     });
 

@@ -1,4 +1,4 @@
-import { StorageFull } from '@tracking/ports';
+import { StorageFullError } from '@tracking/ports';
 import { noMetrics } from '@tracking/testing';
 import { MongoStub } from '../../test/mongodb/mongo-stub.ts';
 import { GridfsObjectStore, parseFreeBytes, splitIntoChunks } from './gridfs-object-store.ts';
@@ -42,15 +42,15 @@ describe('free bytes of the disk', () => {
     const stub = await MongoStub.startMongoStub((command) =>
       'dbStats' in command ? { fsTotalSize: 1_000, fsUsedSize: 900, ok: 1 } : undefined,
     );
-    const connection = new MongoConnection({ url: stub.formatUrl(), metrics: noMetrics });
+    const connection = new MongoConnection({ url: stub.formatMongoConnectionString(), metrics: noMetrics });
     async function* source() {
       yield Buffer.from('a');
     }
     const put = (reserveBytes: number) => new GridfsObjectStore(connection, reserveBytes).putObject('obj_a', source());
-    await expect(put(101)).rejects.toThrow(StorageFull);
+    await expect(put(101)).rejects.toThrow(StorageFullError);
     expect(stub.commands.filter(({ insert }) => insert === 'objects.chunks')).toEqual([]);
     // The stub stores nothing, so this upload fails later.
-    await expect(put(100)).rejects.not.toThrow(StorageFull);
+    await expect(put(100)).rejects.not.toThrow(StorageFullError);
     expect(stub.commands.filter(({ insert }) => insert === 'objects.chunks')).toHaveLength(1);
     await connection.closeConnection();
     await stub.closeMongoStub();

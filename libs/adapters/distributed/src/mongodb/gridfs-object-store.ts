@@ -3,23 +3,23 @@ import type { Collection, Db } from 'mongodb';
 import {
   OBJECT_ID_PATTERN,
   type ObjectContent,
-  ObjectExists,
+  ObjectExistsError,
   type ObjectStore,
-  type StoredObject,
-  Unavailable,
+  type StoredObjectSizeAndHash,
+  UnavailableError,
   passBytesWhileDiskHasSpace,
 } from '@tracking/ports';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, parseViolatedIndex } from './mongo-errors.ts';
-import { BUILD_OPTIONS, INDEX_BUILD_DEADLINE_MS } from './mongo-index-builds.ts';
-import { ID_INDEX } from './mongo-indexes.ts';
+import { INDEX_BUILD_OPTIONS, INDEX_BUILD_DEADLINE_MS } from './mongo-index-builds.ts';
+import { ID_INDEX_NAME } from './mongo-indexes.ts';
 
 /** Default chunk size of GridFS. */
 const GRIDFS_CHUNK_BYTES = 255 * 1_024;
-const FILE_PAGE_SIZE = 500;
+const FILES_PER_PAGE = 500;
 /** Age in milliseconds up to which a measured free space is used. */
 const MAX_FREE_SPACE_AGE_MS = 1_000;
-export const OBJECT_COLLECTIONS = {
+export const OBJECT_STORE_COLLECTION_NAMES = {
   files: 'objects.files',
   chunks: 'objects.chunks',
   unfinished: 'objects.unfinished',
@@ -41,11 +41,11 @@ export class GridfsObjectStore implements ObjectStore {
     private readonly reserveBytes = 0,
   ) {}
 
-  async putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+  async putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObjectSizeAndHash> {
     throwIfInvalidId(id);
     const { reserveBytes } = this;
     const guarded = passBytesWhileDiskHasSpace(source, { reserveBytes, freeBytes: () => this.readFreeBytes() });
-    await this.beginUpload(id);
+    await this.reserveObjectId(id);
     const hash = createHash('sha256');
     let sizeBytes = 0;
     let n = 0;
@@ -54,12 +54,12 @@ export class GridfsObjectStore implements ObjectStore {
         hash.update(data);
         sizeBytes += data.length;
         const chunk = { files_id: id, n, data };
-        await this.runOnGridfs(({ chunks }) => chunks.insertOne(chunk));
+        await this.runGridfsOperation(({ chunks }) => chunks.insertOne(chunk));
         n += 1;
       }
     } catch (error) {
       // An engine that did not respond may still store a chunk after this cleanup. A later cleanup removes the chunk.
-      if (!(error instanceof Unavailable)) await this.deleteParts(id).catch(() => undefined);
+      if (!(error instanceof UnavailableError)) await this.deleteGridfsObjectParts(id).catch(() => undefined);
       throw error;
     }
     const sha256 = hash.digest('hex');
@@ -89,38 +89,48 @@ export class GridfsObjectStore implements ObjectStore {
     throwIfInvalidId(id);
     if ((await this.findFile(id)) === undefined) return;
     const begun = { $set: { at: new Date(), isGivenUp: true } };
-    await this.runOnGridfs(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
-    await this.deleteParts(id);
+    await this.runGridfsOperation(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
+    await this.deleteGridfsObjectParts(id);
   }
 
-  async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
+  async *listObjectIdsStoredInPeriod({
+    from,
+    before,
+  }: {
+    readonly from?: Date;
+    readonly before: Date;
+  }): AsyncGenerator<string> {
     const uploadDate = from === undefined ? { $lt: before } : { $gte: from, $lt: before };
     let after: FileRecord | undefined;
     do {
       const filter = after === undefined ? { uploadDate } : { uploadDate, $or: createFilterForLaterFiles(after) };
-      const page = await this.runOnGridfs(({ files }) =>
-        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(FILE_PAGE_SIZE).toArray(),
+      const page = await this.runGridfsOperation(({ files }) =>
+        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(FILES_PER_PAGE).toArray(),
       );
       for (const file of page) yield file._id;
-      after = page[FILE_PAGE_SIZE - 1];
+      after = page[FILES_PER_PAGE - 1];
     } while (after !== undefined);
   }
 
   async removeUnfinishedObjects(before: Date): Promise<void> {
     const at = { $lt: before };
     for (;;) {
-      const page = await this.runOnGridfs(({ unfinished }) => unfinished.find({ at }).limit(FILE_PAGE_SIZE).toArray());
+      const page = await this.runGridfsOperation(({ unfinished }) =>
+        unfinished.find({ at }).limit(FILES_PER_PAGE).toArray(),
+      );
       if (page.length === 0) return;
       for (const { _id } of page) {
         // From this point on, an upload that is still running cannot complete the object.
         const sweep = { $set: { isGivenUp: true } };
-        const { matchedCount } = await this.runOnGridfs(({ unfinished }) => unfinished.updateOne({ _id, at }, sweep));
+        const { matchedCount } = await this.runGridfsOperation(({ unfinished }) =>
+          unfinished.updateOne({ _id, at }, sweep),
+        );
         if (matchedCount === 0) continue;
         // The object is either complete except for the deletion of this record, or its deletion will be requested
         // again.
         const isWhole = (await this.findFile(_id)) !== undefined;
-        if (isWhole) await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne({ _id }));
-        else await this.deleteParts(_id);
+        if (isWhole) await this.runGridfsOperation(({ unfinished }) => unfinished.deleteOne({ _id }));
+        else await this.deleteGridfsObjectParts(_id);
       }
     }
   }
@@ -139,41 +149,41 @@ export class GridfsObjectStore implements ObjectStore {
   }
 
   /** Reserves the id. */
-  private async beginUpload(id: string): Promise<void> {
-    await this.runOnGridfs(async ({ unfinished }) => {
+  private async reserveObjectId(id: string): Promise<void> {
+    await this.runGridfsOperation(async ({ unfinished }) => {
       try {
         await unfinished.insertOne({ _id: id, at: new Date(), isGivenUp: false });
       } catch (error) {
-        throw parseViolatedIndex(error) === ID_INDEX ? new ObjectExists(id) : error;
+        throw parseViolatedIndex(error) === ID_INDEX_NAME ? new ObjectExistsError(id) : error;
       }
     });
     if ((await this.findFile(id)) === undefined) return;
-    await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne({ _id: id, isGivenUp: false }));
-    throw new ObjectExists(id);
+    await this.runGridfsOperation(({ unfinished }) => unfinished.deleteOne({ _id: id, isGivenUp: false }));
+    throw new ObjectExistsError(id);
   }
 
   private async finishUpload(file: FileRecord): Promise<void> {
     const { _id } = file;
     const underWay = { _id, isGivenUp: false };
     const late = { $set: { at: new Date() } };
-    const { matchedCount } = await this.runOnGridfs(({ unfinished }) => unfinished.updateOne(underWay, late));
+    const { matchedCount } = await this.runGridfsOperation(({ unfinished }) => unfinished.updateOne(underWay, late));
     if (matchedCount === 0) {
-      await this.deleteParts(_id);
-      throw new Unavailable(ENGINE_NAME, 'the upload took too long and was canceled; repeat it with a new id');
+      await this.deleteGridfsObjectParts(_id);
+      throw new UnavailableError(ENGINE_NAME, 'the upload took too long and was canceled; repeat it with a new id');
     }
-    await this.runOnGridfs(({ files }) => files.insertOne(file));
+    await this.runGridfsOperation(({ files }) => files.insertOne(file));
     // If the deletion of this record fails, a later cleanup finds that the object is complete.
-    await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne(underWay)).catch(() => undefined);
+    await this.runGridfsOperation(({ unfinished }) => unfinished.deleteOne(underWay)).catch(() => undefined);
   }
 
-  private async deleteParts(id: string): Promise<void> {
-    await this.runOnGridfs(({ files }) => files.deleteOne({ _id: id }));
-    await this.runOnGridfs(({ chunks }) => chunks.deleteMany({ files_id: id }));
-    await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne({ _id: id }));
+  private async deleteGridfsObjectParts(id: string): Promise<void> {
+    await this.runGridfsOperation(({ files }) => files.deleteOne({ _id: id }));
+    await this.runGridfsOperation(({ chunks }) => chunks.deleteMany({ files_id: id }));
+    await this.runGridfsOperation(({ unfinished }) => unfinished.deleteOne({ _id: id }));
   }
 
   private async findFile(id: string): Promise<FileRecord | undefined> {
-    return (await this.runOnGridfs(({ files }) => files.findOne({ _id: id }))) ?? undefined;
+    return (await this.runGridfsOperation(({ files }) => files.findOne({ _id: id }))) ?? undefined;
   }
 
   /** Reads a range of the object. @param end offset after the last byte of the range */
@@ -185,14 +195,14 @@ export class GridfsObjectStore implements ObjectStore {
     for (let at = start; at < end;) {
       const n = Math.floor(at / chunkSize);
       const first = n * chunkSize;
-      const chunk = await this.runOnGridfs(({ chunks }) => chunks.findOne({ files_id: _id, n }));
-      if (chunk === null) throw new Unavailable(ENGINE_NAME, 'the object was deleted while it was read');
+      const chunk = await this.runGridfsOperation(({ chunks }) => chunks.findOne({ files_id: _id, n }));
+      if (chunk === null) throw new UnavailableError(ENGINE_NAME, 'the object was deleted while it was read');
       yield chunk.data.subarray(at - first, end - first);
       at = first + chunkSize;
     }
   }
 
-  private async runOnGridfs<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
+  private async runGridfsOperation<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
     this.ready ??= this.connection.runOnDatabase(
       (database) => this.createGridfsRecords(database).ensureIndexes(),
       INDEX_BUILD_DEADLINE_MS,
@@ -245,7 +255,7 @@ interface FileRecord {
 }
 
 /** Record of a chunk, with the fields that GridFS defines. Its own id is not used. */
-interface ChunkRecord {
+interface GridfsChunkRecord {
   readonly files_id: string;
   /** Number of the chunk, from 0. */
   readonly n: number;
@@ -253,7 +263,7 @@ interface ChunkRecord {
 }
 
 /** Record of an unfinished upload or deletion. */
-interface UnfinishedRecord {
+interface UnfinishedOperationRecord {
   /** Id of the object. */
   readonly _id: string;
   /** Time when the operation started or was last known to run. */
@@ -265,8 +275,8 @@ interface UnfinishedRecord {
 /** GridFS collections, with acknowledgement and reads by a majority of the replica set. */
 export class GridfsRecords {
   readonly files: Collection<FileRecord>;
-  readonly chunks: Collection<ChunkRecord>;
-  readonly unfinished: Collection<UnfinishedRecord>;
+  readonly chunks: Collection<GridfsChunkRecord>;
+  readonly unfinished: Collection<UnfinishedOperationRecord>;
 
   constructor(database: Db, deadlineMs: number) {
     const options = {
@@ -274,15 +284,15 @@ export class GridfsRecords {
       readConcern: { level: 'majority' },
       promoteBuffers: true,
     } as const;
-    this.files = database.collection<FileRecord>(OBJECT_COLLECTIONS.files, options);
-    this.chunks = database.collection<ChunkRecord>(OBJECT_COLLECTIONS.chunks, options);
-    this.unfinished = database.collection<UnfinishedRecord>(OBJECT_COLLECTIONS.unfinished, options);
+    this.files = database.collection<FileRecord>(OBJECT_STORE_COLLECTION_NAMES.files, options);
+    this.chunks = database.collection<GridfsChunkRecord>(OBJECT_STORE_COLLECTION_NAMES.chunks, options);
+    this.unfinished = database.collection<UnfinishedOperationRecord>(OBJECT_STORE_COLLECTION_NAMES.unfinished, options);
   }
 
   async ensureIndexes(): Promise<void> {
-    await this.chunks.createIndex({ files_id: 1, n: 1 }, { unique: true, ...BUILD_OPTIONS });
-    await this.files.createIndex({ uploadDate: 1, _id: 1 }, BUILD_OPTIONS);
-    await this.unfinished.createIndex({ at: 1 }, BUILD_OPTIONS);
+    await this.chunks.createIndex({ files_id: 1, n: 1 }, { unique: true, ...INDEX_BUILD_OPTIONS });
+    await this.files.createIndex({ uploadDate: 1, _id: 1 }, INDEX_BUILD_OPTIONS);
+    await this.unfinished.createIndex({ at: 1 }, INDEX_BUILD_OPTIONS);
   }
 }
 

@@ -16,22 +16,22 @@ describe('a lease', () => {
   }
 
   beforeEach(() => (ends = []));
-  afterEach(() => lease.release());
+  afterEach(() => lease.releaseLease());
 
   test('is held until it is released', async () => {
     heldSince(0);
-    expect(lease.isHeld()).toBe(true);
-    await lease.release();
-    expect(lease.isHeld()).toBe(false);
+    expect(lease.isLeaseHeld()).toBe(true);
+    await lease.releaseLease();
+    expect(lease.isLeaseHeld()).toBe(false);
     expect(ends).toEqual([lease]);
   });
 
   test('that was not renewed for two thirds of its time is invalid when checked, before any timer runs', () => {
     heldSince((-2 / 3) * TTL_MS);
     expect(lease.lost.aborted).toBe(false);
-    expect(lease.isHeld()).toBe(false);
+    expect(lease.isLeaseHeld()).toBe(false);
     expect(lease.lost.aborted).toBe(true);
-    expect(lease.isHeld()).toBe(false);
+    expect(lease.isLeaseHeld()).toBe(false);
     expect(ends).toEqual([lease]);
   });
 });

@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type Collection, type Filter, type Lease, Unavailable } from '@tracking/ports';
+import { type Collection, type Filter, type Lease, UnavailableError } from '@tracking/ports';
 
 /** Monotonic clock and timers of a process. */
-export interface LeaseTime {
+export interface LeaseClock {
   /** Returns milliseconds of a monotonic clock. */
   now(): number;
   /** Resolves after a number of milliseconds, or when the signal aborts. */
@@ -10,7 +10,7 @@ export interface LeaseTime {
 }
 
 /** The clock of this process. Its timers do not keep the process alive. */
-export const SYSTEM_TIME: LeaseTime = {
+export const SYSTEM_TIME: LeaseClock = {
   now: () => performance.now(),
   wait: (ms, signal) => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined),
 };
@@ -19,7 +19,7 @@ export const SYSTEM_TIME: LeaseTime = {
  * Waits until the time has passed or one of the signals aborts. In contrast to `AbortSignal.any`, of which Node 20 keeps
  * every result for as long as a source exists, the signals keep nothing afterwards.
  */
-export async function waitForTimeOrAbort(time: LeaseTime, ms: number, signals: readonly AbortSignal[]): Promise<void> {
+export async function waitForTimeOrAbort(time: LeaseClock, ms: number, signals: readonly AbortSignal[]): Promise<void> {
   const waiting = new AbortController();
   const end = () => waiting.abort();
   for (const signal of signals) {
@@ -33,14 +33,14 @@ export async function waitForTimeOrAbort(time: LeaseTime, ms: number, signals: r
 /** Interval between renewals of a lease, as a fraction of its time to live. */
 const RENEWAL_INTERVAL_FRACTION = 1 / 3;
 /** Pause after a failed renewal, as a fraction of the lease's time to live. */
-const RETRY_INTERVAL_FRACTION = 1 / 18;
+const RENEWAL_RETRY_TTL_FRACTION = 1 / 18;
 /**
  * Fraction of the time to live after which a holder without a renewal stops. Other processes acquire the lease only
  * after the full time to live.
  */
-const RELIABLE_DURATION_FRACTION = 2 / 3;
+const RELIABLE_LEASE_FRACTION = 2 / 3;
 
-const RECORDS_PER_READ = 500;
+const LEASE_RECORDS_PER_READ = 500;
 
 interface HeldLeaseOptions {
   readonly records: LeaseRecords;
@@ -49,7 +49,7 @@ interface HeldLeaseOptions {
   /** Monotonic time when this process sent the write that acquired the lease. */
   readonly sentAt: number;
   readonly ttlMs: number;
-  readonly time: LeaseTime;
+  readonly time: LeaseClock;
   /** Callback for every failed renewal. */
   onFailure(): void;
   /** Callback that runs once, when the lease is released or lost. */
@@ -73,7 +73,7 @@ export class HeldLease implements Lease {
     this.name = options.record.id;
     this.epoch = options.record.epoch;
     this.lost = this.ended.signal;
-    this.reliableUntil = this.computeReliableUntil(options.sentAt);
+    this.reliableUntil = this.computeLeaseReliableUntil(options.sentAt);
     void this.loseLeaseWhenExpired();
     void this.renewUntilEnded();
   }
@@ -84,12 +84,12 @@ export class HeldLease implements Lease {
   }
 
   /** The code compares the clock, because timers may run late after a pause of the process. */
-  isHeld(): boolean {
+  isLeaseHeld(): boolean {
     if (this.options.time.now() >= this.reliableUntil) this.markLeaseLost();
     return !this.lost.aborted;
   }
 
-  release(): Promise<void> {
+  releaseLease(): Promise<void> {
     return (this.releasing ??= this.writeLeaseRelease());
   }
 
@@ -100,7 +100,7 @@ export class HeldLease implements Lease {
       await this.writeRenewal(null);
     } catch (error) {
       // Other processes can acquire the lease when its time to live ends.
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof UnavailableError)) throw error;
     } finally {
       this.options.onEnd(this);
     }
@@ -120,11 +120,11 @@ export class HeldLease implements Lease {
       try {
         if (!(await this.writeRenewal(this.record.holder))) return this.markLeaseLost();
         // A lease that expired during the write stays lost, because another process may have taken it over.
-        if (this.isHeld()) this.reliableUntil = this.computeReliableUntil(sentAt);
+        if (this.isLeaseHeld()) this.reliableUntil = this.computeLeaseReliableUntil(sentAt);
         every = RENEWAL_INTERVAL_FRACTION;
       } catch {
         // After any error, the next attempt may succeed until the lease expires.
-        every = RETRY_INTERVAL_FRACTION;
+        every = RENEWAL_RETRY_TTL_FRACTION;
         this.options.onFailure();
       }
     }
@@ -134,7 +134,7 @@ export class HeldLease implements Lease {
     const { time } = this.options;
     while (!this.lost.aborted) {
       await time.wait(Math.max(1, this.reliableUntil - time.now()), this.lost);
-      this.isHeld();
+      this.isLeaseHeld();
     }
   }
 
@@ -143,8 +143,8 @@ export class HeldLease implements Lease {
     return this.options.records.updateLease(this.record, holder);
   }
 
-  private computeReliableUntil(sentAt: number): number {
-    return sentAt + RELIABLE_DURATION_FRACTION * this.options.ttlMs;
+  private computeLeaseReliableUntil(sentAt: number): number {
+    return sentAt + RELIABLE_LEASE_FRACTION * this.options.ttlMs;
   }
 
   private markLeaseLost(): void {
@@ -206,11 +206,11 @@ export class LeaseRecords {
     for (;;) {
       const last = held.at(-1);
       const page = await this.records.find({
-        ...{ filter: { holder: { ne: null } }, sort: { fields: ['id'] }, limit: RECORDS_PER_READ },
+        ...{ filter: { holder: { ne: null } }, sort: { fields: ['id'] }, limit: LEASE_RECORDS_PER_READ },
         ...(last !== undefined && { after: [last.id] }),
       });
       held.push(...page);
-      if (page.length < RECORDS_PER_READ) return held;
+      if (page.length < LEASE_RECORDS_PER_READ) return held;
     }
   }
 
@@ -221,7 +221,7 @@ export class LeaseRecords {
   }
 
   /** Acquires the lease if its record is unchanged since this process read it. @returns false if the record changed */
-  async takeOver(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
+  async takeOverLease(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
     await this.writeMemberBeat();
     return this.records.replace(record, { epoch, beat, holder });
   }

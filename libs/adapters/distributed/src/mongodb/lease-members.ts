@@ -11,25 +11,25 @@ import type {
   LeaseGroupMembership,
   WantedLeases,
 } from '@tracking/ports';
-import { type LeaseTime, msUntilNextTick, SYSTEM_TIME, waitForTimeOrAbort } from './held-lease.ts';
+import { type LeaseClock, msUntilNextTick, SYSTEM_TIME, waitForTimeOrAbort } from './held-lease.ts';
 
-export const LEASE_MEMBERS_COLLECTION: CollectionSpec = { name: 'lease_members', indexes: [] };
+export const LEASE_MEMBERS_COLLECTION_SPEC: CollectionSpec = { name: 'lease_members', indexes: [] };
 /** Milliseconds without a renewal or beat after which a lease is free, or a member has ended. */
 export const LEASE_TTL_MS = 7_000;
 /** Interval between beats of a member, as a fraction of the leases' time to live. */
 const HEARTBEAT_INTERVAL_FRACTION = 1 / 3;
 /** Interval between reads of all members, as a fraction of the leases' time to live. */
-const READ_INTERVAL_FRACTION = 1 / 9;
+const MEMBER_READ_INTERVAL_FRACTION = 1 / 9;
 /**
  * Maximum time between two reads that counts as observed. A longer pause counts as one interval between reads, because
  * during an outage of the store no member can make a beat.
  */
-const MAX_READ_GAP_FRACTION = 1 / 3;
+const MAX_OBSERVED_READ_GAP_FRACTION = 1 / 3;
 /**
  * Multiple of the time to live after which the document of an ended member is deleted. Until then, a process that starts
  * takes the member for alive at first, and leaves leases to it.
  */
-const DELETION_AGE_FACTOR = 3;
+const MEMBER_DELETION_AGE_FACTOR = 3;
 const MAX_MEMBERS = 1_000;
 
 /** Stored member. Only beats matter, never times, because clocks of different machines are not compared. */
@@ -56,10 +56,10 @@ export class MemberObservations {
   constructor(private readonly ttlMs: number) {}
 
   /** Records a read of all members. @param now time before the read, on the monotonic clock of this process */
-  recordObservation(documents: readonly MemberDocument[], now: number): void {
+  recordMemberObservations(documents: readonly MemberDocument[], now: number): void {
     const pauseMs = now - this.readAt;
-    const isObserved = pauseMs <= MAX_READ_GAP_FRACTION * this.ttlMs;
-    const uncountedMs = isObserved ? 0 : pauseMs - READ_INTERVAL_FRACTION * this.ttlMs;
+    const isObserved = pauseMs <= MAX_OBSERVED_READ_GAP_FRACTION * this.ttlMs;
+    const uncountedMs = isObserved ? 0 : pauseMs - MEMBER_READ_INTERVAL_FRACTION * this.ttlMs;
     const observe = (document: MemberDocument) => {
       const known = this.seen.get(document.id);
       const isSilent = known?.document.beat === document.beat;
@@ -83,7 +83,7 @@ export class MemberObservations {
 
   /** Lists the members that ended long ago. */
   listLongEndedMembers(): readonly MemberDocument[] {
-    const isForgotten = (since: number) => this.readAt - since >= DELETION_AGE_FACTOR * this.ttlMs;
+    const isForgotten = (since: number) => this.readAt - since >= MEMBER_DELETION_AGE_FACTOR * this.ttlMs;
     return [...this.seen.values()].filter(({ since }) => isForgotten(since)).map(({ document }) => document);
   }
 }
@@ -92,7 +92,7 @@ export interface MongoMembershipOptions {
   readonly about: MemberDescription;
   readonly open: () => Promise<Collection<MemberDocument>>;
   readonly ttlMs: number;
-  readonly time: LeaseTime;
+  readonly time: LeaseClock;
   readonly countRetry: CountRetry;
 }
 
@@ -113,7 +113,7 @@ export class MongoMembership implements LeaseGroupMembership {
 
   constructor(private readonly options: MongoMembershipOptions) {
     this.observations = new MemberObservations(options.ttlMs);
-    this.running = this.run();
+    this.running = this.runMembershipHeartbeats();
   }
 
   get members(): readonly LeaseMember[] | undefined {
@@ -128,11 +128,11 @@ export class MongoMembership implements LeaseGroupMembership {
     this.notifyListeners();
   }
 
-  onChange(listener: () => void): void {
+  addMemberChangeListener(listener: () => void): void {
     this.listeners.add(listener);
   }
 
-  async removeMember(): Promise<void> {
+  async removeOwnMember(): Promise<void> {
     if (this.left.signal.aborted) return;
     this.left.abort();
     this.listeners.clear();
@@ -145,13 +145,13 @@ export class MongoMembership implements LeaseGroupMembership {
       .catch(() => undefined);
   }
 
-  /** Writes a beat. It is stored when this resolves; calls at the same time share one write. @throws Unavailable */
+  /** Writes a beat. It is stored when this resolves; calls at the same time share one write. @throws UnavailableError */
   writeHeartbeat(): Promise<void> {
     return (this.nextBeat ??= this.writeNextHeartbeat());
   }
 
-  /** Returns true if the member ended: it made no beat for the time to live, and makes none now. @throws Unavailable */
-  async hasEnded(id: string): Promise<boolean> {
+  /** Returns true if the member ended: it made no beat for the time to live, and makes none now. @throws UnavailableError */
+  async hasMemberEnded(id: string): Promise<boolean> {
     const last = this.observations.findBeatOfSilentMember(id);
     if (last === undefined) return false;
     const documents = await this.options.open();
@@ -182,7 +182,7 @@ export class MongoMembership implements LeaseGroupMembership {
     }
   }
 
-  private async run(): Promise<void> {
+  private async runMembershipHeartbeats(): Promise<void> {
     const { ttlMs, time, countRetry } = this.options;
     const { signal } = this.left;
     let written = 0;
@@ -201,7 +201,7 @@ export class MongoMembership implements LeaseGroupMembership {
       }
       // Announcements that arrived meanwhile are written immediately.
       if (this.announcement.signal.aborted) continue;
-      const pauseMs = msUntilNextTick(READ_INTERVAL_FRACTION * ttlMs, time.now());
+      const pauseMs = msUntilNextTick(MEMBER_READ_INTERVAL_FRACTION * ttlMs, time.now());
       await waitForTimeOrAbort(time, pauseMs, [signal, this.announcement.signal]);
     }
   }
@@ -211,12 +211,13 @@ export class MongoMembership implements LeaseGroupMembership {
     const now = time.now();
     const documents = await open();
     const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
-    this.observations.recordObservation(
+    this.observations.recordMemberObservations(
       found.filter(({ id }) => id !== this.id),
       now,
     );
     const live = this.observations.listLiveMembers();
-    const isChanged = this.others === undefined || describeMembers(live) !== describeMembers(this.others);
+    const isChanged =
+      this.others === undefined || formatMembersForComparison(live) !== formatMembersForComparison(this.others);
     this.others = live;
     if (isChanged) this.notifyListeners();
     for (const { id, beat } of this.observations.listLongEndedMembers()) await documents.delete(id, { beat });
@@ -228,34 +229,34 @@ export class MongoMembership implements LeaseGroupMembership {
 }
 
 /** Follows the members of leases without being one. */
-export class MemberObserver {
+export class LeaseMemberObserver {
   private readonly observations = new MemberObservations(LEASE_TTL_MS);
 
   constructor(
     private readonly store: DocumentStore,
-    private readonly time: LeaseTime = SYSTEM_TIME,
+    private readonly time: LeaseClock = SYSTEM_TIME,
   ) {}
 
   /**
-   * Reads all members, and lists those that may be alive. A member that ended without {@link LeaseGroupMembership.removeMember} is listed
+   * Reads all members, and lists those that may be alive. A member that ended without {@link LeaseGroupMembership.removeOwnMember} is listed
    * until it made no beat for the time to live, of which a long pause between two calls counts little.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async listLiveMembers(): Promise<readonly LeaseMember[]> {
     const now = this.time.now();
-    const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION);
-    this.observations.recordObservation(await documents.find({ filter: {}, limit: MAX_MEMBERS }), now);
+    const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION_SPEC);
+    this.observations.recordMemberObservations(await documents.find({ filter: {}, limit: MAX_MEMBERS }), now);
     return this.observations.listLiveMembers().map(convertToLeaseMember);
   }
 
   /** Waits until the members should be read again, or until the signal aborts. */
-  waitForNextRead(signal: AbortSignal): Promise<void> {
-    return this.time.wait(READ_INTERVAL_FRACTION * LEASE_TTL_MS, signal);
+  waitForNextMemberRead(signal: AbortSignal): Promise<void> {
+    return this.time.wait(MEMBER_READ_INTERVAL_FRACTION * LEASE_TTL_MS, signal);
   }
 }
 
-/** Reads all stored members by id, including members that ended lately. @throws Unavailable */
-export async function readStoredMembers(
+/** Reads all stored members by id, including members that ended lately. @throws UnavailableError */
+export async function readStoredLeaseMembers(
   documents: Collection<MemberDocument>,
 ): Promise<ReadonlyMap<string, LeaseMember>> {
   const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
@@ -273,6 +274,6 @@ function convertToLeaseMember(document: MemberDocument): LeaseMember {
   };
 }
 
-function describeMembers(members: readonly MemberDocument[]): string {
+function formatMembersForComparison(members: readonly MemberDocument[]): string {
   return members.map(({ id, announced }) => `${id} ${announced}`).join();
 }

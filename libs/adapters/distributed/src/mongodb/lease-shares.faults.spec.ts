@@ -29,9 +29,9 @@ describeWithMongoEngine('processes that share leases', (enginesDir) => {
 
   beforeEach(async () => {
     folder = await createTempFolder();
-    engine = await MongoEngine.createEngine(enginesDir);
+    engine = await MongoEngine.createMongoEngine(enginesDir);
     await engine.startEngine();
-    url = engine.databaseUrl(`test-${randomUUID()}`);
+    url = engine.createDatabaseUrl(`test-${randomUUID()}`);
     connection = new MongoConnection({ url, metrics: noMetrics });
     leases = new MongoLeases(new MongoDocumentStore(connection), noMetrics);
     processes = new Map();
@@ -69,7 +69,7 @@ describeWithMongoEngine('processes that share leases', (enginesDir) => {
   async function waitForEvenShares(): Promise<void> {
     await eventually(
       async () => {
-        const held = await leases.list();
+        const held = await leases.listHeldLeases();
         const shares = [...processes.keys()].map((name) => held.filter(({ holder }) => holder?.name === name).length);
         expect(shares.reduce((sum, share) => sum + share, 0)).toBe(LEASES);
         expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
@@ -114,7 +114,7 @@ describeWithMongoEngine('processes that share leases', (enginesDir) => {
     // A killed process may have stored one count of each lease without printing it.
     expect(total).toBeGreaterThanOrEqual(counted.length);
     expect(total).toBeLessThanOrEqual(counted.length + (KILLS + 1) * LEASES);
-    expect(await leases.list()).toEqual([]);
+    expect(await leases.listHeldLeases()).toEqual([]);
   });
 
   it('a hung process loses its leases to the others, and gets its share back', async () => {

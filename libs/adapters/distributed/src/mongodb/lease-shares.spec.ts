@@ -46,7 +46,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     const owners = new Map<string, VirtualProcess>();
     for (const process of processes) {
       for (const [name, lease] of process.held) {
-        if (!lease.isHeld() || !process.isAlive) continue;
+        if (!lease.isLeaseHeld() || !process.isAlive) continue;
         if (owners.has(name)) throw new Error(`${name} has two owners at ${cluster.time.now} ms`);
         owners.set(name, process);
         if (lease.epoch < (epochs.get(name) ?? 0))

@@ -1,4 +1,4 @@
-import { Busy, Unavailable, type Document } from '@tracking/ports';
+import { BusyError, UnavailableError, type Document } from '@tracking/ports';
 import { BSON } from 'mongodb';
 import { MongoCollection } from './mongo-collection.ts';
 import type { MongoConnection } from './mongo-connection.ts';
@@ -13,7 +13,7 @@ interface Row extends Document {
 function collectionOf(admitted: number) {
   let left = admitted;
   const run = () =>
-    left-- > 0 ? Promise.resolve({ ok: 1, n: 1 }) : Promise.reject(new Busy('document store', 'full'));
+    left-- > 0 ? Promise.resolve({ ok: 1, n: 1 }) : Promise.reject(new BusyError('document store', 'full'));
   const connection = { runOnDatabase: run, deadlineMs: 1 } as unknown as MongoConnection;
   return new MongoCollection({ name: 'things', indexes: [] }, connection);
 }
@@ -25,7 +25,8 @@ describe('many writes of a collection', () => {
     const answeredInTime = 100;
     const written: number[] = [];
     const command = ({ updates }: { readonly updates: readonly unknown[] }) => {
-      if (updates.length > answeredInTime) return Promise.reject(new Unavailable('document store', 'does not answer'));
+      if (updates.length > answeredInTime)
+        return Promise.reject(new UnavailableError('document store', 'does not answer'));
       written.push(updates.length);
       return Promise.resolve({ ok: 1, n: updates.length });
     };
@@ -44,7 +45,7 @@ describe('many writes of a collection', () => {
         await rows.writeMany(writes);
         isWritten = true;
       } catch (error) {
-        expect(error).toBeInstanceOf(Unavailable);
+        expect(error).toBeInstanceOf(UnavailableError);
         failures += 1;
         expect(failures).toBeLessThan(20);
       }
@@ -96,11 +97,11 @@ describe('many writes of a collection', () => {
     const error: unknown = await collectionOf(1)
       .writeMany(inserts(1_001))
       .catch((each: unknown) => each);
-    expect(error).toBeInstanceOf(Unavailable);
-    expect(error).not.toBeInstanceOf(Busy);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).not.toBeInstanceOf(BusyError);
   });
 
   it('are refused as not done if none was performed', async () => {
-    await expect(collectionOf(0).writeMany(inserts(1_001))).rejects.toBeInstanceOf(Busy);
+    await expect(collectionOf(0).writeMany(inserts(1_001))).rejects.toBeInstanceOf(BusyError);
   });
 });

@@ -1,5 +1,5 @@
 import {
-  isUnsatisfiable,
+  isUnsatisfiableFilter,
   type Collection,
   type CollectionSpec,
   type CountOptions,
@@ -9,30 +9,30 @@ import {
   type Query,
   type Replacement,
   type Scalar,
-  type Scan,
-  type ScanResult,
+  type IndexScanQuery,
+  type IndexScanResult,
   type ShardValues,
   type CollectionWrite,
 } from '@tracking/ports';
 import type { Filter as DriverFilter } from 'mongodb';
 import { BatchedReads } from './batched-reads.ts';
 import { BulkWriter, createContentionError, getMaxAttempts } from './bulk-writer.ts';
-import { DOCUMENT_ID_CONFLICT, CollectionAccess, readDocumentsWithinBytes } from './collection-access.ts';
+import { DOCUMENT_ID_CONFLICT, CollectionOperationRunner, readDocumentsWithinBytes } from './collection-access.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import {
   fromStoredDocument,
   pickShardKeyAndId,
-  toDocumentFilter,
+  createGuardedDocumentFilter,
   createFilterByIdAndGuard,
-  toKeyFilter,
+  toShardKeyFilter,
   type MongoDocument,
   toMongoFilter,
   toMongoQuery,
   toMongoSort,
   createScanDocumentsFilter,
   createScanIndexFilter,
-  toStoredField,
-  toStoredFields,
+  toStoredFieldName,
+  encodeFieldValuesForMongo,
 } from './mongo-filter.ts';
 import { toMongoHint } from './mongo-indexes.ts';
 
@@ -41,14 +41,14 @@ const MAX_CLAIM_ATTEMPTS = 1_000;
 
 export class MongoCollection<T extends Document> implements Collection<T> {
   private readonly reads: BatchedReads<T>;
-  private readonly access: CollectionAccess;
+  private readonly access: CollectionOperationRunner;
   private readonly bulks: BulkWriter<T>;
 
   constructor(
     private readonly spec: CollectionSpec,
     connection: MongoConnection,
   ) {
-    this.access = new CollectionAccess(spec, connection);
+    this.access = new CollectionOperationRunner(spec, connection);
     this.bulks = new BulkWriter(spec, this.access, this);
     this.reads = new BatchedReads(spec, (ids, shards) => this.getMany(ids, shards));
   }
@@ -60,49 +60,51 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   async getMany(ids: readonly string[], shards: ShardValues = {}): Promise<readonly T[]> {
     if (ids.length === 0) return [];
-    return (await this.list({ filter: { id: { in: ids } }, shards, limit: ids.length })).documents;
+    const query = { filter: { id: { in: ids } }, shards, limit: ids.length };
+    return (await this.findDocumentsUpToByteLimit(query)).documents;
   }
 
   async find(query: Query): Promise<readonly T[]> {
-    return query.limit <= 0 || isUnsatisfiable(query.filter) ? [] : (await this.list(query)).documents;
+    if (query.limit <= 0 || isUnsatisfiableFilter(query.filter)) return [];
+    return (await this.findDocumentsUpToByteLimit(query)).documents;
   }
 
   async findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
-    if (query.limit <= 0 || isUnsatisfiable(query.filter)) return { documents: [], isCut: false };
-    return this.list(query, maxBytes);
+    if (query.limit <= 0 || isUnsatisfiableFilter(query.filter)) return { documents: [], isCut: false };
+    return this.findDocumentsUpToByteLimit(query, maxBytes);
   }
 
   async count(filter: Filter, { atMost: limit, index, shards = {} }: CountOptions = {}): Promise<number> {
-    if ((limit !== undefined && limit <= 0) || isUnsatisfiable(filter)) return 0;
+    if ((limit !== undefined && limit <= 0) || isUnsatisfiableFilter(filter)) return 0;
     const options = { ...this.createReadOptions(index), ...(limit === undefined ? {} : { limit }) };
-    return this.access.runRepeatable((documents) =>
+    return this.access.runRepeatableOperation((documents) =>
       documents.countDocuments(toMongoQuery(this.spec, { filter, shards }), options),
     );
   }
 
   async sum(field: string, filter: Filter, index: string): Promise<number> {
-    if (isUnsatisfiable(filter)) return 0;
+    if (isUnsatisfiableFilter(filter)) return 0;
     const stages = [
       { $match: toMongoFilter(this.spec, filter) },
-      { $group: { _id: null, sum: { $sum: `$${toStoredField(field)}` } } },
+      { $group: { _id: null, sum: { $sum: `$${toStoredFieldName(field)}` } } },
     ];
     const options = this.createReadOptions(index);
-    const [found] = await this.access.runRepeatable((documents) =>
+    const [found] = await this.access.runRepeatableOperation((documents) =>
       documents.aggregate<{ sum: number }>(stages, options).toArray(),
     );
     return found?.sum ?? 0;
   }
 
   /** The server finds the end of the range in the index alone, without reading a document. */
-  async scan(scan: Scan): Promise<ScanResult<T>> {
+  async scan(scan: IndexScanQuery): Promise<IndexScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
-    if (isUnsatisfiable(filter)) return { documents: [], next: undefined };
+    if (isUnsatisfiableFilter(filter)) return { documents: [], next: undefined };
     const range = createScanIndexFilter(this.spec, scan);
-    const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [toStoredField(field), 1])) };
+    const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [toStoredFieldName(field), 1])) };
     const edge = { ...this.createReadOptions(index), sort: toMongoSort(sort), skip: visit - 1, limit: 1, projection };
-    const [last] = await this.access.runRepeatable((documents) => documents.find(range, edge).toArray());
+    const [last] = await this.access.runRepeatableOperation((documents) => documents.find(range, edge).toArray());
     const valuesOf = (row: Readonly<Record<string, unknown>>) =>
-      sort.fields.map((field) => row[toStoredField(field)] ?? null);
+      sort.fields.map((field) => row[toStoredFieldName(field)] ?? null);
     const within = createScanDocumentsFilter(this.spec, scan, last && valuesOf(last));
     const { found, isCut } = await this.readStoredDocuments(within, { index, sort, limit }, maxBytes);
     const end = found.length < limit && !isCut ? last : found.at(-1);
@@ -121,7 +123,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   async replace(document: T, guard?: Filter): Promise<boolean> {
-    const filter = toDocumentFilter(this.spec, document, guard);
+    const filter = createGuardedDocumentFilter(this.spec, document, guard);
     if (guard !== undefined) return this.access.replaceGuarded(document, filter);
     return this.access.writeDocument(document, async (documents, stored) => {
       return (await documents.replaceOne(filter, stored)).matchedCount === 1;
@@ -137,7 +139,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    * came in between, whose document the guard may match.
    */
   async upsert(document: T, guard?: Filter): Promise<boolean> {
-    const filter = toDocumentFilter(this.spec, document, guard);
+    const filter = createGuardedDocumentFilter(this.spec, document, guard);
     for (let attempt = 1; attempt <= getMaxAttempts(guard); attempt += 1) {
       const isWritten = await this.access.writeDocument(document, async (documents, stored) => {
         return (await documents.replaceOne(filter, stored, { upsert: true })).acknowledged;
@@ -162,26 +164,26 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    */
   async claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
     const { filter } = query;
-    if (isUnsatisfiable(filter)) return undefined;
+    if (isUnsatisfiableFilter(filter)) return undefined;
     const { id } = filter;
     const isKeyKnown = (this.spec.shardKey ?? []).every((field) => typeof filter[field] === 'string');
-    if (typeof id === 'string' && isKeyKnown) return this.claimByKey({ _id: id }, filter, set);
+    if (typeof id === 'string' && isKeyKnown) return this.claimDocumentByKey({ _id: id }, filter, set);
     for (let attempt = 1; attempt <= MAX_CLAIM_ATTEMPTS; attempt += 1) {
-      const candidate = await this.findClaimable(query);
+      const candidate = await this.findClaimableDocument(query);
       if (candidate === undefined) return undefined;
-      const claimed = await this.claimByKey(pickShardKeyAndId(this.spec, candidate), filter, set);
+      const claimed = await this.claimDocumentByKey(pickShardKeyAndId(this.spec, candidate), filter, set);
       if (claimed !== undefined) return claimed;
     }
     throw createContentionError();
   }
 
-  private async claimByKey(
+  private async claimDocumentByKey(
     key: ReturnType<typeof pickShardKeyAndId>,
     filter: Filter,
     set: Partial<T>,
   ): Promise<T | undefined> {
-    const condition = toKeyFilter(this.spec, key, filter);
-    const update = { $set: toStoredFields(set) as Partial<MongoDocument> };
+    const condition = toShardKeyFilter(this.spec, key, filter);
+    const update = { $set: encodeFieldValuesForMongo(set) as Partial<MongoDocument> };
     const claimed = await this.access.runOnCollection((documents) =>
       this.access.ignoreIdConflict(documents.findOneAndUpdate(condition, update, { returnDocument: 'after' })),
     );
@@ -192,7 +194,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    * Returns the shard key of the first matching document. Reads from the primary's memory, because a majority confirms
    * the claims of other processes with a delay.
    */
-  private async findClaimable({
+  private async findClaimableDocument({
     filter,
     sort,
     index,
@@ -204,7 +206,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return (await this.access.runOnCollection((documents) => documents.findOne(condition, read))) ?? undefined;
   }
 
-  private async list(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
+  private async findDocumentsUpToByteLimit(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
     const { found, isCut } = await this.readStoredDocuments(toMongoQuery(this.spec, query), query, maxBytes);
     return { documents: found.map((document) => fromStoredDocument<T>(document)), isCut };
   }
@@ -222,7 +224,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     }
     // The query requests one document more than it may return, so that the first response of the server is complete.
     const options = { ...hint, sort: toMongoSort(sort), limit, batchSize: limit + 1 };
-    return this.access.runRepeatable((documents) =>
+    return this.access.runRepeatableOperation((documents) =>
       readDocumentsWithinBytes(documents.find(condition, options), maxBytes),
     );
   }

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
-import { CausalTime, DriverClient } from './driver-client.ts';
+import { BusyError, type Counter, type Metrics, UnavailableError } from '@tracking/ports';
+import { LatestSeenMongoTime, DriverClient } from './driver-client.ts';
 import { ENGINE_NAME, isErrorFromServer, convertMongoError } from './mongo-errors.ts';
-import { SilenceMonitor } from './silence-monitor.ts';
+import { MongoServerSilenceMonitor } from './silence-monitor.ts';
 
 interface MongoOptions {
   /** Connection string with credentials and options. Its path names the database, `tracking` by default. */
@@ -11,7 +11,7 @@ interface MongoOptions {
   /** Milliseconds after which an operation is abandoned with an unknown outcome. Defaults to 5,000. */
   readonly deadlineMs?: number;
   /**
-   * Maximum number of operations running or waiting for a connection; further operations throw `Busy`. Defaults to 10,000.
+   * Maximum number of operations running or waiting for a connection; further operations throw `BusyError`. Defaults to 10,000.
    */
   readonly maxOperations?: number;
   /** True to fail all operations within 2.1 s when the server answers nothing. False by default. */
@@ -27,8 +27,8 @@ export class MongoConnection {
   private readonly url: string;
   private readonly maxOperations: number;
   private readonly replacements: Counter;
-  private readonly causalTime = new CausalTime();
-  private readonly silence: SilenceMonitor | undefined;
+  private readonly causalTime = new LatestSeenMongoTime();
+  private readonly silence: MongoServerSilenceMonitor | undefined;
   private client: DriverClient;
   private closing: Promise<void> | undefined;
 
@@ -38,18 +38,18 @@ export class MongoConnection {
     this.maxOperations = maxOperations;
     this.client = new DriverClient(url, deadlineMs);
     if (failsFast) {
-      const silences = metrics.counter(
+      const silences = metrics.createCounter(
         'document_store_silences_total',
         'Times at which the document store answered neither operations nor pings, so that operations failed early.',
       );
-      this.silence = new SilenceMonitor(
+      this.silence = new MongoServerSilenceMonitor(
         () => this.pingAnyMember(),
         () => silences.add(),
       );
     }
     const help = 'Operations of the document store that run or wait for a connection.';
-    metrics.gauge('document_store_operations', help, [], () => this.client.running.size);
-    this.replacements = metrics.counter(
+    metrics.createGauge('document_store_operations', help, [], () => this.client.running.size);
+    this.replacements = metrics.createCounter(
       'document_store_client_replacements_total',
       'Clients of the document store that were replaced because operations were stuck or got no answer.',
     );
@@ -59,12 +59,12 @@ export class MongoConnection {
    * Runs an operation and abandons it after the deadline, or earlier if the server is silent. The driver may still
    * perform an abandoned operation. The operation sees all writes that resolved before in this process, even on a new
    * primary.
-   * @throws Unavailable, Busy, and errors of the operation itself
+   * @throws UnavailableError, BusyError, and errors of the operation itself
    */
   async runOnDatabase<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
-    if (this.closing !== undefined) throw new Unavailable(ENGINE_NAME, 'closed');
+    if (this.closing !== undefined) throw new UnavailableError(ENGINE_NAME, 'closed');
     if (this.client.running.size >= this.maxOperations)
-      throw new Busy(ENGINE_NAME, 'too many operations are waiting for the document store; retry later');
+      throw new BusyError(ENGINE_NAME, 'too many operations are waiting for the document store; retry later');
     this.silence?.throwIfServerIsSilent();
     const performed = this.performWithDeadline(operation, deadlineMs);
     return this.silence === undefined ? performed : this.silence.rejectCallIfSilent(performed);
@@ -78,9 +78,9 @@ export class MongoConnection {
     return new Promise<R>((resolve, reject) => {
       const giveUp = () => {
         this.recordMissingAnswer(client, startedAt);
-        reject(new Unavailable(ENGINE_NAME, `the server did not respond within ${deadlineMs} ms`));
+        reject(new UnavailableError(ENGINE_NAME, `the server did not respond within ${deadlineMs} ms`));
         const leftMs = client.replacementMs - this.deadlineMs;
-        timer = setTimeout(() => this.replaceClient(client), leftMs).unref();
+        timer = setTimeout(() => this.replaceDriverClient(client), leftMs).unref();
       };
       let timer = setTimeout(giveUp, deadlineMs);
       const settle = () => {
@@ -88,18 +88,18 @@ export class MongoConnection {
         client.running.delete(running);
       };
       const fail = (error: unknown) => {
-        if (isErrorFromServer(error)) this.recordAnswerOfClient(client);
+        if (isErrorFromServer(error)) this.recordServerAnswerToClient(client);
         else this.recordMissingAnswer(client, startedAt);
         reject(convertMongoError(error) as Error);
       };
       running.finally(settle).then((result) => {
-        this.recordAnswerOfClient(client);
+        this.recordServerAnswerToClient(client);
         resolve(result);
       }, fail);
     });
   }
 
-  /** Checks the connection. @throws Unavailable if the server does not respond */
+  /** Checks the connection. @throws UnavailableError if the server does not respond */
   async pingDatabase(): Promise<void> {
     await this.runOnDatabase((database) => database.command({ ping: 1 }));
   }
@@ -118,18 +118,18 @@ export class MongoConnection {
     );
   }
 
-  private recordAnswerOfClient(client: DriverClient): void {
+  private recordServerAnswerToClient(client: DriverClient): void {
     client.recordServerAnswer();
     this.silence?.recordServerAnswer();
   }
 
   private recordMissingAnswer(client: DriverClient, startedAt: number): void {
     client.recordMissingAnswer(startedAt);
-    if (client.isUnanswered()) this.replaceClient(client);
+    if (client.hasNoAnswerForTooLong()) this.replaceDriverClient(client);
   }
 
   /** Later operations use a new client. The old one ends when its operations have ended, or after a deadline. */
-  private replaceClient(client: DriverClient): void {
+  private replaceDriverClient(client: DriverClient): void {
     if (this.client !== client || this.closing !== undefined) return;
     this.client = new DriverClient(this.url, this.deadlineMs);
     this.replacements.add();

@@ -1,8 +1,8 @@
-import { testDocumentStore } from '@tracking/testing';
+import { declareDocumentStoreTests } from '@tracking/testing';
 import { createMongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 describeWithMongo('document store on MongoDB', () => {
-  testDocumentStore(
+  declareDocumentStoreTests(
     'MongoDB',
     createMongoSubject((store) => store),
   );

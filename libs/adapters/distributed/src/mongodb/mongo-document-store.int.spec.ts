@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DuplicateKey, Unavailable, type DocumentStore } from '@tracking/ports';
+import { DuplicateKeyError, UnavailableError, type DocumentStore } from '@tracking/ports';
 import { createMongoConnectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
@@ -44,7 +44,7 @@ describeWithMongo('documents in MongoDB', () => {
       await things.insert({ id: 'a', owner: 'o' });
       const later = { name, indexes: [{ name: 'by_owner', fields: ['owner'], version: 2 }] };
       const service = new MongoDocumentStore(connection);
-      await expect(service.collection(later)).rejects.toBeInstanceOf(Unavailable);
+      await expect(service.collection(later)).rejects.toBeInstanceOf(UnavailableError);
       const query = { filter: { owner: 'o' }, index: 'by_owner', limit: 5 };
       const changed = await store.collection<TestDocument>(later);
       expect(await changed.find(query)).toHaveLength(1);
@@ -53,7 +53,7 @@ describeWithMongo('documents in MongoDB', () => {
       expect(await (await service.collection(later)).find(query)).toHaveLength(1);
       await new MongoDocumentStore(connection, { canChangeIndexes: true }).collection(later);
       expect(await changed.find(query)).toHaveLength(1);
-      await expect(things.find(query)).rejects.toBeInstanceOf(Unavailable);
+      await expect(things.find(query)).rejects.toBeInstanceOf(UnavailableError);
     });
 
     it('are refused by the new version of a unique index, and no longer by the earlier one', async () => {
@@ -79,7 +79,7 @@ describeWithMongo('documents in MongoDB', () => {
       await things.insert({ id: 'a', owner: 'o' });
       await things.insert({ id: 'b', owner: 'o' });
       const indexes = [{ name: 'by_owner', fields: ['owner'], unique: true }];
-      await expect(store.collection<TestDocument>({ name, indexes })).rejects.toBeInstanceOf(DuplicateKey);
+      await expect(store.collection<TestDocument>({ name, indexes })).rejects.toBeInstanceOf(DuplicateKeyError);
     });
 
     it('can have empty arrays under a unique index', async () => {

@@ -1,13 +1,13 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Durability } from '@tracking/ports';
 import { MongoCollection } from './mongo-collection.ts';
 import type { MongoConnection } from './mongo-connection.ts';
-import { isCollectionConflict, isNoSuchCollection } from './mongo-errors.ts';
+import { isCollectionExistsError, isNoSuchCollection } from './mongo-errors.ts';
 import { ensureIndexes } from './mongo-index-builds.ts';
 
 interface MongoDocumentStoreOptions {
   /**
    * True for the set-up: it builds indexes over existing documents, and drops earlier versions of indexes. False by
-   * default: collections whose indexes are missing throw `Unavailable` until the set-up has built them.
+   * default: collections whose indexes are missing throw `UnavailableError` until the set-up has built them.
    */
   readonly canChangeIndexes?: boolean;
 }
@@ -33,7 +33,7 @@ export class MongoDocumentStore implements DocumentStore {
   ) {}
 
   async collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
-    const { ready, byDurability } = this.findOpenCollection(spec);
+    const { ready, byDurability } = this.findOrOpenCollection(spec);
     await ready;
     const { durability = 'durable' } = spec;
     const known = byDurability.get(durability) as Collection<T> | undefined;
@@ -43,7 +43,7 @@ export class MongoDocumentStore implements DocumentStore {
     return collection;
   }
 
-  async collectionNames(prefix: string): Promise<readonly string[]> {
+  async listCollectionNames(prefix: string): Promise<readonly string[]> {
     const all = await this.connection.runOnDatabase((database) =>
       database.listCollections({}, { nameOnly: true }).toArray(),
     );
@@ -62,7 +62,7 @@ export class MongoDocumentStore implements DocumentStore {
     return this.connection.closeConnection();
   }
 
-  private findOpenCollection(spec: CollectionSpec): OpenCollection {
+  private findOrOpenCollection(spec: CollectionSpec): OpenCollection {
     const indexes = JSON.stringify(spec.indexes);
     const known = this.collections.get(spec.name);
     if (known?.indexes === indexes) return known;
@@ -74,7 +74,7 @@ export class MongoDocumentStore implements DocumentStore {
 
   private async ensureCollection(spec: CollectionSpec): Promise<void> {
     await this.connection.runOnDatabase((database) =>
-      database.createCollection(spec.name).catch(ignoreExpectedError(isCollectionConflict)),
+      database.createCollection(spec.name).catch(ignoreExpectedError(isCollectionExistsError)),
     );
     await ensureIndexes(this.connection, spec, this.options.canChangeIndexes === true);
   }

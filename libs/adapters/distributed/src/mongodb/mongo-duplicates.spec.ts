@@ -1,4 +1,4 @@
-import { DuplicateKey, Unavailable, type Document } from '@tracking/ports';
+import { DuplicateKeyError, UnavailableError, type Document } from '@tracking/ports';
 import { noMetrics, readMongoCommandName } from '@tracking/testing';
 import { type CommandHandler, MongoStub } from '../../test/mongodb/mongo-stub.ts';
 import { MongoCollection } from './mongo-collection.ts';
@@ -49,7 +49,7 @@ describe('a duplicate key', () => {
       if (writes.push(command) > 50) return { ok: 0, code: 8_000, errmsg: 'the adapter repeats a write for ever' };
       return respond(command);
     });
-    connection = new MongoConnection({ url: stub.formatUrl(), metrics: noMetrics });
+    connection = new MongoConnection({ url: stub.formatMongoConnectionString(), metrics: noMetrics });
     things = new MongoCollection<Thing>(SPEC, connection);
   }
 
@@ -71,7 +71,7 @@ describe('a duplicate key', () => {
         ? refusalOf(errmsg, keyPattern)
         : { ok: 0, code: 11_000, codeName: 'DuplicateKey', errmsg, ...(keyPattern && { keyPattern }) },
     );
-    const refusal = new DuplicateKey('things', index);
+    const refusal = new DuplicateKeyError('things', index);
     const thing = { id: 'a', owner: 'o' };
     await expect(things.insert(thing)).rejects.toEqual(refusal);
     await expect(things.upsert(thing)).rejects.toEqual(refusal);
@@ -106,7 +106,7 @@ describe('a duplicate key', () => {
 
   it('of the id ends an upsert without a guard after some attempts', async () => {
     await openThings(() => refusalOf(keyText('_id_'), { _id: 1 }));
-    const end = new Unavailable('document store', 'other writes change the document all the time');
+    const end = new UnavailableError('document store', 'other writes change the document all the time');
     await expect(things.upsert({ id: 'a' })).rejects.toEqual(end);
     await expect(things.writeMany([{ kind: 'upsert', document: { id: 'a' } }])).rejects.toEqual(end);
   });

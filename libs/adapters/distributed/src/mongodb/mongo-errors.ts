@@ -1,6 +1,6 @@
 import { type Document, MongoError, MongoInvalidArgumentError, MongoNetworkError, MongoServerError } from 'mongodb';
-import { AccessRefused, Unavailable, type IndexSpec } from '@tracking/ports';
-import { ID_INDEX, parseIndexName, toIndexKey } from './mongo-indexes.ts';
+import { AccessRefusedError, UnavailableError, type IndexSpec } from '@tracking/ports';
+import { ID_INDEX_NAME, parseIndexName, toIndexKey } from './mongo-indexes.ts';
 import { getRefusalReason, getSystemErrorCode } from './refusal-reasons.ts';
 
 /** Name of the engine for operators. */
@@ -62,7 +62,7 @@ function hasMongoErrorCode(error: unknown, ...codes: readonly number[]): error i
 
 export const isNoSuchCollection = (error: unknown) => hasMongoErrorCode(error, NAMESPACE_NOT_FOUND);
 export const isNoSuchIndex = (error: unknown) => hasMongoErrorCode(error, INDEX_NOT_FOUND, NAMESPACE_NOT_FOUND);
-export const isCollectionConflict = (error: unknown) => hasMongoErrorCode(error, NAMESPACE_EXISTS);
+export const isCollectionExistsError = (error: unknown) => hasMongoErrorCode(error, NAMESPACE_EXISTS);
 export const isIndexConflict = (error: unknown) =>
   hasMongoErrorCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
 /** Returns true if a query named an index that does not exist. */
@@ -76,7 +76,7 @@ export const isMissingIndexHintError = (error: unknown) =>
  */
 export function parseViolatedIndex(error: unknown, indexes: readonly IndexSpec[] = []): string | undefined {
   if (!hasMongoErrorCode(error, DUPLICATE_KEY)) return undefined;
-  const index = findIndexByKey(error['keyPattern'], indexes) ?? readViolatedIndex(error.message);
+  const index = findNameOfUniqueIndex(error['keyPattern'], indexes) ?? readViolatedIndex(error.message);
   if (index === undefined) throw new Error(`${ENGINE_NAME}: refused (duplicate key of an unknown index)`);
   return index;
 }
@@ -99,10 +99,10 @@ export function throwFirstWriteError(reply: Document): void {
   if (failed !== undefined) throw new MongoServerError({ ...failed });
 }
 
-function findIndexByKey(keyPattern: unknown, indexes: readonly IndexSpec[]): string | undefined {
+function findNameOfUniqueIndex(keyPattern: unknown, indexes: readonly IndexSpec[]): string | undefined {
   if (typeof keyPattern !== 'object' || keyPattern === null) return undefined;
   const fields = Object.keys(keyPattern);
-  if (fields.length === 1 && fields[0] === '_id') return ID_INDEX;
+  if (fields.length === 1 && fields[0] === '_id') return ID_INDEX_NAME;
   const hasSameFields = (index: IndexSpec) => Object.keys(toIndexKey(index)).join() === fields.join();
   return indexes.find((index) => index.unique === true && hasSameFields(index))?.name;
 }
@@ -134,15 +134,15 @@ function isSocketError(error: unknown): boolean {
  */
 export function convertMongoError(error: unknown): unknown {
   const refusalReason = getRefusalReason(error);
-  if (refusalReason !== undefined) return new AccessRefused(ENGINE_NAME, refusalReason);
+  if (refusalReason !== undefined) return new AccessRefusedError(ENGINE_NAME, refusalReason);
   const { name } = error as { readonly name: string };
   if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE_NAME}: refused (${name})`);
-  if (isSocketError(error)) return new Unavailable(ENGINE_NAME, 'the connection to the server broke');
+  if (isSocketError(error)) return new UnavailableError(ENGINE_NAME, 'the connection to the server broke');
   if (!(error instanceof MongoError)) return error;
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : getSystemErrorCode(error);
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
-  if (isMissingIndexHintError(error)) return new Unavailable(ENGINE_NAME, 'an index is missing; run the set-up');
+  if (isMissingIndexHintError(error)) return new UnavailableError(ENGINE_NAME, 'an index is missing; run the set-up');
   const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);
   if (refused) return new Error(`${ENGINE_NAME}: refused (${what})`);
-  return new Unavailable(ENGINE_NAME, `the server does not respond (${what})`);
+  return new UnavailableError(ENGINE_NAME, `the server does not respond (${what})`);
 }

@@ -27,7 +27,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
     let metrics: RecordedMetrics;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createEngine(enginesDir);
+      engine = await MongoEngine.createMongoEngine(enginesDir);
       await engine.startEngine();
     });
     beforeEach(async () => {
@@ -76,7 +76,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
         },
         { deadlineMs: 20_000 },
       );
-      proxy.acceptConnections();
+      proxy.acceptConnectionsAgain();
       await eventually(async () => expect(await things.get('a')).toEqual({ id: 'a' }), { deadlineMs: 15_000 });
     });
 
@@ -171,7 +171,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
       await things.find({ filter: {}, limit: 3 });
       await things.count({});
       await things.sum('version', {}, 'by_version');
-      await store.collectionNames('');
+      await store.listCollectionNames('');
       const objects = new GridfsObjectStore(connection);
       const id = randomUUID();
       await objects.putObject(

@@ -5,7 +5,7 @@ import {
   toMongoFilter,
   toMongoQuery,
   toMongoSort,
-  toStoredFields,
+  encodeFieldValuesForMongo,
   toStoredDocument,
 } from './mongo-filter.ts';
 
@@ -93,6 +93,6 @@ describe('a stored document', () => {
   });
 
   it('has null for numbers that JSON lacks', () => {
-    expect(toStoredFields({ rank: NaN, words: [Infinity] })).toEqual({ rank: null, words: [null] });
+    expect(encodeFieldValuesForMongo({ rank: NaN, words: [Infinity] })).toEqual({ rank: null, words: [null] });
   });
 });

@@ -7,7 +7,7 @@ import {
   type FilterCondition,
   type Query,
   type Scalar,
-  type Scan,
+  type IndexScanQuery,
 } from '@tracking/ports';
 
 const FIELD_NAME_PATTERN = /^[A-Za-z0-9_]+$/;
@@ -27,13 +27,14 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
   const fields: Conditions = {};
   const also: Conditions[] = [];
   for (const [name, condition] of Object.entries(filter)) {
-    const field = toStoredField(name);
+    const field = toStoredFieldName(name);
     for (const one of isAllCondition(condition) ? condition.all : [condition]) {
       const conditions = toMongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
       // For arrays, one element must lie within both bounds.
       const given = isRangeCondition(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
-      if (isRangeCondition(given) && !isScalarField(spec, name)) also.push(matchElementOrScalar(field, given));
+      if (isRangeCondition(given) && !isScalarField(spec, name))
+        also.push(createElementOrScalarCondition(field, given));
       // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
       else if (field in fields) also.push({ [field]: given });
       else fields[field] = given;
@@ -47,8 +48,12 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
  * which MongoDB requires for an upsert in a sharded collection:
  * https://www.mongodb.com/docs/manual/core/sharded-cluster-requirements/
  */
-export function toDocumentFilter(spec: CollectionSpec, document: Document, guard: Filter | undefined): MongoFilter {
-  return toKeyFilter(spec, pickShardKeyAndId(spec, { ...document, _id: document.id }), guard);
+export function createGuardedDocumentFilter(
+  spec: CollectionSpec,
+  document: Document,
+  guard: Filter | undefined,
+): MongoFilter {
+  return toShardKeyFilter(spec, pickShardKeyAndId(spec, { ...document, _id: document.id }), guard);
 }
 
 /**
@@ -56,11 +61,11 @@ export function toDocumentFilter(spec: CollectionSpec, document: Document, guard
  * rest of the shard key.
  */
 export function createFilterByIdAndGuard(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
-  return toKeyFilter(spec, { _id: id }, guard);
+  return toShardKeyFilter(spec, { _id: id }, guard);
 }
 
 /** Returns a filter for the document with this shard key and id if the guard matches. */
-export function toKeyFilter(spec: CollectionSpec, key: ShardKey, guard: Filter | undefined): MongoFilter {
+export function toShardKeyFilter(spec: CollectionSpec, key: ShardKey, guard: Filter | undefined): MongoFilter {
   if (guard === undefined) return key;
   const condition = toMongoFilter(spec, guard);
   const isCompared = Object.keys(key).some((field) => field in condition);
@@ -78,18 +83,18 @@ export function toMongoQuery(spec: CollectionSpec, query: Omit<Query, 'limit'>):
   const condition = toMongoFilter(spec, { ...toShardFilter(shards), ...filter });
   if (sort === undefined || after === undefined) return condition;
   return {
-    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredField), after, sort.descending === true)],
+    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredFieldName), after, sort.descending === true)],
   };
 }
 
 export function toMongoSort(sort: Query['sort']): [string, 1 | -1][] {
   return (sort?.fields ?? []).map((field): [string, 1 | -1] => [
-    toStoredField(field),
+    toStoredFieldName(field),
     sort?.descending === true ? -1 : 1,
   ]);
 }
 
-export function toStoredField(field: string): string {
+export function toStoredFieldName(field: string): string {
   if (!FIELD_NAME_PATTERN.test(field))
     throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
   return field === 'id' ? '_id' : field;
@@ -127,11 +132,11 @@ function isScalarField(spec: CollectionSpec, field: string): boolean {
   return field === 'id' || (!isArrayField(spec, field) && spec.indexes.some(({ fields }) => fields.includes(field)));
 }
 
-function matchElementOrScalar(field: string, range: Conditions): Conditions {
+function createElementOrScalarCondition(field: string, range: Conditions): Conditions {
   return { $or: [{ [field]: { $elemMatch: range } }, { [field]: { ...range, $not: { $type: 'array' } } }] };
 }
 
-/** Builds the same condition for the other direction, including the row itself. */
+/** Builds the condition for all rows up to the given row of the sort order, including the row itself. */
 function createFilterUpToRow(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
   const [before, upTo] = descending ? ['$gt', '$gte'] : ['$lt', '$lte'];
   const ends = fields.map((field, at) => ({
@@ -167,36 +172,39 @@ export interface MongoDocument {
 }
 
 export function toStoredDocument({ id, ...fields }: Document): MongoDocument {
-  return { _id: id, ...toStoredFields(fields) };
+  return { _id: id, ...encodeFieldValuesForMongo(fields) };
 }
 
 export function fromStoredDocument<T extends Document>({ _id, ...fields }: MongoDocument): T {
-  return { id: _id, ...(decodeValue(fields) as object) } as unknown as T;
+  return { id: _id, ...(decodeMongoValue(fields) as object) } as unknown as T;
 }
 
 /** This program chooses the names of top-level fields. Clients may choose names inside field values. */
-export function toStoredFields(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encodeValue(value)]));
+export function encodeFieldValuesForMongo(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encodeMongoValue(value)]));
 }
 
 /** JSON encodes non-finite numbers as null. With the driver's `ignoreUndefined`, absent fields stay absent. */
-function encodeValue(value: unknown): unknown {
+function encodeMongoValue(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(encodeValue);
+  if (Array.isArray(value)) return value.map(encodeMongoValue);
   if (Object.keys(value).some((key) => RESERVED_KEY_PATTERN.test(key))) return { _json: JSON.stringify(value) };
-  return toStoredFields(value);
+  return encodeFieldValuesForMongo(value);
 }
 
-function decodeValue(value: unknown): unknown {
+function decodeMongoValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(decodeValue);
+  if (Array.isArray(value)) return value.map(decodeMongoValue);
   if ('_json' in value) return JSON.parse(String(value._json));
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decodeValue(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decodeMongoValue(inner)]));
 }
 
 /** Returns a filter for the index entries that a scan visits. It uses only fields of the index and the shard key. */
-export function createScanIndexFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
+export function createScanIndexFilter(
+  spec: CollectionSpec,
+  { index, filter, sort, after }: IndexScanQuery,
+): MongoFilter {
   const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
@@ -205,7 +213,7 @@ export function createScanIndexFilter(spec: CollectionSpec, { index, filter, sor
   }
   const range: Record<string, FilterCondition> = pickShardKeyConditions(spec, filter);
   for (const field of fields.slice(0, from)) {
-    const condition = field === arrayField ? findLeadingCondition(filter[field]) : filter[field];
+    const condition = field === arrayField ? findIndexSearchCondition(filter[field]) : filter[field];
     if (!isScalar(condition))
       throw new TypeError(`cannot scan index ${index}: the filter must compare ${field} with one value`);
     range[field] = condition;
@@ -215,7 +223,7 @@ export function createScanIndexFilter(spec: CollectionSpec, { index, filter, sor
   const condition = toMongoFilter(spec, range);
   if (after === undefined) return condition;
   return {
-    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredField), after, sort.descending === true)],
+    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredFieldName), after, sort.descending === true)],
   };
 }
 
@@ -231,11 +239,11 @@ function pickShardKeyConditions({ shardKey = [] }: CollectionSpec, filter: Filte
 /** Returns a query for the documents of the scan, up to the last entry that it may visit. */
 export function createScanDocumentsFilter(
   spec: CollectionSpec,
-  scan: Scan,
+  scan: IndexScanQuery,
   last: readonly unknown[] | undefined,
 ): MongoFilter {
   const { filter, sort, after } = scan;
-  const [fields, descending] = [sort.fields.map(toStoredField), sort.descending === true];
+  const [fields, descending] = [sort.fields.map(toStoredFieldName), sort.descending === true];
   return {
     $and: [
       toMongoFilter(spec, filter),
@@ -245,7 +253,7 @@ export function createScanDocumentsFilter(
   };
 }
 
-function findLeadingCondition(condition: Filter[string] | undefined): FilterCondition | undefined {
+function findIndexSearchCondition(condition: Filter[string] | undefined): FilterCondition | undefined {
   return condition !== null && typeof condition === 'object' && 'all' in condition ? condition.all[0] : condition;
 }
 

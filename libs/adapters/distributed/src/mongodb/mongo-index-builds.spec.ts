@@ -1,4 +1,4 @@
-import { DuplicateKey, Unavailable, type CollectionSpec, type IndexSpec } from '@tracking/ports';
+import { DuplicateKeyError, UnavailableError, type CollectionSpec, type IndexSpec } from '@tracking/ports';
 import { noMetrics, readMongoCommandName } from '@tracking/testing';
 import { UUID } from 'mongodb';
 import { type CommandHandler, createCursorReply, MongoStub } from '../../test/mongodb/mongo-stub.ts';
@@ -40,7 +40,7 @@ describe('index changes', () => {
       if ('listIndexes' in command) return createCursorReply(ID_ON_SERVER, ...indexes);
       return 'find' in command ? createCursorReply({ _id: 'a' }) : undefined;
     });
-    connection = new MongoConnection({ url: stub.formatUrl(), metrics: noMetrics });
+    connection = new MongoConnection({ url: stub.formatMongoConnectionString(), metrics: noMetrics });
     return {
       service: new MongoDocumentStore(connection),
       setUp: new MongoDocumentStore(connection, { canChangeIndexes: true }),
@@ -97,7 +97,7 @@ describe('index changes', () => {
   it('are left to the set-up by services, which report the missing index until then', async () => {
     const { service } = await connect([V1_ON_SERVER]);
     const error: unknown = await service.collection(specOf(BY_OWNER)).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toBeInstanceOf(UnavailableError);
     expect(error).toMatchObject({ reason: 'the collection things lacks the index by_owner.v2; run the set-up' });
     expect(changes()).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe('index changes', () => {
     ]) {
       const opening = stores[role].collection(specOf(index));
       await expect(opening).rejects.toThrow('the index by_owner.v2 of things conflicts with an existing index');
-      await expect(opening).rejects.not.toBeInstanceOf(Unavailable);
+      await expect(opening).rejects.not.toBeInstanceOf(UnavailableError);
     }
   });
 
@@ -151,7 +151,7 @@ describe('index changes', () => {
     };
     const { setUp } = await connect([], (command) => ('createIndexes' in command ? violation : undefined));
     const opening = setUp.collection(specOf({ ...BY_OWNER, unique: true }));
-    await expect(opening).rejects.toEqual(new DuplicateKey('things', 'by_owner'));
+    await expect(opening).rejects.toEqual(new DuplicateKeyError('things', 'by_owner'));
   });
 
   it.each([
@@ -164,7 +164,7 @@ describe('index changes', () => {
     );
     const things = await service.collection(specOf(BY_OWNER));
     const query = { filter: { owner: 'o' }, index: 'by_owner', limit: 1 };
-    await expect(things.find(query)).rejects.toBeInstanceOf(Unavailable);
+    await expect(things.find(query)).rejects.toBeInstanceOf(UnavailableError);
     expect(await things.find({ filter: {}, limit: 1 })).toEqual([{ id: 'a' }]);
   });
 });

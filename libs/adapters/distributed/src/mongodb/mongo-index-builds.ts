@@ -1,4 +1,4 @@
-import { DuplicateKey, Unavailable, type CollectionSpec } from '@tracking/ports';
+import { DuplicateKeyError, UnavailableError, type CollectionSpec } from '@tracking/ports';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, parseViolatedIndex, isIndexConflict, isNoSuchIndex } from './mongo-errors.ts';
 import { parseIndexName, toMongoIndex } from './mongo-indexes.ts';
@@ -6,19 +6,20 @@ import { parseIndexName, toMongoIndex } from './mongo-indexes.ts';
 /** Milliseconds allowed for building indexes over existing documents. A repeated build waits for the running one. */
 export const INDEX_BUILD_DEADLINE_MS = 600_000;
 /**
- * Number of replica set members that must have built an index before the primary uses it. Without it, the primary waits
- * for all members that hold data, even for one that is down.
+ * Options of index builds: the number of replica set members that must have built an index before the primary uses it.
+ * Without it, the primary waits for all members that hold data, even for one that is down.
  */
-export const BUILD_OPTIONS = { commitQuorum: 'majority' } as const;
+export const INDEX_BUILD_OPTIONS = { commitQuorum: 'majority' } as const;
 
 type ServerIndex = NonNullable<ReturnType<typeof toMongoIndex>>;
 
 /**
  * Creates the missing indexes of a collection.
  * @param canChange true for the set-up, which builds indexes over existing documents and drops superseded versions.
- *   False for services: many start at the same time and in two releases, so they build only indexes of an empty collection
- * @throws Unavailable if the set-up must first build an index
- * @throws DuplicateKey if existing documents violate a new unique index
+ *   False for services: many start at the same time and in two releases, so they build only indexes of an empty
+ *   collection
+ * @throws UnavailableError if the set-up must first build an index
+ * @throws DuplicateKeyError if existing documents violate a new unique index
  * @throws Error if an index of this name and version has another definition, or if an index of another name has the same
  */
 export async function ensureIndexes(
@@ -33,7 +34,7 @@ export async function ensureIndexes(
   for (const index of wanted) {
     const found = present.find(({ name }) => name === index.name);
     if (found === undefined) missing.push(index);
-    else if (!isSameDefinition(found, index)) throw createConflictError(spec.name, index.name);
+    else if (!isSameIndexDefinition(found, index)) throw createIndexConflictError(spec.name, index.name);
   }
   if (missing.length > 0) {
     if (!canChange && !(await isCollectionEmpty(connection, spec.name)))
@@ -66,11 +67,11 @@ async function buildIndexes(
 ): Promise<void> {
   await connection.runOnDatabase(async (database) => {
     try {
-      await database.collection(name).createIndexes([...missing], BUILD_OPTIONS);
+      await database.collection(name).createIndexes([...missing], INDEX_BUILD_OPTIONS);
     } catch (error) {
-      if (isIndexConflict(error)) throw createConflictError(name, missing.map((index) => index.name).join());
+      if (isIndexConflict(error)) throw createIndexConflictError(name, missing.map((index) => index.name).join());
       const violated = parseViolatedIndex(error, indexes);
-      throw violated === undefined ? error : new DuplicateKey(name, violated);
+      throw violated === undefined ? error : new DuplicateKeyError(name, violated);
     }
   }, INDEX_BUILD_DEADLINE_MS);
 }
@@ -104,16 +105,16 @@ async function dropSupersededIndexes(
   }
 }
 
-function isSameDefinition(one: ServerIndex, other: ServerIndex): boolean {
+function isSameIndexDefinition(one: ServerIndex, other: ServerIndex): boolean {
   return JSON.stringify(one.key) === JSON.stringify(other.key) && (one.unique === true) === (other.unique === true);
 }
 
-function createMissingIndexError(collection: string, missing: readonly ServerIndex[]): Unavailable {
+function createMissingIndexError(collection: string, missing: readonly ServerIndex[]): UnavailableError {
   const names = missing.map(({ name }) => name).join(', ');
-  return new Unavailable(ENGINE_NAME, `the collection ${collection} lacks the index ${names}; run the set-up`);
+  return new UnavailableError(ENGINE_NAME, `the collection ${collection} lacks the index ${names}; run the set-up`);
 }
 
-function createConflictError(collection: string, index: string): Error {
+function createIndexConflictError(collection: string, index: string): Error {
   const what = `the index ${index} of ${collection} conflicts with an existing index of other name or definition`;
   return new Error(`${ENGINE_NAME}: ${what}; drop that index and run the set-up again`);
 }

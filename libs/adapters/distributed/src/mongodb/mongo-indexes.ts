@@ -1,15 +1,15 @@
 import type { CollectionSpec, IndexSpec } from '@tracking/ports';
 import type { IndexDescription } from 'mongodb';
-import { toStoredField } from './mongo-filter.ts';
+import { toStoredFieldName } from './mongo-filter.ts';
 
 /** MongoDB's name of the index of `_id`. */
-export const ID_INDEX = '_id_';
+export const ID_INDEX_NAME = '_id_';
 /** Pattern of the names of indexes on the server: the name of the specification, and its version from 2. */
-const SERVER_NAME_PATTERN = /^(.*?)(?:\.v(\d+))?$/;
+const SERVER_INDEX_NAME_PATTERN = /^(.*?)(?:\.v(\d+))?$/;
 
 /** Returns the key of an index, with MongoDB's field names. */
 export function toIndexKey({ fields }: IndexSpec): Record<string, 1> {
-  return Object.fromEntries(fields.map((field) => [toStoredField(field), 1 as const]));
+  return Object.fromEntries(fields.map((field) => [toStoredFieldName(field), 1 as const]));
 }
 
 /** The result is undefined for an index of the id alone, because that index always exists. */
@@ -17,11 +17,14 @@ export function toMongoIndex(index: IndexSpec): (IndexDescription & { readonly n
   const { fields, arrayField, unique, only } = index;
   const key = toIndexKey(index);
   if (Object.keys(key).join() === '_id') return undefined;
-  const name = toServerName(index);
-  if (only !== undefined) return { name, key, partialFilterExpression: { [toStoredField(only)]: { $exists: true } } };
+  const name = toServerIndexName(index);
+  if (only !== undefined)
+    return { name, key, partialFilterExpression: { [toStoredFieldName(only)]: { $exists: true } } };
   if (unique !== true) return { name, key };
   // Documents without a field are not indexed. An empty array has no element that could be a duplicate.
-  const present = fields.map((field) => (field === arrayField ? `${toStoredField(field)}.0` : toStoredField(field)));
+  const present = fields.map((field) =>
+    field === arrayField ? `${toStoredFieldName(field)}.0` : toStoredFieldName(field),
+  );
   return { name, key, unique, partialFilterExpression: Object.fromEntries(present.map((p) => [p, { $exists: true }])) };
 }
 
@@ -29,15 +32,15 @@ export function toMongoIndex(index: IndexSpec): (IndexDescription & { readonly n
 export function toMongoHint({ name, indexes }: CollectionSpec, index: string): string {
   const spec = indexes.find((one) => one.name === index);
   if (spec === undefined) throw new TypeError(`the collection ${name} has no index ${index}`);
-  return toMongoIndex(spec)?.name ?? ID_INDEX;
+  return toMongoIndex(spec)?.name ?? ID_INDEX_NAME;
 }
 
 /** Parses the server's name of an index. An index that this adapter did not create has version 1. */
 export function parseIndexName(serverName: string): { readonly name: string; readonly version: number } {
-  const [, name = serverName, version = '1'] = SERVER_NAME_PATTERN.exec(serverName) ?? [];
+  const [, name = serverName, version = '1'] = SERVER_INDEX_NAME_PATTERN.exec(serverName) ?? [];
   return { name, version: Number(version) };
 }
 
-function toServerName({ name, version = 1 }: IndexSpec): string {
+function toServerIndexName({ name, version = 1 }: IndexSpec): string {
   return version === 1 ? name : `${name}.v${version}`;
 }

@@ -11,26 +11,26 @@ import {
   type LeaseGroupMembership,
   type Metrics,
   createRetryCounter,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
 import {
   HeldLease,
   type LeaseRecord,
   LeaseRecords,
-  type LeaseTime,
+  type LeaseClock,
   msUntilNextTick,
   SYSTEM_TIME,
   waitForTimeOrAbort,
 } from './held-lease.ts';
 import {
-  LEASE_MEMBERS_COLLECTION,
+  LEASE_MEMBERS_COLLECTION_SPEC,
   LEASE_TTL_MS,
   type MemberDocument,
   MongoMembership,
-  readStoredMembers,
+  readStoredLeaseMembers,
 } from './lease-members.ts';
 
-export const LEASES_COLLECTION: CollectionSpec = { name: 'leases', indexes: [] };
+export const LEASES_COLLECTION_SPEC: CollectionSpec = { name: 'leases', indexes: [] };
 /** Poll interval of waiting processes, as a fraction of the time to live. */
 const POLL_INTERVAL_FRACTION = 1 / 9;
 
@@ -39,10 +39,10 @@ const POLL_INTERVAL_FRACTION = 1 / 9;
  * another one took its place. The limit doubles with each repetition, because a busy server responds late.
  */
 const FIRST_READ_LIMIT_MS = 1_000;
-const MAX_READ_LIMIT_MS = 8_000;
+const MAX_LEASE_READ_TIMEOUT_MS = 8_000;
 
 /** Record as a waiting process last saw it, and the time since when it has not changed. */
-interface ObservedRecord {
+interface ObservedLeaseRecord {
   readonly record: LeaseRecord;
   /** Monotonic time of this process. */
   readonly since: number;
@@ -56,7 +56,7 @@ interface ObservedRecord {
  */
 export class MongoLeases implements Leases {
   private readonly ttlMs: number;
-  private readonly time: LeaseTime;
+  private readonly time: LeaseClock;
   private membership: MongoMembership | undefined;
   private opening: Promise<LeaseRecords> | undefined;
   private readonly held = new Set<HeldLease>();
@@ -74,7 +74,7 @@ export class MongoLeases implements Leases {
   constructor(
     private readonly store: DocumentStore,
     metrics: Metrics,
-    options: { readonly ttlMs?: number; readonly time?: LeaseTime } = {},
+    options: { readonly ttlMs?: number; readonly time?: LeaseClock } = {},
   ) {
     this.countRetry = createRetryCounter(metrics);
     this.ttlMs = options.ttlMs ?? LEASE_TTL_MS;
@@ -84,7 +84,7 @@ export class MongoLeases implements Leases {
   joinLeaseGroup(about: MemberDescription): LeaseGroupMembership {
     this.membership ??= new MongoMembership({
       about,
-      open: () => this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION),
+      open: () => this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION_SPEC),
       ttlMs: this.ttlMs,
       time: this.time,
       countRetry: this.countRetry,
@@ -92,12 +92,12 @@ export class MongoLeases implements Leases {
     return this.membership;
   }
 
-  async list(): Promise<readonly HeldLeaseState[]> {
+  async listHeldLeases(): Promise<readonly HeldLeaseState[]> {
     const records = await this.openLeaseRecords();
-    const [held, members] = await Promise.all([records.listHeldLeases(), this.readMembers()]);
+    const [held, members] = await Promise.all([records.listHeldLeases(), this.readLeaseMembers()]);
     return held.map(({ id: name, epoch, member }) => {
       const holder = members.get(member ?? '');
-      return { name, epoch, holder: holder === undefined ? null : describeLeaseHolder(holder) };
+      return { name, epoch, holder: holder === undefined ? null : pickLeaseHolderFields(holder) };
     });
   }
 
@@ -112,15 +112,15 @@ export class MongoLeases implements Leases {
   }
 
   async close(): Promise<void> {
-    this.closing.abort(new Unavailable('leases', 'closed'));
+    this.closing.abort(new UnavailableError('leases', 'closed'));
     await Promise.allSettled(this.acquiring);
-    await Promise.all([...this.held].map((lease) => lease.release()));
-    await this.membership?.removeMember();
+    await Promise.all([...this.held].map((lease) => lease.releaseLease()));
+    await this.membership?.removeOwnMember();
   }
 
-  private async readMembers(): Promise<ReadonlyMap<string, LeaseMember>> {
-    const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION);
-    return readStoredMembers(documents);
+  private async readLeaseMembers(): Promise<ReadonlyMap<string, LeaseMember>> {
+    const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION_SPEC);
+    return readStoredLeaseMembers(documents);
   }
 
   /**
@@ -132,7 +132,7 @@ export class MongoLeases implements Leases {
     this.tokens.add(holder);
     let lease: HeldLease | undefined;
     try {
-      let seen: ObservedRecord | undefined;
+      let seen: ObservedLeaseRecord | undefined;
       let readLimitMs = FIRST_READ_LIMIT_MS;
       const poll = async () => {
         const found = await this.acquireLeaseIfFree(this.readLeaseRecord(name, readLimitMs), { name, holder, seen });
@@ -142,12 +142,12 @@ export class MongoLeases implements Leases {
       for (;;) {
         signal.throwIfAborted();
         const found = await poll().catch((error: unknown) => {
-          if (signal.aborted || !(error instanceof Unavailable)) throw error;
+          if (signal.aborted || !(error instanceof UnavailableError)) throw error;
           this.countRetry('acquiring a lease');
-          readLimitMs = Math.min(2 * readLimitMs, MAX_READ_LIMIT_MS);
+          readLimitMs = Math.min(2 * readLimitMs, MAX_LEASE_READ_TIMEOUT_MS);
           return seen;
         });
-        if (found instanceof HeldLease) return (lease = await releaseIfAborted(found, signal));
+        if (found instanceof HeldLease) return (lease = await releaseLeaseIfAborted(found, signal));
         seen = found;
         const pauseMs = msUntilNextTick(POLL_INTERVAL_FRACTION * this.ttlMs, this.time.now());
         await waitForTimeOrAbort(this.time, pauseMs, [signal, this.leaseEnd.signal]);
@@ -157,12 +157,12 @@ export class MongoLeases implements Leases {
     }
   }
 
-  /** @throws Unavailable if the read takes longer than the limit */
+  /** @throws UnavailableError if the read takes longer than the limit */
   private async readLeaseRecord(name: string, limitMs: number): Promise<LeaseRecord | undefined> {
     const records = await this.openLeaseRecords();
     const ended = new AbortController();
     const expired = this.time.wait(limitMs, ended.signal).then(() => {
-      throw new Unavailable('leases', `the record could not be read within ${limitMs} ms`);
+      throw new UnavailableError('leases', `the record could not be read within ${limitMs} ms`);
     });
     try {
       return await Promise.race([records.getLeaseRecord(name), expired]);
@@ -178,8 +178,8 @@ export class MongoLeases implements Leases {
       name,
       holder,
       seen,
-    }: { readonly name: string; readonly holder: string; readonly seen: ObservedRecord | undefined },
-  ): Promise<HeldLease | ObservedRecord | undefined> {
+    }: { readonly name: string; readonly holder: string; readonly seen: ObservedLeaseRecord | undefined },
+  ): Promise<HeldLease | ObservedLeaseRecord | undefined> {
     const record = await reading;
     const records = await this.openLeaseRecords();
     const now = this.time.now();
@@ -191,16 +191,17 @@ export class MongoLeases implements Leases {
     const still = seen !== undefined && isSameLeaseRecord(seen.record, record) ? seen : { record, since: now };
     // An earlier attempt of this call succeeded although its response was lost, so the call needs no new epoch.
     const own = record.holder === holder;
-    const isFree = own || record.holder === null || now - still.since >= this.ttlMs || (await this.hasEnded(record));
+    const isFree =
+      own || record.holder === null || now - still.since >= this.ttlMs || (await this.hasLeaseHolderEnded(record));
     if (!isFree) return still;
     const next = { id: name, epoch: own ? record.epoch : record.epoch + 1, holder, beat: record.beat + 1, ...member };
-    return (await records.takeOver(next, record)) ? this.createHeldLease(records, next, now) : undefined;
+    return (await records.takeOverLease(next, record)) ? this.createHeldLease(records, next, now) : undefined;
   }
 
   /** Returns true if the member that holds the lease ended, or lost the lease and is this process. */
-  private async hasEnded({ member, holder }: LeaseRecord): Promise<boolean> {
+  private async hasLeaseHolderEnded({ member, holder }: LeaseRecord): Promise<boolean> {
     if (member === undefined || this.membership === undefined) return false;
-    return member === this.membership.id ? !this.tokens.has(holder) : this.membership.hasEnded(member);
+    return member === this.membership.id ? !this.tokens.has(holder) : this.membership.hasMemberEnded(member);
   }
 
   /** Records shared by all leases of this process. */
@@ -208,7 +209,7 @@ export class MongoLeases implements Leases {
     if (this.opening === undefined) {
       const writeMemberBeat = () => this.membership?.writeHeartbeat() ?? Promise.resolve();
       this.opening = this.store
-        .collection<LeaseRecord>(LEASES_COLLECTION)
+        .collection<LeaseRecord>(LEASES_COLLECTION_SPEC)
         .then((records) => new LeaseRecords(records, writeMemberBeat));
       this.opening.catch(() => (this.opening = undefined));
     }
@@ -231,13 +232,13 @@ export class MongoLeases implements Leases {
 }
 
 /** Releases the lease if its caller has stopped waiting for it. */
-async function releaseIfAborted(lease: HeldLease, signal: AbortSignal): Promise<HeldLease> {
-  if (signal.aborted) await lease.release();
+async function releaseLeaseIfAborted(lease: HeldLease, signal: AbortSignal): Promise<HeldLease> {
+  if (signal.aborted) await lease.releaseLease();
   signal.throwIfAborted();
   return lease;
 }
 
-function describeLeaseHolder({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
+function pickLeaseHolderFields({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
   return { id, name, ...(address !== undefined && { address }) };
 }
 

@@ -1,4 +1,4 @@
-import type { CollectionSpec, Query, Scan } from '@tracking/ports';
+import type { CollectionSpec, Query, IndexScanQuery } from '@tracking/ports';
 import { generateNearlyMatchingDocuments } from '@tracking/testing';
 import type { FindOptions } from 'mongodb';
 import { createMongoConnectionSubject } from '../../test/mongodb/mongo-subject.ts';
@@ -61,7 +61,7 @@ const QUERIES: readonly [string, Query, string][] = [
 ];
 
 const stretch = { sort: newest, limit: 20, visit: 50 };
-const SCANS: readonly [string, Scan][] = [
+const SCANS: readonly [string, IndexScanQuery][] = [
   ['an index', { ...stretch, index: 'by_time', filter: { owner: 'o', kind: 'k' } }],
   ['an index, going on', { ...stretch, index: 'by_time', filter: { owner: 'o' }, after: ['2026', 'x'] }],
   ['a range of an index', { ...stretch, index: 'by_status', filter: { owner: 'o', status: 's', kind: 'k' } }],

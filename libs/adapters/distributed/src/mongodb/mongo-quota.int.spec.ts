@@ -13,18 +13,18 @@ describeWithMongo('records of the quota on MongoDB', () => {
 
   it('are deleted when they no longer count, and start again for processes that cached one', async () => {
     const { store, quota } = await subject.open();
-    const { quota: another } = (await subject.openSecond?.()) ?? (await subject.reopen());
+    const { quota: another } = (await subject.openSecond?.()) ?? (await subject.closeAndReopenPort());
     const records = await store.collection({ name: 'quota', indexes: [] });
     await quota.takeRequest('kept', 10);
     for (let n = 0; n < 30; n += 1) await quota.takeRequest(`asked-once-${n}`, 10);
     // While the store responds late, the quota counts in memory, and a later sweep stores the counts.
     await eventually(async () => {
-      await quota.deleteExpiredCounts();
+      await quota.renewAndSweepReservations();
       expect(await records.count({})).toBe(31);
     });
     // Each quota also sweeps every second, and searches for old records once per minute of the test's clock.
     const left = async (count: number) => {
-      await another.deleteExpiredCounts();
+      await another.renewAndSweepReservations();
       expect(await records.count({})).toBe(count);
     };
     now += 100_000;

@@ -1,23 +1,23 @@
 import {
-  Unavailable,
+  UnavailableError,
   type Clock,
   type Collection,
   type CollectionSpec,
   type DocumentStore,
-  type Quota,
+  type RequestQuota,
   type QuotaDecision,
 } from '@tracking/ports';
 import { withDeadline } from '@tracking/resilience';
-import { QuotaKey, type QuotaRecord, STORE_UNREACHABLE } from './quota-key.ts';
+import { KeyQuotaReserver, type QuotaRecord, STORE_UNREACHABLE_MARKER } from './quota-key.ts';
 
 /** The records have derived durability: a crash of the store may lose the counts of one minute. */
-export const QUOTA_COLLECTION: CollectionSpec = {
+export const QUOTA_COLLECTION_SPEC: CollectionSpec = {
   name: 'quota',
   indexes: [{ name: 'newest', fields: ['newest'] }],
   durability: 'derived',
 };
 /** Age in seconds after which no process counts a record, even if the clocks of the processes differ. */
-const MAX_RECORD_AGE_SECONDS = 120;
+const MAX_QUOTA_RECORD_AGE_SECONDS = 120;
 const DELETE_BATCH_SIZE = 1_000;
 /** Milliseconds that a request waits for the store before this process counts locally. */
 const STORE_TIMEOUT_MS = 1_000;
@@ -31,8 +31,8 @@ const SWEEP_SPREAD_MS = 20;
  * Quota over all processes that share a document store, with one guarded record per key. Seconds come from the
  * processes' clocks, so the minute is as exact as these agree.
  */
-export class MongoQuota implements Quota {
-  private readonly keys = new Map<string, QuotaKey>();
+export class MongoQuota implements RequestQuota {
+  private readonly keys = new Map<string, KeyQuotaReserver>();
   private readonly sweepOffsetMs = 1 + Math.random() * SWEEP_SPREAD_MS;
   private sweeper: NodeJS.Timeout | undefined;
   private localUntil = -Infinity;
@@ -43,16 +43,16 @@ export class MongoQuota implements Quota {
     private readonly store: DocumentStore,
     private readonly clock: Clock = () => new Date(),
   ) {
-    this.scheduleSweep();
+    this.scheduleQuotaSweep();
   }
 
   async takeRequest(key: string, limit: number): Promise<QuotaDecision> {
-    if (this.closed) throw new Unavailable('quota', 'closed');
+    if (this.closed) throw new UnavailableError('quota', 'closed');
     return this.getQuotaKey(key).takeRequest(limit);
   }
 
-  prepareTake(key: string, limit: number): void {
-    if (!this.closed) this.getQuotaKey(key).prepareTake(limit);
+  reserveExpectedRequests(key: string, limit: number): void {
+    if (!this.closed) this.getQuotaKey(key).reserveExpectedRequests(limit);
   }
 
   /** Returns all reserved requests. */
@@ -64,24 +64,24 @@ export class MongoQuota implements Quota {
   }
 
   /** Renews the reservations of all keys and deletes old records. Runs at the start of every second. */
-  async deleteExpiredCounts(): Promise<void> {
+  async renewAndSweepReservations(): Promise<void> {
     await Promise.allSettled([...this.keys.values()].map((key) => key.renewQuotaReservation()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
-    await this.deleteOldRecords().catch(() => undefined);
+    await this.deleteOldQuotaRecords().catch(() => undefined);
   }
 
-  private getQuotaKey(key: string): QuotaKey {
+  private getQuotaKey(key: string): KeyQuotaReserver {
     let known = this.keys.get(key);
-    if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.runOnStore)));
+    if (known === undefined) this.keys.set(key, (known = new KeyQuotaReserver(key, this.clock, this.runOnStore)));
     return known;
   }
 
   /** Sweeps at the start of each second of the clock, because a reservation is valid for one second. */
-  private scheduleSweep(): void {
+  private scheduleQuotaSweep(): void {
     const leftMs = 1_000 - (this.clock().getTime() % 1_000);
     this.sweeper = setTimeout(() => {
-      void this.deleteExpiredCounts();
-      this.scheduleSweep();
+      void this.renewAndSweepReservations();
+      this.scheduleQuotaSweep();
     }, leftMs + this.sweepOffsetMs).unref();
   }
 
@@ -89,11 +89,11 @@ export class MongoQuota implements Quota {
    * Old records are deleted, because clients can create any number of keys. Every process deletes them; deleting a
    * record twice is harmless.
    */
-  private async deleteOldRecords(): Promise<void> {
+  private async deleteOldQuotaRecords(): Promise<void> {
     const now = this.clock().getTime();
     if (Math.abs(now - this.deletedOldAt) < DELETE_INTERVAL_MS) return;
     this.deletedOldAt = now;
-    const filter = { newest: { lt: now / 1_000 - MAX_RECORD_AGE_SECONDS } };
+    const filter = { newest: { lt: now / 1_000 - MAX_QUOTA_RECORD_AGE_SECONDS } };
     await this.runOnStore(async (records) => {
       const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: DELETE_BATCH_SIZE });
       // Skips records that are in use again.
@@ -104,19 +104,19 @@ export class MongoQuota implements Quota {
 
   private readonly runOnStore = async <R>(
     operation: (records: Collection<QuotaRecord>) => Promise<R>,
-  ): Promise<R | typeof STORE_UNREACHABLE> => {
-    if (performance.now() < this.localUntil) return STORE_UNREACHABLE;
+  ): Promise<R | typeof STORE_UNREACHABLE_MARKER> => {
+    if (performance.now() < this.localUntil) return STORE_UNREACHABLE_MARKER;
     try {
-      const done = this.store.collection<QuotaRecord>(QUOTA_COLLECTION).then(operation);
+      const done = this.store.collection<QuotaRecord>(QUOTA_COLLECTION_SPEC).then(operation);
       return await withDeadline(
         done,
         STORE_TIMEOUT_MS,
-        () => new Unavailable('quota', 'the document store did not respond in time'),
+        () => new UnavailableError('quota', 'the document store did not respond in time'),
       );
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof UnavailableError)) throw error;
       this.localUntil = performance.now() + LOCAL_COUNTING_MS;
-      return STORE_UNREACHABLE;
+      return STORE_UNREACHABLE_MARKER;
     }
   };
 }

@@ -1,4 +1,4 @@
-import { type Document, Unavailable } from '@tracking/ports';
+import { type Document, UnavailableError } from '@tracking/ports';
 import { noMetrics, readMongoCommandName } from '@tracking/testing';
 import { createCursorReply, MongoStub } from '../../test/mongodb/mongo-stub.ts';
 import { MongoCollection } from './mongo-collection.ts';
@@ -67,7 +67,7 @@ describe('a sharded collection', () => {
       const [id] = valuesOf(filters[0] ?? {}, '_id') ?? [];
       return { value: free.has(String(id)) ? { _id: id, owner: 'o', state: 'mine' } : null, ok: 1 };
     });
-    connection = new MongoConnection({ url: stub.formatUrl(), metrics: noMetrics });
+    connection = new MongoConnection({ url: stub.formatMongoConnectionString(), metrics: noMetrics });
     const indexes = [
       { name: 'by_state', fields: ['state', 'rank', 'id'] },
       { name: 'by_owner', fields: ['owner', 'state', 'rank', 'id'] },
@@ -147,7 +147,7 @@ describe('a sharded collection', () => {
     await open(['owner']);
     found = Array.from({ length: 1_100 }, (_, at) => ({ _id: `job-${at}`, owner: 'o' }));
     const claim = jobs.claim({ filter: { owner: 'o', state: 'open' }, sort: order }, { state: 'mine' });
-    await expect(claim).rejects.toBeInstanceOf(Unavailable);
+    await expect(claim).rejects.toBeInstanceOf(UnavailableError);
     expect(found).toHaveLength(100);
   });
 

@@ -11,7 +11,7 @@ import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
-import { LeaseLoad, MongoLoad } from '../../test/mongodb/mongo-load.ts';
+import { CompetingLeaseProcesses, MongoWriteWorkload } from '../../test/mongodb/mongo-load.ts';
 import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 /** Rounds with one fault each. The short form has each kind of fault once. */
@@ -34,10 +34,10 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
   describe('MongoDB under load', () => {
     let engine: MongoEngine;
     let proxy: MongoProxy;
-    let leases: LeaseLoad;
+    let leases: CompetingLeaseProcesses;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createEngine(enginesDir);
+      engine = await MongoEngine.createMongoEngine(enginesDir);
       await engine.startEngine();
       proxy = await MongoProxy.startMongoProxy(engine.port, { members: 3 });
     });
@@ -72,12 +72,12 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
       { name: 'everything hangs', run: (ms) => outage(() => proxy.hangConnections(), ms) },
       { name: 'nothing is reachable', run: (ms) => outage(() => proxy.breakAllConnections(), ms) },
       { name: 'answers are delayed', run: (ms) => outage(() => (proxy.delayMs = Math.min(400, ms / 4)), ms) },
-      { name: 'an election', run: (ms) => proxy.electPrimary(ms) },
+      { name: 'an election', run: (ms) => proxy.simulatePrimaryElection(ms) },
       {
         name: 'another member replaces a hung primary',
         run: (ms) => {
           proxy.hangConnections('primary');
-          return proxy.electPrimary(ms);
+          return proxy.simulatePrimaryElection(ms);
         },
       },
       { name: 'writes are refused', run: failWrites('refused') },
@@ -93,8 +93,8 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
     ];
 
     /** The outage ends when the first operation succeeds; a busy machine needs some time for this. */
-    const expectLeasesToBeHeld = async (context: string, load: MongoLoad) => {
-      const count = () => [...load.countAnswers().values()].reduce((sum, answers) => sum + answers, 0);
+    const expectLeasesToBeHeld = async (context: string, load: MongoWriteWorkload) => {
+      const count = () => [...load.countAnswersByWorker().values()].reduce((sum, answers) => sum + answers, 0);
       const before = count();
       await eventually(() => expect(count()).toBeGreaterThan(before), { deadlineMs: MAX_RESUMPTION_MS });
       await eventually(
@@ -112,9 +112,9 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
         const stores = ['', 'retryWrites=false'].map((options) =>
           openStore(proxy.formatDatabaseUrl(database, options)),
         );
-        const direct = openStore(engine.databaseUrl(database));
+        const direct = openStore(engine.createDatabaseUrl(database));
         const processes = stores.map((store) => new MongoLeases(store, noMetrics));
-        leases = new LeaseLoad(processes, LEASE_NAMES);
+        leases = new CompetingLeaseProcesses(processes, LEASE_NAMES);
         leases.startLoad();
         await eventually(() => expect(leases.listHeldLeaseNames()).toEqual(LEASE_NAMES));
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -122,12 +122,12 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
           if (fault === undefined) throw new Error('there is no fault');
           const outageMs = Math.random() ** 2 * MAX_OUTAGE_MS;
           const context = `round ${round}: ${fault.name}, ${outageMs.toFixed()} ms`;
-          const load = new MongoLoad(stores);
+          const load = new MongoWriteWorkload(stores);
           const expectAllToWork = async (deadlineMs: number) => {
-            const before = load.countAnswers();
+            const before = load.countAnswersByWorker();
             await eventually(
               () => {
-                const stuck = [...load.countAnswers()].filter(
+                const stuck = [...load.countAnswersByWorker()].filter(
                   ([worker, count]) => count <= (before.get(worker) ?? 0) + 1,
                 );
                 expect({ context, stuck }).toEqual({ context, stuck: [] });
@@ -143,7 +143,10 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
           await Promise.all([resumed, held]);
           proxy.endFaults();
           await load.stopLoad();
-          expect({ context, differences: await load.findDifferences(direct) }).toEqual({ context, differences: [] });
+          expect({ context, differences: await load.findDifferencesFromAcknowledged(direct) }).toEqual({
+            context,
+            differences: [],
+          });
           expect({ context, conflicts: leases.conflicts }).toEqual({ context, conflicts: [] });
           await load.removeDocuments(direct);
         }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Unavailable, type Collection } from '@tracking/ports';
+import { UnavailableError, type Collection } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { rejectAfterDeadline, eventually, noMetrics, RecordedMetrics } from '@tracking/testing';
 import type { LeaseRecord } from './held-lease.ts';
@@ -26,7 +26,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     let engine: MongoEngine;
     let database: string;
     const connections: MongoConnection[] = [];
-    beforeAll(async () => void (engine = await MongoEngine.createEngine(enginesDir)));
+    beforeAll(async () => void (engine = await MongoEngine.createMongoEngine(enginesDir)));
     beforeEach(async () => {
       if (!engine.isRunning) await engine.startEngine();
       database = `faults-${randomUUID()}`;
@@ -38,7 +38,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     afterAll(() => engine.removeEngine());
 
     function connect(credentials?: string): MongoDocumentStore {
-      const url = engine.databaseUrl(database, credentials);
+      const url = engine.createDatabaseUrl(database, credentials);
       const connection = new MongoConnection({ url, metrics: noMetrics, deadlineMs: DEADLINE_MS });
       connections.push(connection);
       return new MongoDocumentStore(connection);
@@ -65,7 +65,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     ): Promise<{ readonly answer: R; readonly repeated: boolean }> {
       return retry(async (failures) => ({ answer: await operation(), repeated: failures > 0 }), {
         maxPauseMs: 50,
-        isTransient: (error) => error instanceof Unavailable,
+        isTransient: (error) => error instanceof UnavailableError,
       });
     }
 
@@ -142,14 +142,14 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       await engine.killEngine();
       const store = connect('someone:s3cret');
       const error: unknown = await store.collection({ name: 'things', indexes: [] }).catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(Unavailable);
+      expect(error).toBeInstanceOf(UnavailableError);
       expect(error).toMatchObject({ engine: 'document store' });
       const { message, stack, cause } = error as Error;
       expect(`${message} ${stack} ${JSON.stringify(error)}`).not.toMatch(/s3cret|someone|127\.0\.0\.1|\d{5}/);
       expect(cause).toBeUndefined();
 
       const plain = connect();
-      await expect(plain.collectionNames('')).rejects.toBeInstanceOf(Unavailable);
+      await expect(plain.listCollectionNames('')).rejects.toBeInstanceOf(UnavailableError);
       await engine.startEngine();
       const things = await plain.collection<TestDocument>({ name: 'things', indexes: [] });
       expect(await things.insert({ id: 'a' })).toBe(true);
@@ -176,14 +176,14 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     });
 
     it('hung: with `failsFast`, operations fail before their deadline, later ones at once, until it answers', async () => {
-      const url = engine.databaseUrl(database);
+      const url = engine.createDatabaseUrl(database);
       const connection = new MongoConnection({ url, metrics: noMetrics, failsFast: true, deadlineMs: 30_000 });
       connections.push(connection);
       const things = await new MongoDocumentStore(connection).collection<TestDocument>({ name: 'things', indexes: [] });
       await things.insert({ id: 'a' });
       engine.suspendEngine();
       const reads = (async () => {
-        for (let n = 0; n < 20; n += 1) await expect(things.get('a')).rejects.toBeInstanceOf(Unavailable);
+        for (let n = 0; n < 20; n += 1) await expect(things.get('a')).rejects.toBeInstanceOf(UnavailableError);
       })();
       await rejectAfterDeadline(reads, 10_000);
       engine.resumeEngine();

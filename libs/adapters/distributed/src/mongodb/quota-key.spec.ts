@@ -2,9 +2,9 @@ import type { Collection } from '@tracking/ports';
 import {
   addToCountOfSecond,
   createEmptyMinuteCounts,
-  findSecondBelowLimit,
-  advanceMinuteToSecond,
-  QuotaKey,
+  findSecondBelowRequestLimit,
+  advanceSlidingMinute,
+  KeyQuotaReserver,
   type QuotaRecord,
   sumMinuteCounts,
 } from './quota-key.ts';
@@ -15,36 +15,36 @@ describe('a sliding minute', () => {
   it('counts a request for 60 more seconds', () => {
     const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
     expect(sumMinuteCounts(minute)).toBe(5);
-    expect(sumMinuteCounts(advanceMinuteToSecond(minute, T + 60))).toBe(5);
-    expect(sumMinuteCounts(advanceMinuteToSecond(minute, T + 61))).toBe(0);
-    expect(sumMinuteCounts(advanceMinuteToSecond(minute, T + 100_000))).toBe(0);
+    expect(sumMinuteCounts(advanceSlidingMinute(minute, T + 60))).toBe(5);
+    expect(sumMinuteCounts(advanceSlidingMinute(minute, T + 61))).toBe(0);
+    expect(sumMinuteCounts(advanceSlidingMinute(minute, T + 100_000))).toBe(0);
   });
 
   it('returns when how many requests are available again', () => {
     const minute = addToCountOfSecond(
-      advanceMinuteToSecond(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 20),
+      advanceSlidingMinute(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 20),
       T + 20,
       3,
     );
-    expect(findSecondBelowLimit(minute, 8)).toBeUndefined();
-    expect(findSecondBelowLimit(minute, 7)).toBe(T + 61);
-    expect(findSecondBelowLimit(minute, 3)).toBe(T + 61);
-    expect(findSecondBelowLimit(minute, 2)).toBe(T + 81);
-    expect(findSecondBelowLimit(minute, 0)).toBe(T + 81);
+    expect(findSecondBelowRequestLimit(minute, 8)).toBeUndefined();
+    expect(findSecondBelowRequestLimit(minute, 7)).toBe(T + 61);
+    expect(findSecondBelowRequestLimit(minute, 3)).toBe(T + 61);
+    expect(findSecondBelowRequestLimit(minute, 2)).toBe(T + 81);
+    expect(findSecondBelowRequestLimit(minute, 0)).toBe(T + 81);
   });
 
   it('does not change for a clock slightly behind', () => {
     const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
-    expect(advanceMinuteToSecond(minute, T - 2)).toEqual(minute);
+    expect(advanceSlidingMinute(minute, T - 2)).toEqual(minute);
   });
 
   it('counts all requests as admitted now after the clock was set back far', () => {
-    const minute = advanceMinuteToSecond(
-      addToCountOfSecond(advanceMinuteToSecond(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 9), T + 9, 1),
+    const minute = advanceSlidingMinute(
+      addToCountOfSecond(advanceSlidingMinute(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 9), T + 9, 1),
       T - 300,
     );
     expect(sumMinuteCounts(minute)).toBe(6);
-    expect(findSecondBelowLimit(minute, 0)).toBe(T - 300 + 61);
+    expect(findSecondBelowRequestLimit(minute, 0)).toBe(T - 300 + 61);
   });
 
   it('ignores returned requests older than a minute, and never counts below zero', () => {
@@ -60,7 +60,7 @@ it('a key whose record always changes before it is written counts locally after 
   const insert = () => Promise.resolve((inserts += 1) > 1_000);
   const records = { get: () => Promise.resolve(undefined), insert } as unknown as Collection<QuotaRecord>;
   const now = new Date();
-  const key = new QuotaKey(
+  const key = new KeyQuotaReserver(
     'k',
     () => now,
     (operation) => operation(records),
@@ -93,7 +93,7 @@ describe('a key whose record takes a while to write', () => {
     replace: (record: QuotaRecord, guard: { readonly version: number }) => write(record, guard.version),
   } as unknown as Collection<QuotaRecord>;
   const open = () =>
-    new QuotaKey(
+    new KeyQuotaReserver(
       'k',
       () => new Date(now),
       (operation) => operation(records),
@@ -109,7 +109,7 @@ describe('a key whose record takes a while to write', () => {
   });
 
   /** Takes once in each of two seconds, and renews the reservation at the start of the third. */
-  async function useForTwoSeconds(key: QuotaKey): Promise<void> {
+  async function useForTwoSeconds(key: KeyQuotaReserver): Promise<void> {
     for (let second = 1; second <= 2; second += 1) {
       await key.takeRequest(LIMIT);
       now += 1_000;
@@ -143,14 +143,14 @@ describe('a key whose record takes a while to write', () => {
   it('counts a request in its own second although the reservation was stored in an earlier one', async () => {
     const key = open();
     nextWriteMs = 20_000;
-    key.prepareTake(LIMIT);
+    key.reserveExpectedRequests(LIMIT);
     await key.renewQuotaReservation();
     expect((await key.takeRequest(LIMIT)).admitted).toBe(true);
     await key.returnReservedRequests();
     const { newest, counts } = stored ?? createEmptyMinuteCounts(0);
     expect(newest).toBe(Math.floor(now / 1_000));
     expect(sumMinuteCounts({ newest, counts })).toBe(1);
-    expect(findSecondBelowLimit({ newest, counts }, 0)).toBe(newest + 61);
+    expect(findSecondBelowRequestLimit({ newest, counts }, 0)).toBe(newest + 61);
   });
 
   it('reads the record before it writes if two processes take turns, so that writes do not conflict', async () => {
@@ -175,14 +175,14 @@ describe('a key whose record takes a while to write', () => {
 
   it('admits without the store after it was announced', async () => {
     const key = open();
-    key.prepareTake(LIMIT);
+    key.reserveExpectedRequests(LIMIT);
     await key.renewQuotaReservation();
     expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(0);
   });
 
   it('reserves the usual number when many requests are announced at the same time', async () => {
     const key = open();
-    for (let request = 0; request < LIMIT; request += 1) key.prepareTake(LIMIT);
+    for (let request = 0; request < LIMIT; request += 1) key.reserveExpectedRequests(LIMIT);
     await key.renewQuotaReservation();
     expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(1);
   });
@@ -192,7 +192,7 @@ describe('a key whose record takes a while to write', () => {
     let admitted = 0;
     for (let request = 0; request < 2 * LIMIT; request += 1) {
       const each = request % 2 === 0 ? key : other;
-      each.prepareTake(LIMIT);
+      each.reserveExpectedRequests(LIMIT);
       if ((await each.takeRequest(LIMIT)).admitted) admitted += 1;
       if (request % 10 === 0) await Promise.all([key.renewQuotaReservation(), other.renewQuotaReservation()]);
       if (request % 20 === 0) now += 1_000;

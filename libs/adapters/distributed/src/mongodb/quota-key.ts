@@ -1,6 +1,6 @@
 import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
 
-export const STORE_UNREACHABLE = Symbol('the document store cannot be reached');
+export const STORE_UNREACHABLE_MARKER = Symbol('the document store cannot be reached');
 /**
  * Maximum age in milliseconds of a copy of the record that is used to refuse requests. It limits the reads that
  * refusals cause.
@@ -12,13 +12,13 @@ const OUTDATED_MS = 1_000;
  * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
  * minute apart could count as a minute apart.
  */
-const BUCKET_COUNT = 61;
+const ONE_SECOND_BUCKET_COUNT = 61;
 
 /** Attempts to write the record while other processes change it. After that, this process counts locally. */
 const MAX_WRITE_ATTEMPTS = 20;
 
 /** Requests of one key admitted by all processes. */
-export interface QuotaRecord extends SlidingMinute {
+export interface QuotaRecord extends SlidingMinuteCounts {
   readonly id: string;
   /** Version of the record. Each write increments it and succeeds only if it is unchanged. */
   readonly version: number;
@@ -27,13 +27,13 @@ export interface QuotaRecord extends SlidingMinute {
 /** Runs an operation on the records, unless the store is unreachable. */
 type RunOnStore = <R>(
   operation: (records: Collection<QuotaRecord>) => Promise<R>,
-) => Promise<R | typeof STORE_UNREACHABLE>;
+) => Promise<R | typeof STORE_UNREACHABLE_MARKER>;
 
 /**
  * State of one key in this process. The process reserves a part of the limit in the shared record ahead of requests. A
  * reservation is used within its second or returned, so that a request never counts as older than it is.
  */
-export class QuotaKey {
+export class KeyQuotaReserver {
   /** Record as this process last read or wrote it. */
   private stored: QuotaRecord | undefined;
   private storedAt = -Infinity;
@@ -46,7 +46,7 @@ export class QuotaKey {
   /** Number of reserved requests in the newest second that are not admitted yet. */
   private spare = 0;
   /** Counts of the last minute, including pending changes. */
-  private minute: SlidingMinute = createEmptyMinuteCounts(0);
+  private minute: SlidingMinuteCounts = createEmptyMinuteCounts(0);
   private turn: Promise<unknown> = Promise.resolve();
   /** Number of operations that wait for their turn or run. */
   private waiting = 0;
@@ -64,19 +64,25 @@ export class QuotaKey {
   /** True if this object holds no information that the store lacks, so that it can be dropped. */
   get idle(): boolean {
     return (
-      this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && sumMinuteCounts(this.advanceToNow()) === 0
+      this.waiting === 0 &&
+      this.spare === 0 &&
+      this.pending.length === 0 &&
+      sumMinuteCounts(this.advanceSlidingMinuteToNow()) === 0
     );
   }
 
   takeRequest(limit: number): Promise<QuotaDecision> {
     this.limitInUse = limit;
     this.waitingTakes += 1;
-    return this.runInTurn(() => this.decideInTurn(limit)).finally(() => (this.waitingTakes -= 1));
+    return this.runInTurn(() => this.decideQuotaInTurn(limit)).finally(() => (this.waitingTakes -= 1));
   }
 
-  /** Reserves requests for a `take` that will probably follow, so that it need not wait for the store. Never rejects. */
-  prepareTake(limit: number): void {
-    void this.runInTurn(() => this.reserveIfNoneIsSpare(limit)).catch(() => undefined);
+  /**
+   * Reserves requests for a `takeRequest` that will probably follow, so that it need not wait for the store. Never
+   * rejects.
+   */
+  reserveExpectedRequests(limit: number): void {
+    void this.runInTurn(() => this.reserveQuotaIfNoneIsSpare(limit)).catch(() => undefined);
   }
 
   /**
@@ -89,34 +95,34 @@ export class QuotaKey {
     this.limitInUse = undefined;
     this.wasInUse = limit !== undefined;
     return this.runInTurn(async () => {
-      this.advanceToNow();
-      if (limit !== undefined && wasInUse) await this.reserveIfNoneIsSpare(limit);
-      await this.writePendingChanges();
+      this.advanceSlidingMinuteToNow();
+      if (limit !== undefined && wasInUse) await this.reserveQuotaIfNoneIsSpare(limit);
+      await this.writePendingQuotaChanges();
     });
   }
 
   /** Gives all reserved but unused requests back to the quota in the store, so that other processes can use them. */
   returnReservedRequests(): Promise<void> {
     return this.runInTurn(async () => {
-      this.advanceToNow();
+      this.advanceSlidingMinuteToNow();
       this.returnSpareRequests();
-      await this.writePendingChanges();
+      await this.writePendingQuotaChanges();
     });
   }
 
-  private async writePendingChanges(): Promise<void> {
+  private async writePendingQuotaChanges(): Promise<void> {
     // Changes of seconds that no longer count change nothing.
-    this.pending = this.pending.filter(({ second }) => second > this.minute.newest - BUCKET_COUNT);
+    this.pending = this.pending.filter(({ second }) => second > this.minute.newest - ONE_SECOND_BUCKET_COUNT);
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && this.pending.length > 0; attempt += 1) {
-      if ((await this.writeRecord(this.minute)) !== 'conflict') return;
+      if ((await this.writeQuotaRecord(this.minute)) !== 'conflict') return;
       await this.readQuotaRecord();
     }
   }
 
-  private async reserveIfNoneIsSpare(limit: number): Promise<void> {
-    await this.readOutdatedRecord();
+  private async reserveQuotaIfNoneIsSpare(limit: number): Promise<void> {
+    await this.readQuotaRecordIfOutdated();
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS; attempt += 1) {
-      const count = this.computeQuotaReservation(limit, sumMinuteCounts(this.advanceToNow()));
+      const count = this.computeQuotaReservation(limit, sumMinuteCounts(this.advanceSlidingMinuteToNow()));
       if (this.spare > 0 || count <= 0) return;
       await this.reserveRequests(count, false);
     }
@@ -133,16 +139,16 @@ export class QuotaKey {
     return done;
   }
 
-  private async decideInTurn(limit: number): Promise<QuotaDecision> {
-    await this.readOutdatedRecord();
-    for (let attempt = 1; !this.useReservedRequest(limit); attempt += 1) {
-      const used = sumMinuteCounts(this.advanceToNow());
+  private async decideQuotaInTurn(limit: number): Promise<QuotaDecision> {
+    await this.readQuotaRecordIfOutdated();
+    for (let attempt = 1; !this.takeReservedRequest(limit); attempt += 1) {
+      const used = sumMinuteCounts(this.advanceSlidingMinuteToNow());
       const count = this.computeQuotaReservation(limit, used);
       if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
-      else if (this.isStoredRecordRecent()) return this.createDecision(limit, false);
-      else if (!(await this.readQuotaRecord())) return this.createDecision(limit, false);
+      else if (this.isStoredRecordRecent()) return this.createQuotaDecision(limit, false);
+      else if (!(await this.readQuotaRecord())) return this.createQuotaDecision(limit, false);
     }
-    return this.createDecision(limit, true);
+    return this.createQuotaDecision(limit, true);
   }
 
   private isStoredRecordRecent(): boolean {
@@ -150,8 +156,8 @@ export class QuotaKey {
     return Math.abs(this.clock().getTime() - this.storedAt) < REFUSAL_CACHE_MS;
   }
 
-  private useReservedRequest(limit: number): boolean {
-    const used = sumMinuteCounts(this.advanceToNow()) - this.spare;
+  private takeReservedRequest(limit: number): boolean {
+    const used = sumMinuteCounts(this.advanceSlidingMinuteToNow()) - this.spare;
     if (this.spare === 0 || used >= limit) return false;
     this.spare -= 1;
     return true;
@@ -162,35 +168,35 @@ export class QuotaKey {
    * @param isLocal true to count locally in any case
    */
   private async reserveRequests(count: number, isLocal: boolean): Promise<void> {
-    const { newest } = this.advanceToNow();
-    const outcome = isLocal ? 'unknown' : await this.writeRecord(addToCountOfSecond(this.minute, newest, count));
+    const { newest } = this.advanceSlidingMinuteToNow();
+    const outcome = isLocal ? 'unknown' : await this.writeQuotaRecord(addToCountOfSecond(this.minute, newest, count));
     if (outcome === 'conflict') return void (await this.readQuotaRecord());
-    if (outcome === 'unknown') this.addPendingChange(newest, count);
+    if (outcome === 'unknown') this.addPendingQuotaChange(newest, count);
     // A reservation of a past second would count a request as older than it is.
-    if (this.advanceToNow().newest === newest) this.spare = count;
-    else this.addPendingChange(newest, -count);
+    if (this.advanceSlidingMinuteToNow().newest === newest) this.spare = count;
+    else this.addPendingQuotaChange(newest, -count);
   }
 
   /** Advances the minute to the current time. Reservations of earlier seconds are no longer usable. */
-  private advanceToNow(): SlidingMinute {
+  private advanceSlidingMinuteToNow(): SlidingMinuteCounts {
     const second = this.getCurrentSecond();
-    if (advanceMinuteToSecond(this.minute, second).newest !== this.minute.newest) this.returnSpareRequests();
-    this.minute = advanceMinuteToSecond(this.minute, second);
+    if (advanceSlidingMinute(this.minute, second).newest !== this.minute.newest) this.returnSpareRequests();
+    this.minute = advanceSlidingMinute(this.minute, second);
     return this.minute;
   }
 
   private returnSpareRequests(): void {
-    if (this.spare > 0) this.addPendingChange(this.minute.newest, -this.spare);
+    if (this.spare > 0) this.addPendingQuotaChange(this.minute.newest, -this.spare);
     this.spare = 0;
   }
 
-  private addPendingChange(second: number, by: number): void {
+  private addPendingQuotaChange(second: number, by: number): void {
     this.pending = [...this.pending, { second, by }];
     this.minute = addToCountOfSecond(this.minute, second, by);
   }
 
   /** Reads the record if a write of this process would probably conflict, because another process has written since. */
-  private async readOutdatedRecord(): Promise<void> {
+  private async readQuotaRecordIfOutdated(): Promise<void> {
     const isOld = Math.abs(this.clock().getTime() - this.storedAt) > OUTDATED_MS;
     if (this.stored === undefined || (this.spare === 0 && this.isShared && isOld)) await this.readQuotaRecord();
   }
@@ -198,13 +204,13 @@ export class QuotaKey {
   /** Reads the record. Returns false if the store is unreachable. */
   private async readQuotaRecord(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
-    if (stored === STORE_UNREACHABLE) return false;
+    if (stored === STORE_UNREACHABLE_MARKER) return false;
     this.isShared = stored?.version !== this.stored?.version;
-    this.mergeStoredRecord(stored);
+    this.mergeStoredQuotaRecord(stored);
     return true;
   }
 
-  private async writeRecord(minute: SlidingMinute): Promise<'done' | 'conflict' | 'unknown'> {
+  private async writeQuotaRecord(minute: SlidingMinuteCounts): Promise<'done' | 'conflict' | 'unknown'> {
     const version = this.stored?.version;
     const record: QuotaRecord = { id: this.id, version: (version ?? 0) + 1, ...minute };
     const done = await this.onStore((records) =>
@@ -213,19 +219,19 @@ export class QuotaKey {
     if (done === false) return 'conflict';
     // The write may have succeeded. A reservation that is returned twice would exceed the limit; a reservation that is
     // counted twice would not.
-    this.pending = done === STORE_UNREACHABLE ? this.pending.filter(({ by }) => by > 0) : [];
-    if (done === STORE_UNREACHABLE) return 'unknown';
-    this.mergeStoredRecord(record);
+    this.pending = done === STORE_UNREACHABLE_MARKER ? this.pending.filter(({ by }) => by > 0) : [];
+    if (done === STORE_UNREACHABLE_MARKER) return 'unknown';
+    this.mergeStoredQuotaRecord(record);
     return 'done';
   }
 
-  private mergeStoredRecord(stored: QuotaRecord | undefined): void {
+  private mergeStoredQuotaRecord(stored: QuotaRecord | undefined): void {
     const second = this.getCurrentSecond();
     this.stored = stored;
     this.storedAt = this.clock().getTime();
-    const { newest, counts } = advanceMinuteToSecond(stored ?? createEmptyMinuteCounts(second), second);
+    const { newest, counts } = advanceSlidingMinute(stored ?? createEmptyMinuteCounts(second), second);
     if (newest !== this.minute.newest) this.returnSpareRequests();
-    this.minute = this.pending.reduce<SlidingMinute>(
+    this.minute = this.pending.reduce<SlidingMinuteCounts>(
       (minute, { second: at, by }) => addToCountOfSecond(minute, at, by),
       {
         newest,
@@ -238,33 +244,33 @@ export class QuotaKey {
     return Math.floor(this.clock().getTime() / 1_000);
   }
 
-  private createDecision(limit: number, admitted: boolean): QuotaDecision {
+  private createQuotaDecision(limit: number, admitted: boolean): QuotaDecision {
     const now = this.clock().getTime() / 1_000;
-    const next = findSecondBelowLimit(this.minute, limit - 1) ?? now;
+    const next = findSecondBelowRequestLimit(this.minute, limit - 1) ?? now;
     return {
       admitted,
       limit,
       remaining: Math.max(0, limit - sumMinuteCounts(this.minute) + this.spare),
-      resetAt: findSecondBelowLimit(this.minute, 0) ?? Math.floor(now),
+      resetAt: findSecondBelowRequestLimit(this.minute, 0) ?? Math.floor(now),
       retryAfter: admitted ? 0 : Math.max(1, Math.ceil(next - now)),
     };
   }
 }
 
 /** Admitted requests of the last minute, by second. */
-interface SlidingMinute {
+interface SlidingMinuteCounts {
   /** Epoch second of the newest bucket. */
   readonly newest: number;
-  /** Counts by epoch second modulo `BUCKET_COUNT`. */
+  /** Counts by epoch second modulo `ONE_SECOND_BUCKET_COUNT`. */
   readonly counts: readonly number[];
 }
 
-export function createEmptyMinuteCounts(second: number): SlidingMinute {
-  return { newest: second, counts: Array.from({ length: BUCKET_COUNT }, () => 0) };
+export function createEmptyMinuteCounts(second: number): SlidingMinuteCounts {
+  return { newest: second, counts: Array.from({ length: ONE_SECOND_BUCKET_COUNT }, () => 0) };
 }
 
 /** Returns the total of all buckets. */
-export function sumMinuteCounts(minute: SlidingMinute): number {
+export function sumMinuteCounts(minute: SlidingMinuteCounts): number {
   return minute.counts.reduce((sum, count) => sum + count, 0);
 }
 
@@ -273,33 +279,34 @@ export function sumMinuteCounts(minute: SlidingMinute): number {
  * because another process's clock may be ahead. A much earlier second means that the clock was set back: all counted
  * requests then count as admitted now, for at most a minute.
  */
-export function advanceMinuteToSecond(minute: SlidingMinute, second: number): SlidingMinute {
+export function advanceSlidingMinute(minute: SlidingMinuteCounts, second: number): SlidingMinuteCounts {
   const { newest } = minute;
-  if (second <= newest && second > newest - BUCKET_COUNT) return minute;
+  if (second <= newest && second > newest - ONE_SECOND_BUCKET_COUNT) return minute;
   if (second < newest) return addToCountOfSecond(createEmptyMinuteCounts(second), second, sumMinuteCounts(minute));
   const counts = [...minute.counts];
-  for (let emptied = Math.max(newest + 1, second - BUCKET_COUNT + 1); emptied <= second; emptied += 1) {
-    counts[emptied % BUCKET_COUNT] = 0;
+  for (let emptied = Math.max(newest + 1, second - ONE_SECOND_BUCKET_COUNT + 1); emptied <= second; emptied += 1) {
+    counts[emptied % ONE_SECOND_BUCKET_COUNT] = 0;
   }
   return { newest: second, counts };
 }
 
 /** Changes the count of `second`; does nothing if it is more than a minute ago. */
-export function addToCountOfSecond(minute: SlidingMinute, second: number, by: number): SlidingMinute {
-  if (second <= minute.newest - BUCKET_COUNT) return minute;
+export function addToCountOfSecond(minute: SlidingMinuteCounts, second: number, by: number): SlidingMinuteCounts {
+  if (second <= minute.newest - ONE_SECOND_BUCKET_COUNT) return minute;
   // A second after the newest one occurs only if the clock was set back, when all counts are in the newest bucket.
-  const bucket = Math.min(second, minute.newest) % BUCKET_COUNT;
+  const bucket = Math.min(second, minute.newest) % ONE_SECOND_BUCKET_COUNT;
   return { ...minute, counts: minute.counts.map((count, at) => (at === bucket ? Math.max(0, count + by) : count)) };
 }
 
 /**
  * Returns the epoch second from which at most `most` requests count if none is added; undefined if that is true now.
  */
-export function findSecondBelowLimit(minute: SlidingMinute, most: number): number | undefined {
+export function findSecondBelowRequestLimit(minute: SlidingMinuteCounts, most: number): number | undefined {
   let left = sumMinuteCounts(minute);
-  for (let second = minute.newest - BUCKET_COUNT + 1; second <= minute.newest && left > most; second += 1) {
-    left -= minute.counts[((second % BUCKET_COUNT) + BUCKET_COUNT) % BUCKET_COUNT] ?? 0;
-    if (left <= most) return second + BUCKET_COUNT;
+  for (let second = minute.newest - ONE_SECOND_BUCKET_COUNT + 1; second <= minute.newest && left > most; second += 1) {
+    left -=
+      minute.counts[((second % ONE_SECOND_BUCKET_COUNT) + ONE_SECOND_BUCKET_COUNT) % ONE_SECOND_BUCKET_COUNT] ?? 0;
+    if (left <= most) return second + ONE_SECOND_BUCKET_COUNT;
   }
   return undefined;
 }

@@ -1,9 +1,9 @@
 import { MongoServerError, MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 
-const UNAUTHORIZED = 13;
+const MONGO_UNAUTHORIZED_CODE = 13;
 const AUTHENTICATION_FAILED = 18;
 /** Pattern of codes for a certificate that the client does not trust. */
-const UNTRUSTED_CODE_PATTERN = /CERT|SIGNATURE|ISSUER|ALTNAME|CRL|CHAIN/;
+const UNTRUSTED_CERTIFICATE_CODE_PATTERN = /CERT|SIGNATURE|ISSUER|ALTNAME|CRL|CHAIN/;
 const MAX_INSPECTED_CAUSES = 10;
 
 /**
@@ -14,9 +14,9 @@ export function getRefusalReason(error: unknown): string | undefined {
   if (error instanceof MongoServerError) return explainServerError(error);
   const code = getSystemErrorCode(error);
   if (isFileError(error)) return `a file that the connection string names cannot be read (${code})`;
-  if (code !== undefined && UNTRUSTED_CODE_PATTERN.test(code))
+  if (code !== undefined && UNTRUSTED_CERTIFICATE_CODE_PATTERN.test(code))
     return `the certificate of the server is not trusted (${code}); tlsCAFile must name the certificate of its authority`;
-  return hasNoServers(error)
+  return isEmptyReplicaSetError(error)
     ? 'no host of the connection string belongs to its replica set; replicaSet has another name, or the server is standalone'
     : undefined;
 }
@@ -38,7 +38,7 @@ export function getSystemErrorCode(error: unknown): string | undefined {
 function explainServerError({ code, message }: MongoServerError): string | undefined {
   if (code === AUTHENTICATION_FAILED)
     return 'the server refuses the user name or the password; authSource must name the database of the user';
-  if (code !== UNAUTHORIZED) return undefined;
+  if (code !== MONGO_UNAUTHORIZED_CODE) return undefined;
   return /requires authentication/.test(message)
     ? 'the server requires a user name and a password'
     : 'the user lacks permissions on the database; grant the role readWrite';
@@ -54,17 +54,19 @@ function isFileError(error: unknown): boolean {
 
 function listErrorCauses(error: unknown): readonly unknown[] {
   if (!(error instanceof Error)) return [];
-  const servers = error instanceof MongoServerSelectionError ? describeTopology(error).servers : new Map();
+  const servers = error instanceof MongoServerSelectionError ? getTopologyOfSelectionError(error).servers : new Map();
   return [error.cause, ...[...servers.values()].map((server) => server.error as unknown)];
 }
 
 /** A server that does not belong to the replica set of the connection string is removed from the topology. */
-function hasNoServers(error: unknown): boolean {
+function isEmptyReplicaSetError(error: unknown): boolean {
   if (!(error instanceof MongoServerSelectionError)) return false;
-  const { setName, servers } = describeTopology(error);
+  const { setName, servers } = getTopologyOfSelectionError(error);
   return setName !== null && servers.size === 0;
 }
 
-function describeTopology({ reason }: MongoServerSelectionError): Pick<TopologyDescription, 'setName' | 'servers'> {
+function getTopologyOfSelectionError({
+  reason,
+}: MongoServerSelectionError): Pick<TopologyDescription, 'setName' | 'servers'> {
   return reason ?? { setName: null, servers: new Map() };
 }

@@ -1,18 +1,18 @@
 import { jest } from '@jest/globals';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { pauseFor } from '@tracking/resilience';
-import { SilenceMonitor } from './silence-monitor.ts';
+import { MongoServerSilenceMonitor } from './silence-monitor.ts';
 
 const NEVER = new Promise<never>(() => undefined);
 
 describe('a monitor of silent servers', () => {
   let answerPing: () => void;
   let pings: number;
-  let monitor: SilenceMonitor;
+  let monitor: MongoServerSilenceMonitor;
   beforeEach(() => {
     jest.useFakeTimers();
     pings = 0;
-    monitor = new SilenceMonitor(() => {
+    monitor = new MongoServerSilenceMonitor(() => {
       pings += 1;
       return new Promise<void>((resolve) => (answerPing = resolve));
     });
@@ -33,9 +33,9 @@ describe('a monitor of silent servers', () => {
     const second = watchForever();
     expect(first.outcome).toBe('waiting');
     await pass(400);
-    expect(first.outcome).toBeInstanceOf(Unavailable);
-    expect(second.outcome).toBeInstanceOf(Unavailable);
-    expect(() => monitor.throwIfServerIsSilent()).toThrow(Unavailable);
+    expect(first.outcome).toBeInstanceOf(UnavailableError);
+    expect(second.outcome).toBeInstanceOf(UnavailableError);
+    expect(() => monitor.throwIfServerIsSilent()).toThrow(UnavailableError);
   });
 
   it('accepts operations again after a ping is answered', async () => {
@@ -67,13 +67,13 @@ describe('a monitor of silent servers', () => {
   });
 
   it('repeats pings that fail immediately, and reports the silence in the same time', async () => {
-    monitor = new SilenceMonitor(() => {
+    monitor = new MongoServerSilenceMonitor(() => {
       pings += 1;
       return Promise.reject(new Error('connection refused'));
     });
     const watched = watchForever();
     await pass(2_200);
-    expect(watched.outcome).toBeInstanceOf(Unavailable);
+    expect(watched.outcome).toBeInstanceOf(UnavailableError);
     expect(pings).toBeGreaterThan(5);
   });
 
@@ -85,7 +85,7 @@ describe('a monitor of silent servers', () => {
     await pass(1_300);
     expect(watched.outcome).toBe('waiting');
     await pass(200);
-    expect(watched.outcome).toBeInstanceOf(Unavailable);
+    expect(watched.outcome).toBeInstanceOf(UnavailableError);
     delayed.mockRestore();
   });
 
@@ -96,12 +96,12 @@ describe('a monitor of silent servers', () => {
     await pass(1_400);
     expect(watched.outcome).toBe('waiting');
     await pass(400);
-    expect(watched.outcome).toBeInstanceOf(Unavailable);
+    expect(watched.outcome).toBeInstanceOf(UnavailableError);
     slow.mockRestore();
   });
 
   it('reads answers that have arrived before it decides', async () => {
-    monitor = new SilenceMonitor(() => pauseFor(1_500).then(() => new Promise(setImmediate)));
+    monitor = new MongoServerSilenceMonitor(() => pauseFor(1_500).then(() => new Promise(setImmediate)));
     const watched = watchForever();
     await pass(2_200);
     expect(watched.outcome).toBe('waiting');
@@ -109,10 +109,10 @@ describe('a monitor of silent servers', () => {
 
   it('sends further pings while one is not answered', async () => {
     const answers: (() => void)[] = [];
-    monitor = new SilenceMonitor(() => new Promise<void>((resolve) => answers.push(resolve)));
+    monitor = new MongoServerSilenceMonitor(() => new Promise<void>((resolve) => answers.push(resolve)));
     watchForever();
     await pass(2_700);
-    expect(() => monitor.throwIfServerIsSilent()).toThrow(Unavailable);
+    expect(() => monitor.throwIfServerIsSilent()).toThrow(UnavailableError);
     answers[2]?.();
     await pass(0);
     expect(() => monitor.throwIfServerIsSilent()).not.toThrow();
@@ -120,7 +120,7 @@ describe('a monitor of silent servers', () => {
   });
 
   it('does not count an earlier silence whose operations have failed by themselves', async () => {
-    monitor = new SilenceMonitor(() => Promise.reject(new Error('connection refused')));
+    monitor = new MongoServerSilenceMonitor(() => Promise.reject(new Error('connection refused')));
     const { promise, reject } = Promise.withResolvers<void>();
     monitor.rejectCallIfSilent(promise).catch(() => undefined);
     await pass(1_500);
@@ -130,7 +130,7 @@ describe('a monitor of silent servers', () => {
     await pass(1_900);
     expect(watched.outcome).toBe('waiting');
     await pass(300);
-    expect(watched.outcome).toBeInstanceOf(Unavailable);
+    expect(watched.outcome).toBeInstanceOf(UnavailableError);
   });
 
   it('stops when no operation waits', async () => {

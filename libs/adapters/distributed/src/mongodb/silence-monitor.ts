@@ -1,4 +1,4 @@
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { pauseFor } from '@tracking/resilience';
 import { ENGINE_NAME } from './mongo-errors.ts';
 
@@ -8,14 +8,14 @@ const PING_AFTER_MS = 600;
 const PING_TIMEOUT_MS = 1_500;
 /** Milliseconds after which another ping is sent, because one connection or one member of a set may be broken. */
 const PING_INTERVAL_MS = 1_000;
-const CHECK_INTERVAL_MS = 100;
+const SILENCE_CHECK_INTERVAL_MS = 100;
 /** Milliseconds that count between two checks, however late this process is. */
 const MAX_COUNTED_CHECK_GAP_MS = 150;
 
-interface WaitingOperation {
+interface OperationAwaitingAnswer {
   /** Monotonic time in milliseconds. */
   readonly startedAt: number;
-  fail(error: Unavailable): void;
+  fail(error: UnavailableError): void;
 }
 
 /**
@@ -24,8 +24,8 @@ interface WaitingOperation {
  * needs several operations would wait for the deadline of each. A server that answers pings is not silent, however long
  * its operations take.
  */
-export class SilenceMonitor {
-  private readonly waiting = new Set<WaitingOperation>();
+export class MongoServerSilenceMonitor {
+  private readonly waiting = new Set<OperationAwaitingAnswer>();
   /** Monotonic time of the latest answer. */
   private answeredAt = -Infinity;
   /** Monotonic time of the latest ping. */
@@ -46,12 +46,12 @@ export class SilenceMonitor {
     private readonly onSilence: () => void = () => undefined,
   ) {}
 
-  /** @throws Unavailable if the server is silent */
+  /** @throws UnavailableError if the server is silent */
   throwIfServerIsSilent(): void {
-    if (this.isServerSilent) throw createSilenceError();
+    if (this.isServerSilent) throw createUnresponsiveServerError();
   }
 
-  /** Settles like the operation, or rejects with `Unavailable` when the server becomes silent. */
+  /** Settles like the operation, or rejects with `UnavailableError` when the server becomes silent. */
   rejectCallIfSilent<R>(operation: Promise<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       const entry = { startedAt: performance.now(), fail: reject };
@@ -73,20 +73,20 @@ export class SilenceMonitor {
     this.isWatching = true;
     this.silentMs = 0;
     while (this.waiting.size > 0 || this.isServerSilent) {
-      const beforePingMs = this.isServerSilent ? 0 : PING_AFTER_MS - this.computeQuietMs();
+      const beforePingMs = this.isServerSilent ? 0 : PING_AFTER_MS - this.computeServerSilenceMs();
       if (beforePingMs > 0) {
         await pauseFor(beforePingMs);
         continue;
       }
       if (this.runningPings === 0 || performance.now() - this.pingedAt >= PING_INTERVAL_MS) void this.pingServer();
-      await this.waitForAnswer();
-      if (!this.isServerSilent && this.silentMs >= PING_TIMEOUT_MS) this.reportSilence();
+      await this.countSilenceUntilNextCheck();
+      if (!this.isServerSilent && this.silentMs >= PING_TIMEOUT_MS) this.failOperationsOfSilentServer();
     }
     this.isWatching = false;
   }
 
   /** Returns the milliseconds for which an operation has waited without any answer of the server. */
-  private computeQuietMs(): number {
+  private computeServerSilenceMs(): number {
     const [oldest] = this.waiting;
     return oldest === undefined ? 0 : performance.now() - Math.max(oldest.startedAt, this.answeredAt);
   }
@@ -103,23 +103,23 @@ export class SilenceMonitor {
   }
 
   /** Waits for the next check, and counts the silence until then. */
-  private async waitForAnswer(): Promise<void> {
+  private async countSilenceUntilNextCheck(): Promise<void> {
     const startedAt = performance.now();
-    await pauseFor(CHECK_INTERVAL_MS);
+    await pauseFor(SILENCE_CHECK_INTERVAL_MS);
     // After a delay, timers run before the process reads answers that have arrived meanwhile. Immediates run afterwards.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     this.silentMs += Math.min(performance.now() - Math.max(startedAt, this.answeredAt), MAX_COUNTED_CHECK_GAP_MS);
   }
 
-  private reportSilence(): void {
+  private failOperationsOfSilentServer(): void {
     this.isServerSilent = true;
     this.onSilence();
-    for (const { fail } of this.waiting) fail(createSilenceError());
+    for (const { fail } of this.waiting) fail(createUnresponsiveServerError());
     this.waiting.clear();
   }
 }
 
-function createSilenceError(): Unavailable {
-  return new Unavailable(ENGINE_NAME, 'the server does not respond');
+function createUnresponsiveServerError(): UnavailableError {
+  return new UnavailableError(ENGINE_NAME, 'the server does not respond');
 }

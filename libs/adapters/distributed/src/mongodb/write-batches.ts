@@ -1,7 +1,7 @@
 import type { CollectionSpec, CollectionWrite, Document, Filter } from '@tracking/ports';
 import { BSON, type Document as BsonDocument } from 'mongodb';
 import type { WriteStatements } from './collection-access.ts';
-import { toDocumentFilter, createFilterByIdAndGuard, toStoredDocument } from './mongo-filter.ts';
+import { createGuardedDocumentFilter, createFilterByIdAndGuard, toStoredDocument } from './mongo-filter.ts';
 
 /** Maximum size of a batch in bytes of BSON. A larger document is written alone. */
 const WRITE_BATCH_BYTES = 4 * 1_024 * 1_024;
@@ -18,7 +18,7 @@ function toBulkWrite<T extends Document>(spec: CollectionSpec, write: Collection
   const { guard } = write;
   if (write.kind === 'delete')
     return { write, guard, statement: { q: createFilterByIdAndGuard(spec, write.id, guard), limit: 1 } };
-  const q = toDocumentFilter(spec, write.document, guard);
+  const q = createGuardedDocumentFilter(spec, write.document, guard);
   return { write, guard, statement: { q, u: toStoredDocument(write.document), upsert: true } };
 }
 
@@ -32,7 +32,7 @@ export function toWriteStatements(
 }
 
 /** Splits writes into rounds, so that writes to the same id are in different rounds, in order. */
-function splitWritesById<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
+function splitWritesIntoRounds<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
   const made: CollectionWrite<T>[][] = [];
   const seen = new Map<string, number>();
   for (const write of writes) {
@@ -53,7 +53,7 @@ export function* splitIntoBatches<T extends Document>(
   writes: readonly CollectionWrite<T>[],
   maxCount: number,
 ): Generator<readonly BulkWrite<T>[]> {
-  for (const round of splitWritesById(writes)) {
+  for (const round of splitWritesIntoRounds(writes)) {
     let batch: BulkWrite<T>[] = [];
     let batchBytes = 0;
     for (const write of round.map((one) => toBulkWrite(spec, one))) {

@@ -2,14 +2,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   EventStoreDbStandIn,
-  NodeProcess,
-  createNodeProcessSpec,
+  EventStoreDbNodeProcess,
+  createEventStoreNodeSpec,
   type StandInOptions,
 } from '@tracking/eventstoredb-stand-in';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import {
-  createAuthority,
+  createCertificateAuthority,
   issueCertificate,
   ManagedProcess,
   noMetrics,
@@ -24,14 +24,14 @@ import {
 const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 
 /** Name of the tested engine, for test titles. */
-export const NODE_NAME = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
+export const TESTED_ENGINE_NAME = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
 /** True if the tests can start and kill the node's process. */
 export const IS_NODE_KILLABLE = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
 export const NOT_KILLABLE_REASON =
   'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL';
 /** True if the node can simulate failures that a real process cannot produce. */
 export const IS_STAND_IN_NODE = EVENTSTOREDB_URL === undefined;
-export const NO_STAND_IN_REASON = 'the test needs the fault switches of the stand-in';
+export const STAND_IN_REQUIRED_REASON = 'the test needs the fault switches of the stand-in';
 
 export function openEventStoreDbEventStore(
   url: string,
@@ -41,26 +41,26 @@ export function openEventStoreDbEventStore(
 }
 
 /** Creates the node of `EVENTSTOREDB_URL` as a process, or a stand-in, without starting it. */
-async function createTestNode(options: StandInOptions = {}): Promise<NodeProcess> {
-  if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
+async function createEventStoreTestNode(options: StandInOptions = {}): Promise<EventStoreDbNodeProcess> {
+  if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.createStandIn(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
-  const start = createNodeProcessSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
+  const start = createEventStoreNodeSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
   const logFile = join(tmpdir(), `eventstoredb-${process.pid}.log`);
-  return new NodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
+  return new EventStoreDbNodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
 }
 
 /** A running node and the stores that tests opened on it. */
 export class EventStoreDbFixture {
   private readonly opened: EventStoreDbEventStore[] = [];
 
-  private constructor(readonly node: NodeProcess) {}
+  private constructor(readonly node: EventStoreDbNodeProcess) {}
 
   /** @param options options of the stand-in */
   static async startNodeFixture(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
-    return EventStoreDbFixture.startOnNode(await createTestNode(options));
+    return EventStoreDbFixture.startFixtureOnNode(await createEventStoreTestNode(options));
   }
 
-  static async startOnNode(node: NodeProcess): Promise<EventStoreDbFixture> {
+  static async startFixtureOnNode(node: EventStoreDbNodeProcess): Promise<EventStoreDbFixture> {
     await node.startNode();
     return new EventStoreDbFixture(node);
   }
@@ -68,7 +68,7 @@ export class EventStoreDbFixture {
   /** @throws Error if the node is not a stand-in */
   get standIn(): EventStoreDbStandIn {
     if (this.node instanceof EventStoreDbStandIn) return this.node;
-    throw new Error(NO_STAND_IN_REASON);
+    throw new Error(STAND_IN_REQUIRED_REASON);
   }
 
   openEventStore(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
@@ -100,19 +100,19 @@ export class EventStoreDbFixture {
 
 /** Options of a cluster of three nodes with TLS, whose certificates are signed by an authority of its own. */
 export function createSecureClusterOptions(): StandInOptions {
-  const authority = createAuthority();
+  const authority = createCertificateAuthority();
   return {
     nodes: 3,
     tls: { ...issueCertificate({ issuer: authority }), ca: authority.cert },
-    users: { [TEST_USER.username]: TEST_USER.password },
+    users: { [SECURE_CLUSTER_USER.username]: SECURE_CLUSTER_USER.password },
   };
 }
 
 /** The user of secure clusters. The password has characters that a connection string must encode. */
-export const TEST_USER = { username: 'tracking', password: 'open:sesame/@?&' };
+export const SECURE_CLUSTER_USER = { username: 'tracking', password: 'open:sesame/@?&' };
 
 /** Adds the user to a connection string. */
-export function addUser(url: string, { username, password } = TEST_USER): string {
+export function addUserToConnectionString(url: string, { username, password } = SECURE_CLUSTER_USER): string {
   return url.replace('://', `://${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);
 }
 
@@ -124,11 +124,11 @@ export function createEventStoreDbSubject(
   standIn: StandInOptions = {},
 ): TestedAdapter<EventStoreDbEventStore> & { url(): string } {
   const opened: EventStoreDbEventStore[] = [];
-  let node: NodeProcess | undefined;
+  let node: EventStoreDbNodeProcess | undefined;
 
   const url = () => {
     const address = node?.url ?? EVENTSTOREDB_URL ?? '';
-    return IS_STAND_IN_NODE && standIn.users !== undefined ? addUser(address) : address;
+    return IS_STAND_IN_NODE && standIn.users !== undefined ? addUserToConnectionString(address) : address;
   };
 
   function reopenStore(): Promise<EventStoreDbEventStore> {
@@ -141,12 +141,12 @@ export function createEventStoreDbSubject(
     url,
     async open() {
       if (IS_NODE_KILLABLE) {
-        node = await createTestNode(standIn);
+        node = await createEventStoreTestNode(standIn);
         await node.startNode();
       }
       return reopenStore();
     },
-    async reopen() {
+    async closeAndReopenPort() {
       await opened.pop()?.close();
       return reopenStore();
     },
@@ -162,7 +162,7 @@ export function createEventStoreDbSubject(
     await node?.startNode();
     return reopenStore();
   };
-  return { ...subject, crash };
+  return { ...subject, simulateCrash: crash };
 }
 
 /** Repeats the operation until the node responds. */
@@ -170,5 +170,5 @@ export function retryUntilAnswered<T>(
   operation: () => Promise<T>,
   onFailure: () => void = () => undefined,
 ): Promise<T> {
-  return retry(operation, { maxPauseMs: 50, isTransient: (error) => error instanceof Unavailable, onFailure });
+  return retry(operation, { maxPauseMs: 50, isTransient: (error) => error instanceof UnavailableError, onFailure });
 }

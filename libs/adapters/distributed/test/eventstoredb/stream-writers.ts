@@ -1,5 +1,5 @@
 import type { EventBatch, EventStore, StoredEvent } from '@tracking/ports';
-import { createNewEvents, eventually, listEventIds, scaleTimeout } from '@tracking/testing';
+import { createSampleNewEvents, eventually, listEventIds, scaleTimeout } from '@tracking/testing';
 import { retryUntilAnswered } from './eventstoredb-subject.ts';
 
 const WRITER_COUNT = 8;
@@ -20,7 +20,7 @@ export function startStreamWriters(store: EventStore, prefix: string, maxOutageM
     const own: string[] = [];
     acknowledged.set(stream, own);
     while (!ended.signal.aborted) {
-      const events = createNewEvents(1 + (own.length % 3));
+      const events = createSampleNewEvents(1 + (own.length % 3));
       const expected = own.length === 0 ? 'no_stream' : own.length - 1;
       await retryUntilAnswered(
         () => store.append(stream, expected, events),
@@ -64,7 +64,9 @@ export function startStreamWriters(store: EventStore, prefix: string, maxOutageM
 
 /** Appends the event at which {@link followUntilMarkerEvent} ends. */
 export async function appendMarkerEvent(store: EventStore, prefix: string): Promise<void> {
-  await retryUntilAnswered(() => store.append(`${prefix}${MARKER_STREAM_SUFFIX}`, 'no_stream', createNewEvents(1)));
+  await retryUntilAnswered(() =>
+    store.append(`${prefix}${MARKER_STREAM_SUFFIX}`, 'no_stream', createSampleNewEvents(1)),
+  );
 }
 
 interface FollowOptions {

@@ -28,7 +28,7 @@ export class FaultyProxy {
   }
 
   /** Simulates a killed process: every connection ends and no new one is accepted. */
-  async cutAllConnections(): Promise<void> {
+  async cutAndRefuseConnections(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server?.close(resolve));
   }
@@ -45,7 +45,7 @@ export class FaultyProxy {
   }
 
   /** Delivers all waiting data at once, like a system that buffered it for a process. */
-  releaseData(): void {
+  deliverHeldBackData(): void {
     this.isHung = false;
     for (const socket of this.sockets) socket.cork();
     for (const { to, data } of this.heldBack.splice(0)) {
@@ -55,7 +55,7 @@ export class FaultyProxy {
     for (const socket of this.sockets) socket.uncork();
   }
 
-  isHoldingText(text: string): boolean {
+  isTextHeldBack(text: string): boolean {
     return this.heldBack.some(({ data }) => data?.includes(text));
   }
 

@@ -9,7 +9,7 @@ interface ReflectionResponse {
 type ReflectionCall = (request: object) => Promise<ReflectionResponse>;
 
 /** Client that knows only what server reflection returns, like `grpcurl`. */
-export class GenericClient {
+export class GrpcReflectionClient {
   private readonly metadata = new Metadata();
   private readonly client: Client;
 
@@ -27,7 +27,7 @@ export class GenericClient {
   }
 
   /** Returns descriptors of the files that a service needs. @param service name with its package */
-  async listFileDescriptors(service: string): Promise<readonly Buffer[]> {
+  async listProtoFileDescriptors(service: string): Promise<readonly Buffer[]> {
     const { file_descriptor_response: files } = await this.callReflection((ask) =>
       ask({ file_containing_symbol: service }),
     );
@@ -36,9 +36,12 @@ export class GenericClient {
 
   /** Calls an operation and returns the message as an object. @param service name with its package */
   async callOperation(service: string, rpc: string, request: object): Promise<unknown> {
-    const definition = loadFileDescriptorSetFromBuffer(encodeDescriptorSet(await this.listFileDescriptors(service)), {
-      keepCase: true,
-    });
+    const definition = loadFileDescriptorSetFromBuffer(
+      encodeDescriptorSet(await this.listProtoFileDescriptors(service)),
+      {
+        keepCase: true,
+      },
+    );
     const path = service.split('.');
     const Service = path.reduce<unknown>(
       (within, name) => (within as Readonly<Record<string, unknown>>)[name],

@@ -20,7 +20,7 @@ export interface ThingsOperations {
 }
 
 /** Starts a replica that serves these operations; all other operations return nothing. */
-export async function startGrpcServer(
+export async function startGrpcServerForTest(
   things: Partial<Things>,
   options: Partial<GrpcServiceServerOptions> & { readonly address: string },
 ): Promise<GrpcServiceServer> {
@@ -32,7 +32,7 @@ export async function startGrpcServer(
     ...options,
   });
   const nothing = Object.fromEntries(OPERATION_NAMES.map((name) => [name, () => Promise.resolve(undefined)]));
-  server.serveOperations<ThingsOperations>({
+  server.setServedOperations<ThingsOperations>({
     things: { ...(nothing as Things), ...things },
     others: { echo: () => Promise.resolve('another') },
   });

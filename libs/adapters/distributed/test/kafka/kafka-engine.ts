@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ManagedProcess, findFreePort, createTempFolder, type TempFolder } from '@tracking/testing';
 
 /** A Kafka node for tests, as a process that can be killed and restarted on the same data. */
-export class KafkaEngine {
+export class KafkaTestNode {
   private constructor(
     private readonly process: ManagedProcess,
     private readonly folder: TempFolder,
@@ -11,7 +11,11 @@ export class KafkaEngine {
   ) {}
 
   /** @param settings lines that override the node's own settings */
-  static async startEngine(enginesDir: string, settings: readonly string[] = [], port?: number): Promise<KafkaEngine> {
+  static async startEngine(
+    enginesDir: string,
+    settings: readonly string[] = [],
+    port?: number,
+  ): Promise<KafkaTestNode> {
     const folder = await createTempFolder();
     const at = port ?? (await findFreePort());
     await writeFile(join(folder.path, 'extra.properties'), settings.map((line) => `${line}\n`).join(''));
@@ -23,7 +27,7 @@ export class KafkaEngine {
       logFile: join(folder.path, 'kafka.log'),
     });
     await node.startProcess();
-    return new KafkaEngine(node, folder, [`127.0.0.1:${at}`]);
+    return new KafkaTestNode(node, folder, [`127.0.0.1:${at}`]);
   }
 
   async startNode(): Promise<void> {
@@ -40,7 +44,7 @@ export class KafkaEngine {
   }
 
   /** Simulates a replaced disk. Call it while the node is stopped. */
-  async deleteData(): Promise<void> {
+  async deleteKafkaDataFolder(): Promise<void> {
     await rm(join(this.folder.path, 'logs'), { recursive: true });
   }
 

@@ -1,7 +1,7 @@
 import { noMetrics, silentLogger, type MessageBrokerSubject } from '@tracking/testing';
 import { KafkaMessageBroker } from '../../src/kafka/kafka-message-broker.ts';
 import type { KafkaLimits } from '../../src/kafka/kafka-client.ts';
-import { KafkaEngine } from './kafka-engine.ts';
+import { KafkaTestNode } from './kafka-engine.ts';
 
 /** Reason why no Kafka is available for tests; undefined if there is one. */
 export const NO_KAFKA_REASON =
@@ -17,7 +17,7 @@ export function openKafkaBroker(brokers: readonly string[], limits: Partial<Kafk
 /** The adapter on the cluster of `KAFKA_BROKERS`; otherwise on a node from `ENGINES_DIR`, which can be killed. */
 export function createKafkaSubject(): MessageBrokerSubject {
   const opened: KafkaMessageBroker[] = [];
-  let engine: KafkaEngine | undefined;
+  let engine: KafkaTestNode | undefined;
   let brokers: readonly string[] = process.env['KAFKA_BROKERS']?.split(',') ?? [];
 
   const openAgain = () => {
@@ -31,12 +31,12 @@ export function createKafkaSubject(): MessageBrokerSubject {
     tooLarge: 5_000_000,
     async open() {
       if (brokers.length === 0) {
-        engine = await KafkaEngine.startEngine(process.env['ENGINES_DIR'] ?? '');
+        engine = await KafkaTestNode.startEngine(process.env['ENGINES_DIR'] ?? '');
         brokers = engine.brokers;
       }
       return openAgain();
     },
-    async reopen() {
+    async closeAndReopenPort() {
       await opened.pop()?.close();
       return openAgain();
     },
@@ -52,5 +52,5 @@ export function createKafkaSubject(): MessageBrokerSubject {
     await engine?.killAndRestart();
     return openAgain();
   };
-  return { ...subject, crash };
+  return { ...subject, simulateCrash: crash };
 }

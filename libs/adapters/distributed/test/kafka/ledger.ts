@@ -1,15 +1,15 @@
-import { Unavailable, type Message, type MessageBroker, type ReceivedMessage } from '@tracking/ports';
+import { UnavailableError, type BrokerMessage, type MessageBroker, type ReceivedMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 
 /** Number and size of the batches that a test publishes. The messages of a batch share a few keys. */
-interface BatchesToPublish {
+interface BatchCountAndSize {
   readonly name: string;
   readonly batches: number;
   readonly perBatch: number;
 }
 
 /** Publishes messages and compares those that the broker acknowledged with those that the consumer received. */
-export class MessageLedger {
+export class MessageLossChecker {
   readonly acknowledged = new Set<string>();
   readonly deliveries: string[] = [];
 
@@ -20,13 +20,13 @@ export class MessageLedger {
   async publishBatches(
     broker: MessageBroker,
     topic: string,
-    { name, batches, perBatch }: BatchesToPublish,
+    { name, batches, perBatch }: BatchCountAndSize,
   ): Promise<void> {
     for (let batch = 0; batch < batches; batch += 1) {
       const messages = Array.from({ length: perBatch }, (_, n) =>
         createMessage(`${name}-${n % 5}`, batch * perBatch + n),
       );
-      await this.retryUntilAcknowledged(() => broker.publish(topic, messages));
+      await this.publishUntilAcknowledged(() => broker.publishMessages(topic, messages));
       for (const message of messages) this.acknowledged.add(readMessageId(message));
     }
   }
@@ -55,16 +55,16 @@ export class MessageLedger {
     });
   }
 
-  private retryUntilAcknowledged(publish: () => Promise<void>): Promise<void> {
-    const isTransient = (error: unknown) => error instanceof Unavailable;
+  private publishUntilAcknowledged(publish: () => Promise<void>): Promise<void> {
+    const isTransient = (error: unknown) => error instanceof UnavailableError;
     return retry(publish, { maxPauseMs: 50, isTransient, ...(this.ended && { signal: this.ended }) });
   }
 }
 
-export function createMessage(key: string, n: number, value = JSON.stringify({ n })): Message {
+export function createMessage(key: string, n: number, value = JSON.stringify({ n })): BrokerMessage {
   return { key, value, headers: { 'event-id': `${key}#${n}` } };
 }
 
-function readMessageId({ headers }: Message): string {
+function readMessageId({ headers }: BrokerMessage): string {
   return headers['event-id'] ?? '';
 }

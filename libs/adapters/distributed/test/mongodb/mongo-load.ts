@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, type DocumentStore, type Lease, type Leases, Unavailable } from '@tracking/ports';
+import { type Collection, type DocumentStore, type Lease, type Leases, UnavailableError } from '@tracking/ports';
 import { retry, waitForAbort } from '@tracking/resilience';
 import { waitForSimulatedDelay } from '@tracking/testing';
 
 /** A document of the load. */
-interface LoadDocument {
+interface LoadTestDocument {
   readonly id: string;
   readonly version?: number;
   readonly state?: string;
@@ -12,7 +12,7 @@ interface LoadDocument {
   readonly entries?: readonly string[];
 }
 
-const STATE_INDEXES = [{ name: 'by_state', fields: ['state', 'id'] }];
+const INDEXES_BY_STATE_FIELD = [{ name: 'by_state', fields: ['state', 'id'] }];
 /** Milliseconds between two operations of a worker. */
 const WORKER_OPERATION_INTERVAL_MS = 5;
 /** Number of changes after which changes continue in another document. */
@@ -20,11 +20,11 @@ const ENTRIES_PER_DOCUMENT = 200;
 
 /** Repeats an operation until the engine responds. */
 function repeatUntilAnswered<R>(operation: (earlierAttempts: number) => Promise<R>): Promise<R> {
-  return retry(operation, { maxPauseMs: 100, isTransient: (error) => error instanceof Unavailable });
+  return retry(operation, { maxPauseMs: 100, isTransient: (error) => error instanceof UnavailableError });
 }
 
 /** Work of several processes on one collection, and what the engine acknowledged. */
-export class MongoLoad {
+export class MongoWriteWorkload {
   private readonly name = `load-${randomUUID()}`;
   private readonly ended = new AbortController();
   private readonly inserted: string[] = [];
@@ -40,17 +40,17 @@ export class MongoLoad {
   startLoad(): void {
     for (const [process, store] of this.stores.entries()) {
       const opening = repeatUntilAnswered(() => this.openCollection(store));
-      const begin = (worker: string, work: (documents: Collection<LoadDocument>, step: number) => Promise<void>) =>
-        this.workers.push(this.runWorker(`process ${process}: ${worker}`, opening, work));
+      const begin = (worker: string, work: (documents: Collection<LoadTestDocument>, step: number) => Promise<void>) =>
+        this.workers.push(this.runLoadWorker(`process ${process}: ${worker}`, opening, work));
       begin('inserts', (documents, step) => this.insertDocument(documents, `${process}-${step}`));
-      begin('writes many', (documents, step) => this.writeMany(documents, `${process}-${step}`));
+      begin('writes many', (documents, step) => this.writeManyTestDocuments(documents, `${process}-${step}`));
       begin('changes a shared document', (documents, step) => this.changeSharedDocument(documents, step));
       begin('claims jobs', (documents) => this.claimDocument(documents, `process ${process}`));
     }
   }
 
   /** Returns the number of answers of each worker. */
-  countAnswers(): ReadonlyMap<string, number> {
+  countAnswersByWorker(): ReadonlyMap<string, number> {
     return new Map(this.progress);
   }
 
@@ -61,9 +61,9 @@ export class MongoLoad {
   }
 
   /** Compares the stored documents with what was acknowledged. Returns a description of each difference. */
-  async findDifferences(store: DocumentStore): Promise<readonly string[]> {
+  async findDifferencesFromAcknowledged(store: DocumentStore): Promise<readonly string[]> {
     const documents = await this.openCollection(store);
-    const stored = new Map<string, LoadDocument>();
+    const stored = new Map<string, LoadTestDocument>();
     for (const ids of splitIntoChunks([...this.inserted, ...this.won.map(({ id }) => id)], 1_000))
       for (const document of await documents.getMany(ids)) stored.set(document.id, document);
     const lost = this.inserted.filter((id) => !stored.has(id)).map((id) => `${id} is lost`);
@@ -72,14 +72,14 @@ export class MongoLoad {
     const stolen = this.won
       .filter(({ id, state }) => stored.get(id)?.state !== state)
       .map(({ id, state }) => `${id} was won by ${state}, and is in state ${stored.get(id)?.state}`);
-    return [...lost, ...doubled, ...stolen, ...(await this.findDifferentEntries(documents))];
+    return [...lost, ...doubled, ...stolen, ...(await this.findLostOrDoubledEntries(documents))];
   }
 
   async removeDocuments(store: DocumentStore): Promise<void> {
     await store.dropCollection(this.name);
   }
 
-  private async findDifferentEntries(documents: Collection<LoadDocument>): Promise<readonly string[]> {
+  private async findLostOrDoubledEntries(documents: Collection<LoadTestDocument>): Promise<readonly string[]> {
     const ids = [...new Set(this.entries.map(({ document }) => document))];
     const changed = await documents.getMany(ids);
     const counts = new Map<string, number>();
@@ -92,14 +92,14 @@ export class MongoLoad {
     return [...doubled, ...lost];
   }
 
-  private openCollection(store: DocumentStore): Promise<Collection<LoadDocument>> {
-    return store.collection<LoadDocument>({ name: this.name, indexes: STATE_INDEXES });
+  private openCollection(store: DocumentStore): Promise<Collection<LoadTestDocument>> {
+    return store.collection<LoadTestDocument>({ name: this.name, indexes: INDEXES_BY_STATE_FIELD });
   }
 
-  private async runWorker(
+  private async runLoadWorker(
     worker: string,
-    opening: Promise<Collection<LoadDocument>>,
-    work: (documents: Collection<LoadDocument>, step: number) => Promise<void>,
+    opening: Promise<Collection<LoadTestDocument>>,
+    work: (documents: Collection<LoadTestDocument>, step: number) => Promise<void>,
   ): Promise<void> {
     this.progress.set(worker, 0);
     const documents = await opening;
@@ -110,7 +110,7 @@ export class MongoLoad {
     }
   }
 
-  private async insertDocument(documents: Collection<LoadDocument>, id: string): Promise<void> {
+  private async insertDocument(documents: Collection<LoadTestDocument>, id: string): Promise<void> {
     const document = { id: `one-${id}`, version: 1 };
     await repeatUntilAnswered(async (earlierAttempts) => {
       const isInserted = await documents.insert(document);
@@ -122,7 +122,7 @@ export class MongoLoad {
     if (found === undefined) throw new Error(`${document.id} is not visible after it was inserted`);
   }
 
-  private async writeMany(documents: Collection<LoadDocument>, id: string): Promise<void> {
+  private async writeManyTestDocuments(documents: Collection<LoadTestDocument>, id: string): Promise<void> {
     const ids = [0, 1, 2].map((n) => `many-${id}-${n}`);
     // A repeated upsert could undo a claim.
     const writes = ids.map((each) => ({ kind: 'insert', document: { id: each, state: 'free' } }) as const);
@@ -131,7 +131,7 @@ export class MongoLoad {
   }
 
   /** Adds an entry to a document that all processes change. The entry identifies the change if its outcome is unknown. */
-  private async changeSharedDocument(documents: Collection<LoadDocument>, step: number): Promise<void> {
+  private async changeSharedDocument(documents: Collection<LoadTestDocument>, step: number): Promise<void> {
     const id = `shared-${Math.floor(step / ENTRIES_PER_DOCUMENT)}`;
     const entry = randomUUID();
     await repeatUntilAnswered(async () => {
@@ -148,7 +148,7 @@ export class MongoLoad {
     this.entries.push({ document: id, entry });
   }
 
-  private async claimDocument(documents: Collection<LoadDocument>, process: string): Promise<void> {
+  private async claimDocument(documents: Collection<LoadTestDocument>, process: string): Promise<void> {
     const query = { filter: { state: 'free' }, sort: { fields: ['state', 'id'] } };
     // Each attempt has a new token, because it is unknown who made a claim that was not answered.
     const job = await repeatUntilAnswered(() => documents.claim(query, { state: `${process} ${randomUUID()}` }));
@@ -157,7 +157,7 @@ export class MongoLoad {
 }
 
 /** Processes that compete for one lease each, and the times when it was held. */
-export class LeaseLoad {
+export class CompetingLeaseProcesses {
   private readonly ended = new AbortController();
   private readonly contenders: Promise<void>[] = [];
   private readonly holders = new Map<string, Lease>();
@@ -179,7 +179,7 @@ export class LeaseLoad {
 
   /** Returns the names of the leases that a process holds now. */
   listHeldLeaseNames(): readonly string[] {
-    return this.names.filter((name) => this.holders.get(name)?.isHeld() === true);
+    return this.names.filter((name) => this.holders.get(name)?.isLeaseHeld() === true);
   }
 
   async stopLoad(): Promise<void> {
@@ -195,11 +195,12 @@ export class LeaseLoad {
       });
       if (lease === undefined) return;
       const former = this.holders.get(name);
-      if (former?.isHeld() === true) this.conflicts.push(`${name}: ${process} acquired it while another one held it`);
+      if (former?.isLeaseHeld() === true)
+        this.conflicts.push(`${name}: ${process} acquired it while another one held it`);
       if (former !== undefined && former.epoch >= lease.epoch) this.conflicts.push(`${name}: the epoch did not grow`);
       this.holders.set(name, lease);
       await waitForAbort(lease.lost, lease.handOverRequested, this.ended.signal);
-      await lease.release();
+      await lease.releaseLease();
     }
   }
 }

@@ -44,7 +44,10 @@ export class MongoStub {
   }
 
   /** @param credentials `user:password` @param options options of the connection string, such as `tls=true` */
-  formatUrl({ credentials, options = '' }: { readonly credentials?: string; readonly options?: string } = {}): string {
+  formatMongoConnectionString({
+    credentials,
+    options = '',
+  }: { readonly credentials?: string; readonly options?: string } = {}): string {
     return `mongodb://${credentials === undefined ? '' : `${credentials}@`}${this.address}/tracking?${options}`;
   }
 
@@ -64,7 +67,7 @@ export class MongoStub {
     socket.once('close', () => this.sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.on('data', (bytes) => {
-      for (const { requestId, body, isLegacy } of reader.readMessages(bytes)) {
+      for (const { requestId, body, isLegacy } of reader.takeCompleteMongoMessages(bytes)) {
         const reply = this.handle(body) ?? this.respondAsPrimary(body);
         socket.write(encodeMongoReply({ requestId: 0, responseTo: requestId, body: reply, isLegacy }));
       }
@@ -75,7 +78,7 @@ export class MongoStub {
   private respondAsPrimary(command: Readonly<Record<string, unknown>>): Reply {
     if (isMongoHello(command))
       return {
-        ...createHelloResponse(),
+        ...createMongoHelloReply(),
         setName: 'rs0',
         hosts: [this.address],
         primary: this.address,
@@ -103,10 +106,10 @@ export function createCursorReply(...documents: readonly object[]): Reply {
 
 /** Responds to `hello` like a standalone server. */
 export const respondAsStandalone: CommandHandler = (command) =>
-  isMongoHello(command) ? createHelloResponse() : undefined;
+  isMongoHello(command) ? createMongoHelloReply() : undefined;
 
 /** Returns the response to `hello` of a primary without the fields of a replica set, as a standalone server gives it. */
-export function createHelloResponse(): Reply {
+export function createMongoHelloReply(): Reply {
   return {
     helloOk: true,
     isWritablePrimary: true,

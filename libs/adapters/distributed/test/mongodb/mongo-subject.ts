@@ -42,7 +42,7 @@ export function createMongoConnectionSubject(): TestedAdapter<MongoConnection> {
   );
 }
 
-export function createGridfsSubject(): TestedAdapter<GridfsObjectStore> {
+export function createGridfsStoreForTest(): TestedAdapter<GridfsObjectStore> {
   return createMongoSubjectOfPort(
     (connection) => new GridfsObjectStore(connection),
     () => Promise.resolve(),
@@ -60,7 +60,7 @@ function createMongoSubjectOfPort<P>(
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
   const database = `test-${randomUUID()}`;
   let engine: MongoEngine | undefined;
-  const url = () => engine?.databaseUrl(database) ?? testDatabaseUrl(database);
+  const url = () => engine?.createDatabaseUrl(database) ?? getTestDatabaseUrl(database);
 
   function reopenPort(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
@@ -72,12 +72,12 @@ function createMongoSubjectOfPort<P>(
   const subject: TestedAdapter<P> = {
     async open() {
       if (NOT_KILLABLE_REASON === undefined) {
-        engine = await MongoEngine.createEngine(ENGINES_DIR ?? '');
+        engine = await MongoEngine.createMongoEngine(ENGINES_DIR ?? '');
         await engine.startEngine();
       }
       return reopenPort();
     },
-    async reopen() {
+    async closeAndReopenPort() {
       const last = opened.pop();
       if (last !== undefined) await close(last.port);
       await last?.connection.closeConnection();
@@ -105,10 +105,10 @@ function createMongoSubjectOfPort<P>(
     await engine?.startEngine();
     return reopenPort();
   };
-  return { ...subject, crash };
+  return { ...subject, simulateCrash: crash };
 }
 
 /** Returns the connection string of a database on the server of `MONGODB_URL`. */
-export function testDatabaseUrl(database: string): string {
+export function getTestDatabaseUrl(database: string): string {
   return replaceMongoDatabase(MONGODB_URL ?? '', database);
 }

@@ -28,6 +28,6 @@ it.each([
   const stub = await MongoStub.startMongoStub((command) =>
     'explain' in command ? { ...explained, ok: 1 } : undefined,
   );
-  expect(await explainMissingQueryPlans(stub.formatUrl())).toEqual(reason);
+  expect(await explainMissingQueryPlans(stub.formatMongoConnectionString())).toEqual(reason);
   await stub.closeMongoStub();
 });

@@ -3,7 +3,7 @@ import { testIfSupported, noMetrics } from '@tracking/testing';
 import type { Document } from 'mongodb';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoEngine, NOT_KILLABLE_REASON } from './mongo-engine.ts';
-import { describeWithMongo, testDatabaseUrl } from './mongo-subject.ts';
+import { describeWithMongo, getTestDatabaseUrl } from './mongo-subject.ts';
 
 export interface PlanStage {
   readonly stage: string;
@@ -26,14 +26,14 @@ function listPlanStagesRecursively(plan: unknown): readonly PlanStage[] {
 }
 
 /** Reason why tests cannot read query plans; undefined if they can. */
-const NO_QUERY_PLANS_REASON = await checkServerUnderTest();
+const NO_QUERY_PLANS_REASON = await checkServerExplainsQueryPlans();
 
-async function checkServerUnderTest(): Promise<string | undefined> {
+async function checkServerExplainsQueryPlans(): Promise<string | undefined> {
   if (process.env['MONGODB_URL'] === undefined) return undefined;
-  const engine = NOT_KILLABLE_REASON === undefined ? await MongoEngine.createEngine('') : undefined;
+  const engine = NOT_KILLABLE_REASON === undefined ? await MongoEngine.createMongoEngine('') : undefined;
   await engine?.startEngine();
   try {
-    return await explainMissingQueryPlans(testDatabaseUrl(`test-${randomUUID()}`));
+    return await explainMissingQueryPlans(getTestDatabaseUrl(`test-${randomUUID()}`));
   } finally {
     await engine?.removeEngine();
   }
@@ -63,10 +63,10 @@ export async function explainMissingQueryPlans(url: string): Promise<string | un
 /** Defines tests that read query plans. If the server does not describe plans, a skipped test states the reason. */
 export function describeWithQueryPlans(title: string, define: () => void): void {
   if (NO_QUERY_PLANS_REASON === undefined) describeWithMongo(title, define);
-  else testWithQueryPlans(title, () => Promise.resolve());
+  else declareTestWithQueryPlans(title, () => Promise.resolve());
 }
 
 /** Defines a test that reads query plans. It is skipped, with the reason, if the server does not describe them. */
-export function testWithQueryPlans(title: string, test: () => Promise<void>): void {
+export function declareTestWithQueryPlans(title: string, test: () => Promise<void>): void {
   testIfSupported(NO_QUERY_PLANS_REASON === undefined, String(NO_QUERY_PLANS_REASON))(title, test);
 }

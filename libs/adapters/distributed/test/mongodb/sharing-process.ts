@@ -1,5 +1,5 @@
 import type { Document, Lease } from '@tracking/ports';
-import { LeaseShares, pauseFor } from '@tracking/resilience';
+import { LeaseDistributor, pauseFor } from '@tracking/resilience';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
@@ -21,7 +21,7 @@ interface CountDocument extends Document {
 const mongoConnection = new MongoConnection({ url, metrics: noMetrics });
 const documentStore = new MongoDocumentStore(mongoConnection);
 const mongoLeases = new MongoLeases(documentStore, noMetrics);
-const leaseShares = new LeaseShares({
+const leaseSharesOfTestProcess = new LeaseDistributor({
   leases: mongoLeases,
   member: { name: processName },
   logger: silentLogger,
@@ -34,11 +34,11 @@ async function countWhileLeaseIsHeld(lease: Lease, ending: AbortSignal): Promise
   const counts = await documentStore.collection<CountDocument>({ name: 'counts', indexes: [] });
   await counts.insert({ id: lease.name, epoch: 0, count: 0 });
   const known = await counts.claim({ filter: { id: lease.name, epoch: { lte: lease.epoch } } }, { epoch: lease.epoch });
-  for (let count = known?.count ?? 0; !ending.aborted && lease.isHeld(); count += 1) {
+  for (let count = known?.count ?? 0; !ending.aborted && lease.isLeaseHeld(); count += 1) {
     const next = { id: lease.name, epoch: lease.epoch, count: count + 1 };
     const isStored = await counts.replace(next, { epoch: lease.epoch, count });
     if (isStored) process.stdout.write(`counted ${lease.name} ${count + 1}\n`);
-    else if (lease.isHeld()) process.stdout.write(`conflict ${lease.name}\n`);
+    else if (lease.isLeaseHeld()) process.stdout.write(`conflict ${lease.name}\n`);
     if (!isStored) return;
     await pauseFor(LEASE_COUNT_INTERVAL_MS, ending);
   }
@@ -48,9 +48,9 @@ async function holdTestLease(name: string): Promise<void> {
   const { signal } = stopController;
   while (!signal.aborted) {
     try {
-      const lease = await leaseShares.getGroup('work').acquireLease(name, signal);
+      const lease = await leaseSharesOfTestProcess.getOrCreateLeaseGroup('work').acquireLease(name, signal);
       const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
-      await countWhileLeaseIsHeld(lease, ending).finally(() => lease.release());
+      await countWhileLeaseIsHeld(lease, ending).finally(() => lease.releaseLease());
     } catch {
       // The store was unavailable; the process tries again.
       await pauseFor(LEASE_COUNT_INTERVAL_MS, signal);

@@ -5,11 +5,11 @@ import {
   type Filter,
   type Lease,
   type MemberDescription,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { LeaseShares, waitForAbort } from '@tracking/resilience';
+import { LeaseDistributor, waitForAbort } from '@tracking/resilience';
 import { noMetrics, silentLogger } from '@tracking/testing';
-import type { LeaseTime } from '../../src/mongodb/held-lease.ts';
+import type { LeaseClock } from '../../src/mongodb/held-lease.ts';
 import { MongoLeases } from '../../src/mongodb/mongo-leases.ts';
 
 /** Turns of the event loop in which all work that one timer starts reaches its next timer. */
@@ -67,9 +67,9 @@ export class VirtualProcess {
   readonly held = new Map<string, Lease>();
   /** Epochs of all leases that the process acquired, with their names. */
   readonly acquired: { readonly name: string; readonly epoch: number }[] = [];
-  readonly shares: LeaseShares;
+  readonly shares: LeaseDistributor;
   /** Monotonic clock of the process. */
-  readonly clock: LeaseTime;
+  readonly clock: LeaseClock;
   readonly store: DocumentStore;
   isStoreAway = false;
   /** Returns true if the next beat of this process fails. */
@@ -90,13 +90,13 @@ export class VirtualProcess {
     this.clock = {
       now: () => offset + cluster.time.now * rate,
       // Like a timer of Node.js. Rounding could otherwise give pauses in which no time passes.
-      wait: (ms, signal) => this.waitFor(Math.max(1, ms / rate), signal),
+      wait: (ms, signal) => this.pauseInVirtualTime(Math.max(1, ms / rate), signal),
     };
-    this.store = this.createStore();
+    this.store = this.createSimulatedDocumentStore();
     this.leases = new MongoLeases(this.store, noMetrics, { time: this.clock });
     const { leases } = this;
     const about = typeof member === 'string' ? { name: member } : member;
-    this.shares = new LeaseShares({ leases, member: about, logger: silentLogger, metrics: noMetrics });
+    this.shares = new LeaseDistributor({ leases, member: about, logger: silentLogger, metrics: noMetrics });
     this.loops = cluster.names.map((one) => this.holdLeaseRepeatedly(one));
   }
 
@@ -127,7 +127,7 @@ export class VirtualProcess {
 
   private async holdLeaseRepeatedly(name: string): Promise<void> {
     const { signal } = this.stopping;
-    const group = this.shares.getGroup('work');
+    const group = this.shares.getOrCreateLeaseGroup('work');
     while (!signal.aborted) {
       const lease = await group.acquireLease(name, signal).catch(() => undefined);
       if (lease === undefined) continue;
@@ -135,11 +135,11 @@ export class VirtualProcess {
       this.acquired.push({ name, epoch: lease.epoch });
       await waitForAbort(signal, lease.lost, lease.handOverRequested);
       this.held.delete(name);
-      await lease.release();
+      await lease.releaseLease();
     }
   }
 
-  private async waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  private async pauseInVirtualTime(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
       const cancel = this.cluster.time.scheduleTimer(ms, resolve);
@@ -148,37 +148,37 @@ export class VirtualProcess {
         resolve();
       });
     });
-    await this.continueWhenRunning();
+    await this.waitWhileSuspended();
   }
 
   /** Never resolves in a killed process; waits in a suspended one. */
-  private async continueWhenRunning(): Promise<void> {
+  private async waitWhileSuspended(): Promise<void> {
     while (this.resumed !== undefined) await this.resumed.promise;
     if (this.isKilled) await new Promise(() => undefined);
   }
 
-  private createStore(): DocumentStore {
+  private createSimulatedDocumentStore(): DocumentStore {
     const { documents } = this.cluster;
     const open = (name: string) => {
       const stored = documents.get(name) ?? new Map<string, Document>();
       documents.set(name, stored);
-      return Promise.resolve(this.createCollection(stored));
+      return Promise.resolve(this.createSimulatedCollection(stored));
     };
     return { collection: ({ name }: { readonly name: string }) => open(name) } as unknown as DocumentStore;
   }
 
   /** Operations take effect, and respond, after random delays. */
-  private createCollection(stored: Map<string, Document>): Collection<Document> {
+  private createSimulatedCollection(stored: Map<string, Document>): Collection<Document> {
     const run = async <T>(operation: () => T): Promise<T> => {
       await this.delayCallByVirtualTime();
-      if (this.isStoreAway) throw new Unavailable('document store', 'test');
+      if (this.isStoreAway) throw new UnavailableError('document store', 'test');
       const result = operation();
       await this.delayCallByVirtualTime();
       return result;
     };
     const write = (document: Document, guard: Filter | undefined, mayInsert: boolean) => {
       const known = stored.get(document.id);
-      if (known === undefined ? !mayInsert : !matchesFilter(known, guard)) return false;
+      if (known === undefined ? !mayInsert : !matchesGuard(known, guard)) return false;
       stored.set(document.id, document);
       return true;
     };
@@ -190,11 +190,11 @@ export class VirtualProcess {
       // Only beats of members are stored in this way.
       upsert: (document: Document, guard?: Filter) =>
         run(() => {
-          if (this.losesBeat()) throw new Unavailable('document store', 'test');
+          if (this.losesBeat()) throw new UnavailableError('document store', 'test');
           return write(document, guard, true);
         }),
       delete: (id: string, guard?: Filter) =>
-        run(() => stored.has(id) && matchesFilter(stored.get(id) as Document, guard) && stored.delete(id)),
+        run(() => stored.has(id) && matchesGuard(stored.get(id) as Document, guard) && stored.delete(id)),
       writeMany: (writes: readonly { readonly document: Document; readonly guard?: Filter }[]) =>
         run(() => writes.forEach(({ document, guard }) => write(document, guard, true))),
     } as unknown as Collection<Document>;
@@ -202,11 +202,11 @@ export class VirtualProcess {
 
   private async delayCallByVirtualTime(): Promise<void> {
     await new Promise<void>((resolve) => this.cluster.time.scheduleTimer(this.cluster.random() * 15, resolve));
-    await this.continueWhenRunning();
+    await this.waitWhileSuspended();
   }
 }
 
-function matchesFilter(document: Document, guard: Filter = {}): boolean {
+function matchesGuard(document: Document, guard: Filter = {}): boolean {
   return Object.entries(guard).every(([field, condition]) => {
     const value = (document as Document & Readonly<Record<string, unknown>>)[field];
     if (condition === null || typeof condition !== 'object') return value === condition;

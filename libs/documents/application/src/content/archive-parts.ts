@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
 import { Parser } from 'htmlparser2';
-import { UnsupportedDocumentType } from '../refusals.ts';
+import { UnsupportedDocumentTypeError } from '../refusals.ts';
 import { refuseForeignXmlEncoding } from './text-judge.ts';
 
 /** A part of an archive, as its directory describes it. */
@@ -27,7 +27,7 @@ const MAX_RELATIONSHIPS_BYTES = 4 * 2 ** 20;
  * than the directory says, or has a relationship with another host that programs load when they open the file. The
  * directory was checked before, and limits the work.
  * @param bytes all bytes of the archive; read once
- * @throws UnsupportedDocumentType; errors of `bytes`
+ * @throws UnsupportedDocumentTypeError; errors of `bytes`
  */
 export async function checkArchiveParts(
   parts: readonly ArchivePart[],
@@ -35,8 +35,8 @@ export async function checkArchiveParts(
 ): Promise<void> {
   const lists = parts.filter(isRelationshipsPart);
   if (lists.reduce((sum, { inflatedBytes }) => sum + inflatedBytes, 0) > MAX_RELATIONSHIPS_BYTES)
-    throw new UnsupportedDocumentType('the document has too many relationships');
-  const archive = new SequentialReader(bytes);
+    throw new UnsupportedDocumentTypeError('the document has too many relationships');
+  const archive = new SequentialByteReader(bytes);
   try {
     for (const part of [...parts].sort((a, b) => a.offset - b.offset)) {
       await archive.skipToArchivePosition(part.offset);
@@ -54,25 +54,25 @@ function isRelationshipsPart({ name }: ArchivePart): boolean {
   return name.endsWith('.rels');
 }
 
-async function checkPartContent(part: ArchivePart, archive: SequentialReader): Promise<void> {
-  const relationships = isRelationshipsPart(part) ? new RelationshipReader() : undefined;
+async function checkPartContent(part: ArchivePart, archive: SequentialByteReader): Promise<void> {
+  const relationships = isRelationshipsPart(part) ? new ArchiveRelationshipChecker() : undefined;
   const end = archive.position + part.compressedBytes;
   let size = 0;
   const check = async (content: AsyncIterable<Uint8Array>) => {
     for await (const bytes of content) {
       size += bytes.length;
-      if (size > part.inflatedBytes) throw new UnsupportedDocumentType('the archive inflates too much');
+      if (size > part.inflatedBytes) throw new UnsupportedDocumentTypeError('the archive inflates too much');
       relationships?.scanBytes(bytes);
     }
   };
-  if (part.method === 0) await check(archive.readBytesUntil(end));
-  else if (part.method === 8) await checkInflatedContent(archive.readBytesUntil(end), check);
+  if (part.method === 0) await check(archive.readBytesUntilPosition(end));
+  else if (part.method === 8) await inflateAndCheckContent(archive.readBytesUntilPosition(end), check);
   else throw damagedArchiveError();
   if (archive.position !== end || size !== part.inflatedBytes) throw damagedArchiveError();
   relationships?.finishReading();
 }
 
-async function checkInflatedContent(
+async function inflateAndCheckContent(
   content: AsyncIterable<Uint8Array>,
   check: (content: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
@@ -84,12 +84,12 @@ async function checkInflatedContent(
   }
 }
 
-function damagedArchiveError(): UnsupportedDocumentType {
-  return new UnsupportedDocumentType('the archive is damaged');
+function damagedArchiveError(): UnsupportedDocumentTypeError {
+  return new UnsupportedDocumentTypeError('the archive is damaged');
 }
 
 /** Reads bytes in order and skips others. */
-class SequentialReader {
+class SequentialByteReader {
   position = 0;
   private readonly iterator: AsyncIterator<Uint8Array>;
   private current: Buffer = Buffer.alloc(0);
@@ -101,18 +101,18 @@ class SequentialReader {
   async skipToArchivePosition(position: number): Promise<void> {
     // Overlapping parts would let a small file inflate many times.
     if (position < this.position) throw damagedArchiveError();
-    const skipped = this.readBytesUntil(position);
+    const skipped = this.readBytesUntilPosition(position);
     while ((await skipped.next()).done !== true) continue;
   }
 
   async readBytes(count: number): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.readBytesUntil(this.position + count)) pieces.push(piece);
+    for await (const piece of this.readBytesUntilPosition(this.position + count)) pieces.push(piece);
     return Buffer.concat(pieces);
   }
 
   /** Iterates over the bytes before the position. */
-  async *readBytesUntil(end: number): AsyncGenerator<Uint8Array> {
+  async *readBytesUntilPosition(end: number): AsyncGenerator<Uint8Array> {
     while (this.position < end) {
       if (this.current.length === 0) {
         const { done, value } = await this.iterator.next();
@@ -132,16 +132,16 @@ class SequentialReader {
 }
 
 /** Reads a part that lists relationships, which is XML in UTF-8. */
-class RelationshipReader {
+class ArchiveRelationshipChecker {
   private readonly parser = new Parser(
     {
       onopentag(_name, { Type = '', Target = '' }) {
         if (!/\/hyperlink$/i.test(Type.trim()) && isRemoteTarget(Target))
-          throw new UnsupportedDocumentType('the document loads a template or other content from another host');
+          throw new UnsupportedDocumentTypeError('the document loads a template or other content from another host');
       },
       onprocessinginstruction(name, text) {
         if (name.startsWith('!'))
-          throw new UnsupportedDocumentType('the relationships have a document type declaration');
+          throw new UnsupportedDocumentTypeError('the relationships have a document type declaration');
         if (name === '?xml') refuseForeignXmlEncoding(text);
       },
     },
@@ -150,7 +150,7 @@ class RelationshipReader {
 
   scanBytes(bytes: Uint8Array): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    if (text.includes('\0')) throw new UnsupportedDocumentType('the relationships are not in UTF-8');
+    if (text.includes('\0')) throw new UnsupportedDocumentTypeError('the relationships are not in UTF-8');
     this.parser.write(text);
   }
 

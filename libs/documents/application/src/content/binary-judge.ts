@@ -1,6 +1,6 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader } from 'yauzl';
-import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentType, XLSX_MEDIA_TYPE } from '../refusals.ts';
+import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentTypeError, XLSX_MEDIA_TYPE } from '../refusals.ts';
 import type { ArchivePart } from './archive-parts.ts';
 
 const END_RECORD_SIGNATURE = 'PK\x05\x06';
@@ -11,7 +11,7 @@ const MAX_END_RECORD_BYTES = END_RECORD_BYTES + 0xffff;
 
 /** Judges a picture or PDF by its beginning. Refuses the file if it is also a ZIP, which readers detect by the end. */
 export class BinaryFileChecker {
-  private readonly tail = new StreamTail(MAX_END_RECORD_BYTES);
+  private readonly tail = new LastBytesOfStream(MAX_END_RECORD_BYTES);
 
   constructor(private readonly contentType: DocumentContentType) {}
 
@@ -19,10 +19,10 @@ export class BinaryFileChecker {
     this.tail.keepLastBytes(bytes);
   }
 
-  /** @throws UnsupportedDocumentType */
-  getType(): DocumentContentType {
+  /** @throws UnsupportedDocumentTypeError */
+  determineFileType(): DocumentContentType {
     if (endsWithArchiveRecord(this.tail.getKeptBytes()))
-      throw new UnsupportedDocumentType('the file has an archive at its end');
+      throw new UnsupportedDocumentTypeError('the file has an archive at its end');
     return this.contentType;
   }
 }
@@ -48,12 +48,12 @@ function isLastEndRecord(tail: Buffer, at: number): boolean {
 }
 
 /** Maximum bytes of an archive's directory, enough for about 5,000 parts. */
-const MAX_DIRECTORY_BYTES = 512 * 1_024;
+const MAX_ARCHIVE_DIRECTORY_BYTES = 512 * 1_024;
 /** Maximum size of all parts together, as a multiple of the size of the file and in bytes. */
 const MAX_INFLATION_RATIO = 100;
 const MAX_INFLATED_BYTES = 512 * 2 ** 20;
 
-const MAIN_PART_PATTERNS: readonly (readonly [RegExp, OfficeType])[] = [
+const OFFICE_MAIN_PART_PATTERNS: readonly (readonly [RegExp, OfficeType])[] = [
   [/^word\/document[^/]*\.xml$/, DOCX_MEDIA_TYPE],
   [/^xl\/workbook[^/]*\.xml$/, XLSX_MEDIA_TYPE],
 ];
@@ -69,7 +69,7 @@ export class ArchiveFileChecker {
   /** The parts in the directory; known after the end. */
   parts: readonly ArchivePart[] = [];
 
-  private readonly tail = new StreamTail(MAX_DIRECTORY_BYTES);
+  private readonly tail = new LastBytesOfStream(MAX_ARCHIVE_DIRECTORY_BYTES);
 
   /** @param byBeginning result of the first entries; undefined if they are not conclusive */
   constructor(private readonly byBeginning: OfficeType | undefined) {}
@@ -78,25 +78,25 @@ export class ArchiveFileChecker {
     this.tail.keepLastBytes(bytes);
   }
 
-  /** @throws UnsupportedDocumentType */
-  async getType(): Promise<OfficeType> {
+  /** @throws UnsupportedDocumentTypeError */
+  async determineFileType(): Promise<OfficeType> {
     const directory = new ArchiveDirectory(this.tail.total);
-    for await (const entry of this.readEntries()) directory.addEntry(entry);
+    for await (const entry of this.readArchiveEntries()) directory.addArchiveEntry(entry);
     const contentType = directory.getContentType();
     this.parts = directory.parts;
     if (this.byBeginning !== undefined && contentType !== this.byBeginning)
-      throw new UnsupportedDocumentType('the beginning of the archive contradicts its directory');
+      throw new UnsupportedDocumentTypeError('the beginning of the archive contradicts its directory');
     return contentType;
   }
 
-  private async *readEntries(): AsyncGenerator<Entry> {
+  private async *readArchiveEntries(): AsyncGenerator<Entry> {
     try {
       const options = { decodeStrings: true, validateEntrySizes: true };
       yield* (
         await fromRandomAccessReaderPromise(new ArchiveEndReader(this.tail), this.tail.total, options)
       ).eachEntry();
     } catch {
-      throw new UnsupportedDocumentType('the archive is damaged, or has more than about 5,000 parts');
+      throw new UnsupportedDocumentTypeError('the archive is damaged, or has more than about 5,000 parts');
     }
   }
 }
@@ -111,11 +111,11 @@ class ArchiveDirectory {
 
   constructor(private readonly fileBytes: number) {}
 
-  addEntry(entry: Entry): void {
+  addArchiveEntry(entry: Entry): void {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
-    if (this.names.has(name)) throw new UnsupportedDocumentType('the archive has two parts with the same name');
-    if (entry.isEncrypted()) throw new UnsupportedDocumentType('the file is encrypted');
-    if (PROGRAM_NAME_PATTERN.test(name)) throw new UnsupportedDocumentType('the file contains macros or programs');
+    if (this.names.has(name)) throw new UnsupportedDocumentTypeError('the archive has two parts with the same name');
+    if (entry.isEncrypted()) throw new UnsupportedDocumentTypeError('the file is encrypted');
+    if (PROGRAM_NAME_PATTERN.test(name)) throw new UnsupportedDocumentTypeError('the file contains macros or programs');
     this.names.add(name);
     this.beginsFile ||= entry.relativeOffsetOfLocalHeader === 0;
     this.parts.push({
@@ -129,16 +129,18 @@ class ArchiveDirectory {
     this.inflated += entry.uncompressedSize;
     // Refuse parts that share bytes, because they let small files inflate the most.
     const isBomb = this.inflated > Math.min(MAX_INFLATED_BYTES, MAX_INFLATION_RATIO * this.fileBytes);
-    if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('the archive inflates too much');
+    if (isBomb || this.compressed > this.fileBytes)
+      throw new UnsupportedDocumentTypeError('the archive inflates too much');
   }
 
   getContentType(): OfficeType {
-    const found = MAIN_PART_PATTERNS.filter(([part]) => [...this.names].some((name) => part.test(name)));
+    const found = OFFICE_MAIN_PART_PATTERNS.filter(([part]) => [...this.names].some((name) => part.test(name)));
     const [only, ...others] = found.map(([, contentType]) => contentType);
     const isOffice = this.names.has('[content_types].xml') && others.length === 0;
     if (only === undefined || !isOffice)
-      throw new UnsupportedDocumentType('the file is an archive, but neither DOCX nor XLSX');
-    if (!this.beginsFile) throw new UnsupportedDocumentType('the first part of the archive is not in its directory');
+      throw new UnsupportedDocumentTypeError('the file is an archive, but neither DOCX nor XLSX');
+    if (!this.beginsFile)
+      throw new UnsupportedDocumentTypeError('the first part of the archive is not in its directory');
     return only;
   }
 }
@@ -147,7 +149,7 @@ class ArchiveEndReader extends RandomAccessReader {
   private readonly bytes: Buffer;
   private readonly start: number;
 
-  constructor(tail: StreamTail) {
+  constructor(tail: LastBytesOfStream) {
     super();
     this.bytes = tail.getKeptBytes();
     this.start = tail.start;
@@ -163,7 +165,7 @@ class ArchiveEndReader extends RandomAccessReader {
 }
 
 /** The last bytes of a stream, in memory of a fixed size. */
-export class StreamTail {
+export class LastBytesOfStream {
   private readonly ring: Buffer;
   /** Number of bytes of the stream so far. */
   total = 0;

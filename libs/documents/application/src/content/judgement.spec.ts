@@ -3,42 +3,42 @@ import { choosePropertyTestRounds } from '@tracking/testing';
 import fc from 'fast-check';
 import {
   DOCM_PARTS,
-  DOCX_FILE,
+  EXPECTED_DOCX_MEDIA_TYPE,
   DOCX_PARTS,
-  docx,
+  createDocxBytes,
   createCompoundFile,
-  heic,
+  createHeicBytes,
   splitIntoByteChunks,
-  jpeg,
-  pdf,
-  png,
+  createSampleJpeg,
+  createPdfBytes,
+  createSamplePng,
   createTiff,
-  webp,
+  createWebpBytes,
   XLSB_PARTS,
-  XLSX_FILE,
+  EXPECTED_XLSX_MEDIA_TYPE,
   XLSX_PARTS,
-  xlsx,
+  createXlsxFile,
 } from '../../test/files.ts';
 import { createZip } from '../../test/zip.ts';
-import { UnsupportedDocumentType } from '../refusals.ts';
-import { DETECTION_BYTES, FileTypeChecker } from './judgement.ts';
-import type { ContentHint } from './text-judge.ts';
+import { UnsupportedDocumentTypeError } from '../refusals.ts';
+import { DETECTION_BYTES, FileTypeDetector } from './judgement.ts';
+import type { DeclaredFileTypeAndName } from './text-judge.ts';
 
 type Content = Buffer | string;
 const bytesOf = (content: Content) => (typeof content === 'string' ? Buffer.from(content) : content);
 
 /** Returns the type, or the reason for the refusal. */
-async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, hint: ContentHint = {}) {
-  const judgement = new FileTypeChecker(hint);
+async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, hint: DeclaredFileTypeAndName = {}) {
+  const judgement = new FileTypeDetector(hint);
   try {
     for await (const piece of pieces) await judgement.checkContentBytes(piece);
-    return await judgement.getType();
+    return await judgement.determineFileType();
   } catch (error) {
-    if (error instanceof UnsupportedDocumentType) return error.message;
+    if (error instanceof UnsupportedDocumentTypeError) return error.message;
     throw error;
   }
 }
-const judge = (content: Content, hint?: ContentHint) => judged(splitIntoByteChunks(bytesOf(content)), hint);
+const judge = (content: Content, hint?: DeclaredFileTypeAndName) => judged(splitIntoByteChunks(bytesOf(content)), hint);
 const refusal = (why: string) => `The file is not accepted: ${why}.`;
 const utf16 = (text: string, mark: number[]) => Buffer.concat([Buffer.from(mark), Buffer.from(text, 'utf16le')]);
 
@@ -55,27 +55,35 @@ const SVG_NAME = hasMarkup('http://www.w3.org/2000/svg');
 const xmlOf = (inside: string) => `<?xml version="1.0"?><Invoice>${inside}</Invoice>`;
 
 const TAKEN: readonly (readonly [string, Content, string])[] = [
-  ['PDF', pdf(), 'application/pdf'],
-  ['PNG', png(), 'image/png'],
-  ['PNG whose colour profile is longer than what is looked at', png(['iCCP', Buffer.alloc(40_000)]), 'image/png'],
-  ['animated PNG', png(['acTL', Buffer.alloc(8)]), 'image/png'],
-  ['JPEG', jpeg(), 'image/jpeg'],
+  ['PDF', createPdfBytes(), 'application/pdf'],
+  ['PNG', createSamplePng(), 'image/png'],
+  [
+    'PNG whose colour profile is longer than what is looked at',
+    createSamplePng(['iCCP', Buffer.alloc(40_000)]),
+    'image/png',
+  ],
+  ['animated PNG', createSamplePng(['acTL', Buffer.alloc(8)]), 'image/png'],
+  ['JPEG', createSampleJpeg(), 'image/jpeg'],
   ['TIFF', createTiff(), 'image/tiff'],
   ['TIFF of the other byte order', createTiff({ isBigEndian: true }), 'image/tiff'],
   ['TIFF whose directory is far behind', createTiff({ pixels: 100_000 }), 'image/tiff'],
   ['BigTIFF', Buffer.concat([Buffer.from('II+\0\x08\0\0\0'), Buffer.alloc(40)]), 'image/tiff'],
-  ['WebP', webp(), 'image/webp'],
-  ['a photo in HEIC', heic(), 'image/heic'],
-  ['a photo in HEIF', heic('mif1'), 'image/heic'],
-  ['a sequence in HEIC', heic('hevc'), 'image/heic'],
-  ['PDF behind other bytes', Buffer.concat([Buffer.from('\0\x01'), pdf()]), 'application/pdf'],
-  ['PDF behind a byte order mark', Buffer.concat([Buffer.from('\ufeff\n'), pdf()]), 'application/pdf'],
+  ['WebP', createWebpBytes(), 'image/webp'],
+  ['a photo in HEIC', createHeicBytes(), 'image/heic'],
+  ['a photo in HEIF', createHeicBytes('mif1'), 'image/heic'],
+  ['a sequence in HEIC', createHeicBytes('hevc'), 'image/heic'],
+  ['PDF behind other bytes', Buffer.concat([Buffer.from('\0\x01'), createPdfBytes()]), 'application/pdf'],
+  ['PDF behind a byte order mark', Buffer.concat([Buffer.from('\ufeff\n'), createPdfBytes()]), 'application/pdf'],
   [
     'PDF behind the lines of a printer',
-    Buffer.concat([Buffer.from('\x1b%-12345X@PJL JOB\r\n'), pdf()]),
+    Buffer.concat([Buffer.from('\x1b%-12345X@PJL JOB\r\n'), createPdfBytes()]),
     'application/pdf',
   ],
-  ['PDF that begins with the last possible byte', Buffer.concat([Buffer.alloc(1_015, ' '), pdf()]), 'application/pdf'],
+  [
+    'PDF that begins with the last possible byte',
+    Buffer.concat([Buffer.alloc(1_015, ' '), createPdfBytes()]),
+    'application/pdf',
+  ],
   ['text that mentions the signature of PDF', 'Files begin with %PDF-1.4\nand 1 object', 'text/plain'],
   ['text in UTF-16', utf16('a;b', [0xff, 0xfe]), 'text/plain'],
   ['text in UTF-16 of the other byte order', Buffer.from([0xfe, 0xff, 0x4e, 0x2d]), 'text/plain'],
@@ -89,16 +97,20 @@ const TAKEN: readonly (readonly [string, Content, string])[] = [
     }),
     MSG,
   ],
-  ['DOCX', docx(), DOCX_FILE],
-  ['XLSX', xlsx(), XLSX_FILE],
-  ['DOCX whose parts are in another order', createZip(DOCX_PARTS.toReversed()), DOCX_FILE],
-  ['DOCX with a comment at its end', createZip(DOCX_PARTS, { comment: 'made by hand' }), DOCX_FILE],
+  ['DOCX', createDocxBytes(), EXPECTED_DOCX_MEDIA_TYPE],
+  ['XLSX', createXlsxFile(), EXPECTED_XLSX_MEDIA_TYPE],
+  ['DOCX whose parts are in another order', createZip(DOCX_PARTS.toReversed()), EXPECTED_DOCX_MEDIA_TYPE],
+  ['DOCX with a comment at its end', createZip(DOCX_PARTS, { comment: 'made by hand' }), EXPECTED_DOCX_MEDIA_TYPE],
   [
     'XLSX that tells what it is behind a large part',
     createZip([{ name: 'docProps/thumbnail.jpeg', content: Buffer.alloc(90_000, 'x'), isStored: true }, ...XLSX_PARTS]),
-    XLSX_FILE,
+    EXPECTED_XLSX_MEDIA_TYPE,
   ],
-  ['DOCX with a sheet in it', docx({ name: 'word/embeddings/sheet.xlsx', content: xlsx(), isStored: true }), DOCX_FILE],
+  [
+    'DOCX with a sheet in it',
+    createDocxBytes({ name: 'word/embeddings/sheet.xlsx', content: createXlsxFile(), isStored: true }),
+    EXPECTED_DOCX_MEDIA_TYPE,
+  ],
   ['text', 'Gross weight 12 t\r\n\tmarks: none\f', 'text/plain'],
   ['text with a byte order mark', '\ufeffGrüße', 'text/plain'],
   ['text in Latin-1', Buffer.from('Grüße aus Köln', 'latin1'), 'text/plain'],
@@ -275,23 +287,23 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ],
   ['an installer', createCompoundFile({ rootClass: '84100c0000000000c000000000000046', names: ['x'] }), OLD_OFFICE],
   ['what only begins as a compound file', createCompoundFile().subarray(0, 20), OLD_OFFICE],
-  ['AVIF', heic('avif'), NOTHING_KNOWN],
-  ['a film', heic('isom'), NOTHING_KNOWN],
+  ['AVIF', createHeicBytes('avif'), NOTHING_KNOWN],
+  ['a film', createHeicBytes('isom'), NOTHING_KNOWN],
   ['a sound', Buffer.from('RIFF\0\0\0\0WAVEfmt '), NOTHING_KNOWN],
-  ['PDF behind more than 1,024 bytes', Buffer.concat([Buffer.alloc(1_100, 1), pdf()]), NOTHING_KNOWN],
-  ['PDF behind a program', Buffer.concat([Buffer.from('MZ\x90\0'), pdf()]), NOTHING_KNOWN],
+  ['PDF behind more than 1,024 bytes', Buffer.concat([Buffer.alloc(1_100, 1), createPdfBytes()]), NOTHING_KNOWN],
+  ['PDF behind a program', Buffer.concat([Buffer.from('MZ\x90\0'), createPdfBytes()]), NOTHING_KNOWN],
   [
     'PDF behind a script',
-    Buffer.concat([Buffer.from('#!/bin/sh\n'), pdf()]),
+    Buffer.concat([Buffer.from('#!/bin/sh\n'), createPdfBytes()]),
     'the content is a script or a PostScript program',
   ],
-  ['PDF behind bytes and HTML', Buffer.concat([Buffer.from('\n<html>'), pdf()]), PAGE],
+  ['PDF behind bytes and HTML', Buffer.concat([Buffer.from('\n<html>'), createPdfBytes()]), PAGE],
   ['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), NOTHING_KNOWN],
   ['a raw photo', createTiff({ tag: 50_706 }), 'the content is image/x-adobe-dng'],
   ['JPEG-LS', Buffer.from([0xff, 0xd8, 0xff, 0xf7, 0, 1]), 'the content is image/jls'],
-  ['what only begins as PNG', png().subarray(0, 12), 'the content is damaged or of an unknown type'],
-  ['PDF behind HTML', Buffer.concat([Buffer.from('<html>'), pdf()]), PAGE],
-  ['PDF that goes on as HTML', pdf('<html><script>'), PAGE],
+  ['what only begins as PNG', createSamplePng().subarray(0, 12), 'the content is damaged or of an unknown type'],
+  ['PDF behind HTML', Buffer.concat([Buffer.from('<html>'), createPdfBytes()]), PAGE],
+  ['PDF that goes on as HTML', createPdfBytes('<html><script>'), PAGE],
   ['a plain ZIP', createZip([{ name: 'a.txt', content: 'a' }]), NO_OFFICE],
   ['an empty ZIP', createZip([]), NOTHING_KNOWN],
   ['an empty DOCX', createZip([DOCX_PARTS[0]!]), NO_OFFICE],
@@ -314,15 +326,19 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
     NO_OFFICE,
   ],
   ['DOCM', createZip(DOCM_PARTS), 'the content is application/vnd.ms-word.document.macroenabled.12'],
-  ['DOCX with macros', docx({ name: 'word/vbaProject.bin', content: 'x' }), 'the file contains macros or programs'],
+  [
+    'DOCX with macros',
+    createDocxBytes({ name: 'word/vbaProject.bin', content: 'x' }),
+    'the file contains macros or programs',
+  ],
   [
     'DOCX that is Java too',
-    docx({ name: 'META-INF/MANIFEST.MF', content: 'x' }),
+    createDocxBytes({ name: 'META-INF/MANIFEST.MF', content: 'x' }),
     'the file contains macros or programs',
   ],
   [
     'DOCX with a program in it',
-    docx({ name: 'word/media/a.EXE', content: 'x' }),
+    createDocxBytes({ name: 'word/media/a.EXE', content: 'x' }),
     'the file contains macros or programs',
   ],
   ['XLSB', createZip(XLSB_PARTS), NO_OFFICE],
@@ -338,13 +354,13 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ],
   [
     'two parts of one name',
-    docx({ name: 'WORD/document.xml', content: 'x' }),
+    createDocxBytes({ name: 'WORD/document.xml', content: 'x' }),
     'the archive has two parts with the same name',
   ],
-  ['DOCX that is encrypted', docx({ name: 'word/x.xml', content: 'x', flags: 1 }), 'the file is encrypted'],
+  ['DOCX that is encrypted', createDocxBytes({ name: 'word/x.xml', content: 'x', flags: 1 }), 'the file is encrypted'],
   [
     'a part with a path that leads out',
-    docx({ name: '../../etc/passwd', content: 'x' }),
+    createDocxBytes({ name: '../../etc/passwd', content: 'x' }),
     'the archive is damaged, or has more than about 5,000 parts',
   ],
   [
@@ -354,30 +370,45 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ],
   [
     'DOCX with bytes behind',
-    Buffer.concat([docx(), Buffer.from('x')]),
+    Buffer.concat([createDocxBytes(), Buffer.from('x')]),
     'the archive is damaged, or has more than about 5,000 parts',
   ],
-  ['DOCX that was cut off', docx().subarray(0, -30), 'the archive is damaged, or has more than about 5,000 parts'],
-  ['PDF with an archive behind', Buffer.concat([pdf(), docx()]), 'the file has an archive at its end'],
+  [
+    'DOCX that was cut off',
+    createDocxBytes().subarray(0, -30),
+    'the archive is damaged, or has more than about 5,000 parts',
+  ],
+  [
+    'PDF with an archive behind',
+    Buffer.concat([createPdfBytes(), createDocxBytes()]),
+    'the file has an archive at its end',
+  ],
   [
     'PDF with an archive inside that knows where it is',
-    createZip([{ name: 'a.class', content: 'x' }], { before: pdf(), comment: '\n%%EOF' }),
+    createZip([{ name: 'a.class', content: 'x' }], { before: createPdfBytes(), comment: '\n%%EOF' }),
     'the file has an archive at its end',
   ],
   [
     'JPEG with an archive behind, and a byte',
-    Buffer.concat([jpeg(), createZip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
+    Buffer.concat([createSampleJpeg(), createZip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
     'the file has an archive at its end',
   ],
   [
     'PDF with an archive behind, whose comment looks like its end',
-    Buffer.concat([pdf(), createZip([{ name: 'a.class', content: 'x' }], { comment: `PK\x05\x06${'x'.repeat(30)}` })]),
+    Buffer.concat([
+      createPdfBytes(),
+      createZip([{ name: 'a.class', content: 'x' }], { comment: `PK\x05\x06${'x'.repeat(30)}` }),
+    ]),
     'the file has an archive at its end',
   ],
-  ['PDF with an empty archive behind', Buffer.concat([pdf(), createZip([])]), 'the file has an archive at its end'],
+  [
+    'PDF with an empty archive behind',
+    Buffer.concat([createPdfBytes(), createZip([])]),
+    'the file has an archive at its end',
+  ],
   [
     'PNG with an archive behind',
-    Buffer.concat([png(), createZip([{ name: 'A.class', content: 'x' }])]),
+    Buffer.concat([createSamplePng(), createZip([{ name: 'A.class', content: 'x' }])]),
     'the file has an archive at its end',
   ],
 ];
@@ -426,7 +457,7 @@ describe('type detection', () => {
     expect(await judge(content)).toBe(refusal(why));
   });
 
-  it.each<[string, ContentHint, string]>([
+  it.each<[string, DeclaredFileTypeAndName, string]>([
     ['the type that was declared', { contentType: 'Text/CSV; charset=utf-8' }, 'text/csv'],
     ['its name', { fileName: 'Übersicht.CSV' }, 'text/csv'],
     [
@@ -442,9 +473,9 @@ describe('type detection', () => {
   });
 
   it.each<[string, Content, string]>([
-    ['PDF', pdf(), 'application/pdf'],
+    ['PDF', createPdfBytes(), 'application/pdf'],
     ['XML', xmlOf(''), 'application/xml'],
-    ['DOCX', docx(), DOCX_FILE],
+    ['DOCX', createDocxBytes(), EXPECTED_DOCX_MEDIA_TYPE],
   ])('detects %s whatever the file name', async (_name, content, type) => {
     expect(await judge(content, { contentType: 'text/csv', fileName: 'a.csv' })).toBe(type);
   });
@@ -506,17 +537,19 @@ describe('type detection', () => {
 
     it('with parts that are too large together is refused', async () => {
       const parts = [1, 2, 3, 4].map((n) => ({ name: `word/media/${n}.bmp`, content: zeros }));
-      expect(await judge(docx(...parts))).toBe(TOO_MUCH);
+      expect(await judge(createDocxBytes(...parts))).toBe(TOO_MUCH);
     });
 
     it('with parts that share bytes is refused', async () => {
       const content = randomBytes(10_000);
       const shared = Array.from({ length: 3 }, (_, n) => ({ name: `word/${n}.bin`, content, isShared: true }));
-      expect(await judge(docx({ name: 'word/a.bin', content }, ...shared))).toBe(TOO_MUCH);
+      expect(await judge(createDocxBytes({ name: 'word/a.bin', content }, ...shared))).toBe(TOO_MUCH);
     });
 
     it('with a false directory is refused', async () => {
-      expect(await judge(docx({ name: 'word/a.xml', content: 'x', claimedBytes: 0xfffffff0 }))).toBe(TOO_MUCH);
+      expect(await judge(createDocxBytes({ name: 'word/a.xml', content: 'x', claimedBytes: 0xfffffff0 }))).toBe(
+        TOO_MUCH,
+      );
     });
 
     it('is refused even if only the part for the detection inflates', async () => {
@@ -527,8 +560,8 @@ describe('type detection', () => {
     it('is accepted if its parts inflate to less than 100 times its size', async () => {
       const sheet = { name: 'xl/worksheets/sheet1.xml', content: zeros.subarray(0, 5 * 2 ** 20) };
       const picture = (bytes: number) => ({ name: 'xl/media/1.png', content: randomBytes(bytes), isStored: true });
-      expect(await judge(xlsx(sheet, picture(60_000)))).toBe(XLSX_FILE);
-      expect(await judge(xlsx(sheet, picture(40_000)))).toBe(TOO_MUCH);
+      expect(await judge(createXlsxFile(sheet, picture(60_000)))).toBe(EXPECTED_XLSX_MEDIA_TYPE);
+      expect(await judge(createXlsxFile(sheet, picture(40_000)))).toBe(TOO_MUCH);
     });
   });
 });

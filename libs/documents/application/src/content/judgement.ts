@@ -1,28 +1,28 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { fileTypeFromBuffer } from 'file-type';
-import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentType, XLSX_MEDIA_TYPE } from '../refusals.ts';
+import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentTypeError, XLSX_MEDIA_TYPE } from '../refusals.ts';
 import type { ArchivePart } from './archive-parts.ts';
 import { ArchiveFileChecker, BinaryFileChecker } from './binary-judge.ts';
 import { COMPOUND_SIGNATURE, CompoundFileChecker } from './compound-judge.ts';
-import { type ContentHint, createTextTypeJudge, HTML_IN_BINARY_PATTERN } from './text-judge.ts';
+import { type DeclaredFileTypeAndName, createStreamingTextChecker, HTML_IN_BINARY_PATTERN } from './text-judge.ts';
 
 interface ContentTypeChecker {
   checkContentBytes(bytes: Buffer): void;
-  getType(): DocumentContentType | Promise<DocumentContentType>;
+  determineFileType(): DocumentContentType | Promise<DocumentContentType>;
 }
 
 /**
  * Determines the type of a file from its bytes as they pass, however they are split: from its beginning, and then from
  * all of it or its end, depending on the type. Memory does not grow with the file.
  */
-export class FileTypeChecker {
+export class FileTypeDetector {
   private head: Buffer[] = [];
   private headBytes = 0;
   private judge: ContentTypeChecker | undefined;
 
-  constructor(private readonly hint: ContentHint) {}
+  constructor(private readonly hint: DeclaredFileTypeAndName) {}
 
-  /** @throws UnsupportedDocumentType as early as possible */
+  /** @throws UnsupportedDocumentTypeError as early as possible */
   async checkContentBytes(bytes: Uint8Array): Promise<void> {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (this.judge !== undefined) return this.judge.checkContentBytes(piece);
@@ -37,10 +37,10 @@ export class FileTypeChecker {
 
   /**
    * Returns the type of the file. Call this method after the last byte of a file that is not empty. @throws
-   * UnsupportedDocumentType
+   * UnsupportedDocumentTypeError
    */
-  async getType(): Promise<DocumentContentType> {
-    return (this.judge ?? (await this.detectType())).getType();
+  async determineFileType(): Promise<DocumentContentType> {
+    return (this.judge ?? (await this.detectType())).determineFileType();
   }
 
   /** The parts of an archive, which must be checked after the end. Empty for other types. */
@@ -65,7 +65,7 @@ export class FileTypeChecker {
       case 'compound':
         return new CompoundFileChecker(head);
       case 'text':
-        return createTextTypeJudge(head, this.hint);
+        return createStreamingTextChecker(head, this.hint);
     }
   }
 }
@@ -98,7 +98,7 @@ const TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive' | 'com
 ];
 
 /** Types as named by the library, which also recognizes other types that begin alike, such as raw photos. */
-const LIBRARY_TYPES: Readonly<Record<string, BinaryType>> = {
+const ACCEPTED_TYPE_BY_DETECTED_TYPE: Readonly<Record<string, BinaryType>> = {
   'application/pdf': 'application/pdf',
   'image/png': 'image/png',
   // Accept animated PNGs as PNG.
@@ -113,7 +113,7 @@ const LIBRARY_TYPES: Readonly<Record<string, BinaryType>> = {
 };
 
 /** Signatures that do not begin with the first byte, or have bytes of any value. */
-const PATTERN_SIGNATURES: readonly (readonly [RegExp, BinaryType])[] = [
+const FILE_SIGNATURE_PATTERNS: readonly (readonly [RegExp, BinaryType])[] = [
   [/^RIFF[^]{4}WEBP/, 'image/webp'],
   [/^[^]{4}ftyp(?:hei[cmsx]|hev[cmsx]|mif1|msf1)/, 'image/heic'],
 ];
@@ -130,40 +130,40 @@ const REFUSED_FILE_BEGINNING_PATTERN =
  * its parsers, for types that are refused anyway, never run.
  * @param head the first `DETECTION_BYTES` of the file, or the whole file if it is shorter; without bytes before a PDF
  * @param before first bytes of a file whose PDF begins later
- * @throws UnsupportedDocumentType
+ * @throws UnsupportedDocumentTypeError
  */
 async function detectTypeFromBeginning(head: Buffer, before = ''): Promise<Beginning> {
   const start = head.toString('latin1', 0, BYTES_SNIFFED_FOR_MARKUP);
-  const magic = findSignature(start);
+  const magic = findTypeByFileSignature(start);
   if (magic === undefined) return detectPdfAfterOtherBytes(head, start);
   if (magic === 'compound') return { kind: 'compound' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
   const contentType = checkBinaryType(magic, detected?.mime);
   if (HTML_IN_BINARY_PATTERN.test(before + start))
-    throw new UnsupportedDocumentType('the file begins with HTML markup');
+    throw new UnsupportedDocumentTypeError('the file begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
 /** @param mime type by the library, which knows more types that begin like an accepted one */
 function checkBinaryType(magic: BinaryType, mime: string | undefined): BinaryType {
   // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
-  const contentType = mime === undefined && magic === 'image/tiff' ? magic : LIBRARY_TYPES[mime ?? ''];
-  if (contentType !== magic) throw new UnsupportedDocumentType(`the content is ${describeFileType(mime)}`);
+  const contentType = mime === undefined && magic === 'image/tiff' ? magic : ACCEPTED_TYPE_BY_DETECTED_TYPE[mime ?? ''];
+  if (contentType !== magic) throw new UnsupportedDocumentTypeError(`the content is ${describeFileType(mime)}`);
   return contentType;
 }
 
-function findSignature(start: string): BinaryType | 'archive' | 'compound' | undefined {
+function findTypeByFileSignature(start: string): BinaryType | 'archive' | 'compound' | undefined {
   return (
     TYPE_SIGNATURES.find(([bytes]) => start.startsWith(bytes))?.[1] ??
-    PATTERN_SIGNATURES.find(([pattern]) => pattern.test(start))?.[1]
+    FILE_SIGNATURE_PATTERNS.find(([pattern]) => pattern.test(start))?.[1]
   );
 }
 
 /**
  * Detects a PDF that begins after other bytes, such as those of a printer or a mail gateway. A text that only mentions
  * the signature has no objects of a PDF.
- * @throws UnsupportedDocumentType
+ * @throws UnsupportedDocumentTypeError
  */
 async function detectPdfAfterOtherBytes(head: Buffer, start: string): Promise<Beginning> {
   const at = start.search(PDF_BEGINNING_PATTERN);
@@ -175,7 +175,7 @@ function toOfficeType(mime: string | undefined): OfficeType | undefined {
   if (mime === DOCX_MEDIA_TYPE || mime === XLSX_MEDIA_TYPE) return mime;
   // Keep the result open, because a later entry of the archive may decide.
   if (mime === undefined || mime === 'application/zip') return undefined;
-  throw new UnsupportedDocumentType(`the content is ${describeFileType(mime)}`);
+  throw new UnsupportedDocumentTypeError(`the content is ${describeFileType(mime)}`);
 }
 
 function describeFileType(mime: string | undefined): string {

@@ -1,6 +1,6 @@
 import type { DocumentContentType } from '@tracking/contracts';
-import { UnsupportedDocumentType } from '../refusals.ts';
-import { HtmlPageScanner, XmlScanner } from './markup-scanner.ts';
+import { UnsupportedDocumentTypeError } from '../refusals.ts';
+import { HtmlPageScanner, ActiveXmlContentScanner } from './markup-scanner.ts';
 
 type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml' | 'message/rfc822'>;
 
@@ -8,34 +8,34 @@ type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml
  * Declared type and name of a file. The hint only distinguishes CSV and e-mails from other text. All other types are
  * determined from the bytes.
  */
-export interface ContentHint {
+export interface DeclaredFileTypeAndName {
   readonly contentType?: string | null;
   readonly fileName?: string | null;
 }
 
 /** Control characters that no text has. */
-const BINARY_CHARACTERS = /[\0-\x08\x0b\x0e-\x1f]/;
+const BINARY_CHARACTER_PATTERN = /[\0-\x08\x0b\x0e-\x1f]/;
 const LEADING_BLANKS_PATTERN = /^[\t\n\f\r ]*/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
-const XML_DECLARATION = /^<\?xml[\t\n\r ][^>]*\?>/;
+const XML_DECLARATION_PATTERN = /^<\?xml[\t\n\r ][^>]*\?>/;
 const XML_ELEMENT = /^<[a-z_\x80-\xff][^\s<>&/="']*[\t\n\r />]/i;
 const DECLARED_XML_ENCODING_PATTERN = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([^"']*)["']/;
-const ACCEPTED_ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
+const ACCEPTED_TEXT_ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
 
 /** Judges a text as it passes, in memory for one chunk. */
 export interface StreamingTextChecker {
-  /** @throws UnsupportedDocumentType */
+  /** @throws UnsupportedDocumentTypeError */
   checkContentBytes(bytes: Buffer): void;
-  /** @throws UnsupportedDocumentType */
-  getType(): TextType;
+  /** @throws UnsupportedDocumentTypeError */
+  determineFileType(): TextType;
 }
 
 /**
  * Creates the judge for a text.
  * @param head the first bytes, which are passed again with the rest
- * @throws UnsupportedDocumentType
+ * @throws UnsupportedDocumentTypeError
  */
-export function createTextTypeJudge(head: Buffer, hint: ContentHint): StreamingTextChecker {
+export function createStreamingTextChecker(head: Buffer, hint: DeclaredFileTypeAndName): StreamingTextChecker {
   const start = head.toString('latin1');
   if (start.startsWith('\xff\xfe')) return new Utf16TextChecker('utf-16le', hint);
   if (start.startsWith('\xfe\xff')) return new Utf16TextChecker('utf-16be', hint);
@@ -53,17 +53,17 @@ class Utf16TextChecker implements StreamingTextChecker {
   private readonly contentType: TextType;
   private readonly scanners = { bytes: new HtmlPageScanner(), characters: new HtmlPageScanner() };
 
-  constructor(encoding: 'utf-16le' | 'utf-16be', hint: ContentHint) {
+  constructor(encoding: 'utf-16le' | 'utf-16be', hint: DeclaredFileTypeAndName) {
     this.decoder = new TextDecoder(encoding, { fatal: true });
     this.contentType = detectCsvOrPlainText(hint);
   }
 
   checkContentBytes(bytes: Buffer): void {
-    this.scanners.bytes.scanText(bytes.toString('latin1'));
+    this.scanners.bytes.scanMarkupText(bytes.toString('latin1'));
     this.scanBytes(bytes);
   }
 
-  getType(): TextType {
+  determineFileType(): TextType {
     this.scanBytes();
     this.scanners.bytes.finishMarkupText();
     this.scanners.characters.finishMarkupText();
@@ -72,8 +72,8 @@ class Utf16TextChecker implements StreamingTextChecker {
 
   private scanBytes(bytes?: Buffer): void {
     const text = this.decodeBytes(bytes);
-    if (BINARY_CHARACTERS.test(text)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
-    this.scanners.characters.scanText(text);
+    if (BINARY_CHARACTER_PATTERN.test(text)) throw new UnsupportedDocumentTypeError(UNRECOGNIZED_TYPE_MESSAGE);
+    this.scanners.characters.scanMarkupText(text);
   }
 
   /** @param bytes absent at the end */
@@ -81,7 +81,7 @@ class Utf16TextChecker implements StreamingTextChecker {
     try {
       return bytes === undefined ? this.decoder.decode() : this.decoder.decode(bytes, { stream: true });
     } catch {
-      throw new UnsupportedDocumentType('the text is not valid UTF-16');
+      throw new UnsupportedDocumentTypeError('the text is not valid UTF-16');
     }
   }
 }
@@ -89,10 +89,10 @@ class Utf16TextChecker implements StreamingTextChecker {
 /** Judges an e-mail. Its parts may have any content, which mail programs show without running it. */
 class MailFileChecker implements StreamingTextChecker {
   checkContentBytes(bytes: Buffer): void {
-    if (bytes.includes(0)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
+    if (bytes.includes(0)) throw new UnsupportedDocumentTypeError(UNRECOGNIZED_TYPE_MESSAGE);
   }
 
-  getType(): TextType {
+  determineFileType(): TextType {
     return 'message/rfc822';
   }
 }
@@ -122,14 +122,14 @@ const UNRECOGNIZED_TYPE_MESSAGE = 'the file is neither of an accepted type nor t
  */
 class TextFileChecker implements StreamingTextChecker {
   private readonly contentType: TextType;
-  private readonly markup: HtmlPageScanner | XmlScanner;
+  private readonly markup: HtmlPageScanner | ActiveXmlContentScanner;
   private last = '';
 
   /**
    * @param head the first bytes, which are passed again with the rest
-   * @throws UnsupportedDocumentType
+   * @throws UnsupportedDocumentTypeError
    */
-  constructor(head: Buffer, hint: ContentHint) {
+  constructor(head: Buffer, hint: DeclaredFileTypeAndName) {
     const start = head.toString('latin1');
     refuseForeignTextBeginning(start);
     const opening = start
@@ -138,54 +138,59 @@ class TextFileChecker implements StreamingTextChecker {
     const isMarkup = /^<[a-z_:!?/\x80-\xff]/i.test(opening);
     if (isMarkup) refuseUnlessXml(opening);
     this.contentType = isMarkup ? 'application/xml' : detectCsvOrPlainText(hint);
-    this.markup = isMarkup ? new XmlScanner() : new HtmlPageScanner();
+    this.markup = isMarkup ? new ActiveXmlContentScanner() : new HtmlPageScanner();
   }
 
-  /** @throws UnsupportedDocumentType */
+  /** @throws UnsupportedDocumentTypeError */
   checkContentBytes(bytes: Buffer): void {
     const text = bytes.toString('latin1');
-    if (BINARY_CHARACTERS.test(text)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
-    this.markup.scanText(text);
+    if (BINARY_CHARACTER_PATTERN.test(text)) throw new UnsupportedDocumentTypeError(UNRECOGNIZED_TYPE_MESSAGE);
+    this.markup.scanMarkupText(text);
     this.last = text.trimEnd().at(-1) ?? this.last;
   }
 
-  /** @throws UnsupportedDocumentType */
-  getType(): TextType {
+  /** @throws UnsupportedDocumentTypeError */
+  determineFileType(): TextType {
     this.markup.finishMarkupText();
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
-    if (isCutOff) throw new UnsupportedDocumentType('the file begins like XML but is not complete XML');
+    if (isCutOff) throw new UnsupportedDocumentTypeError('the file begins like XML but is not complete XML');
     return this.contentType;
   }
 }
 
 function refuseForeignTextBeginning(start: string): void {
   if (start.startsWith('#!') || start.startsWith('%!'))
-    throw new UnsupportedDocumentType('the content is a script or a PostScript program');
-  if (start.startsWith('{\\rtf')) throw new UnsupportedDocumentType('the content is application/rtf');
+    throw new UnsupportedDocumentTypeError('the content is a script or a PostScript program');
+  if (start.startsWith('{\\rtf')) throw new UnsupportedDocumentTypeError('the content is application/rtf');
 }
 
 function refuseUnlessXml(opening: string): void {
-  const declaration = XML_DECLARATION.exec(opening)?.[0];
+  const declaration = XML_DECLARATION_PATTERN.exec(opening)?.[0];
   if (declaration !== undefined) {
     return refuseForeignXmlEncoding(declaration);
   }
   if (HTML_BEGINNING_PATTERN.test(opening) || !XML_ELEMENT.test(opening))
-    throw new UnsupportedDocumentType('the file begins with HTML markup');
+    throw new UnsupportedDocumentTypeError('the file begins with HTML markup');
 }
 
-/** @param declaration the XML declaration, `<?xml …?>` @throws UnsupportedDocumentType */
+/** @param declaration the XML declaration, `<?xml …?>` @throws UnsupportedDocumentTypeError */
 export function refuseForeignXmlEncoding(declaration: string): void {
   const encoding = DECLARED_XML_ENCODING_PATTERN.exec(declaration)?.[1]?.toLowerCase() ?? 'utf-8';
-  if (!ACCEPTED_ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
+  if (!ACCEPTED_TEXT_ENCODINGS.includes(encoding))
+    throw new UnsupportedDocumentTypeError('XML must be UTF-8 or Latin-1');
 }
 
 /** Returns the type of a text that is neither XML nor an e-mail. */
-function detectCsvOrPlainText(hint: ContentHint): TextType {
+function detectCsvOrPlainText(hint: DeclaredFileTypeAndName): TextType {
   return isTextTypeDeclared(hint, 'text/csv', 'csv') ? 'text/csv' : 'text/plain';
 }
 
 /** Returns true if the type is declared, or if the name has its extension and no other type of text is declared. */
-function isTextTypeDeclared({ contentType, fileName }: ContentHint, type: TextType, extension: string): boolean {
+function isTextTypeDeclared(
+  { contentType, fileName }: DeclaredFileTypeAndName,
+  type: TextType,
+  extension: string,
+): boolean {
   const declared = contentType?.split(';')[0]?.trim().toLowerCase();
   if (declared === type) return true;
   return declared !== 'text/plain' && (fileName ?? '').toLowerCase().endsWith(`.${extension}`);

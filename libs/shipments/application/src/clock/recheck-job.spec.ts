@@ -1,11 +1,11 @@
 import { DomainError } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { getShipmentId } from '../../test/clock-test-harness.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { RecheckTestHarness } from '../../test/recheck-test-harness.ts';
 
-const away = new Unavailable('event store', 'away');
+const away = new UnavailableError('event store', 'away');
 const shipments = (count: number, from = 0) => Array.from({ length: count }, (_, n) => getShipmentId(from + n));
 
 describe('a re-check begins', () => {
@@ -25,51 +25,51 @@ describe('a re-check begins', () => {
   };
 
   it('six seconds after the change was noticed', async () => {
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     harness.elapsed = 5_999;
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isPending();
     harness.elapsed = 6_000;
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isDone();
   });
 
   it('six seconds after the last of several changes', async () => {
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     harness.elapsed = 5_000;
     harness.rechecks.changeSettings('wsp_1');
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     harness.elapsed = 10_999;
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isPending();
     harness.elapsed = 11_000;
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isDone();
   });
 
   it('six seconds after the process that takes over noticed it', async () => {
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     const other = new RecheckTestHarness(undefined, {}, harness.rechecks);
     other.addShipments('wsp_1', 2);
     other.elapsed = 100_000;
-    await other.runRound();
+    await other.checkAllWorkspacesOnce();
     isPending();
     other.elapsed = 106_000;
-    await other.runRound();
+    await other.checkAllWorkspacesOnce();
     expect(other.takeCheckedShipmentIds()).toEqual(shipments(2));
   });
 
   it('when the read models contain all events from before every replica had the settings', async () => {
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     harness.head = '7';
     harness.elapsed = 6_000;
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     harness.head = '9';
     harness.shown = '6';
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isPending();
     harness.shown = '7';
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isDone();
   });
 
@@ -85,10 +85,10 @@ describe('a re-check begins', () => {
     isPending();
     harness.head = '7';
     harness.knows = 2;
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isPending();
     harness.shown = '7';
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     isDone();
   });
 });
@@ -146,7 +146,7 @@ describe('a re-check', () => {
     await expect(first.runRoundsUntilRecheckBegins()).rejects.toBe(away);
     const next = new RecheckTestHarness(undefined, {}, first.rechecks);
     next.addShipments('wsp_1', 10);
-    await next.runRound();
+    await next.checkAllWorkspacesOnce();
     expect(next.takeCheckedShipmentIds()).toEqual(shipments(6, 4));
     expect(next.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
@@ -224,11 +224,11 @@ describe('a re-check', () => {
     });
     harness.addShipments('wsp_1', 30);
     harness.rechecks.changeSettings('wsp_1');
-    await harness.runRound(ending.signal);
+    await harness.checkAllWorkspacesOnce(ending.signal);
     harness.elapsed += 6_000;
-    await harness.runRound(ending.signal);
+    await harness.checkAllWorkspacesOnce(ending.signal);
     expect(harness.takeCheckedShipmentIds()).toEqual(shipments(8));
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     expect(harness.takeCheckedShipmentIds()).toEqual(shipments(22, 8));
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 30 });
   });
@@ -282,7 +282,7 @@ describe('a shipment that cannot be checked', () => {
     expect(harness.rechecks.getRecheck('wsp_2')).toMatchObject({ isDone: true, checked: 3 });
     isAway = false;
     harness.takeCheckedShipmentIds();
-    await harness.runRound();
+    await harness.checkAllWorkspacesOnce();
     expect(harness.takeCheckedShipmentIds()).toEqual(shipments(10));
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
@@ -301,18 +301,18 @@ describe.each([
       const first = new RecheckTestHarness(undefined, { page: 2 }, undefined, process);
       first.addShipments('wsp_1', 7);
       first.rechecks.changeSettings('wsp_1');
-      await first.runRound();
+      await first.checkAllWorkspacesOnce();
       first.elapsed = 6_000;
-      void first.runRound();
+      void first.checkAllWorkspacesOnce();
       await eventually(() => expect(process.dead).toBe(true));
       const { isRunning = false, checked = 0, isDone } = first.rechecks.getRecheck('wsp_1') ?? {};
       expect([dieAt, isDone]).toEqual([dieAt, dieAt === CALLS && !before]);
       const next = new RecheckTestHarness(undefined, { page: 2 }, first.rechecks);
       next.addShipments('wsp_1', 7);
-      await next.runRound();
+      await next.checkAllWorkspacesOnce();
       if (!isRunning) expect(next.commands).toEqual([]);
       next.elapsed = 6_000;
-      await next.runRound();
+      await next.checkAllWorkspacesOnce();
       expect(next.takeCheckedShipmentIds()).toEqual(isDone === true ? [] : shipments(7 - checked, checked));
       expect(next.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 7 });
     },

@@ -9,12 +9,24 @@ import {
   toOriginLogFields,
   type Position,
   createRetryCounter,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
+import {
+  BackgroundWorkThrottle,
+  type DutyCycleOptions,
+  LeaderElectedJob,
+  monotonicMs,
+  retry,
+} from '@tracking/resilience';
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
-import type { SettingsRecheck, RecheckProgress, RecheckStore, UpgradeRecheck, UnsettledShipments } from './rechecks.ts';
+import type {
+  SettingsRecheck,
+  RecheckProgress,
+  RecheckStore,
+  UpgradeRecheckRequester,
+  UnsettledShipmentReader,
+} from './rechecks.ts';
 import { createRuleCheckCommand } from './rule-clock.ts';
 
 /** Milliseconds between two searches for requested re-checks. */
@@ -40,14 +52,14 @@ const RETRY_TIMEOUT_MS = 10_000;
 const WORKSPACE_PAGE_SIZE = 100;
 const RECHECK_ACTOR: Actor = { type: 'system', id: 'settings' };
 
-type UnsettledShipment = WorkspaceScope & { readonly id: string };
+type ShipmentAffectedBySettings = WorkspaceScope & { readonly id: string };
 
 export interface RecheckJobDependencies extends Pick<RecheckStartDependencies, 'eventStore' | 'readModelsReached'> {
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
   readonly rechecks: RecheckStore;
-  readonly unsettledShipments: UnsettledShipments;
+  readonly unsettledShipments: UnsettledShipmentReader;
   /** Requests re-checks after an upgrade; absent if this process does not request them. */
-  readonly afterUpgrade?: Pick<UpgradeRecheck, 'requestRechecksIfUpgraded'>;
+  readonly afterUpgrade?: Pick<UpgradeRecheckRequester, 'requestRechecksIfUpgraded'>;
   /** Returns the settings that `shipments` uses in this process. */
   readonly settings: { getCachedSettings(workspaceId: string): Promise<{ readonly version: number }> };
   readonly leases: LeaseSource;
@@ -69,18 +81,18 @@ export interface RecheckJobDependencies extends Pick<RecheckStartDependencies, '
  * stores its position after each page. A check makes only necessary changes, so a repeated check is harmless, even
  * after a crash or in two processes. docs/adr/0034-recheck-after-settings-change.md.
  */
-export class RecheckJob {
+export class ShipmentRecheckJob {
   readonly job: LeaderElectedJob;
-  private readonly pace: DutyCycle;
+  private readonly pace: BackgroundWorkThrottle;
   private readonly start: RecheckStartCondition;
   private readonly checks: Counter;
 
   constructor(private readonly parts: RecheckJobDependencies) {
     const { leases, logger, metrics, everyMs = POLL_INTERVAL_MS, beginsAfterMs = RECHECK_START_DELAY_MS } = parts;
     const { elapsed = monotonicMs, rest } = parts;
-    this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
+    this.pace = new BackgroundWorkThrottle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
     this.start = new RecheckStartCondition({ ...parts, beginsAfterMs, elapsed });
-    this.checks = metrics.counter(
+    this.checks = metrics.createCounter(
       'settings_checks_total',
       'Shipments checked after a change of settings, by outcome.',
       ['outcome'],
@@ -92,14 +104,14 @@ export class RecheckJob {
       countRetry: createRetryCounter(metrics),
       description: 'checking shipments after a change of settings',
       intervalMs: everyMs,
-      runRound: (ending) => this.checkAllWorkspaces(ending),
+      runJobRound: (ending) => this.recheckShipmentsOfAllWorkspaces(ending),
     });
   }
 
   /** Checks pages of all workspaces until no shipment is left. */
-  async checkAllWorkspaces(ending: AbortSignal): Promise<void> {
+  async recheckShipmentsOfAllWorkspaces(ending: AbortSignal): Promise<void> {
     await this.parts.afterUpgrade?.requestRechecksIfUpgraded(ending);
-    while (!ending.aborted && (await this.checkPageOfEachWorkspace(ending)));
+    while (!ending.aborted && (await this.recheckShipmentPagePerWorkspace(ending)));
   }
 
   /**
@@ -107,7 +119,7 @@ export class RecheckJob {
    * if any re-check advanced.
    * @throws the first failure, after all workspaces have been checked and their positions stored
    */
-  private async checkPageOfEachWorkspace(ending: AbortSignal): Promise<boolean> {
+  private async recheckShipmentPagePerWorkspace(ending: AbortSignal): Promise<boolean> {
     const waiting = new Set<string>();
     const failures: unknown[] = [];
     let hasWorked = false;
@@ -140,13 +152,13 @@ export class RecheckJob {
     const { version } = await this.parts.settings.getCachedSettings(recheck.workspace_id);
     // A check is useless if this process uses other settings than the re-check.
     if (version !== recheck.version) return false;
-    if (recheck.isRunning) return this.checkPageOfShipments(recheck, ending);
+    if (recheck.isRunning) return this.recheckPageOfShipments(recheck, ending);
     if (!(await this.start.isReadModelCurrent(recheck))) return false;
-    const begun = await this.storeProgress(recheck, { after: null, checked: 0, isDone: false });
-    return begun !== undefined && (await this.checkPageOfShipments(begun, ending));
+    const begun = await this.storeRecheckProgress(recheck, { after: null, checked: 0, isDone: false });
+    return begun !== undefined && (await this.recheckPageOfShipments(begun, ending));
   }
 
-  private async checkPageOfShipments(recheck: SettingsRecheck, ending: AbortSignal): Promise<boolean> {
+  private async recheckPageOfShipments(recheck: SettingsRecheck, ending: AbortSignal): Promise<boolean> {
     const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
     const find = () => unsettledShipments.listUnsettledShipments(workspace_id, after ?? undefined, size);
@@ -160,7 +172,7 @@ export class RecheckJob {
       );
     }
     const isDone = page.length < size;
-    const advanced = await this.storeProgress(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
+    const advanced = await this.storeRecheckProgress(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
     if (isDone && advanced)
       this.parts.logger.info(
         { workspace_id, checked },
@@ -169,22 +181,22 @@ export class RecheckJob {
     return advanced !== undefined;
   }
 
-  private storeProgress(
+  private storeRecheckProgress(
     recheck: SettingsRecheck,
     progress: Omit<RecheckProgress, 'at'>,
   ): Promise<SettingsRecheck | undefined> {
-    return this.parts.rechecks.storeProgress(recheck, { ...progress, at: this.parts.clock().toISOString() });
+    return this.parts.rechecks.storeRecheckProgress(recheck, { ...progress, at: this.parts.clock().toISOString() });
   }
 
   /**
    * Checks the shipments concurrently. Returns the number of checked shipments.
-   * @throws Unavailable after all checks have ended
+   * @throws UnavailableError after all checks have ended
    */
   private async checkShipmentsConcurrently(
-    shipments: readonly UnsettledShipment[],
+    shipments: readonly ShipmentAffectedBySettings[],
     ending: AbortSignal,
   ): Promise<number> {
-    const settled = await Promise.allSettled(shipments.map((shipment) => this.checkShipment(shipment, ending)));
+    const settled = await Promise.allSettled(shipments.map((shipment) => this.checkShipmentRules(shipment, ending)));
     let checked = 0;
     for (const one of settled) {
       if (one.status === 'rejected') throw one.reason;
@@ -195,22 +207,22 @@ export class RecheckJob {
 
   /**
    * Checks a shipment. If the failure concerns only this shipment, it is logged and does not delay other shipments.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  private async checkShipment(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
+  private async checkShipmentRules(shipment: ShipmentAffectedBySettings, signal: AbortSignal): Promise<boolean> {
     const { shipments, clock, logger, patienceMs = RETRY_TIMEOUT_MS } = this.parts;
     const command = createRuleCheckCommand(shipment, clock().toISOString(), RECHECK_ACTOR);
     try {
       const { answer } = await retry(() => shipments.checkRules(command), {
         signal,
         deadline: monotonicMs() + patienceMs,
-        isTransient: (error) => error instanceof Unavailable,
+        isTransient: (error) => error instanceof UnavailableError,
       });
       this.checks.add(1, { outcome: answer.outcome });
       return true;
     } catch (error) {
-      this.checks.add(1, { outcome: error instanceof Unavailable ? 'unavailable' : 'failed' });
-      if (error instanceof Unavailable) throw error;
+      this.checks.add(1, { outcome: error instanceof UnavailableError ? 'unavailable' : 'failed' });
+      if (error instanceof UnavailableError) throw error;
       const fields = { ...toOriginLogFields(command), shipment_id: shipment.id, error: String(error) };
       logger.error(fields, 'a shipment could not be checked with the new settings and was skipped');
       return false;
@@ -218,7 +230,7 @@ export class RecheckJob {
   }
 }
 
-interface SettingsChangeNotice {
+interface NoticedSettingsChange {
   readonly version: number;
   readonly step: number;
   /** Time when this process noticed the change, in monotonic milliseconds. */
@@ -247,7 +259,7 @@ interface RecheckStartDependencies {
  */
 class RecheckStartCondition {
   /** Changed settings of workspaces whose re-check has not begun, by workspace. */
-  private noticed = new Map<string, SettingsChangeNotice>();
+  private noticed = new Map<string, NoticedSettingsChange>();
 
   constructor(private readonly parts: RecheckStartDependencies) {}
 
@@ -259,22 +271,22 @@ class RecheckStartCondition {
   /** Returns true if enough time has passed since the change was noticed, so that every replica has applied it. */
   isEveryReplicaUpdated(recheck: SettingsRecheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
-    return elapsed() - this.recordSettingsChange(recheck).at >= beginsAfterMs;
+    return elapsed() - this.rememberNoticedSettingsChange(recheck).at >= beginsAfterMs;
   }
 
   /**
    * Returns true if the read model contains all shipments that were decided with the former settings. Call it only when
    * every replica has applied the new settings.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async isReadModelCurrent(recheck: SettingsRecheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
-    const noticed = this.recordSettingsChange(recheck);
+    const noticed = this.rememberNoticedSettingsChange(recheck);
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  private recordSettingsChange({ workspace_id, version, step }: SettingsRecheck): SettingsChangeNotice {
+  private rememberNoticedSettingsChange({ workspace_id, version, step }: SettingsRecheck): NoticedSettingsChange {
     const before = this.noticed.get(workspace_id);
     if (before?.version === version && before.step === step) return before;
     const noticed = { version, step, at: this.parts.elapsed() };

@@ -12,7 +12,7 @@ export interface SettingsRecheck {
   readonly workspace_id: string;
   /** Version of the settings with which the shipments are checked. */
   readonly version: number;
-  /** Progress counter of the re-check. Each {@link RecheckStore.storeProgress} increases it. */
+  /** Progress counter of the re-check. Each {@link RecheckStore.storeRecheckProgress} increases it. */
   readonly step: number;
   /** False while the re-check waits for every replica to apply the settings. */
   readonly isRunning: boolean;
@@ -32,33 +32,33 @@ export interface RecheckStore {
   /**
    * Returns unfinished re-checks, sorted by workspace.
    * @param after workspace of the last re-check of the previous page
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly SettingsRecheck[]>;
   /**
    * Stores the progress of a re-check. If another process advanced the re-check or the settings changed again, stores
    * nothing and returns undefined.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  storeProgress(recheck: SettingsRecheck, progress: RecheckProgress): Promise<SettingsRecheck | undefined>;
+  storeRecheckProgress(recheck: SettingsRecheck, progress: RecheckProgress): Promise<SettingsRecheck | undefined>;
 }
 
 /** Requests re-checks for reasons other than a change of settings. */
-interface RequestedRechecks {
-  /** @throws Unavailable */
+interface RecheckRequestStore {
+  /** @throws UnavailableError */
   requestRecheck(workspaceId: string): Promise<void>;
-  /** Returns the version of the rules for which all re-checks were last requested. @throws Unavailable */
-  readCheckedRules(): Promise<string | undefined>;
-  /** @throws Unavailable */
-  storeCheckedRules(rules: string): Promise<void>;
+  /** Returns the version of the rules for which all re-checks were last requested. @throws UnavailableError */
+  readRecheckedRulesVersion(): Promise<string | undefined>;
+  /** @throws UnavailableError */
+  storeRecheckedRulesVersion(rules: string): Promise<void>;
 }
 
 /** Shipments that changed settings can affect: they have not ended, or they have an open exception. */
-export interface UnsettledShipments {
+export interface UnsettledShipmentReader {
   /**
    * Returns live and test shipments of the workspace, sorted by id.
    * @param after id of the last shipment of the previous page
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   listUnsettledShipments(
     workspaceId: string,
@@ -74,12 +74,12 @@ const DEFAULT_SETTINGS_HASH = createHash('sha256').update(JSON.stringify(DEFAULT
 export const RULES_VERSION = `${RULES_REVISION} ${DEFAULT_SETTINGS_HASH}`;
 
 interface UpgradeRecheckDependencies {
-  readonly rechecks: RequestedRechecks;
+  readonly rechecks: RecheckRequestStore;
   readonly workspaces: {
     /**
      * Returns the id of the first workspace after the given one that has a shipment; undefined after the last
      * workspace.
-     * @throws Unavailable
+     * @throws UnavailableError
      */
     findNextWorkspace(after: string | undefined): Promise<string | undefined>;
   };
@@ -101,7 +101,7 @@ interface UpgradeRecheckDependencies {
  * Requests one re-check of every workspace after an upgrade to a release with other rules or defaults. After a crash,
  * all requests are repeated.
  */
-export class UpgradeRecheck {
+export class UpgradeRecheckRequester {
   /** Time when this process noticed the upgrade, in monotonic milliseconds. */
   private noticedAt: number | undefined;
   /** Last position of the log when all replicas had been upgraded. */
@@ -113,15 +113,19 @@ export class UpgradeRecheck {
   /**
    * Requests the re-checks if all replicas are upgraded and the read model contains all earlier events. Otherwise does
    * nothing.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async requestRechecksIfUpgraded(ending: AbortSignal): Promise<void> {
     const { rechecks, rules = RULES_VERSION } = this.parts;
     if (this.isDone) return;
-    if ((await rechecks.readCheckedRules()) !== rules) {
-      if (!this.isUpgradeOver() || !(await this.isReadModelCurrent()) || !(await this.requestForAllWorkspaces(ending)))
+    if ((await rechecks.readRecheckedRulesVersion()) !== rules) {
+      if (
+        !this.isUpgradeOver() ||
+        !(await this.isReadModelCurrent()) ||
+        !(await this.requestRecheckOfAllWorkspaces(ending))
+      )
         return;
-      await rechecks.storeCheckedRules(rules);
+      await rechecks.storeRecheckedRulesVersion(rules);
     }
     this.isDone = true;
   }
@@ -139,7 +143,7 @@ export class UpgradeRecheck {
   }
 
   /** Requests a re-check of each workspace. Returns false if interrupted before the last workspace. */
-  private async requestForAllWorkspaces(ending: AbortSignal): Promise<boolean> {
+  private async requestRecheckOfAllWorkspaces(ending: AbortSignal): Promise<boolean> {
     const { rechecks, workspaces } = this.parts;
     let workspace = await workspaces.findNextWorkspace(undefined);
     while (workspace !== undefined && !ending.aborted) {

@@ -1,11 +1,11 @@
 import { InProcessLeases } from '@tracking/embedded';
 import type { EventStore, StoredEvent } from '@tracking/ports';
-import { toStreamName } from '@tracking/shipments-domain';
+import { toShipmentStreamName } from '@tracking/shipments-domain';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
-import { createMilestone, createUpsertCommand } from '../../test/builders.ts';
+import { createMilestoneCommand, createUpsertCommand } from '../../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../../test/engine.ts';
-import { StoredDeadlines } from '../../test/stored-deadlines.ts';
-import { RuleClock } from './rule-clock.ts';
+import { SimpleDueShipmentList } from '../../test/stored-deadlines.ts';
+import { DueShipmentChecker } from './rule-clock.ts';
 
 const HOUR_MS = 3_600_000;
 /** The time at which departures planned for midnight are overdue. */
@@ -13,13 +13,13 @@ const NOON = Date.parse('2026-03-02T12:00:00.000Z');
 
 describe('the clock over the embedded engines', () => {
   let engine: TestEngine;
-  let deadlines: StoredDeadlines;
+  let deadlines: SimpleDueShipmentList;
   /** The time on every machine, in epoch milliseconds. */
   let now: number;
   let elapsed: number;
   beforeEach(async () => {
     engine = await TestEngine.openTestEngine();
-    deadlines = new StoredDeadlines(() => engine.store);
+    deadlines = new SimpleDueShipmentList(() => engine.store);
     now = NOON - 24 * HOUR_MS;
     elapsed = 0;
   });
@@ -39,7 +39,7 @@ describe('the clock over the embedded engines', () => {
 
   /** Creates a replica with its own cache and clock. Returns a function that runs one round of its clock. */
   function sweeper(store: EventStore = engine.store): () => Promise<void> {
-    const clock = new RuleClock({
+    const clock = new DueShipmentChecker({
       shipments: createShipmentsReplica(store),
       workList: deadlines,
       leases: new InProcessLeases(1),
@@ -49,11 +49,11 @@ describe('the clock over the embedded engines', () => {
       elapsed: () => elapsed,
       rest: async () => undefined,
     });
-    return () => clock.checkDueShipments(new AbortController().signal, { isHeld: () => true });
+    return () => clock.checkDueShipments(new AbortController().signal, { isLeaseHeld: () => true });
   }
 
   async function eventsOf(id: string, type?: string): Promise<readonly StoredEvent[]> {
-    const events = await engine.store.read(toStreamName(id));
+    const events = await engine.store.read(toShipmentStreamName(id));
     return events.filter((event) => type === undefined || event.type === type);
   }
   const opened = (id: string) => eventsOf(id, 'exception.opened.v1');
@@ -63,7 +63,7 @@ describe('the clock over the embedded engines', () => {
   };
   const openNow = async (id: string) => {
     const { answer } = await createShipmentsReplica(engine.store).checkRules({
-      ...createMilestone(id),
+      ...createMilestoneCommand(id),
       ...{ type: 'CheckRules', id: crypto.randomUUID(), at: at() },
     });
     return answer.outcome;
@@ -149,7 +149,7 @@ describe('the clock over the embedded engines', () => {
 
   it('does nothing twice with a stale work list', async () => {
     const id = await create();
-    await deadlines.freezeWorkList();
+    await deadlines.freezeDeadlineList();
     now = NOON + HOUR_MS;
     const sweep = sweeper();
     await sweep();
@@ -162,7 +162,7 @@ describe('the clock over the embedded engines', () => {
     // A milestone resolved the exception in the meantime. Nothing opens it again, although the stale list still
     // contains the shipment.
     await createShipmentsReplica(engine.store).recordMilestone(
-      createMilestone(id, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
+      createMilestoneCommand(id, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
     elapsed += 600_000;
     await sweep();
@@ -183,7 +183,7 @@ describe('the clock over the embedded engines', () => {
     expect(await timesOpened([early, later])).toEqual([1]);
     expect(await eventsOf(early, 'exception.resolved.v2')).toEqual([]);
     await createShipmentsReplica(engine.store).recordMilestone(
-      createMilestone(early, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
+      createMilestoneCommand(early, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
     expect(await eventsOf(early, 'exception.resolved.v2')).toHaveLength(1);
   });

@@ -9,10 +9,10 @@ import {
   type Metrics,
   toOriginLogFields,
   createRetryCounter,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs } from '@tracking/resilience';
-import type { CheckRules } from '@tracking/shipments-domain';
+import { BackgroundWorkThrottle, type DutyCycleOptions, LeaderElectedJob, monotonicMs } from '@tracking/resilience';
+import type { CheckRulesCommand } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import type { ShipmentsService } from '../shipments.ts';
 
@@ -47,15 +47,15 @@ export interface RuleClockDependencies {
  * exceptions that are due and not yet open, so it is harmless if two replicas read the list or the list is stale.
  * docs/adr/0033-time-based-rules.md.
  */
-export class RuleClock {
+export class DueShipmentChecker {
   readonly job: LeaderElectedJob;
-  private readonly pace: DutyCycle;
+  private readonly pace: BackgroundWorkThrottle;
   private readonly recent: RecentlyCheckedShipments;
   private readonly ruleClockMetrics: RuleClockMetrics;
 
   constructor(private readonly parts: RuleClockDependencies) {
     const { leases, clock, logger, metrics, everyMs = POLL_INTERVAL_MS, elapsed = monotonicMs, rest } = parts;
-    this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
+    this.pace = new BackgroundWorkThrottle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
     this.recent = new RecentlyCheckedShipments(elapsed);
     this.ruleClockMetrics = new RuleClockMetrics(metrics, clock);
     this.job = new LeaderElectedJob({
@@ -65,7 +65,7 @@ export class RuleClock {
       countRetry: createRetryCounter(metrics),
       description: 'checking due shipments',
       intervalMs: everyMs,
-      runRound: (ending, lease) => this.checkDueShipments(ending, lease),
+      runJobRound: (ending, lease) => this.checkDueShipments(ending, lease),
     });
   }
 
@@ -73,47 +73,47 @@ export class RuleClock {
    * Checks all due shipments in the order of their due times. If the engine fails, the round ends and the remaining
    * shipments stay due.
    */
-  async checkDueShipments(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
+  async checkDueShipments(ending: AbortSignal, lease: Pick<Lease, 'isLeaseHeld'>): Promise<void> {
     const { workList, clock } = this.parts;
-    const isEnding = () => ending.aborted || !lease.isHeld();
+    const isEnding = () => ending.aborted || !lease.isLeaseHeld();
     let last: DueShipment | undefined;
     do {
       const look = () => workList.listDueShipments(clock().toISOString(), PAGE_SIZE, last);
       const page = await this.pace.runWorkThenRest(look, ending);
-      this.ruleClockMetrics.countReadOfWorkList();
+      this.ruleClockMetrics.countReadOfDueShipments();
       const due = page.filter((shipment) => !this.recent.isRecheckOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
-        this.ruleClockMetrics.setDueShipments(due);
+        this.ruleClockMetrics.setDueShipmentsForMetrics(due);
         const next = due.splice(0, MAX_CONCURRENT_CHECKS);
         await this.pace.runWorkThenRest(() => this.checkShipmentsConcurrently(next), ending);
       }
       last = page.length < PAGE_SIZE ? undefined : page.at(-1);
     } while (last !== undefined && !isEnding());
-    this.ruleClockMetrics.setDueShipments([]);
+    this.ruleClockMetrics.setDueShipmentsForMetrics([]);
   }
 
   /**
    * Checks shipments concurrently.
-   * @throws Unavailable, after all checks have ended, if the engine was unavailable and no shipment could be checked
+   * @throws UnavailableError, after all checks have ended, if the engine was unavailable and no shipment could be checked
    */
   private async checkShipmentsConcurrently(due: readonly DueShipment[]): Promise<void> {
-    const checked = await Promise.allSettled(due.map((shipment) => this.checkShipment(shipment)));
+    const checked = await Promise.allSettled(due.map((shipment) => this.checkShipmentRules(shipment)));
     const failed = checked.filter((one) => one.status === 'rejected');
     if (failed.length === due.length) throw failed[0]?.reason;
   }
 
   /**
    * Checks a shipment. A failure that concerns only this shipment is logged and does not delay others. @throws
-   * Unavailable
+   * UnavailableError
    */
-  private async checkShipment(shipment: DueShipment): Promise<void> {
+  private async checkShipmentRules(shipment: DueShipment): Promise<void> {
     const { shipments, clock } = this.parts;
     const command = createRuleCheckCommand(shipment, clock().toISOString(), RULE_CLOCK_ACTOR);
     try {
       const { answer } = await shipments.checkRules(command);
       this.ruleClockMetrics.countShipmentCheck(answer.outcome);
     } catch (error) {
-      if (error instanceof Unavailable) {
+      if (error instanceof UnavailableError) {
         this.ruleClockMetrics.countShipmentCheck('unavailable');
         this.recent.recordDeferredCheck(shipment);
         throw error;
@@ -121,7 +121,7 @@ export class RuleClock {
       this.ruleClockMetrics.countShipmentCheck('failed');
       this.logFailure(command, error);
     }
-    this.recent.recordCheck(shipment);
+    this.recent.recordRuleCheck(shipment);
   }
 
   private logFailure(command: ReturnType<typeof createRuleCheckCommand>, error: unknown): void {
@@ -141,7 +141,7 @@ export interface DueShipmentList {
   /**
    * Returns shipments that are due at `until`, the oldest due time first.
    * @param after last shipment of the previous page
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   listDueShipments(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]>;
 }
@@ -151,7 +151,7 @@ export function createRuleCheckCommand(
   shipment: WorkspaceScope & { readonly id: string },
   at: Timestamp,
   actor: Actor,
-): Omit<CheckRules, 'type'> {
+): Omit<CheckRulesCommand, 'type'> {
   const { id: shipment_id, workspace_id, environment } = shipment;
   return {
     id: randomUUID(),
@@ -200,7 +200,7 @@ class RecentlyCheckedShipments {
   }
 
   /** Records a check, regardless of its outcome. */
-  recordCheck(shipment: DueShipment): void {
+  recordRuleCheck(shipment: DueShipment): void {
     const before = this.checks.get(shipment.id);
     this.delayRepeatedCheck(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
   }
@@ -223,10 +223,17 @@ class RuleClockMetrics {
   private due: readonly DueShipment[] = [];
 
   constructor(metrics: Metrics, clock: Clock) {
-    this.checks = metrics.counter('clock_checks_total', 'Shipments checked because of time, by outcome.', ['outcome']);
-    this.looks = metrics.counter('clock_looks_total', 'Pages of the work list that were read.');
-    metrics.gauge('clock_due', 'Due shipments of the last page that are not checked yet.', [], () => this.due.length);
-    metrics.gauge(
+    this.checks = metrics.createCounter('clock_checks_total', 'Shipments checked because of time, by outcome.', [
+      'outcome',
+    ]);
+    this.looks = metrics.createCounter('clock_looks_total', 'Pages of the work list that were read.');
+    metrics.createGauge(
+      'clock_due',
+      'Due shipments of the last page that are not checked yet.',
+      [],
+      () => this.due.length,
+    );
+    metrics.createGauge(
       'clock_lag_seconds',
       'Seconds since the oldest unchecked shipment of the last page was due.',
       [],
@@ -237,7 +244,7 @@ class RuleClockMetrics {
     );
   }
 
-  countReadOfWorkList(): void {
+  countReadOfDueShipments(): void {
     this.looks.add();
   }
 
@@ -249,7 +256,7 @@ class RuleClockMetrics {
    * Sets the shipments that are due.
    * @param due due shipments, the oldest due time first
    */
-  setDueShipments(due: readonly DueShipment[]): void {
+  setDueShipmentsForMetrics(due: readonly DueShipment[]): void {
     this.due = [...due];
   }
 }

@@ -1,5 +1,5 @@
-import { Unavailable } from '@tracking/ports';
-import { UpgradeRecheck } from './rechecks.ts';
+import { UnavailableError } from '@tracking/ports';
+import { UpgradeRecheckRequester } from './rechecks.ts';
 
 /** Three workspaces, and the stored rules version of their last re-checks. */
 class Harness {
@@ -10,16 +10,16 @@ class Harness {
   elapsed = 0;
   upgradeMs = 0;
 
-  recheck(rules = 'new'): UpgradeRecheck {
-    return new UpgradeRecheck({
+  recheck(rules = 'new'): UpgradeRecheckRequester {
+    return new UpgradeRecheckRequester({
       rules,
       rechecks: {
         requestRecheck: async (id) => {
-          if (this.isAway && id === 'wsp_2') throw new Unavailable('document store', 'away');
+          if (this.isAway && id === 'wsp_2') throw new UnavailableError('document store', 'away');
           this.requested.push(id);
         },
-        readCheckedRules: async () => this.rules,
-        storeCheckedRules: async (to) => void (this.rules = to),
+        readRecheckedRulesVersion: async () => this.rules,
+        storeRecheckedRulesVersion: async (to) => void (this.rules = to),
       },
       workspaces: { findNextWorkspace: async (after = '') => ['wsp_1', 'wsp_2', 'wsp_3'].find((id) => id > after) },
       eventStore: { head: async () => '5' },
@@ -75,7 +75,7 @@ describe('the re-check after an upgrade', () => {
     const harness = new Harness();
     harness.isAway = true;
     const recheck = harness.recheck();
-    await expect(recheck.requestRechecksIfUpgraded(never)).rejects.toThrow(Unavailable);
+    await expect(recheck.requestRechecksIfUpgraded(never)).rejects.toThrow(UnavailableError);
     expect(harness.rules).toBeUndefined();
     harness.isAway = false;
     await recheck.requestRechecksIfUpgraded(AbortSignal.abort());

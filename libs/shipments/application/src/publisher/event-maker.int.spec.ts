@@ -32,7 +32,7 @@ describe('recreated public events', () => {
 
   it('have the bytes that were published', async () => {
     harness.startPublisher();
-    const published = (await harness.waitForPublished()).map(({ value }) => value);
+    const published = (await harness.waitForPublishedAnnouncements()).map(({ value }) => value);
     expect(text(await eventsOf(await references()))).toEqual(published);
   });
 

@@ -1,8 +1,8 @@
 import type { PublicAddresses, PublishedEvent, ShipmentException } from '@tracking/contracts';
-import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
+import { type EventStore, type StoredEvent, UnavailableError } from '@tracking/ports';
 import {
   type EventReference,
-  evolveRecord,
+  evolveShipmentRecord,
   applyChangeToException,
   readExceptionChange,
   type MakeEvents,
@@ -10,16 +10,16 @@ import {
   type ShipmentEvent,
   type ShipmentSnapshot,
   toShipmentEvent,
-  computeRecordWeight,
+  computeRecordMemoryWeight,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { readEventsInSlices } from '../shipment-cache.ts';
 
-const MAX_CONCURRENT_STREAMS = 4;
+const MAX_CONCURRENT_STREAM_READS = 4;
 /** Number of events that are recreated at first, before their size is known. */
 const INITIAL_PAGE_SIZE = 32;
 
-export interface EventMakerOptions {
+export interface PublishedEventMakerOptions {
   readonly eventStore: EventStore;
   /** Base addresses of links in events, the same as the publisher's. */
   readonly addresses: PublicAddresses;
@@ -34,7 +34,11 @@ export interface EventMakerOptions {
  * Returns a function that recreates public events from their streams, byte for byte as published. It omits events that
  * cannot be recreated; the publisher did not publish these either, because it parked their streams.
  */
-export function createEventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
+export function createEventMaker({
+  eventStore,
+  addresses,
+  cachedShipments = 1_000,
+}: PublishedEventMakerOptions): MakeEvents {
   const cache = createFoldedShipmentCache(cachedShipments);
 
   const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {
@@ -50,7 +54,7 @@ export function createEventMaker({ eventStore, addresses, cachedShipments = 1_00
       const folded = await foldStream(eventStore, stream, { before, to: last, seen });
       if (folded !== undefined) cache.set(stream, folded);
     } catch (error) {
-      if (error instanceof Unavailable) throw error;
+      if (error instanceof UnavailableError) throw error;
     }
   };
 
@@ -65,7 +69,7 @@ export function createEventMaker({ eventStore, addresses, cachedShipments = 1_00
     const makeSome = async () => {
       for (const [stream, revisions] of streams) await makeFrom(stream, revisions, made);
     };
-    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_STREAMS, wanted.size) }, makeSome));
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_STREAM_READS, wanted.size) }, makeSome));
     return made;
   };
 
@@ -114,7 +118,7 @@ export function createFoldedShipmentCache(shipments: number): LRUCache<string, F
 /** Returns the weight of a shipment in a cache; an ordinary shipment has weight 1. */
 function computeCacheWeight({ record, exceptions }: FoldedShipment): number {
   const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
-  return computeRecordWeight(record) + Math.round(characters / 1_000);
+  return computeRecordMemoryWeight(record) + Math.round(characters / 1_000);
 }
 
 /**
@@ -127,7 +131,7 @@ export function foldNextEvent(before: FoldedShipment | undefined, event: Shipmen
   const scope = event.type === 'shipment.created.v1' ? event.data : before;
   if (scope === undefined) throw new Error(`${event.type} does not create a shipment`);
   const { workspace_id, environment } = scope;
-  const record = evolveRecord(before?.record, event);
+  const record = evolveShipmentRecord(before?.record, event);
   return {
     workspace_id,
     environment,
@@ -166,7 +170,7 @@ interface FoldStreamOptions {
 
 /**
  * Continues to fold a stream up to and including the event at `to`.
- * @throws Unavailable; any other error means that the stream cannot be folded
+ * @throws UnavailableError; any other error means that the stream cannot be folded
  */
 export async function foldStream(
   store: EventStore,

@@ -1,6 +1,6 @@
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { toStreamName } from '@tracking/shipments-domain';
+import { toShipmentStreamName } from '@tracking/shipments-domain';
 import { PublishingTestHarness } from '../../test/publishing-test-harness.ts';
 
 /** A store as an older release sees it that does not know some events: from a revision on, by shipment. */
@@ -10,7 +10,7 @@ class FaultyStore implements EventStore {
   constructor(private readonly inner: EventStore) {}
 
   append: EventStore['append'] = (...args) => this.inner.append(...args);
-  lastRevision: EventStore['lastRevision'] = (stream) => this.inner.lastRevision(stream);
+  readLastRevision: EventStore['readLastRevision'] = (stream) => this.inner.readLastRevision(stream);
   head: EventStore['head'] = () => this.inner.head();
   close: EventStore['close'] = () => this.inner.close();
   read: EventStore['read'] = async (stream, range) => (await this.inner.read(stream, range)).map(this.seen);
@@ -19,7 +19,8 @@ class FaultyStore implements EventStore {
   }
 
   private readonly seen = (event: StoredEvent): StoredEvent => {
-    const from = [...this.faults].find(([shipment]) => toStreamName(shipment) === event.stream)?.[1] ?? Infinity;
+    const from =
+      [...this.faults].find(([shipment]) => toShipmentStreamName(shipment) === event.stream)?.[1] ?? Infinity;
     return event.revision >= from ? { ...event, type: 'shipment.teleported.v9' } : event;
   };
 }
@@ -51,7 +52,7 @@ describe('a shipment with an event that cannot be published', () => {
   };
   /** Events published with it may arrive before it. */
   const isParked = ({ publisher }: ReturnType<typeof start>) =>
-    eventually(async () => expect(await publisher.listParked()).toHaveLength(1));
+    eventually(async () => expect(await publisher.listParkedStreams()).toHaveLength(1));
 
   it('is parked after its earlier events are published, and all others continue', async () => {
     store.faults.set(broken, 1);
@@ -62,10 +63,10 @@ describe('a shipment with an event that cannot be published', () => {
     await soundIsPublished();
     await isParked(started);
     expect(await of(broken)).toEqual((await expected(broken)).slice(0, 1));
-    expect(await publisher.listParked()).toEqual([
+    expect(await publisher.listParkedStreams()).toEqual([
       expect.objectContaining({
         subscriber: 'publisher',
-        stream: toStreamName(broken),
+        stream: toShipmentStreamName(broken),
         revision: 1,
         event_type: 'shipment.teleported.v9',
         error: 'UnknownEventType: unknown type of shipment event: shipment.teleported.v9',
@@ -82,20 +83,20 @@ describe('a shipment with an event that cannot be published', () => {
     for (let n = 0; n < 5; n += 1) await harness.recordMilestone(broken);
     await soundIsPublished();
     await isParked(started);
-    const [document] = await publisher.listParked();
-    expect(await publisher.retryParked(document?.id ?? '')).toBe('parked');
-    expect(await publisher.listParked()).toMatchObject([{ attempts: 2, retry: false }]);
+    const [document] = await publisher.listParkedStreams();
+    expect(await publisher.retryParkedStream(document?.id ?? '')).toBe('parked');
+    expect(await publisher.listParkedStreams()).toMatchObject([{ attempts: 2, retry: false }]);
 
     store.faults.clear();
     const writing = Promise.all(Array.from({ length: 50 }, () => harness.recordMilestone(broken)));
-    expect(await publisher.retryParked(document?.id ?? '')).toBe('applied');
+    expect(await publisher.retryParkedStream(document?.id ?? '')).toBe('applied');
     await writing;
     await harness.recordMilestone(broken);
     const all = await expected(broken);
     await eventually(async () => expect(await of(broken)).toEqual(all));
-    expect(await publisher.listParked()).toEqual([]);
+    expect(await publisher.listParkedStreams()).toEqual([]);
     expect(metrics.getMetricValue('publisher_parked_streams')).toBe(0);
-    expect(await publisher.retryParked('nothing')).toBe('not_found');
+    expect(await publisher.retryParkedStream('nothing')).toBe('not_found');
   });
 
   it('stays parked across a restart, and is then retried, because a new release may fix it', async () => {
@@ -106,14 +107,14 @@ describe('a shipment with an event that cannot be published', () => {
     await isParked(first);
     await first.publisher.stop();
     const second = start();
-    await eventually(async () => expect(await second.publisher.listParked()).toMatchObject([{ attempts: 2 }]));
+    await eventually(async () => expect(await second.publisher.listParkedStreams()).toMatchObject([{ attempts: 2 }]));
     await harness.recordMilestone(broken);
     await soundIsPublished();
     expect(await of(broken)).toHaveLength(1);
     await second.publisher.stop();
     store.faults.clear();
     const third = start();
-    await eventually(async () => expect(await third.publisher.listParked()).toEqual([]));
+    await eventually(async () => expect(await third.publisher.listParkedStreams()).toEqual([]));
     expect(await of(broken)).toEqual(await expected(broken));
   });
 
@@ -126,10 +127,14 @@ describe('a shipment with an event that cannot be published', () => {
     await harness.recordMilestone(broken);
     await soundIsPublished();
     await eventually(async () =>
-      expect(await second.publisher.listParked()).toMatchObject([{ stream: toStreamName(broken), revision: 1 }]),
+      expect(await second.publisher.listParkedStreams()).toMatchObject([
+        { stream: toShipmentStreamName(broken), revision: 1 },
+      ]),
     );
     store.faults.clear();
-    expect(await second.publisher.retryParked((await second.publisher.listParked())[0]?.id ?? '')).toBe('applied');
+    expect(await second.publisher.retryParkedStream((await second.publisher.listParkedStreams())[0]?.id ?? '')).toBe(
+      'applied',
+    );
     expect(await of(broken)).toEqual(await expected(broken));
   });
 });

@@ -7,8 +7,8 @@ import type {
   MessageBroker,
   StoredEvent,
 } from '@tracking/ports';
-import { LeaseShares } from '@tracking/resilience';
-import { PartitionCounts } from '@tracking/subscriptions';
+import { LeaseDistributor } from '@tracking/resilience';
+import { PartitionCountManager } from '@tracking/subscriptions';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { PublishingTestHarness } from '../../test/publishing-test-harness.ts';
@@ -31,12 +31,12 @@ interface SharingProcess {
 
 describe('a publisher with partitions', () => {
   let harness: PublishingTestHarness;
-  let counts: PartitionCounts;
+  let counts: PartitionCountManager;
   let leases: Leases;
   let shipments: string[];
   beforeEach(async () => {
     harness = await PublishingTestHarness.openPublishingHarness();
-    counts = new PartitionCounts(harness.documentStore, [PUBLISHER_SUBSCRIBER]);
+    counts = new PartitionCountManager(harness.documentStore, [PUBLISHER_SUBSCRIBER]);
     leases = harness.createLeasesOfNextProcess();
     shipments = [];
   });
@@ -51,7 +51,7 @@ describe('a publisher with partitions', () => {
   /** Returns the ids of the published events of each shipment, in the order of the topic. */
   async function readPublished(): Promise<Map<string, string[]>> {
     const published = new Map<string, string[]>();
-    for (const { key, headers } of await harness.waitForPublished()) {
+    for (const { key, headers } of await harness.waitForPublishedAnnouncements()) {
       published.set(key, [...(published.get(key) ?? []), headers['event-id'] ?? '']);
     }
     return published;
@@ -78,9 +78,9 @@ describe('a publisher with partitions', () => {
   }
 
   async function changeTo(partitions: number): Promise<void> {
-    await counts.requestCount(PUBLISHER_SUBSCRIBER, partitions);
+    await counts.requestPartitionCount(PUBLISHER_SUBSCRIBER, partitions);
     const changed = { subscriber: PUBLISHER_SUBSCRIBER, partitions, requested: partitions };
-    await eventually(async () => expect(await counts.listCounts()).toEqual([changed]), DEADLINE);
+    await eventually(async () => expect(await counts.listPartitionCounts()).toEqual([changed]), DEADLINE);
   }
 
   function startSharing(
@@ -99,17 +99,20 @@ describe('a publisher with partitions', () => {
     const ownLeases: Leases = {
       joinLeaseGroup,
       acquireLease: (name, signal) => leases.acquireLease(name, signal),
-      list: () => leases.list(),
+      listHeldLeases: () => leases.listHeldLeases(),
       close: () => leases.close(),
     };
     const member = { name: 'shipments' };
-    const group = new LeaseShares({ leases: ownLeases, member, logger: silentLogger, metrics: noMetrics }).getGroup(
-      'all',
-    );
+    const group = new LeaseDistributor({
+      leases: ownLeases,
+      member,
+      logger: silentLogger,
+      metrics: noMetrics,
+    }).getOrCreateLeaseGroup('all');
     const source: LeaseSource = {
       acquireLease: async (name, signal) => {
         const lease = await group.acquireLease(name, signal);
-        if (isKilled) await lease.release();
+        if (isKilled) await lease.releaseLease();
         held.add(lease);
         lease.lost.addEventListener('abort', () => held.delete(lease), { once: true });
         return lease;
@@ -124,14 +127,14 @@ describe('a publisher with partitions', () => {
       held: () => [...held].map(({ name }) => name),
       stop: async () => {
         await publisher.stop();
-        await membership?.removeMember();
+        await membership?.removeOwnMember();
         process.dead = true;
       },
       kill: async () => {
         process.dead = true;
         isKilled = true;
-        await Promise.all([...held].map((lease) => lease.release()));
-        await membership?.removeMember();
+        await Promise.all([...held].map((lease) => lease.releaseLease()));
+        await membership?.removeOwnMember();
       },
     };
   }
@@ -142,7 +145,7 @@ describe('a publisher with partitions', () => {
   it('continues where one partition of an earlier release ended, and publishes nothing again', async () => {
     const former = harness.startPublisher({ leases });
     await write(20);
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     await former.publisher.stop();
     await write(5);
     const process = startSharing();
@@ -150,7 +153,9 @@ describe('a publisher with partitions', () => {
     await expectPublishedOnce();
     // The lease of the earlier release is the seventeenth.
     expect(process.held()).toHaveLength(17);
-    expect(await counts.listCounts()).toEqual([{ subscriber: PUBLISHER_SUBSCRIBER, partitions: 16, requested: 16 }]);
+    expect(await counts.listPartitionCounts()).toEqual([
+      { subscriber: PUBLISHER_SUBSCRIBER, partitions: 16, requested: 16 },
+    ]);
   });
 
   it('changes the number of partitions under load, and publishes nothing again', async () => {
@@ -171,7 +176,7 @@ describe('a publisher with partitions', () => {
     const logger = { ...silentLogger, warn: (_fields: object, text: string) => void warnings.push(text) };
     const former = harness.startPublisher({ leases, logger });
     await write(10);
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     const process = startSharing();
     await former.publisher.stop();
     await expectShares([process], [17]);
@@ -185,8 +190,8 @@ describe('a publisher with partitions', () => {
   it('publishes all events again in partitions after the broker has lost its log', async () => {
     let lost = 0;
     const broker = Object.assign(Object.create(harness.broker) as MessageBroker, {
-      countPublished: async (topic: string) => {
-        const counts = await harness.broker.countPublished(topic);
+      countPublishedMessages: async (topic: string) => {
+        const counts = await harness.broker.countPublishedMessages(topic);
         return counts.map((count) => count - lost);
       },
     });
@@ -201,7 +206,7 @@ describe('a publisher with partitions', () => {
   it('returns to one partition, which an earlier release continues', async () => {
     const process = startSharing();
     await write(10);
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     await changeTo(1);
     await process.stop();
     await write(5);
@@ -213,7 +218,7 @@ describe('a publisher with partitions', () => {
   it('does not let a process of an earlier release publish beside the partitions', async () => {
     startSharing();
     await write(10);
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     const former = harness.startPublisher({ leases: harness.createLeasesOfNextProcess() });
     await write(10);
     await expectPublishedOnce();
@@ -237,15 +242,15 @@ describe('a publisher with partitions', () => {
       partitions: 16,
       partitionPollMs: PARTITION_POLL_MS,
     });
-    await eventually(async () => expect(await publisher.listParked()).toHaveLength(1), DEADLINE);
+    await eventually(async () => expect(await publisher.listParkedStreams()).toHaveLength(1), DEADLINE);
     await changeTo(4);
     await harness.recordMilestone(shipments[0] ?? '');
     await harness.recordMilestone(shipments[1] ?? '');
-    const [parked] = await publisher.listParked();
+    const [parked] = await publisher.listParkedStreams();
     expect(parked?.partition).toMatch(/^v2\.shipment-/);
     faulty = undefined;
     // The new owner of the partition also retries its streams once, possibly while the event is still faulty.
-    const retryParked = () => publisher.retryParked(parked?.id ?? '');
+    const retryParked = () => publisher.retryParkedStream(parked?.id ?? '');
     await eventually(async () => expect(['applied', 'not_found']).toContain(await retryParked()), DEADLINE);
     await expectPublishedOnce();
   });
@@ -269,7 +274,7 @@ describe('a publisher with partitions', () => {
 
   it('loses nothing and keeps the order when processes die at every step of a change', async () => {
     for (let step = 1; step <= MAX_CRASH_STEP; step += 3) {
-      await counts.requestCount(PUBLISHER_SUBSCRIBER, step % 2 === 0 ? 4 : 16);
+      await counts.requestPartitionCount(PUBLISHER_SUBSCRIBER, step % 2 === 0 ? 4 : 16);
       const { process, kill } = startSharing({}, new KillableProcess(step, step % 4 < 2));
       await write(1);
       while (!process.dead) await harness.recordMilestone(shipments[0] ?? '');

@@ -1,13 +1,13 @@
 import {
-  Busy,
+  BusyError,
   type EventStore,
-  type Message,
+  type BrokerMessage,
   type MessageBroker,
-  MessageRefused,
+  MessageRefusedError,
   type Position,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
-import { CHECKPOINTS_COLLECTION, type CheckpointDocument } from '@tracking/subscriptions';
+import { CHECKPOINTS_COLLECTION_SPEC, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { createUpsertCommand } from '../../test/builders.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
@@ -34,15 +34,17 @@ describe('the publisher', () => {
 
   const announced = async () => (await harness.listAnnouncements()).map((event) => JSON.stringify(event));
   const checkpoint = async (): Promise<CheckpointDocument | undefined> =>
-    (await harness.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION)).get('publisher/1/shipment-');
+    (await harness.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC)).get(
+      'publisher/1/shipment-',
+    );
 
   /** The broker with overridden methods. */
   const brokerThat = (otherwise: Partial<MessageBroker>): MessageBroker => ({
     ensureTopics: (topics) => harness.broker.ensureTopics(topics),
     consume: (options, handler) => harness.broker.consume(options, handler),
     readConsumerLag: (topic, group) => harness.broker.readConsumerLag(topic, group),
-    countPublished: (topic) => harness.broker.countPublished(topic),
-    publish: (topic, messages) => harness.broker.publish(topic, messages),
+    countPublishedMessages: (topic) => harness.broker.countPublishedMessages(topic),
+    publishMessages: (topic, messages) => harness.broker.publishMessages(topic, messages),
     close: () => harness.broker.close(),
     ...otherwise,
   });
@@ -75,7 +77,7 @@ describe('the publisher', () => {
     await journey();
     const { metrics } = harness.startPublisher();
     await journey();
-    const messages = await harness.waitForPublished();
+    const messages = await harness.waitForPublishedAnnouncements();
     expect(texts(messages)).toEqual(await announced());
     const events = await harness.listAnnouncements();
     expect(messages.map(({ key, headers }) => ({ key, ...headers }))).toMatchObject(
@@ -95,7 +97,7 @@ describe('the publisher', () => {
     );
     await harness.createShipment();
     const { publisher } = harness.startPublisher();
-    const [first, second] = await harness.waitForPublished();
+    const [first, second] = await harness.waitForPublishedAnnouncements();
     const [created, other] = await harness.readStoredEvents();
     expect([first, second]).toMatchObject([
       { headers: { position: created?.position, 'request-id': 'req_traced', traceparent } },
@@ -104,7 +106,7 @@ describe('the publisher', () => {
     expect(second?.headers).not.toHaveProperty('traceparent');
     expect(first?.value).not.toContain('req_traced');
     await publisher.stop();
-    await harness.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
+    await harness.documentStore.dropCollection(CHECKPOINTS_COLLECTION_SPEC.name);
     await harness.reopenEngine();
     harness.startPublisher();
     const again = await eventually(async () => {
@@ -119,18 +121,18 @@ describe('the publisher', () => {
     harness.startPublisher();
     const shipments = await Promise.all(Array.from({ length: 10 }, () => harness.createShipment()));
     await Promise.all(shipments.flatMap((id) => Array.from({ length: 20 }, () => harness.recordMilestone(id))));
-    expect(texts(await harness.waitForPublished())).toEqual(await announced());
+    expect(texts(await harness.waitForPublishedAnnouncements())).toEqual(await announced());
   });
 
   it('continues from its position', async () => {
     const { publisher } = harness.startPublisher();
     const id = await harness.createShipment();
-    const before = ids(await harness.waitForPublished());
+    const before = ids(await harness.waitForPublishedAnnouncements());
     await publisher.stop();
     await harness.reopenEngine();
     await harness.recordMilestone(id);
     harness.startPublisher();
-    expect(ids(await harness.waitForPublished()).slice(0, before.length + 1)).toEqual([
+    expect(ids(await harness.waitForPublishedAnnouncements()).slice(0, before.length + 1)).toEqual([
       ...before,
       (await harness.listAnnouncements())[before.length]?.id,
     ]);
@@ -139,9 +141,9 @@ describe('the publisher', () => {
   it('recreates the same bytes from the first event on', async () => {
     const { publisher } = harness.startPublisher();
     await Promise.all([journey(), journey(), journey()]);
-    const first = texts(await harness.waitForPublished());
+    const first = texts(await harness.waitForPublishedAnnouncements());
     await publisher.stop();
-    await harness.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
+    await harness.documentStore.dropCollection(CHECKPOINTS_COLLECTION_SPEC.name);
     await harness.reopenEngine();
     // A tiny cache, so that shipments must be read again in between.
     harness.startPublisher({ cachedShipments: 1, addresses: SAMPLE_ADDRESSES });
@@ -161,7 +163,7 @@ describe('the publisher', () => {
     harness.startPublisher({ eventStore, cachedShipments: 2 });
     for (let recorded = 0; recorded < 3; recorded += 1) {
       await harness.recordMilestone(id);
-      await harness.waitForPublished();
+      await harness.waitForPublishedAnnouncements();
     }
     expect(reads).toBe(0);
   });
@@ -189,7 +191,7 @@ describe('the publisher', () => {
     shown = stored[0]?.position ?? '';
     await eventually(async () => expect(await harness.readMessages()).toHaveLength(1));
     shown = stored.at(-1)?.position ?? '';
-    expect(texts(await harness.waitForPublished())).toEqual(await announced());
+    expect(texts(await harness.waitForPublishedAnnouncements())).toEqual(await announced());
     await eventually(() => expect(metrics.getMetricValue('publisher_lag_seconds')).toBe(0));
     expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(0);
   });
@@ -202,9 +204,9 @@ describe('the publisher', () => {
     };
     harness.startPublisher({ readModelsContain });
     const id = await harness.createShipment();
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     await harness.recordMilestone(id, { code: 'gated_in' });
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     expect(asked.flat().toSorted()).toEqual(
       [...new Set((await harness.listAnnouncements()).map(({ type }) => type))].toSorted(),
     );
@@ -216,25 +218,25 @@ describe('the publisher', () => {
     const asked: number[] = [];
     const readModelsContain: PublisherOptions['readModelsContain'] = (_events, timeoutMs) => {
       asked.push(timeoutMs);
-      if (isStill && asked.length % 2 === 0) throw new Busy('read models', 'too many wait');
+      if (isStill && asked.length % 2 === 0) throw new BusyError('read models', 'too many wait');
       return waitForSimulatedDelay(isStill ? timeoutMs : 0).then(() => !isStill);
     };
     const { metrics } = harness.startPublisher({ readModelsContain, patienceMs: 100 });
     for (let n = 0; n < 5; n += 1) await harness.createShipment();
-    expect(texts(await harness.waitForPublished())).toEqual(await announced());
+    expect(texts(await harness.waitForPublishedAnnouncements())).toEqual(await announced());
     expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(5);
     // After one timeout, the publisher does not wait again at every event.
     asked.splice(0);
     await harness.createShipment();
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     expect(asked).toEqual([0]);
     isStill = false;
     await harness.createShipment();
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(6);
     asked.splice(0);
     await harness.createShipment();
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     expect(asked.every((timeoutMs) => timeoutMs > 0)).toBe(true);
   });
 
@@ -243,12 +245,12 @@ describe('the publisher', () => {
     let isAway = true;
     const { metrics } = harness.startPublisher({
       broker: brokerThat({
-        publish: async (topic, messages) => {
-          if (!isAway) return harness.broker.publish(topic, messages);
+        publishMessages: async (topic, messages) => {
+          if (!isAway) return harness.broker.publishMessages(topic, messages);
           failures += 1;
           // An unknown outcome: the broker has accepted the message.
-          if (failures % 3 === 0) await harness.broker.publish(topic, messages);
-          throw failures % 2 === 0 ? new Busy('broker', 'too much waits') : new Unavailable('broker', 'away');
+          if (failures % 3 === 0) await harness.broker.publishMessages(topic, messages);
+          throw failures % 2 === 0 ? new BusyError('broker', 'too much waits') : new UnavailableError('broker', 'away');
         },
       }),
     });
@@ -260,7 +262,7 @@ describe('the publisher', () => {
     expect(((await checkpoint())?.position ?? '') < (first?.position ?? '')).toBe(true);
     expect(metrics.getMetricValue('retries_total{what="publishing"}')).toBeGreaterThan(0);
     isAway = false;
-    const messages = await harness.waitForPublished();
+    const messages = await harness.waitForPublishedAnnouncements();
     const expected = await announced();
     expect([...new Set(texts(messages))]).toEqual(expected);
     const end = (await harness.readStoredEvents()).at(-1)?.position;
@@ -270,22 +272,22 @@ describe('the publisher', () => {
   it('publishes everything again if the log of the broker became shorter before the start', async () => {
     const { publisher } = harness.startPublisher({ logCheckIntervalMs: 5 });
     await journey();
-    const first = texts(await harness.waitForPublished());
+    const first = texts(await harness.waitForPublishedAnnouncements());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     await publisher.stop();
-    harness.startPublisher({ broker: brokerThat({ countPublished: async () => [0] }) });
+    harness.startPublisher({ broker: brokerThat({ countPublishedMessages: async () => [0] }) });
     await eventually(async () => expect(await harness.readMessages()).toHaveLength(2 * first.length));
     expect(texts(await harness.readMessages())).toEqual([...first, ...first]);
     await journey();
-    expect([...new Set(texts(await harness.waitForPublished()))]).toEqual(await announced());
+    expect([...new Set(texts(await harness.waitForPublishedAnnouncements()))]).toEqual(await announced());
   });
 
   it('publishes everything again once if the log becomes shorter, whichever process notices it first', async () => {
     let lost = 0;
     const asked: number[] = [];
     const broker = brokerThat({
-      countPublished: async (topic) => {
-        const produced = (await harness.broker.countPublished(topic)).map((count) => count - lost);
+      countPublishedMessages: async (topic) => {
+        const produced = (await harness.broker.countPublishedMessages(topic)).map((count) => count - lost);
         asked.push(...produced);
         return produced;
       },
@@ -293,7 +295,7 @@ describe('the publisher', () => {
     const options = { broker, logCheckIntervalMs: 5, leases: harness.createLeasesOfNextProcess() };
     const both = [harness.startPublisher(options), harness.startPublisher(options)];
     await journey();
-    const first = texts(await harness.waitForPublished());
+    const first = texts(await harness.waitForPublishedAnnouncements());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     lost = first.length;
     await eventually(async () => expect(await harness.readMessages()).toHaveLength(2 * first.length));
@@ -302,15 +304,15 @@ describe('the publisher', () => {
     asked.splice(0);
     await eventually(() => expect(asked.length).toBeGreaterThan(4));
     await harness.createShipment();
-    expect((await harness.waitForPublished()).length).toBe(2 * first.length + 1);
+    expect((await harness.waitForPublishedAnnouncements()).length).toBe(2 * first.length + 1);
     await Promise.all(both.map(({ publisher }) => publisher.stop()));
   });
 
   it('continues if the broker does not report the length of its log', async () => {
-    const broker = brokerThat({ countPublished: () => Promise.reject(new Unavailable('broker', 'away')) });
+    const broker = brokerThat({ countPublishedMessages: () => Promise.reject(new UnavailableError('broker', 'away')) });
     const { metrics } = harness.startPublisher({ broker, logCheckIntervalMs: 1 });
     await journey();
-    expect(texts(await harness.waitForPublished())).toEqual(await announced());
+    expect(texts(await harness.waitForPublishedAnnouncements())).toEqual(await announced());
     await eventually(() => expect(metrics.getMetricValue('retries_total{what="publishing"}')).toBeGreaterThan(1));
   });
 
@@ -320,18 +322,18 @@ describe('the publisher', () => {
       for (const id of [large, other]) await harness.recordMilestone(id, { code: 'gated_in' });
     const own = (await harness.listAnnouncements()).filter(({ data }) => data['shipment_id'] === large);
     let refused: string | undefined = own[2]?.id;
-    const isRefused = (message: Message) => message.headers['event-id'] === refused;
+    const isRefused = (message: BrokerMessage) => message.headers['event-id'] === refused;
     const broker = brokerThat({
-      publish: async (topic, messages) => {
+      publishMessages: async (topic, messages) => {
         const index = messages.findIndex(isRefused);
-        if (index === -1) return harness.broker.publish(topic, messages);
+        if (index === -1) return harness.broker.publishMessages(topic, messages);
         // The broker may accept or refuse the others.
-        await harness.broker.publish(topic, messages.slice(0, 1));
-        throw new MessageRefused(topic, index, 'too large');
+        await harness.broker.publishMessages(topic, messages.slice(0, 1));
+        throw new MessageRefusedError(topic, index, 'too large');
       },
     });
     const { publisher } = harness.startPublisher({ broker });
-    await eventually(async () => expect(await publisher.listParked()).toHaveLength(1));
+    await eventually(async () => expect(await publisher.listParkedStreams()).toHaveLength(1));
     await harness.recordMilestone(large);
     await harness.recordMilestone(other);
     const of = async (id: string) => [
@@ -344,13 +346,13 @@ describe('the publisher', () => {
     const allOfOther = await expected(other);
     await eventually(async () => expect(await of(other)).toEqual(allOfOther));
     expect(await of(large)).toEqual((await expected(large)).slice(0, 2));
-    const [parked] = await publisher.listParked();
+    const [parked] = await publisher.listParkedStreams();
     expect(parked).toMatchObject({
       error: 'MessageRefused: shipment-events: the broker permanently refuses a message: too large',
     });
-    expect(await publisher.retryParked(parked?.id ?? '')).toBe('parked');
+    expect(await publisher.retryParkedStream(parked?.id ?? '')).toBe('parked');
     refused = undefined;
-    expect(await publisher.retryParked(parked?.id ?? '')).toBe('applied');
+    expect(await publisher.retryParkedStream(parked?.id ?? '')).toBe('applied');
     const allOfLarge = await expected(large);
     await eventually(async () => expect(await of(large)).toEqual(allOfLarge));
   });
@@ -364,7 +366,7 @@ describe('the publisher', () => {
     }
     const all = await harness.readStoredEvents();
     harness.startPublisher();
-    const messages = texts(await harness.waitForPublished());
+    const messages = texts(await harness.waitForPublishedAnnouncements());
     // Repeated are only whole runs from some point on: each event for the first time in its order, as the same bytes.
     expect([...new Set(messages)]).toEqual(await announced());
     expect(messages.length).toBeLessThan(2 * all.length);
@@ -379,24 +381,24 @@ describe('the publisher', () => {
       ({ metrics }: RunningPublisher) =>
         metrics.getMetricValue(`publisher_events_published_total{type="${type}"}`);
     const id = await harness.createShipment();
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     const created = published('shipment.created');
     await eventually(() => expect(both.map(created).toSorted()).toEqual([0, 1]));
     const [holder, other] = created(both[0] as RunningPublisher) === 1 ? both : both.toReversed();
     if (holder === undefined || other === undefined) throw new Error('two were started');
     await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => harness.recordMilestone(id))]);
     await harness.recordMilestone(id);
-    expect(texts(await harness.waitForPublished())).toEqual(await announced());
+    expect(texts(await harness.waitForPublishedAnnouncements())).toEqual(await announced());
     await eventually(() => expect(published('milestone.recorded')(other)).toBeGreaterThan(0));
   });
 
   it('tolerates two processes that both hold the lease', async () => {
     const older = harness.startPublisher();
     const id = await harness.createShipment();
-    await harness.waitForPublished();
+    await harness.waitForPublishedAnnouncements();
     const newer = harness.startPublisher();
     for (let n = 0; n < 20; n += 1) await harness.recordMilestone(id);
-    expect([...new Set(texts(await harness.waitForPublished()))]).toEqual(await announced());
+    expect([...new Set(texts(await harness.waitForPublishedAnnouncements()))]).toEqual(await announced());
     const end = (await harness.readStoredEvents()).at(-1)?.position;
     await eventually(async () => expect((await checkpoint())?.position).toBe(end));
     await Promise.all([older.publisher.stop(), newer.publisher.stop()]);
@@ -406,7 +408,7 @@ describe('the publisher', () => {
     harness.startPublisher({ partitions: 16 });
     const shipments = await Promise.all(Array.from({ length: 30 }, () => harness.createShipment()));
     await Promise.all(shipments.map((id) => harness.recordMilestone(id)));
-    const messages = await harness.waitForPublished();
+    const messages = await harness.waitForPublishedAnnouncements();
     expect(texts(messages).sort()).toEqual((await announced()).sort());
     const expected = await harness.listAnnouncements();
     for (const id of shipments) {

@@ -21,7 +21,7 @@ import {
   CheckpointWriter,
   describeError,
   deleteEarlierGenerations,
-  PARKED_STREAMS_COLLECTION,
+  PARKED_STREAMS_COLLECTION_SPEC,
   type ParkedStream,
   ParkedStreams,
   createPartition,
@@ -29,7 +29,7 @@ import {
   type RetryOutcome,
   type SubscriptionMetrics,
 } from '@tracking/subscriptions';
-import { Publishing, ReadModelGate, type ReadModelsContain } from './publishing.ts';
+import { PartitionEventPublisher, ReadModelPublicationGate, type ReadModelsContain } from './publishing.ts';
 
 export interface PublisherOptions {
   readonly eventStore: EventStore;
@@ -45,7 +45,7 @@ export interface PublisherOptions {
   readonly addresses: PublicAddresses;
   /**
    * Number of partitions until an operator requests another number, equal in every process: one of
-   * `PARTITION_NUMBERS`. By default, there is one partition, and operators cannot change the number.
+   * `ALLOWED_PARTITION_COUNTS`. By default, there is one partition, and operators cannot change the number.
    */
   readonly partitions?: number;
   /** Milliseconds between reads of the number of partitions; 1,000 by default. */
@@ -73,7 +73,7 @@ export const PUBLISHER_SUBSCRIBER = 'publisher';
  */
 export class Publisher {
   private readonly observed: PublisherMetrics;
-  private readonly log: PublishedLog;
+  private readonly log: PublishedLogSizeStore;
   private readonly parkedStreams: ParkedStreams;
   private readonly stopping = new AbortController();
   private subscription: CatchUpSubscription | PartitionedSubscription | undefined;
@@ -81,19 +81,19 @@ export class Publisher {
   private constructor(private readonly options: PublisherOptions) {
     const { broker, documentStore, metrics } = options;
     this.observed = new PublisherMetrics(metrics);
-    this.log = new PublishedLog(documentStore, broker, SHIPMENT_EVENTS_TOPIC.name);
-    this.parkedStreams = new ParkedStreams(documentStore, () => this.subscription?.retryParked());
+    this.log = new PublishedLogSizeStore(documentStore, broker, SHIPMENT_EVENTS_TOPIC.name);
+    this.parkedStreams = new ParkedStreams(documentStore, () => this.subscription?.retryRequestedParkedStreams());
     const startedAt = performance.now();
-    metrics.gauge(
+    metrics.createGauge(
       'publisher_lag_seconds',
       'Age of the oldest unpublished event in seconds, the same in every process.',
       [],
       () => {
-        return (this.subscription?.lagMs() ?? performance.now() - startedAt) / 1_000;
+        return (this.subscription?.computeLagMs() ?? performance.now() - startedAt) / 1_000;
       },
     );
-    metrics.gauge('publisher_parked_streams', 'Streams that wait because one of their events failed.', [], () => {
-      return this.subscription?.countParked() ?? 0;
+    metrics.createGauge('publisher_parked_streams', 'Streams that wait because one of their events failed.', [], () => {
+      return this.subscription?.countParkedStreams() ?? 0;
     });
   }
 
@@ -101,21 +101,21 @@ export class Publisher {
   static start(options: PublisherOptions): Publisher {
     const publisher = new Publisher(options);
     // The promise rejects only if the publisher was stopped before an engine was available.
-    publisher.publishGenerations().catch(() => undefined);
+    publisher.publishEventsOfEachLogGeneration().catch(() => undefined);
     return publisher;
   }
 
-  /** Returns the streams that are parked because one of their events could not be published. @throws Unavailable */
-  listParked(): Promise<readonly ParkedStream[]> {
-    return this.parkedStreams.list(PUBLISHER_SUBSCRIBER);
+  /** Returns the streams that are parked because one of their events could not be published. @throws UnavailableError */
+  listParkedStreams(): Promise<readonly ParkedStream[]> {
+    return this.parkedStreams.listParkedStreams(PUBLISHER_SUBSCRIBER);
   }
 
   /**
    * Retries a parked stream.
-   * @param id id of a stream returned by `listParked`
-   * @throws Unavailable
+   * @param id id of a stream returned by {@link listParkedStreams}
+   * @throws UnavailableError
    */
-  retryParked(id: string): Promise<RetryOutcome> {
+  retryParkedStream(id: string): Promise<RetryOutcome> {
     return this.parkedStreams.retry(id);
   }
 
@@ -129,15 +129,15 @@ export class Publisher {
   }
 
   /** Publishes in one generation after another. A new generation is rare. */
-  private async publishGenerations(): Promise<void> {
+  private async publishEventsOfEachLogGeneration(): Promise<void> {
     const { signal } = this.stopping;
     const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
-    for (let generation = await wait(() => this.log.readGeneration()); !signal.aborted;) {
+    for (let generation = await wait(() => this.log.readPublishedGeneration()); !signal.aborted;) {
       // Parked streams of earlier generations are deleted, because no process retries them.
       await wait(() =>
         deleteEarlierGenerations(
           this.options.documentStore,
-          PARKED_STREAMS_COLLECTION,
+          PARKED_STREAMS_COLLECTION_SPEC,
           PUBLISHER_SUBSCRIBER,
           generation,
         ),
@@ -145,7 +145,7 @@ export class Publisher {
       if (signal.aborted) return;
       this.subscription = this.createSubscription(generation);
       this.subscription.start();
-      generation = await this.waitForNextGeneration(generation);
+      generation = await this.waitUntilRepublishingNeeded(generation);
       await this.subscription.stop();
     }
   }
@@ -156,7 +156,8 @@ export class Publisher {
       ...this.options,
       subscriber: { name: PUBLISHER_SUBSCRIBER, generation },
       metrics: this.observed,
-      createHandler: (lost: AbortSignal, partitions = 1) => Promise.resolve(this.createPublishing(lost, partitions)),
+      createHandler: (lost: AbortSignal, partitions = 1) =>
+        Promise.resolve(this.createPartitionEventPublisher(lost, partitions)),
     };
     const streamPrefix = SHIPMENT_STREAM_PREFIX;
     if (defaultPartitions === undefined)
@@ -166,14 +167,14 @@ export class Publisher {
     return new PartitionedSubscription({ ...options, ...polling, checkpointWriter, streamPrefix, defaultPartitions });
   }
 
-  private createPublishing(lost: AbortSignal, partitions: number): Publishing {
+  private createPartitionEventPublisher(lost: AbortSignal, partitions: number): PartitionEventPublisher {
     const { broker, eventStore, addresses, logger, readModelsContain } = this.options;
     const { patienceMs = 30_000, cachedShipments = 10_000 } = this.options;
-    return new Publishing({
+    return new PartitionEventPublisher({
       eventStore,
       broker,
       topic: SHIPMENT_EVENTS_TOPIC.name,
-      readModels: new ReadModelGate(readModelsContain, patienceMs, this.observed.ahead, logger),
+      readModels: new ReadModelPublicationGate(readModelsContain, patienceMs, this.observed.ahead, logger),
       addresses,
       cachedShipments: Math.ceil(cachedShipments / partitions),
       published: this.observed.published,
@@ -185,12 +186,12 @@ export class Publisher {
    * Resolves with the next generation when everything must be published again. Resolves with the same generation when
    * this process stops.
    */
-  private async waitForNextGeneration(generation: number): Promise<number> {
+  private async waitUntilRepublishingNeeded(generation: number): Promise<number> {
     const { logger, logCheckIntervalMs = 10_000 } = this.options;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        const next = await this.log.checkLog();
+        const next = await this.log.checkPublishedLog();
         if (next !== generation) {
           logger.error({ generation: next }, 'the broker has lost published events; all events are published again');
           return next;
@@ -221,21 +222,21 @@ class PublisherMetrics implements SubscriptionMetrics {
   private readonly countRetry: CountRetry;
 
   constructor(metrics: Metrics) {
-    this.published = metrics.counter('publisher_events_published_total', 'Events that the broker has accepted.', [
+    this.published = metrics.createCounter('publisher_events_published_total', 'Events that the broker has accepted.', [
       'type',
     ]);
-    this.ahead = metrics.counter(
+    this.ahead = metrics.createCounter(
       'publisher_ahead_of_read_models_total',
       'Events published before the read models contained them, after waiting too long.',
     );
-    this.batch = metrics.histogram(
+    this.batch = metrics.createHistogram(
       'publisher_batch_seconds',
       'Seconds from receiving a batch of stored events to their publication.',
     );
     this.countRetry = createRetryCounter(metrics);
   }
 
-  recordBatch(_events: number, seconds: number): void {
+  observeBatchDuration(_events: number, seconds: number): void {
     this.batch.observe(seconds);
   }
 
@@ -249,34 +250,34 @@ interface PublishedLogDocument {
   readonly id: string;
   /** Generation of the publisher. A new generation publishes all events again. */
   readonly generation: number;
-  /** Number of messages that the broker had accepted at the last check; see `MessageBroker.countPublished`. */
+  /** Number of messages that the broker had accepted at the last check; see `MessageBroker.countPublishedMessages`. */
   readonly produced: readonly number[];
 }
 
 /** The collection is derived like the checkpoints, so that it is never newer than the checkpoints. */
-const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], durability: 'derived' };
+const PUBLISHED_LOG_COLLECTION_SPEC: CollectionSpec = { name: 'published_log', indexes: [], durability: 'derived' };
 
 /** Stores the last known size of the broker's log. A shorter log has lost published events. */
-class PublishedLog {
+class PublishedLogSizeStore {
   constructor(
     private readonly store: DocumentStore,
     private readonly broker: MessageBroker,
     private readonly topic: string,
   ) {}
 
-  /** Returns the generation in which the publisher publishes. @throws Unavailable */
-  async readGeneration(): Promise<number> {
+  /** Returns the generation in which the publisher publishes. @throws UnavailableError */
+  async readPublishedGeneration(): Promise<number> {
     return (await this.readPublishedLog()).generation;
   }
 
   /**
    * Checks the broker's log and returns the generation in which to publish from now on. Has no effect if another
    * process made the same check concurrently, or if this process has stale data.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
-  async checkLog(): Promise<number> {
+  async checkPublishedLog(): Promise<number> {
     const before = await this.readPublishedLog();
-    const produced = await this.broker.countPublished(this.topic);
+    const produced = await this.broker.countPublishedMessages(this.topic);
     const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
     if (!isShorter && String(produced) === String(before.produced)) return before.generation;
     const generation = before.generation + (isShorter ? 1 : 0);
@@ -292,6 +293,6 @@ class PublishedLog {
   }
 
   private openCollection() {
-    return this.store.collection<PublishedLogDocument>(PUBLISHED_LOG);
+    return this.store.collection<PublishedLogDocument>(PUBLISHED_LOG_COLLECTION_SPEC);
   }
 }

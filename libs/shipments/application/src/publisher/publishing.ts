@@ -4,12 +4,12 @@ import {
   type Counter,
   type EventStore,
   type Logger,
-  type Message,
+  type BrokerMessage,
   type MessageBroker,
-  MessageRefused,
+  MessageRefusedError,
   type Position,
   type StoredEvent,
-  Unavailable,
+  UnavailableError,
 } from '@tracking/ports';
 import { pauseFor } from '@tracking/resilience';
 import { toPublicEvent, toShipmentEvent } from '@tracking/shipments-domain';
@@ -30,7 +30,7 @@ interface PublishingDependencies {
   readonly eventStore: EventStore;
   readonly broker: MessageBroker;
   readonly topic: string;
-  readonly readModels: ReadModelGate;
+  readonly readModels: ReadModelPublicationGate;
   readonly addresses: PublicAddresses;
   /** Number of shipments of ordinary size kept in memory. */
   readonly cachedShipments: number;
@@ -41,7 +41,7 @@ interface PublishingDependencies {
 }
 
 interface AnnouncedMessage {
-  readonly message: Message;
+  readonly message: BrokerMessage;
   readonly type: EventType;
   readonly stored: StoredEvent;
   /** The shipment directly before the event. */
@@ -59,36 +59,40 @@ interface AnnouncementBatch {
  * Publishes the events of its partition in order. Keeps each shipment after its last published event, so that it
  * recognizes events that are repeated after a failure of an engine or a retry.
  */
-export class Publishing implements EventHandler {
+export class PartitionEventPublisher implements EventHandler {
   private readonly shipments: LRUCache<string, FoldedShipment>;
 
   constructor(private readonly parts: PublishingDependencies) {
     this.shipments = createFoldedShipmentCache(parts.cachedShipments);
   }
 
-  async handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly EventFailure[]> {
+  async handleEvents(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly EventFailure[]> {
     const failures = new Map<string, EventFailure>();
-    const before = await this.readShipmentsBefore(events, failures);
-    let slice = createEmptyBatch();
+    const before = await this.readShipmentsBeforeEvents(events, failures);
+    let slice = createEmptyAnnouncementBatch();
     for (const [index, stored] of events.entries()) {
       if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
       if (failures.has(stored.stream)) continue;
       try {
-        this.addEvent(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));
+        this.addAnnouncementOfEvent(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
       if (slice.characters < MAX_BATCH_CHARACTERS) continue;
-      await this.sendBatch(slice, failures, signal);
+      await this.publishAnnouncementBatch(slice, failures, signal);
       for (const [stream, shipment] of slice.after) before.set(stream, shipment);
-      slice = createEmptyBatch();
+      slice = createEmptyAnnouncementBatch();
     }
-    await this.sendBatch(slice, failures, signal);
+    await this.publishAnnouncementBatch(slice, failures, signal);
     return [...failures.values()];
   }
 
   /** @param before the shipment before the events; undefined if they create it */
-  private addEvent(slice: AnnouncementBatch, stored: StoredEvent, before: FoldedShipment | undefined): void {
+  private addAnnouncementOfEvent(
+    slice: AnnouncementBatch,
+    stored: StoredEvent,
+    before: FoldedShipment | undefined,
+  ): void {
     if (before !== undefined && before.revision >= stored.revision) return;
     const event = toShipmentEvent(stored);
     const after = foldNextEvent(before, event);
@@ -102,7 +106,7 @@ export class Publishing implements EventHandler {
     slice.after.set(stored.stream, after);
   }
 
-  private async sendBatch(
+  private async publishAnnouncementBatch(
     slice: AnnouncementBatch,
     failures: Map<string, EventFailure>,
     signal: AbortSignal,
@@ -129,9 +133,9 @@ export class Publishing implements EventHandler {
       this.parts.lost.throwIfAborted();
       const messages = slice.announcements.map(({ message }) => message);
       try {
-        return await this.parts.broker.publish(this.parts.topic, messages);
+        return await this.parts.broker.publishMessages(this.parts.topic, messages);
       } catch (error) {
-        const refused = error instanceof MessageRefused ? slice.announcements[error.index] : undefined;
+        const refused = error instanceof MessageRefusedError ? slice.announcements[error.index] : undefined;
         if (refused === undefined) throw error;
         failures.set(refused.stored.stream, { event: refused.stored, error });
         dropRefusedAnnouncements(refused, slice);
@@ -143,7 +147,7 @@ export class Publishing implements EventHandler {
    * Returns the shipments before their first event in the batch, or later. A shipment that cannot be folded is recorded
    * as a failure.
    */
-  private async readShipmentsBefore(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
+  private async readShipmentsBeforeEvents(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
     const before = new Map<string, FoldedShipment>();
     const unknown: StoredEvent[] = [];
     const seen = new Set<string>();
@@ -165,7 +169,7 @@ export class Publishing implements EventHandler {
           });
           if (folded !== undefined) before.set(stream, folded);
         } catch (error) {
-          if (error instanceof Unavailable) throw error;
+          if (error instanceof UnavailableError) throw error;
           failures.set(stream, { event, error });
         }
       }
@@ -176,7 +180,10 @@ export class Publishing implements EventHandler {
 }
 
 /** Returns headers with data that the public event does not contain. Repeated publications have equal headers. */
-function createMessageHeaders({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
+function createMessageHeaders(
+  { id, type }: PublishedEvent,
+  { position, metadata }: StoredEvent,
+): BrokerMessage['headers'] {
   const { request_id, traceparent } = metadata;
   return {
     [EVENT_HEADERS.id]: id,
@@ -187,7 +194,7 @@ function createMessageHeaders({ id, type }: PublishedEvent, { position, metadata
   };
 }
 
-function createEmptyBatch(): AnnouncementBatch {
+function createEmptyAnnouncementBatch(): AnnouncementBatch {
   return { announcements: [], characters: 0, after: new Map() };
 }
 
@@ -221,7 +228,7 @@ const ABORT_CHECK_MS = 250;
  * Delays publication until the read models contain the events, so that consumers can read the resources that events
  * name. After a timeout, publishes without waiting until the read models have caught up.
  */
-export class ReadModelGate {
+export class ReadModelPublicationGate {
   private behindSince: number | undefined;
   private hasGivenUp = false;
 
@@ -245,7 +252,7 @@ export class ReadModelGate {
       signal.throwIfAborted();
       this.behindSince ??= began;
       if (performance.now() - this.behindSince >= this.patienceMs) {
-        this.publishWithoutReadModels(events.length);
+        this.reportEventsAheadOfReadModels(events.length);
         return;
       }
     }
@@ -254,7 +261,7 @@ export class ReadModelGate {
     this.hasGivenUp = false;
   }
 
-  private publishWithoutReadModels(events: number): void {
+  private reportEventsAheadOfReadModels(events: number): void {
     this.ahead.add(events);
     if (this.hasGivenUp) return;
     this.hasGivenUp = true;

@@ -4,7 +4,7 @@ import {
   readExceptionChange,
   containsWholeException,
   toPublicEventId,
-  findHistoryNote,
+  findHistoryNoteOfEvent,
   convertMsToRoundedHours,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
@@ -21,7 +21,7 @@ export async function toHistoryEntry(
   const event = toShipmentEvent(stored);
   const change = readExceptionChange(event);
   const needed = change !== undefined && !containsWholeException(change);
-  const note = findHistoryNote(event, needed ? await findException(change.id) : undefined);
+  const note = findHistoryNoteOfEvent(event, needed ? await findException(change.id) : undefined);
   if (note === undefined) return undefined;
   const { recorded_at: at, actor } = event.metadata;
   const by = { type: actor.type, id: actor.id };
@@ -90,7 +90,7 @@ export async function readStreamPageBackwards<T>(
   { limit, after }: { readonly limit: number; readonly after?: PageEnd | undefined },
   toItem: ToItem<T>,
 ): Promise<ReadPage<T>> {
-  const last = after === undefined ? await store.lastRevision(stream) : Number(after[0]) - 1;
+  const last = after === undefined ? await store.readLastRevision(stream) : Number(after[0]) - 1;
   const items: T[] = [];
   let bytes = 0;
   let next = last ?? -1;

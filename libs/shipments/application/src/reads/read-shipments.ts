@@ -11,18 +11,18 @@ import {
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   compareMilestones,
-  type ContainerMatch,
+  type ContainerMatchCandidate,
   type DecideContext,
   type DocumentState,
   computeUploadExpiryTime,
   explainShipment,
   findMilestone,
   fold,
-  computeContainerMatch,
+  collectContainerMatchFacts,
   parseShipmentId,
   parseShipmentIdOfPart,
   type ShipmentState,
-  toStreamName,
+  toShipmentStreamName,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
@@ -31,25 +31,25 @@ import {
   countCharactersKeptByEvent,
   type LoadedShipment,
   readShipment,
-  estimateBytes,
+  estimateShipmentHeapBytes,
   type ShipmentCache,
   readEventsInSlices,
 } from '../shipment-cache.ts';
 import { toEtaChange, toHistoryEntry, readStreamPageBackwards, type ToItem } from './history.ts';
 import type {
-  DocumentObjects,
+  GetDocumentObjects,
   FoundDocument,
   FoundException,
   FoundMilestone,
   FoundShipment,
   GetDocument,
   GetException,
-  GetMilestone,
+  GetMilestoneRequest,
   GetShipment,
-  GetShipmentAt,
-  ListMilestonesAt,
-  MatchMilestone,
-  ReadHistory,
+  GetShipmentAtTimeRequest,
+  ListMilestonesAtTimeRequest,
+  MatchMilestoneRequest,
+  ReadShipmentHistoryRequest,
   ReadPage,
   ShipmentReads,
   UnnamedHistoryEntry,
@@ -63,11 +63,11 @@ interface ShipmentReadsOptions {
 }
 
 /** Reads single shipments from their streams. */
-export class ShipmentStreamReads implements ShipmentReads {
-  private readonly past: PastShipments;
+export class ShipmentStreamReader implements ShipmentReads {
+  private readonly past: PastShipmentStateReader;
 
   constructor(private readonly parts: ShipmentReadsOptions) {
-    this.past = new PastShipments(parts.eventStore);
+    this.past = new PastShipmentStateReader(parts.eventStore);
   }
 
   async getShipment(request: GetShipment): Promise<FoundShipment | undefined> {
@@ -75,37 +75,37 @@ export class ShipmentStreamReads implements ShipmentReads {
     return found && { record: found.state.record, position: found.position };
   }
 
-  async getShipmentAt(request: GetShipmentAt): Promise<ShipmentRecord | undefined> {
-    return (await this.readStateAt(request))?.record;
+  async getShipmentAt(request: GetShipmentAtTimeRequest): Promise<ShipmentRecord | undefined> {
+    return (await this.readShipmentStateAtTime(request))?.record;
   }
 
-  async getMilestone({ milestone_id, ...request }: GetMilestone): Promise<FoundMilestone | undefined> {
+  async getMilestone({ milestone_id, ...request }: GetMilestoneRequest): Promise<FoundMilestone | undefined> {
     const found = await this.readCurrentShipment(request);
     const milestone = found && findMilestone(found.state, milestone_id);
     return milestone && { milestone, shipment_version: found.state.record.version };
   }
 
-  async matchMilestone({ milestone, ...request }: MatchMilestone): Promise<ContainerMatch | undefined> {
+  async matchMilestone({ milestone, ...request }: MatchMilestoneRequest): Promise<ContainerMatchCandidate | undefined> {
     const found = await this.readCurrentShipment(request);
-    return found && computeContainerMatch(found.state, milestone, this.parts.places);
+    return found && collectContainerMatchFacts(found.state, milestone, this.parts.places);
   }
 
-  async listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined> {
-    const state = await this.readStateAt(request);
-    return state && createMilestonePage(state, request);
+  async listMilestonesAt(request: ListMilestonesAtTimeRequest): Promise<ReadPage<Milestone> | undefined> {
+    const state = await this.readShipmentStateAtTime(request);
+    return state && createPageOfPastMilestones(state, request);
   }
 
-  listHistory(request: ReadHistory): Promise<ReadPage<UnnamedHistoryEntry> | undefined> {
+  listHistory(request: ReadShipmentHistoryRequest): Promise<ReadPage<UnnamedHistoryEntry> | undefined> {
     let loaded: Promise<LoadedShipment | undefined> | undefined;
     const findException = async (id: string) => {
       const { state } = (await (loaded ??= this.readCurrentShipment(request))) ?? {};
       return state?.exceptions.find((exception) => exception.id === id);
     };
-    return this.readPageBackwards(request, (event) => toHistoryEntry(event, findException));
+    return this.readHistoryPageBackwards(request, (event) => toHistoryEntry(event, findException));
   }
 
-  listEtaHistory(request: ReadHistory): Promise<ReadPage<EtaChange> | undefined> {
-    return this.readPageBackwards(request, toEtaChange);
+  listEtaHistory(request: ReadShipmentHistoryRequest): Promise<ReadPage<EtaChange> | undefined> {
+    return this.readHistoryPageBackwards(request, toEtaChange);
   }
 
   async explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined> {
@@ -138,11 +138,11 @@ export class ShipmentStreamReads implements ShipmentReads {
     return { document, object_id, received_object_id: received?.id ?? null, shipment_version: record.version };
   }
 
-  async documentObjects(request: DocumentObjects): Promise<readonly string[]> {
+  async documentObjects(request: GetDocumentObjects): Promise<readonly string[]> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
     const found =
-      shipmentId && (await readShipment(eventStore, toStreamName(shipmentId), cache.getShipment(shipmentId)));
+      shipmentId && (await readShipment(eventStore, toShipmentStreamName(shipmentId), cache.getShipment(shipmentId)));
     return found ? found.state.documents.flatMap((each) => listNeededObjects(each, request.now)) : [];
   }
 
@@ -150,22 +150,31 @@ export class ShipmentStreamReads implements ShipmentReads {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
-    const found = await readShipment(eventStore, toStreamName(shipmentId), cache.getShipment(shipmentId));
+    const found = await readShipment(eventStore, toShipmentStreamName(shipmentId), cache.getShipment(shipmentId));
     if (found === undefined || !isResourceInScope(found.state, scope)) return undefined;
-    cache.putShipment(shipmentId, found);
+    cache.cacheShipment(shipmentId, found);
     return found;
   }
 
-  private async readStateAt({ shipment_id, as_of, ...scope }: GetShipmentAt): Promise<ShipmentState | undefined> {
+  private async readShipmentStateAtTime({
+    shipment_id,
+    as_of,
+    ...scope
+  }: GetShipmentAtTimeRequest): Promise<ShipmentState | undefined> {
     const shipmentId = parseShipmentId(shipment_id);
-    return shipmentId === undefined ? undefined : this.past.readStateAt(toStreamName(shipmentId), scope, as_of);
+    return shipmentId === undefined
+      ? undefined
+      : this.past.readShipmentStateAtTime(toShipmentStreamName(shipmentId), scope, as_of);
   }
 
-  private async readPageBackwards<T>(request: ReadHistory, itemOf: ToItem<T>): Promise<ReadPage<T> | undefined> {
+  private async readHistoryPageBackwards<T>(
+    request: ReadShipmentHistoryRequest,
+    itemOf: ToItem<T>,
+  ): Promise<ReadPage<T> | undefined> {
     const { eventStore } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
     if (shipmentId === undefined) return undefined;
-    const stream = toStreamName(shipmentId);
+    const stream = toShipmentStreamName(shipmentId);
     const [first] = await eventStore.read(stream, { from: 0, to: 0 });
     return isShipmentCreatedInScope(first, request)
       ? readStreamPageBackwards(eventStore, stream, request, itemOf)
@@ -198,11 +207,11 @@ interface PastShipment {
 const EMPTY_PAST_SHIPMENT: PastShipment = { state: undefined, events: 0, characters: 0, isOver: false };
 
 /** Reads shipments as they were recorded at a time. */
-class PastShipments {
+class PastShipmentStateReader {
   private readonly kept = new LRUCache<string, PastShipment & { readonly state: ShipmentState }>({
     max: CACHE_LIMITS.shipments,
     maxSize: CACHE_LIMITS.bytes,
-    sizeCalculation: estimateBytes,
+    sizeCalculation: estimateShipmentHeapBytes,
   });
 
   constructor(private readonly store: EventStore) {}
@@ -213,7 +222,7 @@ class PastShipments {
    * decrease slightly within a stream. Events after that first event never count, so that repeated reads give the same
    * result.
    */
-  async readStateAt(
+  async readShipmentStateAtTime(
     stream: string,
     { workspace_id, environment }: WorkspaceScope,
     at: Timestamp,
@@ -254,7 +263,10 @@ function isShipmentCreatedInScope(first: StoredEvent | undefined, scope: Workspa
 }
 
 /** Returns a page of a shipment's milestones at a past time. */
-function createMilestonePage({ timeline }: ShipmentState, query: ListMilestonesAt): ReadPage<Milestone> {
+function createPageOfPastMilestones(
+  { timeline }: ShipmentState,
+  query: ListMilestonesAtTimeRequest,
+): ReadPage<Milestone> {
   const { limit, after } = query;
   const listed = timeline
     .map(({ milestone }) => milestone)
@@ -279,7 +291,7 @@ function parseMilestoneSortKey([occurred_at, sequence, recorded_at, id]: readonl
   };
 }
 
-function matchesMilestoneQuery(milestone: Milestone, query: ListMilestonesAt): boolean {
+function matchesMilestoneQuery(milestone: Milestone, query: ListMilestonesAtTimeRequest): boolean {
   const { classifiers, container_number, include_superseded, include_retracted } = query;
   return (
     classifiers.includes(milestone.classifier) &&

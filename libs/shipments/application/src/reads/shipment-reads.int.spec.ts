@@ -3,31 +3,31 @@ import type { EventStore } from '@tracking/ports';
 import {
   type RecordMilestone,
   compareMilestones,
-  evolveRecord,
+  evolveShipmentRecord,
   fold,
-  toStreamName,
+  toShipmentStreamName,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import {
-  addDocument,
-  createCancellation,
-  createCorrection,
-  deleteDocument,
-  createMilestone,
+  createAddDocumentCommand,
+  createCancelShipmentCommand,
+  createCorrectMilestoneCommand,
+  createDeleteDocumentCommand,
+  createMilestoneCommand,
   createMilestones,
-  createException,
+  createOpenExceptionCommand,
   createPatchCommand,
-  receiveUpload,
-  createReopening,
-  requestUpload,
-  createResolution,
-  createRetraction,
+  createReceiveUploadCommand,
+  createReopenShipmentCommand,
+  createUploadRequestCommand,
+  createResolveExceptionCommand,
+  createRetractMilestoneCommand,
   SAMPLE_SCOPE,
   createUpsertCommand,
 } from '../../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../../test/engine.ts';
 import type { ShipmentsService } from '../shipments.ts';
-import type { ReadHistory, ReadPage } from './shipment-reads.ts';
+import type { ReadShipmentHistoryRequest, ReadPage } from './shipment-reads.ts';
 
 let engine: TestEngine;
 let shipments: ShipmentsService;
@@ -59,7 +59,7 @@ function countingReads(store: EventStore): { readonly store: EventStore; readonl
 }
 
 async function pagesOf<T>(
-  list: (request: ReadHistory) => Promise<ReadPage<T> | undefined>,
+  list: (request: ReadShipmentHistoryRequest) => Promise<ReadPage<T> | undefined>,
   shipment_id: string,
   limit: number,
 ): Promise<ReadPage<T>[]> {
@@ -79,32 +79,32 @@ async function eventful(): Promise<string> {
   const { answer } = await shipments.upsertShipment(createUpsertCommand(fields, { at: at(0) }));
   const { id } = answer.shipment;
   const estimate = { code: 'vessel_arrived', classifier: 'estimated', source: 'carrier' } as const;
-  const record = async (minute: number, what: Parameters<typeof createMilestone>[1]) =>
-    (await shipments.recordMilestone(createMilestone(id, what, { at: at(minute) }))).answer.milestone.id;
+  const record = async (minute: number, what: Parameters<typeof createMilestoneCommand>[1]) =>
+    (await shipments.recordMilestone(createMilestoneCommand(id, what, { at: at(minute) }))).answer.milestone.id;
   await record(1, { ...estimate, occurred_at: at(200) });
   const second = await record(2, { ...estimate, occurred_at: at(260), reason_code: 'weather' });
   const hold = await record(3, { code: 'customs_hold' });
-  await shipments.correctMilestone({ ...createCorrection(id, hold, { note: 'x' }), at: at(4) });
-  await shipments.retractMilestone({ ...createRetraction(id, second), at: at(5) });
-  await shipments.cancelShipment({ ...createCancellation(id), at: at(6) });
-  await shipments.reopenShipment({ ...createReopening(id), at: at(7) });
+  await shipments.correctMilestone({ ...createCorrectMilestoneCommand(id, hold, { note: 'x' }), at: at(4) });
+  await shipments.retractMilestone({ ...createRetractMilestoneCommand(id, second), at: at(5) });
+  await shipments.cancelShipment({ ...createCancelShipmentCommand(id), at: at(6) });
+  await shipments.reopenShipment({ ...createReopenShipmentCommand(id), at: at(7) });
   await shipments.patchShipment({ ...createPatchCommand(id, { eta: at(300) }), at: at(8) });
   return id;
 }
 
 async function recorded(id: string, occurred_at: string, when: string) {
-  const { answer } = await shipments.recordMilestone(createMilestone(id, { occurred_at }, { at: when }));
+  const { answer } = await shipments.recordMilestone(createMilestoneCommand(id, { occurred_at }, { at: when }));
   return { milestone_id: answer.milestone.id };
 }
 
 describe('the past', () => {
   it('equals the former answer at each revision', async () => {
     const id = await eventful();
-    const events = (await engine.store.read(toStreamName(id))).map(toShipmentEvent);
+    const events = (await engine.store.read(toShipmentStreamName(id))).map(toShipmentEvent);
     for (let minute = 0; minute <= 9; minute++) {
       const then = events.filter(({ metadata }) => metadata.recorded_at <= at(minute));
       const record = await shipments.getShipmentAt({ ...SAMPLE_SCOPE, shipment_id: id, as_of: at(minute) });
-      expect(JSON.stringify(record)).toBe(JSON.stringify(then.reduce(evolveRecord, undefined as never)));
+      expect(JSON.stringify(record)).toBe(JSON.stringify(then.reduce(evolveShipmentRecord, undefined as never)));
       const everything = { include_superseded: true, include_retracted: true, limit: 3 };
       const found: Milestone[] = [];
       for (let after: ReadPage<Milestone>['next'] | undefined; after !== null;) {
@@ -151,8 +151,8 @@ describe('the past', () => {
   it('contains no event after a later one, if clocks of replicas differ', async () => {
     const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }, { at: at(0) }));
     const { id } = answer.shipment;
-    await shipments.recordMilestone(createMilestone(id, { code: 'gated_in' }, { at: at(5) }));
-    await shipments.recordMilestone(createMilestone(id, { code: 'vessel_departed' }, { at: at(4) }));
+    await shipments.recordMilestone(createMilestoneCommand(id, { code: 'gated_in' }, { at: at(5) }));
+    await shipments.recordMilestone(createMilestoneCommand(id, { code: 'vessel_departed' }, { at: at(4) }));
     const versionAt = async (minute: number) =>
       (await shipments.getShipmentAt({ ...SAMPLE_SCOPE, shipment_id: id, as_of: at(minute) }))?.version;
     const last = (await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))?.record.version;
@@ -164,12 +164,14 @@ describe('a milestone', () => {
   it('is returned in any state, as new as its last write on any replica', async () => {
     const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
-    const recorded = (await shipments.recordMilestone(createMilestone(shipment_id))).answer;
+    const recorded = (await shipments.recordMilestone(createMilestoneCommand(shipment_id))).answer;
     const other = createShipmentsReplica(engine.store);
     const request = { ...SAMPLE_SCOPE, shipment_id, milestone_id: recorded.milestone.id };
     const found = { milestone: recorded.milestone, shipment_version: recorded.shipment_version };
     for (const each of [shipments, other]) expect(await each.getMilestone(request)).toEqual(found);
-    const retracted = await shipments.retractMilestone(createRetraction(shipment_id, recorded.milestone.id));
+    const retracted = await shipments.retractMilestone(
+      createRetractMilestoneCommand(shipment_id, recorded.milestone.id),
+    );
     for (const each of [shipments, other, createShipmentsReplica(engine.store)]) {
       expect((await each.getMilestone(request))?.milestone).toEqual(retracted.answer.milestone);
     }
@@ -181,7 +183,7 @@ describe('a milestone', () => {
       (await shipments.upsertShipment(one)).answer.shipment.id,
       (await shipments.upsertShipment(two)).answer.shipment.id,
     ];
-    const milestone_id = (await shipments.recordMilestone(createMilestone(shipment_id))).answer.milestone.id;
+    const milestone_id = (await shipments.recordMilestone(createMilestoneCommand(shipment_id))).answer.milestone.id;
     const request = { ...SAMPLE_SCOPE, shipment_id, milestone_id };
     for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }, { shipment_id: another }]) {
       expect(await shipments.getMilestone({ ...request, ...stranger })).toBeUndefined();
@@ -194,13 +196,13 @@ describe('an exception', () => {
   it('is found by its id alone, as new as its last write on any replica', async () => {
     const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
-    const opened = await shipments.openException(createException(id));
+    const opened = await shipments.openException(createOpenExceptionCommand(id));
     const exception_id = opened.answer.exception.id;
     const [other, restarted] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const found = { exception: opened.answer.exception, shipment_version: opened.answer.shipment_version };
     for (const each of [shipments, other])
       expect(await each.getException({ ...SAMPLE_SCOPE, exception_id })).toEqual(found);
-    const resolved = await shipments.resolveException(createResolution(id, exception_id));
+    const resolved = await shipments.resolveException(createResolveExceptionCommand(id, exception_id));
     for (const each of [shipments, other, restarted]) {
       expect((await each.getException({ ...SAMPLE_SCOPE, exception_id }))?.exception).toEqual(
         resolved.answer.exception,
@@ -210,7 +212,8 @@ describe('an exception', () => {
 
   it('is not found in another scope, or with a malformed id', async () => {
     const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
-    const exception_id = (await shipments.openException(createException(answer.shipment.id))).answer.exception.id;
+    const exception_id = (await shipments.openException(createOpenExceptionCommand(answer.shipment.id))).answer
+      .exception.id;
     for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }]) {
       expect(await shipments.getException({ ...SAMPLE_SCOPE, ...stranger, exception_id })).toBeUndefined();
     }
@@ -233,12 +236,12 @@ describe('the objects that documents need', () => {
 
   it('are those of complete documents, and of uploads until they expire', async () => {
     const id = (await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }))).answer.shipment.id;
-    await shipments.addDocument(addDocument(id, 'object-added'));
-    const deleted = (await shipments.addDocument(addDocument(id, 'object-deleted'))).answer.document.id;
-    await shipments.deleteDocument(deleteDocument(id, deleted));
-    const pending = (await shipments.requestUpload(requestUpload(id))).answer.document.id;
-    await shipments.requestUpload(requestUpload(id));
-    await shipments.receiveUpload(receiveUpload(id, pending, 'object-received'));
+    await shipments.addDocument(createAddDocumentCommand(id, 'object-added'));
+    const deleted = (await shipments.addDocument(createAddDocumentCommand(id, 'object-deleted'))).answer.document.id;
+    await shipments.deleteDocument(createDeleteDocumentCommand(id, deleted));
+    const pending = (await shipments.requestUpload(createUploadRequestCommand(id))).answer.document.id;
+    await shipments.requestUpload(createUploadRequestCommand(id));
+    await shipments.receiveUpload(createReceiveUploadCommand(id, pending, 'object-received'));
 
     const justBefore = '2026-03-02T11:59:59.999Z';
     for (const each of [now, justBefore]) {
@@ -266,8 +269,8 @@ describe('the history', () => {
 
   it('is the same with any page size', async () => {
     const id = await eventful();
-    const listHistory = (request: ReadHistory) => shipments.listHistory(request);
-    const listEtaHistory = (request: ReadHistory) => shipments.listEtaHistory(request);
+    const listHistory = (request: ReadShipmentHistoryRequest) => shipments.listHistory(request);
+    const listEtaHistory = (request: ReadShipmentHistoryRequest) => shipments.listEtaHistory(request);
     for (const list of [listHistory, listEtaHistory]) {
       const [whole] = await pagesOf<unknown>(list, id, 200);
       expect(whole?.next).toBeNull();
@@ -292,14 +295,14 @@ describe('the history', () => {
   it('reads a limited number of events per page, and continues with the next', async () => {
     const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', eta: at(0) }));
     const { id } = answer.shipment;
-    await shipments.recordMilestone(createMilestone(id, {}, { at: at(1) }));
+    await shipments.recordMilestone(createMilestoneCommand(id, {}, { at: at(1) }));
     const [created, ...events] = await engine.store.read(`shipment-${id.slice(4)}`);
     const recorded = events.find(({ type }) => type === 'milestone.recorded.v1');
     if (created === undefined || recorded === undefined) throw new Error('nothing was recorded');
     // A stream with many equal events.
     const last = 2_500;
-    const long: Pick<EventStore, 'read' | 'lastRevision'> = {
-      lastRevision: async () => last,
+    const long: Pick<EventStore, 'read' | 'readLastRevision'> = {
+      readLastRevision: async () => last,
       read: async (_stream, { from = 0, to = last } = {}) =>
         Array.from({ length: Math.min(to, last) - from + 1 }, (_, n) => ({
           ...(from + n === 0 ? created : recorded),

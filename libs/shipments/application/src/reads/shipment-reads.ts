@@ -10,7 +10,7 @@ import type {
 } from '@tracking/contracts';
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import type { ContainerMatch, MilestoneInput, StoredDocument } from '@tracking/shipments-domain';
+import type { ContainerMatchCandidate, MilestoneInput, DocumentWithObjectId } from '@tracking/shipments-domain';
 
 /** A shipment, and the position of its last event. */
 export interface FoundShipment {
@@ -22,12 +22,12 @@ export interface GetShipment extends WorkspaceScope {
   readonly shipment_id: string;
 }
 
-export interface GetMilestone extends GetShipment {
+export interface GetMilestoneRequest extends GetShipment {
   readonly milestone_id: string;
 }
 
 /** Request whether a milestone of a container belongs to one of the shipments with the container. */
-export interface MatchMilestone extends GetShipment {
+export interface MatchMilestoneRequest extends GetShipment {
   readonly milestone: MilestoneInput;
 }
 
@@ -52,26 +52,26 @@ export interface GetDocument extends WorkspaceScope {
 }
 
 /** A document, with the object that contains its bytes and the version of its shipment. */
-export interface FoundDocument extends StoredDocument {
+export interface FoundDocument extends DocumentWithObjectId {
   /** Id of the last received object while the document is pending. */
   readonly received_object_id: string | null;
   readonly shipment_version: number;
 }
 
 /** Request for the objects of a shipment in any scope. A job sends it to find objects that no document needs. */
-export interface DocumentObjects {
+export interface GetDocumentObjects {
   readonly shipment_id: string;
   /** Current time. An upload that has expired by this time needs no object, even if its expiry is not stored yet. */
   readonly now: Timestamp;
 }
 
 /** Request for the state of a shipment at a past time. */
-export interface GetShipmentAt extends GetShipment {
+export interface GetShipmentAtTimeRequest extends GetShipment {
   /** The requested time, in UTC with milliseconds. */
   readonly as_of: Timestamp;
 }
 
-export interface ListMilestonesAt extends GetShipmentAt {
+export interface ListMilestonesAtTimeRequest extends GetShipmentAtTimeRequest {
   /** Classifiers to list, at least one. */
   readonly classifiers: readonly Classifier[];
   readonly container_number?: string | undefined;
@@ -83,7 +83,7 @@ export interface ListMilestonesAt extends GetShipmentAt {
   readonly after?: PageEnd | undefined;
 }
 
-export interface ReadHistory extends GetShipment {
+export interface ReadShipmentHistoryRequest extends GetShipment {
   /** Maximum number of items, at least 1. */
   readonly limit: number;
   /** `next` of the previous page. */
@@ -107,22 +107,22 @@ export type UnnamedHistoryEntry = Omit<HistoryEntry, 'actor'> & { readonly actor
 
 /**
  * Reads of a shipment's stream. Methods return undefined if the shipment does not exist or belongs to another scope.
- * Results include every command that was answered before the call. All methods throw `Unavailable`.
+ * Results include every command that was answered before the call. All methods throw `UnavailableError`.
  */
 export interface ShipmentReads {
   getShipment(request: GetShipment): Promise<FoundShipment | undefined>;
   /** Returns the shipment at a time; undefined before its creation. */
-  getShipmentAt(request: GetShipmentAt): Promise<ShipmentRecord | undefined>;
+  getShipmentAt(request: GetShipmentAtTimeRequest): Promise<ShipmentRecord | undefined>;
   /** Returns a milestone, even if superseded or retracted; undefined if the shipment has none with this id. */
-  getMilestone(request: GetMilestone): Promise<FoundMilestone | undefined>;
+  getMilestone(request: GetMilestoneRequest): Promise<FoundMilestone | undefined>;
   /** Returns the facts that decide whether a milestone of a container of the shipment belongs to the shipment. */
-  matchMilestone(request: MatchMilestone): Promise<ContainerMatch | undefined>;
+  matchMilestone(request: MatchMilestoneRequest): Promise<ContainerMatchCandidate | undefined>;
   /** Returns the milestones at a time, in the order of the timeline. */
-  listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined>;
+  listMilestonesAt(request: ListMilestonesAtTimeRequest): Promise<ReadPage<Milestone> | undefined>;
   /** Returns the history of the shipment, newest first. */
-  listHistory(request: ReadHistory): Promise<ReadPage<UnnamedHistoryEntry> | undefined>;
+  listHistory(request: ReadShipmentHistoryRequest): Promise<ReadPage<UnnamedHistoryEntry> | undefined>;
   /** Returns every change of the shipment's `eta`, newest first. */
-  listEtaHistory(request: ReadHistory): Promise<ReadPage<EtaChange> | undefined>;
+  listEtaHistory(request: ReadShipmentHistoryRequest): Promise<ReadPage<EtaChange> | undefined>;
   /** Explains the shipment's status, times and exceptions. */
   explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined>;
   /** Returns an exception of a shipment; undefined if no shipment of the scope has it. */
@@ -133,5 +133,5 @@ export interface ShipmentReads {
    * Returns ids of the objects that a shipment's documents need, or may need once uploads complete. Empty if the
    * shipment does not exist.
    */
-  documentObjects(request: DocumentObjects): Promise<readonly string[]>;
+  documentObjects(request: GetDocumentObjects): Promise<readonly string[]>;
 }

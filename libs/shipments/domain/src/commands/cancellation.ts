@@ -1,19 +1,19 @@
 import { DomainError, type ShipmentRecord, type Timestamp, type Warning } from '@tracking/contracts';
 import { isCancelledByMilestone } from '../derive.ts';
-import type { ShipmentCancelled, ShipmentReopened } from '../events/shipment-events.ts';
+import type { ShipmentCancelledEvent, ShipmentReopenedEvent } from '../events/shipment-events.ts';
 import { STATUS_RANKS } from '../milestone-summary.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
 import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 
 /** Cancels a shipment, regardless of its milestones. A delivered shipment cannot be cancelled. */
-export interface CancelShipment extends CommandContext {
+export interface CancelShipmentCommand extends CommandContext {
   readonly type: 'CancelShipment';
   readonly shipment_id: string;
 }
 
 /** Also cancels a shipment that a milestone has cancelled, so that it stays cancelled if the milestone is retracted. */
-export const cancelShipmentHandler: CancellationHandler<CancelShipment> = {
+export const cancelShipmentHandler: CancellationHandler<CancelShipmentCommand> = {
   decideOnExistingShipment({ at }, state, context) {
     const { status, version } = state.record;
     if (status !== 'cancelled' && STATUS_RANKS[status] >= STATUS_RANKS.delivered) {
@@ -27,8 +27,8 @@ export const cancelShipmentHandler: CancellationHandler<CancelShipment> = {
       context,
     );
   },
-  rebuildResult: () => ({ outcome: 'cancelled' }),
-  answer: buildCancellationAnswer,
+  rebuildResultFromEvents: () => ({ outcome: 'cancelled' }),
+  buildAnswer: buildCancellationAnswer,
 };
 
 /** Revokes the client's cancellation. The shipment gets the status of its milestones again. */
@@ -46,8 +46,8 @@ export const reopenShipmentHandler: CancellationHandler<ReopenShipment> = {
     if (state.cancelled === null) return createDecisionWithoutEvents();
     return decideCancellation(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
   },
-  rebuildResult: () => ({ outcome: 'reopened' }),
-  answer: buildCancellationAnswer,
+  rebuildResultFromEvents: () => ({ outcome: 'reopened' }),
+  buildAnswer: buildCancellationAnswer,
 };
 
 interface CancellationResult {
@@ -76,7 +76,7 @@ function buildCancellationAnswer({ outcome }: CancellationResult, { record }: Sh
 function decideCancellation(
   at: Timestamp,
   after: ShipmentState,
-  event: ShipmentCancelled | ShipmentReopened,
+  event: ShipmentCancelledEvent | ShipmentReopenedEvent,
   context: DecideContext,
 ): CancellationDecision {
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';

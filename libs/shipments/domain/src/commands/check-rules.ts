@@ -7,16 +7,16 @@ import type { CommandContext, CommandHandler } from './command.ts';
  * Updates a shipment's exceptions to the present time and the workspace's settings, and its derived fields to the rules
  * of this release. If nothing changes, the command stores nothing, so it may be repeated at any time.
  */
-export interface CheckRules extends CommandContext {
+export interface CheckRulesCommand extends CommandContext {
   readonly type: 'CheckRules';
   readonly shipment_id: string;
 }
 
-interface CheckResult {
+interface RuleCheckResult {
   /** `unchanged`: nothing was stored. */
   readonly outcome: 'checked' | 'unchanged';
 }
-export interface CheckRulesAnswer extends CheckResult {
+export interface CheckRulesAnswer extends RuleCheckResult {
   readonly shipment_id: string;
   /** Version of the shipment directly after the command. */
   readonly version: number;
@@ -24,7 +24,7 @@ export interface CheckRulesAnswer extends CheckResult {
   readonly next_check_at: Timestamp | null;
 }
 
-export const checkRulesHandler: CommandHandler<CheckRules, CheckResult, CheckRulesAnswer> = {
+export const checkRulesHandler: CommandHandler<CheckRulesCommand, RuleCheckResult, CheckRulesAnswer> = {
   decideOnExistingShipment({ at }, state, context) {
     const { events, nextCheckAt } = addEventsOfDerivedChanges(at, state, [], context);
     // An event is stored even without other changes, because otherwise the clock would check again at the previously
@@ -33,8 +33,8 @@ export const checkRulesHandler: CommandHandler<CheckRules, CheckResult, CheckRul
     const checked: readonly ShipmentEventBody[] = isOnlyLater ? [{ type: 'shipment.checked.v1', data: {} }] : events;
     return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };
   },
-  rebuildResult: () => ({ outcome: 'checked' }),
-  answer: ({ outcome }, { record, nextCheckAt }) => ({
+  rebuildResultFromEvents: () => ({ outcome: 'checked' }),
+  buildAnswer: ({ outcome }, { record, nextCheckAt }) => ({
     outcome,
     shipment_id: record.id,
     version: record.version,

@@ -6,7 +6,7 @@ import {
   type ErrorCode,
   type ExpectedVersions,
   type FieldError,
-  type Places,
+  type PlaceLookup,
   type RuleSettings,
   type ShipmentRecord,
   type Timestamp,
@@ -37,7 +37,7 @@ export interface CommandContext {
 
 /** Inputs of a decision in addition to the command and the state. */
 export interface DecideContext {
-  readonly places: Places;
+  readonly places: PlaceLookup;
   /** Settings of the shipment's workspace. */
   readonly settings: RuleSettings;
   /**
@@ -62,8 +62,8 @@ export type Decision<Result extends CommandResult = CommandResult> = Result & {
 };
 
 /**
- * Handles commands of one type. Pure: equal arguments give equal results. `create` and `decide` refuse a command with a
- * DomainError, whose `details` name every invalid field.
+ * Handles commands of one type. Pure: equal arguments give equal results. `create` and `decideOnExistingShipment`
+ * refuse a command with a DomainError, whose `details` name every invalid field.
  */
 export interface CommandHandler<Command extends CommandContext, Result extends CommandResult, Answer extends object> {
   /** Creates the shipment if it does not exist. Absent for commands that require an existing shipment. */
@@ -74,9 +74,9 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
    * Rebuilds the result from the events that the command stored. Undefined if a command of another type stored the
    * events.
    */
-  rebuildResult(events: readonly ShipmentEvent[], command: Command): Result | undefined;
+  rebuildResultFromEvents(events: readonly ShipmentEvent[], command: Command): Result | undefined;
   /** Builds the answer without warnings, from the shipment directly after the command. */
-  answer(result: Result, after: ShipmentState): Answer;
+  buildAnswer(result: Result, after: ShipmentState): Answer;
 }
 
 /**
@@ -87,8 +87,8 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
 export function throwIfInvalidFields(errors: readonly FieldError[]): void {
   const [first] = errors;
   if (first === undefined) return;
-  const isCommon = isErrorCode(first.code) && errors.every(({ code }) => code === first.code);
-  const code: ErrorCode = isCommon && isErrorCode(first.code) ? first.code : 'validation_failed';
+  const isCommon = isKnownErrorCode(first.code) && errors.every(({ code }) => code === first.code);
+  const code: ErrorCode = isCommon && isKnownErrorCode(first.code) ? first.code : 'validation_failed';
   throw new DomainError(code, errors.length === 1 ? first.message : `${errors.length} fields are not valid.`, errors);
 }
 
@@ -109,6 +109,6 @@ export function warnOfCancelledShipment(before: ShipmentRecord, after: ShipmentR
   return [{ code: 'shipment_cancelled', param: null, message: 'The shipment is cancelled.' }];
 }
 
-function isErrorCode(code: string): code is ErrorCode {
+function isKnownErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);
 }

@@ -2,11 +2,11 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  type Scenario,
+  type ShipmentScenario,
   findDataOfDecisionEvent,
   createTimeInJanuary2026,
   captureRefusal,
-  listEventTypes,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent } from '../index.ts';
@@ -14,7 +14,8 @@ import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent } from 
 const announced = ({ events }: Decision) =>
   events.map((event) => findPublicEventOfStoredEvent({ ...event, revision: 0 } as ShipmentEvent)?.type);
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
-const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.getMilestone(id).superseded_at !== null;
+const isSuperseded = (scenario: ShipmentScenario, { id }: { id: string }) =>
+  scenario.getMilestone(id).superseded_at !== null;
 
 describe('a correction by hand', () => {
   it('sets named fields, clears fields with null, and keeps all others', () => {
@@ -290,7 +291,7 @@ describe('a feed after a correction by a person', () => {
     const { scenario, milestone } = disputed();
     const agreed = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival);
     expect(agreed).toMatchObject({ outcome: 'existing', warnings: [], milestone });
-    expect(listEventTypes(agreed)).toEqual(['milestone.corrected.v1']);
+    expect(listEventTypesOfDecision(agreed)).toEqual(['milestone.corrected.v1']);
     expect(announced(agreed)).toEqual([undefined]);
     expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival)).toMatchObject({
       events: [],

@@ -1,11 +1,11 @@
-import { DomainError, chooseLatestTime, type Milestone, type Places, type Timestamp } from '@tracking/contracts';
+import { DomainError, chooseLatestTime, type Milestone, type PlaceLookup, type Timestamp } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
 import {
   type MilestoneContent,
-  pickSenderFields,
-  isSameContent,
-  restoreLastSentContent,
-  findOverriddenValues,
+  pickFieldsSetBySender,
+  isSameMilestoneContent,
+  restoreLastSentMilestone,
+  findOverriddenFeedValues,
 } from '../last-sent.ts';
 import { toLocalDate, isDateWithoutTime } from '../local-time.ts';
 import { isSameEventAndTime } from '../reports.ts';
@@ -21,12 +21,12 @@ import {
 } from './command.ts';
 import { decideMilestone } from './milestone-decision.ts';
 import {
-  answerMilestone,
+  createMilestoneAnswer,
   setMilestoneContent,
   type MilestoneAnswer,
   listPorts,
-  checkContainer,
-  warnOfUnusualMode,
+  checkContainerExists,
+  warnOfCodeUnusualForMode,
 } from './record-milestone.ts';
 
 /** Fields of a milestone that a client can correct: all fields that it posts, except the source. */
@@ -53,13 +53,13 @@ export const correctMilestoneHandler: CommandHandler<
   Omit<CorrectMilestoneAnswer, 'warnings'>
 > = {
   decideOnExistingShipment: decideCorrection,
-  rebuildResult(events) {
+  rebuildResultFromEvents(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.corrected.v1') return { outcome: 'corrected', milestoneId: data.milestone.id };
     }
     return undefined;
   },
-  answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
+  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
 };
 
 function decideCorrection(
@@ -74,16 +74,16 @@ function decideCorrection(
     const message = 'The milestone was retracted. To restore it, post it again.';
     throw new DomainError('milestone_retracted', message);
   }
-  const { content, stated_at } = applyPatch(command, entry, state, context.places);
+  const { content, stated_at } = applyMilestonePatch(command, entry, state, context.places);
   requireUniqueExternalId(content, entry, state);
-  const unusual = patch.code === undefined ? [] : warnOfUnusualMode(content.code, state.record);
+  const unusual = patch.code === undefined ? [] : warnOfCodeUnusualForMode(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   const reported_at = stated_at ?? computeReportTime(command, content, entry);
-  if (isSameContent(previous, content) && reported_at === previous.reported_at) {
+  if (isSameMilestoneContent(previous, content) && reported_at === previous.reported_at) {
     const warnings = [...unusual, ...warnOfCancelledShipment(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
-  const overridden = findOverriddenValues(content, restoreLastSentContent(entry));
+  const overridden = findOverriddenFeedValues(content, restoreLastSentMilestone(entry));
   const milestone = setMilestoneContent(previous, content, reported_at);
   const outcome = { previous, milestone, overridden, formerReport: null };
   const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
@@ -95,18 +95,18 @@ function decideCorrection(
  * change them today. `stated_at` is the `reported_at` of the patch in UTC; null if the patch has none or resets it.
  * @throws DomainError
  */
-function applyPatch(
+function applyMilestonePatch(
   { patch, at }: CorrectMilestone,
   { milestone: previous }: TimelineEntry,
   { record }: ShipmentState,
-  places: Places,
+  places: PlaceLookup,
 ): { readonly content: MilestoneContent; readonly stated_at: Timestamp | null } {
   const isMoved = patch.location !== undefined && patch.timezone === undefined;
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
   // Drops the time zone of the former place. A time zone that a client sent stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
   const merged = {
-    ...pickSenderFields(previous),
+    ...pickFieldsSetBySender(previous),
     reported_at: null,
     ...getDateOfDayMilestone(previous),
     ...patch,
@@ -114,7 +114,10 @@ function applyPatch(
   };
   const { milestone, errors } = checkMilestone(merged, places, at, listPorts(record));
   const { reported_at: stated_at, ...checked } = milestone;
-  throwIfInvalidFields([...errors, ...(patch.container_number === undefined ? [] : checkContainer(milestone, record))]);
+  throwIfInvalidFields([
+    ...errors,
+    ...(patch.container_number === undefined ? [] : checkContainerExists(milestone, record)),
+  ]);
   const content = {
     ...checked,
     ...(patch.location === undefined && { location: previous.location }),
@@ -151,8 +154,8 @@ function computeReportTime(
   if (patch.reported_at !== undefined) return at;
   const { milestone: previous } = entry;
   if (isSameEventAndTime(previous, content)) return previous.reported_at;
-  const sent = restoreLastSentContent(entry);
-  return isSameContent(sent, content) ? sent.reported_at : chooseLatestTime(at, previous.reported_at);
+  const sent = restoreLastSentMilestone(entry);
+  return isSameMilestoneContent(sent, content) ? sent.reported_at : chooseLatestTime(at, previous.reported_at);
 }
 
 /** Checks that no other milestone of the container has the `external_id`. Retracted milestones do not count. */
@@ -204,11 +207,11 @@ export const retractMilestoneHandler: CommandHandler<
     const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
     return { ...common, outcome: 'retracted', ...decided };
   },
-  rebuildResult(events) {
+  rebuildResultFromEvents(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.retracted.v1') return { outcome: 'retracted', milestoneId: data.milestone.id };
     }
     return undefined;
   },
-  answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
+  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
 };

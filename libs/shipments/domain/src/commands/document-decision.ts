@@ -18,8 +18,8 @@ import {
   warnOfCancelledShipment,
 } from './command.ts';
 import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
-import { type DocumentUploaded, documentUploaded } from '../events/document-events.ts';
-import type { ReceivedObject, StoredDocument } from '../events/event-data.ts';
+import { type DocumentUploadedEvent, documentUploadedDescriptor } from '../events/document-events.ts';
+import type { ReceivedDocumentFile, DocumentWithObjectId } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
 import { computeUploadExpiryTime, createDocumentReplacementFinder } from '../documents.ts';
@@ -34,7 +34,7 @@ export interface DocumentInput {
 }
 
 /** Size and checksum of the bytes that a client announces to upload. */
-export interface AnnouncedBytes {
+export interface AnnouncedFileProperties {
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
   /** SHA-256 of the bytes, in lower-case hex. */
@@ -61,7 +61,7 @@ export interface DocumentAnswer {
   readonly warnings: readonly Warning[];
 }
 
-export function answerDocument(
+export function createAnswerWithDocument(
   { outcome, documentId }: DocumentResult,
   after: ShipmentState,
 ): Omit<DocumentAnswer, 'warnings'> {
@@ -72,7 +72,7 @@ export function answerDocument(
 /** Creates a pending document. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
 export function createDocument(
   { shipment_id, at, actor }: CommandContext & { readonly shipment_id: string },
-  { type, file_name, replaces_document_id, ...expected }: DocumentInput & AnnouncedBytes,
+  { type, file_name, replaces_document_id, ...expected }: DocumentInput & AnnouncedFileProperties,
   state: ShipmentState,
   { newId }: DecideContext,
 ): DocumentRecord {
@@ -121,10 +121,10 @@ function checkReplacedDocument(id: string | null, { documents }: ShipmentState):
  */
 export function createUploadedEvent(
   pending: DocumentRecord,
-  { id, size_bytes, sha256, content_type }: ReceivedObject,
+  { id, size_bytes, sha256, content_type }: ReceivedDocumentFile,
   at: string,
   { documents, record }: ShipmentState,
-): DocumentUploaded {
+): DocumentUploadedEvent {
   const bytes = { size_bytes, checksum_sha256: sha256, content_type };
   const document = { ...pending, ...bytes, status: 'uploaded', uploaded_at: at } as const;
   const former = documents.find((each) => each.document.id === pending.replaces_document_id);
@@ -132,11 +132,14 @@ export function createUploadedEvent(
     former !== undefined &&
     isDocumentPresent(former.document) &&
     createDocumentReplacementFinder(documents)(former.document) === undefined;
-  const replaced: StoredDocument | null = canBeReplaced
+  const replaced: DocumentWithObjectId | null = canBeReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;
   const documents_count = record.documents_count + 1;
-  return { type: documentUploaded.type, data: { stored: { document, object_id: id }, replaced, documents_count } };
+  return {
+    type: documentUploadedDescriptor.type,
+    data: { stored: { document, object_id: id }, replaced, documents_count },
+  };
 }
 
 /** Returns the decision on a command about a document. The command has at most one event. */

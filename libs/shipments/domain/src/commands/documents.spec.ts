@@ -1,18 +1,18 @@
 import { DOCUMENT_LIMITS, type DocumentRecord } from '@tracking/contracts';
-import type { Scenario } from '../../test/scenario.ts';
+import type { ShipmentScenario } from '../../test/scenario.ts';
 import {
   SHIPMENT_ID,
   createDecideContext,
   findDataOfDecisionEvent,
   createDocumentInput,
-  createReceivedObject,
+  createSampleReceivedObject,
   captureRefusal,
-  listEventTypes,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { createScenarioWithRule as beginWith } from '../../test/time-driven.ts';
-import { findPublicEventOfStoredEvent, toShipmentResource, findHistoryNote } from '../announcements.ts';
-import type { ReceivedObject } from '../events/event-data.ts';
+import { findPublicEventOfStoredEvent, toShipmentResource, findHistoryNoteOfEvent } from '../announcements.ts';
+import type { ReceivedDocumentFile } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
 import { type ShipmentCommand, decide, getCommandHandler } from './shipment-commands.ts';
 
@@ -26,9 +26,9 @@ const inMs = (ms: number) => new Date(Date.parse(CREATED) + ms).toISOString();
 const begin = () => beginWith('document_rejected', {}, CREATED);
 
 type Act = (
-  scenario: Scenario,
+  scenario: ShipmentScenario,
   document: DocumentRecord,
-) => { readonly outcome: string } & ReturnType<Scenario['addDocument']>;
+) => { readonly outcome: string } & ReturnType<ShipmentScenario['addDocument']>;
 const ACTS = {
   receive: (scenario, document) => scenario.receiveUpload(document, { id: 'object-9' }),
   complete: (scenario, document) => scenario.completeUpload(document),
@@ -38,7 +38,7 @@ const ACTS = {
 } satisfies Readonly<Record<string, Act>>;
 
 /** Returns a document with this status. */
-const AS: Readonly<Record<string, (scenario: Scenario) => DocumentRecord>> = {
+const AS: Readonly<Record<string, (scenario: ShipmentScenario) => DocumentRecord>> = {
   pending: (scenario) => scenario.requestUpload().document,
   received: (scenario) => scenario.receiveUpload(scenario.requestUpload().document).document,
   uploaded: (scenario) => scenario.addDocument().document,
@@ -57,7 +57,11 @@ describe('a document', () => {
     const scenario = begin();
     const object = { id: 'object-7', size_bytes: 7, sha256: 'cd'.repeat(32), content_type: 'image/png' } as const;
     const added = scenario.addDocument({ type: 'photo', file_name: 'Foto – 写真.png' }, object);
-    expect([added.outcome, listEventTypes(added), added.warnings]).toEqual(['added', ['document.uploaded.v1'], []]);
+    expect([added.outcome, listEventTypesOfDecision(added), added.warnings]).toEqual([
+      'added',
+      ['document.uploaded.v1'],
+      [],
+    ]);
     const document: DocumentRecord = {
       id: added.documentId,
       shipment_id: SHIPMENT_ID,
@@ -90,7 +94,7 @@ describe('a document', () => {
     const scenario = begin();
     const told = { content_type: 'text/csv', size_bytes: 12, checksum_sha256: 'ef'.repeat(32) } as const;
     const requested = scenario.requestUpload(told);
-    expect([requested.outcome, listEventTypes(requested)]).toEqual(['requested', ['document.requested.v1']]);
+    expect([requested.outcome, listEventTypesOfDecision(requested)]).toEqual(['requested', ['document.requested.v1']]);
     expect(requested.document).toMatchObject({ ...told, status: 'pending_upload', uploaded_at: null, uploaded_by: ME });
     expect([requested.object_id, scenario.record.documents_count]).toEqual([null, 0]);
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
@@ -100,7 +104,7 @@ describe('a document', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     const received = scenario.receiveUpload(document, { id: 'first', size_bytes: 3 });
-    expect([received.outcome, listEventTypes(received), received.object_id]).toEqual([
+    expect([received.outcome, listEventTypesOfDecision(received), received.object_id]).toEqual([
       'received',
       ['document.received.v1'],
       null,
@@ -108,7 +112,7 @@ describe('a document', () => {
     scenario.receiveUpload(document, { id: 'second', content_type: 'image/tiff' });
     expect(scenario.record.documents_count).toBe(0);
     const completed = scenario.setTimeOfNextCommand(inMs(60_000)).completeUpload(document);
-    expect([completed.outcome, listEventTypes(completed), completed.object_id]).toEqual([
+    expect([completed.outcome, listEventTypesOfDecision(completed), completed.object_id]).toEqual([
       'completed',
       ['document.uploaded.v1'],
       'second',
@@ -118,7 +122,7 @@ describe('a document', () => {
     expect([scenario.record.documents_count, scenario.state?.nextCheckAt]).toEqual([1, null]);
   });
 
-  it.each<[string, Partial<ReceivedObject>, string | null, string, string]>([
+  it.each<[string, Partial<ReceivedDocumentFile>, string | null, string, string]>([
     ['come again', {}, 'object-1', 'unchanged', 'object-1'],
     ['come again, and were lost', {}, null, 'received', 'object-2'],
     ['come again, after others that nobody looked for', {}, 'object-0', 'received', 'object-2'],
@@ -145,7 +149,7 @@ describe('a document', () => {
         ? scenario.approveDocument(document)
         : scenario.rejectDocument(document, 'Wrong consignee.');
     expect(reviewed.outcome).toBe(status);
-    expect(listEventTypes(reviewed)[0]).toBe(`document.${status}.v1`);
+    expect(listEventTypesOfDecision(reviewed)[0]).toBe(`document.${status}.v1`);
     const after = { ...document, status, reviewed_by: ME, reviewed_at: inMs(5), rejection_reason };
     expect(reviewed.document).toEqual(after);
     expect(reviewed.events[0]?.data).toEqual({
@@ -167,7 +171,7 @@ describe('a document', () => {
     const document = AS[as]!(scenario);
     const { documents_count } = scenario.record;
     const deleted = scenario.deleteDocument(document);
-    expect([deleted.outcome, listEventTypes(deleted)[0], deleted.object_id]).toEqual([
+    expect([deleted.outcome, listEventTypesOfDecision(deleted)[0], deleted.object_id]).toEqual([
       'deleted',
       'document.deleted.v1',
       bytes,
@@ -356,8 +360,8 @@ describe('a document that replaces another', () => {
 
   it('does not replace one that was replaced or deleted in the meantime, and is still completed', () => {
     for (const meanwhile of [
-      (scenario: Scenario, { id }: DocumentRecord) => scenario.addDocument({ replaces_document_id: id }),
-      (scenario: Scenario, document: DocumentRecord) => scenario.deleteDocument(document),
+      (scenario: ShipmentScenario, { id }: DocumentRecord) => scenario.addDocument({ replaces_document_id: id }),
+      (scenario: ShipmentScenario, document: DocumentRecord) => scenario.deleteDocument(document),
     ]) {
       const scenario = begin();
       const former = scenario.addDocument().document;
@@ -438,28 +442,28 @@ describe('a document that is pending', () => {
   it('expires after exactly 24 hours, by the clock, once', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(listEventTypes(scenario.setTimeOfNextCommand(inMs(pendingMs - 1)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(inMs(pendingMs - 1)).checkRules())).toEqual([]);
     const checked = scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
-    expect(listEventTypes(checked)).toEqual(['document.expired.v1']);
+    expect(listEventTypesOfDecision(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
     expect(findDataOfDecisionEvent(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
   });
 
   it('expires with any other write, also on a cancelled shipment', () => {
     const scenario = begin();
     scenario.requestUpload();
     expect(
-      listEventTypes(scenario.setTimeOfNextCommand(inMs(pendingMs)).upsertShipment({ house_bill: 'HB-1' })),
+      listEventTypesOfDecision(scenario.setTimeOfNextCommand(inMs(pendingMs)).upsertShipment({ house_bill: 'HB-1' })),
     ).toContain('document.expired.v1');
     const cancelled = begin();
     cancelled.requestUpload();
     cancelled.cancelShipment();
     expect(cancelled.state?.nextCheckAt).toBe(inMs(pendingMs));
-    expect(listEventTypes(cancelled.setTimeOfNextCommand(inMs(pendingMs)).checkRules())).toEqual([
+    expect(listEventTypesOfDecision(cancelled.setTimeOfNextCommand(inMs(pendingMs)).checkRules())).toEqual([
       'document.expired.v1',
     ]);
   });
@@ -513,7 +517,7 @@ describe('announcements and history of documents', () => {
       const data = announcement?.data(toShipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);
       if (!event.type.startsWith('document.')) return [];
       const { document } = (data ?? {}) as { document?: { status: string; download_url: string } };
-      const history = findHistoryNote(event);
+      const history = findHistoryNoteOfEvent(event);
       const { from, to } = (history?.changes.document ?? {}) as Record<
         'from' | 'to',
         DocumentRecord | null | undefined
@@ -559,7 +563,7 @@ describe('announcements and history of documents', () => {
       ['document.requested.v1', none, none, none, 'document.requested', none, 'pending_upload'],
       ['document.expired.v1', none, none, none, 'document.expired', 'pending_upload', 'expired'],
     ]);
-    expect(JSON.stringify(scenario.events.map((event) => findHistoryNote(event)))).not.toContain('object-1');
+    expect(JSON.stringify(scenario.events.map((event) => findHistoryNoteOfEvent(event)))).not.toContain('object-1');
   });
 
   it('contain no other change of the shipment', () => {
@@ -572,25 +576,33 @@ describe('announcements and history of documents', () => {
 });
 
 describe('a repeated command about a document', () => {
-  const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
-  const { content_type, size_bytes, sha256: checksum_sha256 } = createReceivedObject();
+  const about = (scenario: ShipmentScenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
+  const { content_type, size_bytes, sha256: checksum_sha256 } = createSampleReceivedObject();
   const expected = { content_type, size_bytes, checksum_sha256 };
 
-  function commandsOn(scenario: Scenario): readonly (() => readonly [ShipmentCommand, string])[] {
+  function commandsOn(scenario: ShipmentScenario): readonly (() => readonly [ShipmentCommand, string])[] {
     const naming = (n: number) => ({
       ...about(scenario),
       document_id: scenario.state?.documents[n]?.document.id ?? '',
     });
     return [
       () => [
-        { ...about(scenario), type: 'AddDocument', document: createDocumentInput(), object: createReceivedObject() },
+        {
+          ...about(scenario),
+          type: 'AddDocument',
+          document: createDocumentInput(),
+          object: createSampleReceivedObject(),
+        },
         'added',
       ],
       () => [
         { ...about(scenario), type: 'RequestUpload', document: { ...createDocumentInput(), ...expected } },
         'requested',
       ],
-      () => [{ ...naming(1), type: 'ReceiveUpload', object: createReceivedObject(), kept_object_id: null }, 'received'],
+      () => [
+        { ...naming(1), type: 'ReceiveUpload', object: createSampleReceivedObject(), kept_object_id: null },
+        'received',
+      ],
       () => [{ ...naming(1), type: 'CompleteUpload', lost_object_id: null }, 'completed'],
       () => [{ ...naming(1), type: 'ApproveDocument' }, 'approved'],
       () => [{ ...naming(0), type: 'RejectDocument', reason: 'No.' }, 'rejected'],
@@ -605,9 +617,9 @@ describe('a repeated command about a document', () => {
       const decided = () => decide(command, scenario.state, createDecideContext(command.id));
       expect(decided()).toEqual(decided());
       const { length } = scenario.events;
-      const { documentId, outcome: came } = scenario.runCommand(command) as ReturnType<Scenario['addDocument']>;
+      const { documentId, outcome: came } = scenario.runCommand(command) as ReturnType<ShipmentScenario['addDocument']>;
       expect(came).toBe(outcome);
-      const { rebuildResult, answer } = getCommandHandler(command.type);
+      const { rebuildResultFromEvents: rebuildResult, buildAnswer: answer } = getCommandHandler(command.type);
       const result = rebuildResult(scenario.events.slice(length), command);
       expect(result).toEqual({ outcome, documentId });
       const found = scenario.state?.documents.find(({ document }) => document.id === documentId);

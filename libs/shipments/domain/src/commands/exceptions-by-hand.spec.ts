@@ -10,14 +10,14 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   SHIPMENT_ID,
-  Scenario,
+  ShipmentScenario,
   createDecideContext,
   findDataOfDecisionEvent,
   createTimeInJanuary2026,
-  createExceptionInput,
+  createExceptionInputForTest,
   SAMPLE_DECISION_INPUTS,
   captureRefusal,
-  listEventTypes,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { explainShipment } from '../explanation.ts';
@@ -37,7 +37,7 @@ const SILENT: RuleSettings = {
 };
 
 /** A shipment held by customs whose rule was disabled. */
-function heldUnseen(): Scenario {
+function heldUnseen(): ShipmentScenario {
   const scenario = createOceanShipmentScenario();
   scenario.settings = SILENT;
   scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
@@ -59,7 +59,7 @@ describe('opening by hand', () => {
       reason_code: 'shore_other',
       assignee: 'Kim',
     });
-    expect([opened.outcome, listEventTypes(opened)]).toEqual(['opened', ['exception.opened.v1']]);
+    expect([opened.outcome, listEventTypesOfDecision(opened)]).toEqual(['opened', ['exception.opened.v1']]);
     const exception = {
       id: opened.exceptionId,
       shipment_id: SHIPMENT_ID,
@@ -121,7 +121,7 @@ describe('opening by hand', () => {
   it('lets the rule open the exception if the rule is due', () => {
     const scenario = heldUnseen();
     const opened = scenario.openException('customs_hold', { title: 'Mine' });
-    expect([opened.outcome, listEventTypes(opened)]).toEqual(['existing', ['exception.opened.v1']]);
+    expect([opened.outcome, listEventTypesOfDecision(opened)]).toEqual(['existing', ['exception.opened.v1']]);
     expect(opened.exception).toMatchObject({ rule: 'customs_hold', title: 'Customs hold', detected_by: 'system' });
     expect(scenario.exceptions).toEqual(['customs_hold open']);
   });
@@ -129,7 +129,7 @@ describe('opening by hand', () => {
   it('opens exceptions of other due rules with it, each with its own id', () => {
     const scenario = heldUnseen();
     const opened = scenario.openException('shortage');
-    expect(listEventTypes(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
+    expect(listEventTypesOfDecision(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
     expect(opened.exception.type).toBe('shortage');
     expect(scenario.exceptions).toEqual(['shortage open', 'customs_hold open']);
     expect(new Set(scenario.state?.exceptions.map(({ id }) => id)).size).toBe(2);
@@ -218,7 +218,7 @@ describe('acknowledging', () => {
     scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     const previous = scenario.state!.exceptions[0]!;
     const done = scenario.acknowledgeException(previous, { assignee: 'Kim', note: 'Broker called.' });
-    expect([done.outcome, listEventTypes(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
+    expect([done.outcome, listEventTypesOfDecision(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
     const acknowledged_at = scenario.record.updated_at;
     const exception = { ...previous, status: 'acknowledged', assignee: 'Kim', acknowledged_at };
     expect(findDataOfDecisionEvent(done, 'exception.updated.v1')).toEqual({
@@ -245,12 +245,12 @@ describe('acknowledging', () => {
       assignee: 'Kim',
     }).exception;
     const handed = scenario.acknowledgeException(first, { assignee: 'Sam' });
-    expect([listEventTypes(handed), handed.exception]).toEqual([
+    expect([listEventTypesOfDecision(handed), handed.exception]).toEqual([
       ['exception.updated.v1'],
       { ...first, assignee: 'Sam' },
     ]);
     const dropped = scenario.acknowledgeException(first, { assignee: null });
-    expect([listEventTypes(dropped), dropped.exception]).toEqual([
+    expect([listEventTypesOfDecision(dropped), dropped.exception]).toEqual([
       ['exception.updated.v1'],
       { ...first, assignee: null },
     ]);
@@ -312,7 +312,7 @@ describe('acknowledging', () => {
     scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     scenario.settings = SILENT;
     const done = scenario.acknowledgeException(scenario.state!.exceptions[0]!, { note: 'Seen.' });
-    expect(listEventTypes(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
+    expect(listEventTypesOfDecision(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
     expect(done.exception).toMatchObject({ status: 'resolved', acknowledged_at: expect.any(String) });
   });
 });
@@ -322,7 +322,7 @@ describe('resolving by hand', () => {
     const scenario = createOceanShipmentScenario();
     const previous = scenario.openException('shortage').exception;
     const done = scenario.resolveException(previous, { code: 'waived', note: 'Counted again.' });
-    expect([done.outcome, listEventTypes(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
+    expect([done.outcome, listEventTypesOfDecision(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
     expect(findDataOfDecisionEvent(done, 'exception.resolved.v2')).toEqual({
@@ -351,7 +351,7 @@ describe('resolving by hand', () => {
     const scenario = createOceanShipmentScenario();
     scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     const done = scenario.resolveException(scenario.state!.exceptions[0]!);
-    expect(listEventTypes(done)).toEqual(['exception.resolved.v2']);
+    expect(listEventTypesOfDecision(done)).toEqual(['exception.resolved.v2']);
     scenario.postMilestone('customs_inspection', createTimeInJanuary2026(21));
     expect(scenario.open).toEqual([]);
     scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(22));
@@ -373,8 +373,8 @@ describe('resolving by hand', () => {
     scenario.resolveException(scenario.state!.exceptions[0]!);
     const again = scenario.openException('customs_hold');
     expect([again.outcome, again.exception.rule]).toEqual(['opened', null]);
-    expect(listEventTypes(scenario.resolveException(again.exception))).toEqual(['exception.resolved.v2']);
-    expect(listEventTypes(scenario.postMilestone('gated_in', createTimeInJanuary2026(21)))).not.toContain(
+    expect(listEventTypesOfDecision(scenario.resolveException(again.exception))).toEqual(['exception.resolved.v2']);
+    expect(listEventTypesOfDecision(scenario.postMilestone('gated_in', createTimeInJanuary2026(21)))).not.toContain(
       'exception.conditions_ended.v1',
     );
     expect(scenario.open).toEqual([]);
@@ -385,10 +385,10 @@ describe('resolving by hand', () => {
 
   it('without a rule ends no condition', () => {
     const scenario = createOceanShipmentScenario();
-    expect(listEventTypes(scenario.resolveException(scenario.openException('lost').exception))).toEqual([
+    expect(listEventTypesOfDecision(scenario.resolveException(scenario.openException('lost').exception))).toEqual([
       'exception.resolved.v2',
     ]);
-    expect(listEventTypes(scenario.postMilestone('gated_in', createTimeInJanuary2026(2)))).not.toContain(
+    expect(listEventTypesOfDecision(scenario.postMilestone('gated_in', createTimeInJanuary2026(2)))).not.toContain(
       'exception.conditions_ended.v1',
     );
   });
@@ -398,7 +398,7 @@ describe('resolving by hand', () => {
     scenario.settings = SILENT;
     const { exception } = scenario.openException('other');
     scenario.settings = DEFAULT_RULE_SETTINGS;
-    expect(listEventTypes(scenario.resolveException(exception))).toEqual([
+    expect(listEventTypesOfDecision(scenario.resolveException(exception))).toEqual([
       'exception.resolved.v2',
       'exception.opened.v1',
     ]);
@@ -412,8 +412,8 @@ describe('exceptions that open with time', () => {
   const DUE = createTimeInJanuary2026(21, 0);
   const GRAVER = createTimeInJanuary2026(22);
   /** A shipment whose departure is overdue from `DUE` on, without other exceptions. */
-  function expected(): Scenario {
-    const scenario = new Scenario().setTimeOfNextCommand(createTimeInJanuary2026(1));
+  function expected(): ShipmentScenario {
+    const scenario = new ShipmentScenario().setTimeOfNextCommand(createTimeInJanuary2026(1));
     const { arrival_overdue, ...others } = DEFAULT_RULE_SETTINGS.exceptions;
     const silent = Object.entries(others).map(([type, settings]) => [type, { ...settings, enabled: false }]);
     scenario.settings = {
@@ -429,7 +429,7 @@ describe('exceptions that open with time', () => {
     const scenario = expected().setTimeOfNextCommand(createTimeInJanuary2026(20, 23));
     const opened = scenario.openException('arrival_overdue');
     expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
     scenario.postMilestone('vessel_arrived');
     expect(scenario.exceptions).toEqual(['arrival_overdue open']);
   });
@@ -461,7 +461,7 @@ describe('exceptions that open with time', () => {
     const scenario = expected().setTimeOfNextCommand(DUE);
     scenario.checkRules();
     expect(scenario.resolveException(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
   });
 
   it('get a higher severity with an acknowledgement, and keep the assignee', () => {
@@ -469,19 +469,19 @@ describe('exceptions that open with time', () => {
     scenario.checkRules();
     const [opened] = scenario.state!.exceptions;
     const before = scenario.acknowledgeException(opened!, { assignee: 'Kim' });
-    expect([listEventTypes(before), before.exception.severity, before.nextCheckAt]).toEqual([
+    expect([listEventTypesOfDecision(before), before.exception.severity, before.nextCheckAt]).toEqual([
       ['exception.updated.v1'],
       'medium',
       GRAVER,
     ]);
     const after = scenario.setTimeOfNextCommand(GRAVER).acknowledgeException(opened!, { note: 'Still nothing.' });
-    expect(listEventTypes(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
+    expect(listEventTypesOfDecision(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
     expect(after.exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim', severity: 'high' });
     expect(scenario.open).toEqual(['arrival_overdue']);
   });
 
   it('open with every command', () => {
-    const acts: readonly ((scenario: Scenario, other: ShipmentException) => unknown)[] = [
+    const acts: readonly ((scenario: ShipmentScenario, other: ShipmentException) => unknown)[] = [
       (scenario) => scenario.openException('lost'),
       (scenario, other) => scenario.acknowledgeException(other),
       (scenario, other) => scenario.resolveException(other),
@@ -497,9 +497,9 @@ describe('exceptions that open with time', () => {
 });
 
 describe('a repeated command', () => {
-  const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
-  const opening = (scenario: Scenario, type: ExceptionType) =>
-    ({ ...about(scenario), type: 'OpenException', exception: createExceptionInput({ type }) }) as const;
+  const about = (scenario: ShipmentScenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
+  const opening = (scenario: ShipmentScenario, type: ExceptionType) =>
+    ({ ...about(scenario), type: 'OpenException', exception: createExceptionInputForTest({ type }) }) as const;
 
   it('is decided equally, with the same id', () => {
     const scenario = heldUnseen();
@@ -523,14 +523,15 @@ describe('a repeated command', () => {
       const { length } = on.events;
       const decided = on.runCommand(command);
       const events = on.events.slice(length);
-      const { rebuildResult } = getCommandHandler(command.type);
+      const { rebuildResultFromEvents: rebuildResult } = getCommandHandler(command.type);
       const { exceptionId } = decided as unknown as { readonly exceptionId: string };
       expect([decided, rebuildResult(events, command)]).toEqual([
         expect.objectContaining({ outcome }),
         { outcome, exceptionId },
       ]);
       for (const [other] of commands) {
-        if (other !== command) expect(getCommandHandler(other.type).rebuildResult(events, other)).toBeUndefined();
+        if (other !== command)
+          expect(getCommandHandler(other.type).rebuildResultFromEvents(events, other)).toBeUndefined();
       }
     }
   });

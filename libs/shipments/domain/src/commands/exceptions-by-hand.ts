@@ -21,7 +21,7 @@ import {
   throwIfInvalidFields,
   warnOfCancelledShipment,
 } from './command.ts';
-import { checkContainer } from './record-milestone.ts';
+import { checkContainerExists } from './record-milestone.ts';
 
 /** Fields of an exception that a person opens, with correct types; null if absent. */
 export interface ExceptionInput {
@@ -39,7 +39,7 @@ export interface ExceptionInput {
 /**
  * Opens an exception by hand, unless an exception of its type is already open for the same container or the shipment.
  */
-export interface OpenException extends CommandContext {
+export interface OpenExceptionCommand extends CommandContext {
   readonly type: 'OpenException';
   readonly shipment_id: string;
   readonly exception: ExceptionInput;
@@ -50,32 +50,32 @@ interface OpenExceptionResult {
   readonly outcome: 'opened' | 'existing';
   readonly exceptionId: string;
 }
-export interface OpenExceptionAnswer extends Pick<OpenExceptionResult, 'outcome'>, ExceptionAnswer {}
+export interface OpenExceptionAnswer extends Pick<OpenExceptionResult, 'outcome'>, ExceptionCommandAnswer {}
 
 export const openExceptionHandler: CommandHandler<
-  OpenException,
+  OpenExceptionCommand,
   OpenExceptionResult,
   Omit<OpenExceptionAnswer, 'warnings'>
 > = {
   decideOnExistingShipment: decideExceptionOpening,
-  rebuildResult(events, { exception }) {
+  rebuildResultFromEvents(events, { exception }) {
     const opened = findOpenedException(events, normaliseExceptionInput(exception));
     if (opened === undefined) return undefined;
     return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
   },
-  answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
+  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createAnswerWithException(result, after) }),
 };
 
 /** @throws DomainError with every invalid field in `details`; `limit_exceeded` */
 function decideExceptionOpening(
-  command: OpenException,
+  command: OpenExceptionCommand,
   state: ShipmentState,
   context: DecideContext,
 ): Decision<OpenExceptionResult> {
   const { at } = command;
   const { record } = state;
   const input = normaliseExceptionInput(command.exception);
-  throwIfInvalidFields([...checkContainer(input, record), ...checkMilestoneId(input, state)]);
+  throwIfInvalidFields([...checkContainerExists(input, record), ...checkMilestoneExists(input, state)]);
   const warnings = warnOfCancelledShipment(record, record);
   const present = state.exceptions.find((each) => each.status !== 'resolved' && isSameExceptionSubject(each, input));
   if (present !== undefined) {
@@ -121,7 +121,7 @@ function normaliseExceptionInput(input: ExceptionInput): ExceptionInput {
   return { ...input, container_number: input.container_number === null ? null : normaliseCode(input.container_number) };
 }
 
-function createException({ at, shipment_id }: OpenException, input: ExceptionInput, { newId }: DecideContext) {
+function createException({ at, shipment_id }: OpenExceptionCommand, input: ExceptionInput, { newId }: DecideContext) {
   return {
     ...input,
     id: newId('exc', 0),
@@ -138,7 +138,7 @@ function createException({ at, shipment_id }: OpenException, input: ExceptionInp
   } as const satisfies ShipmentException;
 }
 
-function checkMilestoneId({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
+function checkMilestoneExists({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
   if (milestone_id === null || findMilestone(state, milestone_id) !== undefined) return [];
   const message = `The shipment has no milestone ${milestone_id}.`;
   return [{ param: 'milestone_id', code: 'unknown_milestone', message }];
@@ -166,7 +166,8 @@ interface AcknowledgeExceptionResult {
   readonly outcome: 'acknowledged' | 'unchanged';
   readonly exceptionId: string;
 }
-export interface AcknowledgeExceptionAnswer extends Pick<AcknowledgeExceptionResult, 'outcome'>, ExceptionAnswer {}
+export interface AcknowledgeExceptionAnswer
+  extends Pick<AcknowledgeExceptionResult, 'outcome'>, ExceptionCommandAnswer {}
 
 export const acknowledgeExceptionHandler: CommandHandler<
   AcknowledgeException,
@@ -193,13 +194,13 @@ export const acknowledgeExceptionHandler: CommandHandler<
     const after = replaceException(state, exception);
     return { ...common, outcome: 'acknowledged', ...addEventsOfDerivedChanges(at, after, [event], context) };
   },
-  rebuildResult(events, { exception_id }) {
+  rebuildResultFromEvents(events, { exception_id }) {
     const isUpdated = events.some(
       ({ type, data }) => type === 'exception.updated.v1' && data.exception.id === exception_id,
     );
     return isUpdated ? { outcome: 'acknowledged', exceptionId: exception_id } : undefined;
   },
-  answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
+  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createAnswerWithException(result, after) }),
 };
 
 /** A person resolves an exception. Its rule opens no new exception until the condition has ended once. */
@@ -216,7 +217,7 @@ interface ResolveExceptionResult {
   readonly outcome: 'resolved' | 'unchanged';
   readonly exceptionId: string;
 }
-export interface ResolveExceptionAnswer extends Pick<ResolveExceptionResult, 'outcome'>, ExceptionAnswer {}
+export interface ResolveExceptionAnswer extends Pick<ResolveExceptionResult, 'outcome'>, ExceptionCommandAnswer {}
 
 export const resolveExceptionHandler: CommandHandler<
   ResolveException,
@@ -237,24 +238,24 @@ export const resolveExceptionHandler: CommandHandler<
     const after = replaceException(state, exception, open_exceptions_count);
     return { ...common, outcome: 'resolved', ...addEventsOfDerivedChanges(at, after, [event], context) };
   },
-  rebuildResult(events, { exception_id }) {
+  rebuildResultFromEvents(events, { exception_id }) {
     const isResolved = events.some(
       ({ type, data }) => type === 'exception.resolved.v2' && data.exception_id === exception_id,
     );
     return isResolved ? { outcome: 'resolved', exceptionId: exception_id } : undefined;
   },
-  answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
+  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createAnswerWithException(result, after) }),
 };
 
 /** The answer to every command about one exception. */
-interface ExceptionAnswer {
+interface ExceptionCommandAnswer {
   readonly exception: ShipmentException;
   /** Version of the shipment right after the command. */
   readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
 
-function answerException({ exceptionId }: { readonly exceptionId: string }, after: ShipmentState) {
+function createAnswerWithException({ exceptionId }: { readonly exceptionId: string }, after: ShipmentState) {
   return { exception: findException(after, exceptionId), shipment_version: after.record.version };
 }
 

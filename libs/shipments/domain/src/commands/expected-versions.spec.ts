@@ -1,20 +1,20 @@
-import { DomainError, type ExpectedVersions, PreconditionFailed } from '@tracking/contracts';
+import { DomainError, type ExpectedVersions, PreconditionFailedError } from '@tracking/contracts';
 import {
   SHIPMENT_ID,
-  type Scenario,
+  type ShipmentScenario,
   CONTAINER_WITH_WRONG_DIGIT,
   createDecideContext,
   createTimeInJanuary2026,
   createDocumentInput,
-  createExceptionInput,
+  createExceptionInputForTest,
   createMilestoneInput,
-  createReceivedObject,
+  createSampleReceivedObject,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
 
 /** One valid command of each type. */
-const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => CommandOf<Type> } = {
+const COMMANDS: { readonly [Type in CommandType]: (scenario: ShipmentScenario) => CommandOf<Type> } = {
   UpsertShipment: (scenario) => ({ ...about(scenario), type: 'UpsertShipment', fields: { house_bill: 'HB-9' } }),
   PatchShipment: (scenario) => ({ ...about(scenario), type: 'PatchShipment', patch: { house_bill: 'HB-9' } }),
   PatchContainer: (scenario) => ({
@@ -45,7 +45,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   OpenException: (scenario) => ({
     ...about(scenario),
     type: 'OpenException',
-    exception: createExceptionInput({ type: 'shortage' }),
+    exception: createExceptionInputForTest({ type: 'shortage' }),
   }),
   AcknowledgeException: (scenario) => ({
     ...about(scenario),
@@ -64,7 +64,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
     ...about(scenario),
     type: 'AddDocument',
     document: createDocumentInput(),
-    object: createReceivedObject(),
+    object: createSampleReceivedObject(),
   }),
   RequestUpload: (scenario) => ({
     ...about(scenario),
@@ -74,7 +74,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   ReceiveUpload: (scenario) => ({
     ...documentOf(scenario, 0),
     type: 'ReceiveUpload',
-    object: createReceivedObject(),
+    object: createSampleReceivedObject(),
     kept_object_id: null,
   }),
   CompleteUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'CompleteUpload', lost_object_id: null }),
@@ -82,8 +82,8 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   RejectDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'RejectDocument', reason: 'Not readable.' }),
   DeleteDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'DeleteDocument' }),
 };
-const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
-const documentOf = (scenario: Scenario, n: number) => ({
+const about = (scenario: ShipmentScenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
+const documentOf = (scenario: ShipmentScenario, n: number) => ({
   ...about(scenario),
   document_id: scenario.state?.documents[n]?.document.id ?? '',
 });
@@ -102,7 +102,7 @@ function outcome(type: CommandType, expected: ExpectedVersions | undefined, exis
     decide(command, exists ? scenario.state : undefined, createDecideContext(command.id));
     return 'decided';
   } catch (error) {
-    if (error instanceof PreconditionFailed) return { code: error.code, version: error.version };
+    if (error instanceof PreconditionFailedError) return { code: error.code, version: error.version };
     return error instanceof DomainError ? error.code : error;
   }
 }
@@ -170,5 +170,5 @@ test('validation errors are not reported to a client that has not seen the versi
   const scenario = createOceanShipmentScenario();
   scenario.postMilestone('delivered', createTimeInJanuary2026(20));
   const command = { ...COMMANDS.CancelShipment(scenario), expected_versions: [1] };
-  expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(PreconditionFailed);
+  expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(PreconditionFailedError);
 });

@@ -1,12 +1,12 @@
 import type { Milestone, ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
 import { computeAnnouncedChanges, findLastMilestoneChanges } from '../changes.ts';
 import { checkEtaAfterEtd } from '../check-shipment.ts';
-import { createChangedEvent } from '../changed-event.ts';
+import { createShipmentChangedEvent } from '../changed-event.ts';
 import { type DerivedShipment, deriveShipment } from '../derive.ts';
-import type { EstimateReport, LastMilestones, Overridden } from '../events/event-data.ts';
+import type { EstimateReport, LastMilestoneChanges, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
-import { findDroppedEstimates, moveDroppedEstimates } from '../dropped-estimates.ts';
+import { findEstimatesToDrop, moveEstimatesToDroppedReports } from '../dropped-estimates.ts';
 import { readTimesAtPorts } from '../local-time.ts';
 import { computeChangesOfAllSeries } from '../reports.ts';
 import type { ShipmentState } from '../state.ts';
@@ -16,7 +16,7 @@ import { type DecideContext, type Decision, warnOfCancelledShipment } from './co
 /**
  * A milestone after a command. `previous` is undefined for a new milestone, and set for a corrected or retracted one.
  */
-interface MilestoneOutcome {
+interface MilestoneAfterCommand {
   readonly previous: Milestone | undefined;
   readonly milestone: Milestone;
   readonly overridden: Overridden;
@@ -25,7 +25,7 @@ interface MilestoneOutcome {
 }
 
 /** Events of a decision about a milestone. */
-interface DecidedMilestone extends Pick<Decision, 'events' | 'nextCheckAt' | 'warnings'> {
+interface MilestoneDecisionEvents extends Pick<Decision, 'events' | 'nextCheckAt' | 'warnings'> {
   /** True if a later report replaces the milestone. */
   readonly isSuperseded: boolean;
   /** The milestone, if it is not kept because the source has stated many later estimates. */
@@ -39,31 +39,31 @@ interface DecidedMilestone extends Pick<Decision, 'events' | 'nextCheckAt' | 'wa
 export function decideMilestone(
   at: Timestamp,
   state: ShipmentState,
-  outcome: MilestoneOutcome,
+  outcome: MilestoneAfterCommand,
   context: DecideContext,
-): DecidedMilestone {
+): MilestoneDecisionEvents {
   const { previous, overridden, formerReport } = outcome;
   const before = state.record;
   const series = computeChangesOfAllSeries(state.timeline, previous, outcome.milestone);
-  const estimated = setSuperseded(outcome.milestone, series.isSuperseded, at);
+  const estimated = setMilestoneSuperseded(outcome.milestone, series.isSuperseded, at);
   const timeline = state.timeline.slice();
   const { supersedes: superseded, restores: restored } = series;
   const changed = { isNew: previous === undefined, superseded, restored, at, overridden, formerReport };
   insertMilestone(timeline, { ...changed, milestone: estimated }, before.version);
-  const dropped = findDroppedEstimates(timeline, estimated, previous === undefined);
-  const droppedEstimates = moveDroppedEstimates(timeline, state.droppedEstimates, dropped);
+  const dropped = findEstimatesToDrop(timeline, estimated, previous === undefined);
+  const droppedEstimates = moveEstimatesToDroppedReports(timeline, state.droppedEstimates, dropped);
   const derived = deriveShipment({ ...state, timeline, droppedEstimates }, context.places);
 
   const isReplaced = derived.analysis.journey.replacedIds.has(estimated.id);
-  const milestone = estimated.classifier === 'actual' ? setSuperseded(estimated, isReplaced, at) : estimated;
+  const milestone = estimated.classifier === 'actual' ? setMilestoneSuperseded(estimated, isReplaced, at) : estimated;
   const last = findLastMilestoneChanges(before, derived.record);
   const events = [createMilestoneEvent({ ...outcome, milestone }, { ...series, last, dropped })];
   const changes = computeAnnouncedChanges(before, derived.record);
   if (previous?.classifier === 'actual' && milestone.revision !== previous.revision) {
     const to = milestone.retracted_at === null ? milestone : null;
-    events.push(createChangedEvent({ ...changes, milestone: { from: previous, to } }, derived));
+    events.push(createShipmentChangedEvent({ ...changes, milestone: { from: previous, to } }, derived));
   } else if (changes !== undefined) {
-    events.push(createChangedEvent(changes, derived));
+    events.push(createShipmentChangedEvent(changes, derived));
   }
   const warnings = [...warnOfEtaBeforeEtd(before, derived), ...warnOfCancelledShipment(before, derived.record)];
   const isSuperseded = milestone.superseded_at !== null;
@@ -77,7 +77,7 @@ export function decideMilestone(
 }
 
 /** Returns the milestone with `superseded_at`, if it differs. A retracted milestone does not change. */
-function setSuperseded(milestone: Milestone, isSuperseded: boolean, at: Timestamp): Milestone {
+function setMilestoneSuperseded(milestone: Milestone, isSuperseded: boolean, at: Timestamp): Milestone {
   const { superseded_at, retracted_at } = milestone;
   if (retracted_at !== null || (superseded_at !== null) === isSuperseded) return milestone;
   return { ...milestone, superseded_at: isSuperseded ? at : null };
@@ -100,17 +100,17 @@ function warnOfEtaBeforeEtd(
   return [];
 }
 
-interface TimelineEffects {
+interface MilestoneEffectsOnTimeline {
   readonly supersedes: readonly string[];
   readonly restores: readonly string[];
-  readonly last: LastMilestones;
+  readonly last: LastMilestoneChanges;
   /** Ids of superseded estimates that are no longer kept. */
   readonly dropped: readonly string[];
 }
 
 function createMilestoneEvent(
-  { previous, milestone, overridden, formerReport: former_report }: MilestoneOutcome,
-  { supersedes, restores, last, dropped }: TimelineEffects,
+  { previous, milestone, overridden, formerReport: former_report }: MilestoneAfterCommand,
+  { supersedes, restores, last, dropped }: MilestoneEffectsOnTimeline,
 ): ShipmentEventBody {
   const drops = dropped.length > 0 && { drops: dropped };
   if (previous === undefined) return { type: 'milestone.recorded.v1', data: { milestone, supersedes, last, ...drops } };

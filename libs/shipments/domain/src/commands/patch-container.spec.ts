@@ -6,8 +6,8 @@ import {
   findDataOfDecisionEvent,
   createTimeInJanuary2026,
   captureRefusal,
-  createScenario,
-  listEventTypes,
+  createShipmentScenario,
+  listEventTypesOfDecision,
 } from '../../test/scenario.ts';
 
 const GIVEN = {
@@ -19,9 +19,9 @@ const GIVEN = {
 
 describe('client fields of a container', () => {
   it('are announced, and keep omitted fields', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const decision = scenario.patchContainer(CONTAINER_A, GIVEN);
-    expect([decision.outcome, listEventTypes(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect([decision.outcome, listEventTypesOfDecision(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       containers: {
         from: [{ number: CONTAINER_A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],
@@ -34,7 +34,7 @@ describe('client fields of a container', () => {
   });
 
   it('store no event without changes', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_A] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A] });
     scenario.patchContainer(CONTAINER_A, GIVEN);
     expect(scenario.patchContainer(CONTAINER_A, { size_type: '45G1' })).toMatchObject({
       outcome: 'unchanged',
@@ -45,13 +45,14 @@ describe('client fields of a container', () => {
 
   it('of an unknown container are not found', () => {
     expect(
-      captureRefusal(() => createScenario({ container_numbers: [CONTAINER_A] }).patchContainer(CONTAINER_B, GIVEN))
-        .code,
+      captureRefusal(() =>
+        createShipmentScenario({ container_numbers: [CONTAINER_A] }).patchContainer(CONTAINER_B, GIVEN),
+      ).code,
     ).toBe('not_found');
   });
 
   it('survive upserts, milestones and the removal of the container', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.patchContainer(CONTAINER_A, GIVEN);
     scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_A], house_bill: 'HB' });
     scenario.postMilestone('discharged', createTimeInJanuary2026(3), { container_number: CONTAINER_A });
@@ -64,7 +65,7 @@ describe('client fields of a container', () => {
   });
 
   it('have the values from when the container was last removed', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_A] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A] });
     for (const seal_number of ['S-1', 'S-2', null]) {
       scenario.patchContainer(CONTAINER_A, { seal_number });
       scenario.upsertShipment({ container_numbers: [] });
@@ -75,7 +76,7 @@ describe('client fields of a container', () => {
   });
 
   it('are remembered for a limited number of removed containers', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     const numbers = Array.from({ length: SHIPMENT_LIMITS.containers + 5 }, (_, n) => `ABCU${1_000_000 + n}`);
     for (const number of numbers) {
       scenario.upsertShipment({ container_numbers: [number] });
@@ -86,7 +87,7 @@ describe('client fields of a container', () => {
   });
 
   it('get a warning if the shipment is cancelled', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_A] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A] });
     scenario.cancelShipment();
     expect(scenario.patchContainer(CONTAINER_A, GIVEN).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
   });

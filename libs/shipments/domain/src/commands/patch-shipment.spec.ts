@@ -7,8 +7,8 @@ import {
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
   captureRefusal,
-  createScenario,
-  listEventTypes,
+  createShipmentScenario,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { fold } from '../index.ts';
@@ -30,7 +30,7 @@ describe('a merge patch', () => {
       container_numbers: [CONTAINER_C],
       booking_number: 'BK',
     });
-    expect([decision.outcome, listEventTypes(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect([decision.outcome, listEventTypesOfDecision(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(scenario.record).toMatchObject({
       external_id: 'PO-1',
       house_bill: 'HB',
@@ -41,7 +41,7 @@ describe('a merge patch', () => {
   });
 
   it('merges the members of objects', () => {
-    const scenario = createScenario({ shipper: party('Acme', 'C-1'), metadata: { a: '1', b: '2' } });
+    const scenario = createShipmentScenario({ shipper: party('Acme', 'C-1'), metadata: { a: '1', b: '2' } });
     scenario.patchShipment({
       shipper: { name: 'Acme Ltd' },
       consignee: { external_id: 'C-2' },
@@ -59,14 +59,14 @@ describe('a merge patch', () => {
   });
 
   it('accepts any name in metadata', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.patchShipment({ metadata: JSON.parse('{"__proto__": "1", "constructor": "2"}') });
     scenario.patchShipment({ metadata: { constructor: '3' } as Record<string, string> });
     expect(JSON.stringify(scenario.record.metadata)).toBe('{"__proto__":"1","constructor":"3"}');
   });
 
   it('must not exceed limits of the merged shipment', () => {
-    const scenario = createScenario({ metadata: strings(50) });
+    const scenario = createShipmentScenario({ metadata: strings(50) });
     expect(captureRefusal(() => scenario.patchShipment({ metadata: { another: 'x' } }))).toMatchObject({
       code: 'limit_exceeded',
     });
@@ -75,7 +75,7 @@ describe('a merge patch', () => {
   });
 
   it('stores nothing without changes', () => {
-    const scenario = createScenario({ house_bill: 'HB', shipper: party('Acme', null), metadata: { a: '1' } });
+    const scenario = createShipmentScenario({ house_bill: 'HB', shipper: party('Acme', null), metadata: { a: '1' } });
     const decision = scenario.patchShipment({
       house_bill: 'HB',
       shipper: { name: 'Acme' },
@@ -85,7 +85,7 @@ describe('a merge patch', () => {
   });
 
   it('reports every invalid field, warns, and is strict on request', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     const error = captureRefusal(() => scenario.patchShipment({ origin_port: '?', carrier_scac: '?' }));
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port']);
     const { warnings } = scenario.patchShipment({
@@ -102,26 +102,26 @@ describe('a merge patch', () => {
   });
 
   it('never changes or sets the external_id, nor clears the last reference', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     expect(scenario.patchShipment({ external_id: 'PO-1' }).outcome).toBe('unchanged');
     for (const external_id of ['PO-2', null]) {
       expect(captureRefusal(() => scenario.patchShipment({ external_id })).code).toBe('external_id_immutable');
     }
-    const other = createScenario({ external_id: null, house_bill: 'HB', container_numbers: [CONTAINER_A] });
+    const other = createShipmentScenario({ external_id: null, house_bill: 'HB', container_numbers: [CONTAINER_A] });
     expect(captureRefusal(() => other.patchShipment({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
     expect(other.patchShipment({ external_id: null, house_bill: null }).outcome).toBe('updated');
     expect(captureRefusal(() => other.patchShipment({ container_numbers: [] })).code).toBe('reference_required');
   });
 
   it('warns if the shipment is cancelled', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.cancelShipment();
     expect(scenario.patchShipment({ house_bill: 'HB' }).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
     expect(scenario.record).toMatchObject({ status: 'cancelled', house_bill: 'HB' });
   });
 
   it('of the mode applies the mode to all milestones', () => {
-    const scenario = createScenario({ mode: 'ocean' });
+    const scenario = createShipmentScenario({ mode: 'ocean' });
     scenario.postMilestone('picked_up', createTimeInJanuary2026(1));
     expect(scenario.record.status).toBe('at_origin');
     scenario.patchShipment({ mode: 'road' });
@@ -131,7 +131,7 @@ describe('a merge patch', () => {
 
 describe('a new mode', () => {
   const air = () =>
-    createScenario({
+    createShipmentScenario({
       mode: 'air',
       carrier_scac: '5X',
       origin_port: 'FRA',
@@ -169,7 +169,7 @@ describe('a new mode', () => {
   });
 
   it('does not forbid ports that only follow the legs twice', () => {
-    const scenario = createScenario({ mode: 'air', legs: [{ ...leg(null), origin_port: 'FRA' }] });
+    const scenario = createShipmentScenario({ mode: 'air', legs: [{ ...leg(null), origin_port: 'FRA' }] });
     const { details } = captureRefusal(() => scenario.patchShipment({ mode: 'ocean' }));
     expect(details.map(({ param }) => param)).toEqual(['legs[0].origin_port']);
   });
@@ -279,7 +279,7 @@ describe('times in a patch', () => {
   });
 
   it('lets ports that were not given follow its legs', () => {
-    const scenario = createScenario({ legs: [leg(null)] });
+    const scenario = createShipmentScenario({ legs: [leg(null)] });
     scenario.patchShipment({ legs: [leg(null, 'USNYC')] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USNYC' });
     scenario.patchShipment({ destination_port: 'USCHI' });
@@ -293,7 +293,7 @@ describe('times in a patch', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
     scenario.patchShipment({ eta: createTimeInJanuary2026(20, 18) });
     const decision = scenario.patchShipment({ original_eta: createTimeInJanuary2026(20, 6) });
-    expect(listEventTypes(decision)).toEqual(['shipment.changed.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.changed.v1']);
     expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       original_eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(20, 6) },
     });

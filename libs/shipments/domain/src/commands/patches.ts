@@ -5,8 +5,8 @@ import {
   type Leg,
   type LegFields,
   type Party,
-  type Places,
-  type ShipmentFields,
+  type PlaceLookup,
+  type ClientShipmentFields,
   type ShipmentRecord,
   type TimeOrDay,
   type Warning,
@@ -14,11 +14,11 @@ import {
 import { computeAnnouncedChanges, isSameJson, type ClientContainerFields } from '../changes.ts';
 import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from '../check-milestone.ts';
 import { checkShipmentFields } from '../check-shipment.ts';
-import { createChangedEvent } from '../changed-event.ts';
+import { createShipmentChangedEvent } from '../changed-event.ts';
 import { deriveShipment } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
-import { getTimeZoneOfPort, getTimePrecision, toStatedTime } from '../local-time.ts';
+import { getTimeZoneOfPort, getTimePrecision, convertStatedDateToTime } from '../local-time.ts';
 import type { ShipmentState } from '../state.ts';
 import {
   type CommandContext,
@@ -33,19 +33,19 @@ import { decideUpdate } from './update.ts';
  * Changes single fields of a shipment as a JSON merge patch (RFC 7396): absent fields keep their value, objects are
  * merged, null clears, arrays are replaced.
  */
-export interface PatchShipment extends CommandContext {
+export interface PatchShipmentCommand extends CommandContext {
   readonly type: 'PatchShipment';
   readonly shipment_id: string;
   readonly patch: ShipmentPatch;
 }
 
 /** Fields with correct types, in the form that `checkShipmentFields` returns. */
-export type ShipmentPatch = Partial<Omit<ShipmentFields, keyof MergedFields>> & {
-  readonly [Name in keyof MergedFields]?: MergedFields[Name] | null;
+export type ShipmentPatch = Partial<Omit<ClientShipmentFields, keyof MergedPatchFields>> & {
+  readonly [Name in keyof MergedPatchFields]?: MergedPatchFields[Name] | null;
 } & { readonly original_eta?: TimeOrDay | null };
 
 /** Fields whose values are objects. A patch may contain only some members of these objects. */
-interface MergedFields {
+interface MergedPatchFields {
   readonly shipper: Partial<Party>;
   readonly consignee: Partial<Party>;
   readonly metadata: Readonly<Record<string, string | null>>;
@@ -62,13 +62,13 @@ export interface ShipmentPatchAnswer extends ShipmentPatchResult {
 export type PatchDecision = Decision<ShipmentPatchResult>;
 
 export const patchShipmentHandler: CommandHandler<
-  PatchShipment,
+  PatchShipmentCommand,
   ShipmentPatchResult,
   Omit<ShipmentPatchAnswer, 'warnings'>
 > = {
   decideOnExistingShipment: decideShipmentPatch,
-  rebuildResult: () => ({ outcome: 'updated' }),
-  answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
+  rebuildResultFromEvents: () => ({ outcome: 'updated' }),
+  buildAnswer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
 /**
@@ -76,7 +76,11 @@ export const patchShipmentHandler: CommandHandler<
  * unless they repeat the statements that apply. They change `eta` even after the arrival. The values of the last upsert
  * are kept, so that a nightly upsert with the same values does not undo the patch.
  */
-function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
+function decideShipmentPatch(
+  command: PatchShipmentCommand,
+  state: ShipmentState,
+  context: DecideContext,
+): PatchDecision {
   const before = state.record;
   const { original_eta, ...patch } = command.patch;
   const fields = mergeShipmentPatch(before, patch);
@@ -101,35 +105,40 @@ function checkOriginalEta(value: TimeOrDay | null | undefined): readonly FieldEr
 }
 
 /** Returns true if the client states the time that it stated last, and no estimate is newer. */
-function isRepeatedTime(state: ShipmentState, time: 'etd' | 'eta', value: TimeOrDay | null, places: Places): boolean {
+function isRepeatedTime(
+  state: ShipmentState,
+  time: 'etd' | 'eta',
+  value: TimeOrDay | null,
+  places: PlaceLookup,
+): boolean {
   const { schedule, record } = state;
   const { legs, [time]: stated } = schedule;
   const leg = time === 'etd' ? legs.value[0] : legs.value.at(-1);
-  const applies = isPresentTime(record, time, value ?? leg?.[time] ?? null, places);
+  const applies = isTimeAlreadySet(record, time, value ?? leg?.[time] ?? null, places);
   return value === stated.value && applies && !hasNewerEstimate(state, stated.written);
 }
 
 /** Returns true if the client states the legs that it stated last, and no estimate is newer. */
-function areRepeatedLegs(state: ShipmentState, legs: readonly LegFields[], places: Places): boolean {
+function areRepeatedLegs(state: ShipmentState, legs: readonly LegFields[], places: PlaceLookup): boolean {
   const { schedule, record } = state;
   const { value, written } = schedule.legs;
   const apply = legs.every(({ etd, eta }, index) => {
     const leg = record.legs[index];
-    return leg !== undefined && isPresentTime(leg, 'etd', etd, places) && isPresentTime(leg, 'eta', eta, places);
+    return leg !== undefined && isTimeAlreadySet(leg, 'etd', etd, places) && isTimeAlreadySet(leg, 'eta', eta, places);
   });
   const since = Math.min(...written.flatMap((leg) => [leg.etd, leg.eta]));
   return apply && isSameJson(legs, value) && !hasNewerEstimate(state, since);
 }
 
 /** Returns true if a shipment or leg has the time or day. */
-function isPresentTime(
+function isTimeAlreadySet(
   journey: ShipmentRecord | Leg,
   time: 'etd' | 'eta',
   given: TimeOrDay | null,
-  places: Places,
+  places: PlaceLookup,
 ): boolean {
   const port = time === 'etd' ? journey.origin_port : journey.destination_port;
-  const stated = toStatedTime(given, getTimeZoneOfPort(port, places));
+  const stated = convertStatedDateToTime(given, getTimeZoneOfPort(port, places));
   return journey[time] === stated.value && journey[`${time}_precision`] === getTimePrecision(stated);
 }
 
@@ -145,7 +154,7 @@ function hasNewerEstimate({ timeline, droppedEstimates }: ShipmentState, revisio
 function mergeShipmentPatch(
   before: ShipmentRecord,
   { shipper, consignee, metadata, ...others }: Omit<ShipmentPatch, 'original_eta'>,
-): Partial<ShipmentFields> {
+): Partial<ClientShipmentFields> {
   return {
     ...others,
     ...(shipper !== undefined && { shipper: mergeParty(before.shipper, shipper) }),
@@ -161,7 +170,7 @@ function mergeParty(before: Party | null, patch: Partial<Party> | null): Party |
 /** The metadata are in a Map, because `__proto__` is an allowed name. */
 function mergeMetadataPatch(
   before: ShipmentRecord['metadata'],
-  patch: MergedFields['metadata'] | null,
+  patch: MergedPatchFields['metadata'] | null,
 ): ShipmentRecord['metadata'] {
   if (patch === null) return null;
   const strings = new Map(Object.entries(before ?? {}));
@@ -200,16 +209,16 @@ export const patchContainerHandler: CommandHandler<
   Omit<ContainerPatchAnswer, 'warnings'>
 > = {
   decideOnExistingShipment: decideContainerPatch,
-  rebuildResult: (_, { number }) => ({ outcome: 'updated', number }),
-  answer({ outcome, number }, { record }) {
+  rebuildResultFromEvents: (_, { number }) => ({ outcome: 'updated', number }),
+  buildAnswer({ outcome, number }, { record }) {
     const container = record.containers.find((each) => each.number === number);
     if (container === undefined) throw new Error(`cannot build the answer: the shipment has no container ${number}`);
     return { outcome, container, shipment_version: record.version };
   },
 };
 
-/** Returns the container of the command. @throws DomainError `not_found` if the shipment has no such container */
-export function requireContainer({ number }: PatchContainer, { record }: ShipmentState): void {
+/** @throws DomainError `not_found` if the shipment does not have the container of the command */
+export function throwIfContainerUnknown({ number }: PatchContainer, { record }: ShipmentState): void {
   if (record.container_numbers.includes(number)) return;
   throw new DomainError('not_found', 'The shipment has no such container.');
 }
@@ -224,7 +233,7 @@ function decideContainerPatch(
   const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
   const derived = deriveShipment({ ...state, record: { ...before, containers } }, context.places);
   const changes = computeAnnouncedChanges(before, derived.record);
-  const events: ShipmentEventBody[] = changes === undefined ? [] : [createChangedEvent(changes, derived)];
+  const events: ShipmentEventBody[] = changes === undefined ? [] : [createShipmentChangedEvent(changes, derived)];
   const reconciled = reconcileExceptions(state, { derived, timeline: state.timeline, events }, { ...context, at });
   const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';
   return { outcome, number, warnings: warnOfCancelledShipment(before, derived.record), ...reconciled };

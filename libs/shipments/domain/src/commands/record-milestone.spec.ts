@@ -3,13 +3,13 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  Scenario,
+  ShipmentScenario,
   findDataOfDecisionEvent,
   createTimeInJanuary2026,
   createMilestoneInput,
   captureRefusal,
-  createScenario,
-  listEventTypes,
+  createShipmentScenario,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent, fold } from '../index.ts';
@@ -71,18 +71,18 @@ describe('recording', () => {
 
   it('appends the milestone, then the client-visible changes, then exceptions', () => {
     const scenario = createOceanShipmentScenario();
-    expect(listEventTypes(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)))).toEqual([
+    expect(listEventTypesOfDecision(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
     ]);
-    expect(listEventTypes(scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(3)))).toEqual([
-      'milestone.recorded.v1',
-    ]);
-    expect(listEventTypes(scenario.postMilestone('customs_hold', createTimeInJanuary2026(4)))).toEqual([
+    expect(
+      listEventTypesOfDecision(scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(3))),
+    ).toEqual(['milestone.recorded.v1']);
+    expect(listEventTypesOfDecision(scenario.postMilestone('customs_hold', createTimeInJanuary2026(4)))).toEqual([
       'milestone.recorded.v1',
       'exception.opened.v1',
     ]);
-    expect(listEventTypes(scenario.postMilestone('delivered', createTimeInJanuary2026(5)))).toEqual([
+    expect(listEventTypesOfDecision(scenario.postMilestone('delivered', createTimeInJanuary2026(5)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
       'exception.resolved.v2',
@@ -162,7 +162,7 @@ describe('recording', () => {
   });
 
   it('refuses a milestone without a shipment', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     const milestone = createMilestoneInput({ code: 'delivered', occurred_at: createTimeInJanuary2026(1) });
     const command = {
       ...scenario.createCommandContext(),
@@ -212,7 +212,7 @@ describe('recording', () => {
     ['rail', 'gated_in'],
     [null, 'rail_departed'],
   ] as const)('accepts %s by %s without a warning', (mode, code) => {
-    expect(warnings(createScenario({ mode }).postMilestone(code, createTimeInJanuary2026(2)))).toEqual([]);
+    expect(warnings(createShipmentScenario({ mode }).postMilestone(code, createTimeInJanuary2026(2)))).toEqual([]);
   });
 });
 
@@ -240,7 +240,7 @@ describe('an estimate that leaves eta before etd', () => {
 
   it('warns once for all legs', () => {
     const leg = { mode: null, carrier_scac: null, vessel: null, voyage: null };
-    const scenario = createScenario({
+    const scenario = createShipmentScenario({
       legs: [
         {
           ...leg,
@@ -355,7 +355,7 @@ describe('duplicates', () => {
       note: 'again',
     });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
-    expect(listEventTypes(again)).toEqual(['milestone.corrected.v1']);
+    expect(listEventTypesOfDecision(again)).toEqual(['milestone.corrected.v1']);
     expect(
       again.events.map((event) => findPublicEventOfStoredEvent({ ...event, revision: 0 } as ShipmentEvent)),
     ).toEqual([undefined]);
@@ -424,7 +424,7 @@ describe('correction by external_id', () => {
       reported_at: scenario.events.at(-1)?.metadata.recorded_at,
       revision: 2,
     });
-    expect(listEventTypes(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
     expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
     expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
@@ -455,7 +455,7 @@ describe('correction by external_id', () => {
       external_id: 'EV-1',
       note: 'x',
     });
-    expect(listEventTypes(noted)).toEqual(['milestone.corrected.v1']);
+    expect(listEventTypesOfDecision(noted)).toEqual(['milestone.corrected.v1']);
   });
 
   it('makes an estimate actual', () => {
@@ -491,7 +491,7 @@ describe('correction by external_id', () => {
 });
 
 describe('the newest estimate for a code, container, location and source is the current one', () => {
-  const superseded = (scenario: Scenario) =>
+  const superseded = (scenario: ShipmentScenario) =>
     scenario.state?.timeline
       .filter(({ milestone }) => milestone.superseded_at !== null)
       .map(({ milestone }) => milestone.id);

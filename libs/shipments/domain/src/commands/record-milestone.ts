@@ -1,12 +1,5 @@
-import {
-  type FieldError,
-  parseMilestoneCode,
-  type Milestone,
-  chooseLatestTime,
-  type ShipmentRecord,
-  type Timestamp,
-  type Warning,
-} from '@tracking/contracts';
+import type { FieldError, Milestone, ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
+import { chooseLatestTime, parseMilestoneCode } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { Overridden } from '../events/event-data.ts';
@@ -15,19 +8,24 @@ import { findStoredEventDescriptor, type ShipmentEventBody } from '../events/sto
 import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 import {
   type MilestoneContent,
-  pickSenderFields,
-  isFeedStillEstimating,
+  pickFieldsSetBySender,
+  isFeedStillSendingEstimate,
   isFeedSource,
-  isSameContent,
-  restoreLastSentContent,
+  isSameMilestoneContent,
+  restoreLastSentMilestone,
   NO_OVERRIDDEN_VALUES,
-  findOverriddenValues,
+  findOverriddenFeedValues,
   listOverriddenFields,
   mergeResentFields,
 } from '../last-sent.ts';
 import { isSameEventAndTime } from '../reports.ts';
 import { findMilestone, type ShipmentState, type TimelineEntry } from '../state.ts';
-import { type RepeatedMilestone, findDuplicateMilestone, isRepeatOfLastSent, insertMilestone } from '../timeline.ts';
+import {
+  type RepeatedMilestone,
+  findDuplicateMilestone,
+  isRepeatOfLastSentMilestone,
+  insertMilestone,
+} from '../timeline.ts';
 import {
   type CommandContext,
   type CommandHandler,
@@ -38,8 +36,8 @@ import {
 } from './command.ts';
 import { decideMilestone } from './milestone-decision.ts';
 import {
-  createFormerReportEvents,
-  findFormerReport,
+  createEventsOfFormerEstimate,
+  getReplacedEstimateReport,
   computeReportTime,
   isOutdatedReport,
   NO_LAST_MILESTONES,
@@ -74,7 +72,7 @@ export const recordMilestoneHandler: CommandHandler<
   Omit<RecordMilestoneAnswer, 'warnings'>
 > = {
   decideOnExistingShipment: decideRecording,
-  rebuildResult(events) {
+  rebuildResultFromEvents(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.recorded.v1') {
         const { milestone, drops = [] } = data;
@@ -83,22 +81,20 @@ export const recordMilestoneHandler: CommandHandler<
       }
       if (type !== 'milestone.corrected.v1') continue;
       const { milestone, previous } = data;
-      return {
-        outcome: milestone.revision === previous.revision ? 'existing' : 'corrected',
-        milestoneId: milestone.id,
-      };
+      const outcome = milestone.revision === previous.revision ? 'existing' : 'corrected';
+      return { outcome, milestoneId: milestone.id };
     }
     return undefined;
   },
-  answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
+  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
 };
 
 function decideRecording(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
   const before = state.record;
   const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
   const input = checked.milestone;
-  throwIfInvalidFields([...checked.errors, ...checkContainer(input, before)]);
-  const unusual = warnOfUnusualMode(input.code, before);
+  throwIfInvalidFields([...checked.errors, ...checkContainerExists(input, before)]);
+  const unusual = warnOfCodeUnusualForMode(input.code, before);
 
   const duplicate = findDuplicateMilestone(state, input);
   if (duplicate === undefined) return decideNewMilestone(command, input, state, { ...context, unusual });
@@ -109,27 +105,28 @@ function decideRecording(command: RecordMilestone, state: ShipmentState, context
   const cancelled = warnOfCancelledShipment(before, before);
   if (isOutdatedReport(duplicate, input)) {
     const warnings = [...unusual, OUTDATED_REPORT_WARNING, ...cancelled];
-    const events = createFormerReportEvents(duplicate, input);
-    return { ...existing, ...addRepeatEvents(command.at, state, events, context), warnings };
+    const events = createEventsOfFormerEstimate(duplicate, input);
+    return { ...existing, ...addConsequencesOfRepeatedMilestone(command.at, state, events, context), warnings };
   }
   const { content, overridden } = mergeRepeatedMilestone(duplicate, input, command.at);
   const known = [
     ...unusual,
-    ...(isFeedSource(input.source) ? warnOfOverriddenValues(duplicate, { input, overridden }) : []),
+    ...(isFeedSource(input.source) ? createOverriddenValueWarnings(duplicate, { input, overridden }) : []),
   ];
   const isCurrentAgain = restoresOldEstimate(duplicate, input);
   const reported_at = computeReportTime(duplicate, { input, content, isCurrentAgain }, command.at);
-  const isSame = !isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content));
-  if (isSame && reported_at === previous.reported_at && isSameContent(previous, content)) {
+  const isSame = !isCurrentAgain && (duplicate.by !== 'external_id' || isSameMilestoneContent(previous, content));
+  if (isSame && reported_at === previous.reported_at && isSameMilestoneContent(previous, content)) {
     const events = createRepeatedMilestoneEvent(entry, overridden);
-    return { ...existing, ...addRepeatEvents(command.at, state, events, context), warnings: [...known, ...cancelled] };
+    const consequences = addConsequencesOfRepeatedMilestone(command.at, state, events, context);
+    return { ...existing, ...consequences, warnings: [...known, ...cancelled] };
   }
   const replaced = setMilestoneContent(previous, content, reported_at);
   const milestone = { ...replaced, ...(isCurrentAgain && { superseded_at: null }) };
   // A repetition that adds the `external_id` or a later time of the report corrects nothing.
   // The milestone keeps its revision.
   const restated = { ...milestone, revision: previous.revision };
-  const formerReport = findFormerReport(previous, { ...content, reported_at });
+  const formerReport = getReplacedEstimateReport(previous, { ...content, reported_at });
   const outcome = { previous, milestone: isSame ? restated : milestone, overridden, formerReport };
   const { isSuperseded: _, ...decided } = decideMilestone(command.at, state, outcome, context);
   const warnings = [...known, ...decided.warnings];
@@ -159,7 +156,7 @@ const OUTDATED_REPORT_WARNING: Warning = {
 };
 
 /** Adds the consequences of events that correct nothing. Without events, nothing changes. */
-function addRepeatEvents(
+function addConsequencesOfRepeatedMilestone(
   at: Timestamp,
   state: ShipmentState,
   events: readonly ShipmentEventBody[],
@@ -215,15 +212,15 @@ interface MergedMilestone {
 }
 
 /**
- * Result of merging a milestone that a client sent again: the content, and the values of the feed that values of a
- * person override.
+ * Merges a milestone that a client sent again. Returns the content, and the values of the feed that values of a person
+ * override.
  */
 function mergeRepeatedMilestone(
   { entry, by }: RepeatedMilestone,
   { reported_at, ...input }: MilestoneInput,
   at: Timestamp,
 ): MergedMilestone {
-  const content = pickSenderFields(entry.milestone);
+  const content = pickFieldsSetBySender(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
     // A milestone without an `external_id` receives the `external_id` of its repetition.
@@ -231,26 +228,27 @@ function mergeRepeatedMilestone(
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
   if (!isFeedSource(input.source))
-    return { content: input, overridden: findOverriddenValues(input, restoreLastSentContent(entry)) };
-  if (isFeedStillEstimating(entry, input)) return { content, overridden: entry.overridden };
+    return { content: input, overridden: findOverriddenFeedValues(input, restoreLastSentMilestone(entry)) };
+  if (isFeedStillSendingEstimate(entry, input)) return { content, overridden: entry.overridden };
   const news = mergeResentFields(entry, input);
-  const last = restoreLastSentContent(entry);
+  const last = restoreLastSentMilestone(entry);
   const isSame = isSameEventAndTime(last, input);
   const reported = reported_at ?? (isSame ? last.reported_at : chooseLatestTime(at, last.reported_at));
-  return { content: news, overridden: findOverriddenValues(news, { ...input, reported_at: reported }) };
+  return { content: news, overridden: findOverriddenFeedValues(news, { ...input, reported_at: reported }) };
 }
 
 /** Returns the event that stores a repeated milestone. The event is not a correction and is not announced. */
 function createRepeatedMilestoneEvent(entry: TimelineEntry, overridden: Overridden): readonly ShipmentEventBody[] {
   const { milestone } = entry;
-  const isSame = isSameContent(restoreLastSentContent(entry), restoreLastSentContent({ milestone, overridden }));
+  const last = restoreLastSentMilestone(entry);
+  const isSame = isSameMilestoneContent(last, restoreLastSentMilestone({ milestone, overridden }));
   if (isSame && overridden.reported_at === entry.overridden.reported_at) return [];
   const data = { milestone, previous: milestone, supersedes: [], restores: [], last: NO_LAST_MILESTONES, overridden };
   return [{ type: 'milestone.corrected.v1', data: { ...data, former_report: null } }];
 }
 
 /** Returns warnings for a feed whose values are overridden by values of a person. */
-function warnOfOverriddenValues(
+function createOverriddenValueWarnings(
   { entry, by }: RepeatedMilestone,
   { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
 ): readonly Warning[] {
@@ -258,7 +256,7 @@ function warnOfOverriddenValues(
   const fields = listOverriddenFields(overridden);
   if (retracted_at === null && fields.length === 0) return [];
   // The feed sends the same values that the person has set.
-  if (by === 'content' && !isRepeatOfLastSent(entry, input)) return [];
+  if (by === 'content' && !isRepeatOfLastSentMilestone(entry, input)) return [];
   const message =
     retracted_at === null
       ? `Milestone ${id} was corrected by hand. Your values for ${fields.join(', ')} do not replace the correction.`
@@ -292,7 +290,7 @@ function addLabelAndSequence(content: MilestoneContent): MilestoneContent & Pick
   return { ...content, label: entry.label, sequence: entry.sequence };
 }
 
-export function answerMilestone(
+export function createMilestoneAnswer(
   { milestoneId, droppedMilestone }: Pick<RecordMilestoneResult, 'milestoneId' | 'droppedMilestone'>,
   after: ShipmentState,
 ) {
@@ -306,7 +304,7 @@ export function listPorts({ origin_port, destination_port, legs }: ShipmentRecor
   return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
 }
 
-export function checkContainer(
+export function checkContainerExists(
   { container_number }: Pick<MilestoneInput, 'container_number'>,
   { container_numbers }: ShipmentRecord,
 ): readonly FieldError[] {
@@ -315,7 +313,7 @@ export function checkContainer(
   return [{ param: 'container_number', code: 'unknown_container', message }];
 }
 
-export function warnOfUnusualMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
+export function warnOfCodeUnusualForMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
   if (mode === null || parseMilestoneCode(code)?.modes.includes(mode) !== false) return [];
   return [
     { code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for shipments with mode ${mode}.` },

@@ -1,13 +1,13 @@
 import { chooseLatestTime, type Milestone, type Timestamp } from '@tracking/contracts';
 import { isSameJson } from '../changes.ts';
 import type { MilestoneInput } from '../check-milestone.ts';
-import type { EstimateReport, LastMilestones } from '../events/event-data.ts';
+import type { EstimateReport, LastMilestoneChanges } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { isFeedSource, type MilestoneContent, restoreLastSentContent, type SentMilestone } from '../last-sent.ts';
+import { isFeedSource, type MilestoneContent, restoreLastSentMilestone, type SentMilestone } from '../last-sent.ts';
 import { compareReportTimes, isSameEventAndTime } from '../reports.ts';
 import { insertFormerReport, type RepeatedMilestone, toEstimateReport } from '../timeline.ts';
 
-export const NO_LAST_MILESTONES: LastMilestones = { containers: [] };
+export const NO_LAST_MILESTONES: LastMilestoneChanges = { containers: [] };
 
 /**
  * Returns true if the source stated the recorded milestone after the posted one. Reports of a feed are compared with
@@ -17,7 +17,7 @@ export function isOutdatedReport({ entry, by }: RepeatedMilestone, input: Milest
   const { reported_at } = input;
   if (by === 'dropped') return true;
   if (reported_at === null || by === 'overridden') return false;
-  const last = isFeedSource(input.source) ? restoreLastSentContent(entry) : entry.milestone;
+  const last = isFeedSource(input.source) ? restoreLastSentMilestone(entry) : entry.milestone;
   return compareReportTimes({ ...input, reported_at }, last) < 0;
 }
 
@@ -40,13 +40,13 @@ export function computeReportTime(
  * Returns the report of an estimate that another report replaces; null if its report stays. An estimate that is stated
  * again later was known since its first report.
  */
-export function findFormerReport(previous: Milestone, next: SentMilestone): EstimateReport | null {
+export function getReplacedEstimateReport(previous: Milestone, next: SentMilestone): EstimateReport | null {
   const isReplaced = previous.reported_at !== next.reported_at || !isSameEventAndTime(previous, next);
   return previous.classifier === 'estimated' && isReplaced ? toEstimateReport(previous) : null;
 }
 
 /** Returns the event that stores an outdated report of an estimate as a former report. */
-export function createFormerReportEvents(
+export function createEventsOfFormerEstimate(
   { entry: { milestone: previous, overridden, formerReports }, by }: RepeatedMilestone,
   { reported_at, ...content }: MilestoneInput,
 ): readonly ShipmentEventBody[] {

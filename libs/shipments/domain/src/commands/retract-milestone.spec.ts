@@ -1,19 +1,20 @@
 import {
   CONTAINER_A,
   CONTAINER_B,
-  type Scenario,
+  type ShipmentScenario,
   findDataOfDecisionEvent,
   createTimeInJanuary2026,
   captureRefusal,
-  createScenario,
-  listEventTypes,
+  createShipmentScenario,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent } from '../index.ts';
 
 const announced = ({ events }: Decision) =>
   events.map((event) => findPublicEventOfStoredEvent({ ...event, revision: 0 } as ShipmentEvent)?.type);
-const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.getMilestone(id).superseded_at !== null;
+const isSuperseded = (scenario: ShipmentScenario, { id }: { id: string }) =>
+  scenario.getMilestone(id).superseded_at !== null;
 
 describe('a retraction', () => {
   it('reverts the effects of the milestone, and announces that', () => {
@@ -24,7 +25,7 @@ describe('a retraction', () => {
     }).milestone;
     const decision = scenario.retractMilestone(first);
     expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
-    expect(listEventTypes(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
     expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
     expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: null },
@@ -193,7 +194,7 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('by a feed is the same if its place has become a port, or has another spelling', () => {
-    const scenario = createScenario({ mode: 'air' });
+    const scenario = createShipmentScenario({ mode: 'air' });
     const rest = { source: 'carrier', location: 'fra' } as const;
     scenario.retractMilestone(scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), rest).milestone);
     scenario.upsertShipment({ destination_port: 'FRA' });

@@ -4,7 +4,7 @@ import { findDocument, type ShipmentState } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext } from './command.ts';
 import {
   decideDocumentCommand,
-  answerDocument,
+  createAnswerWithDocument,
   type DocumentAnswer,
   type DocumentResult,
   findDocumentResult,
@@ -17,7 +17,7 @@ export interface ApproveDocument extends CommandContext {
   readonly document_id: string;
 }
 /** A person rejects a document. */
-export interface RejectDocument extends CommandContext {
+export interface RejectDocumentCommand extends CommandContext {
   readonly type: 'RejectDocument';
   readonly shipment_id: string;
   readonly document_id: string;
@@ -29,19 +29,19 @@ type Answer = Omit<DocumentAnswer, 'warnings'>;
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was rejected */
 export const approveDocumentHandler: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
   decideOnExistingShipment: (command, state, context) =>
-    decideReview(command, { status: 'approved', reason: null }, state, context),
-  rebuildResult: (events, { document_id }) =>
+    decideDocumentReview(command, { status: 'approved', reason: null }, state, context),
+  rebuildResultFromEvents: (events, { document_id }) =>
     findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
-  answer: answerDocument,
+  buildAnswer: createAnswerWithDocument,
 };
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was approved */
-export const rejectDocumentHandler: CommandHandler<RejectDocument, DocumentResult, Answer> = {
+export const rejectDocumentHandler: CommandHandler<RejectDocumentCommand, DocumentResult, Answer> = {
   decideOnExistingShipment: (command, state, context) =>
-    decideReview(command, { status: 'rejected', reason: command.reason }, state, context),
-  rebuildResult: (events, { document_id }) =>
+    decideDocumentReview(command, { status: 'rejected', reason: command.reason }, state, context),
+  rebuildResultFromEvents: (events, { document_id }) =>
     findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
-  answer: answerDocument,
+  buildAnswer: createAnswerWithDocument,
 };
 
 interface DocumentReview {
@@ -49,8 +49,8 @@ interface DocumentReview {
   readonly reason: string | null;
 }
 
-function decideReview(
-  { at, actor, document_id }: ApproveDocument | RejectDocument,
+function decideDocumentReview(
+  { at, actor, document_id }: ApproveDocument | RejectDocumentCommand,
   { status, reason }: DocumentReview,
   state: ShipmentState,
   context: DecideContext,
@@ -97,6 +97,7 @@ export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResul
     const event = { type: 'document.deleted.v1', data } as const;
     return decideDocumentCommand(about, event, state, context);
   },
-  rebuildResult: (events, { document_id }) => findDocumentResult(events, 'document.deleted.v1', 'deleted', document_id),
-  answer: answerDocument,
+  rebuildResultFromEvents: (events, { document_id }) =>
+    findDocumentResult(events, 'document.deleted.v1', 'deleted', document_id),
+  buildAnswer: createAnswerWithDocument,
 };

@@ -1,4 +1,4 @@
-import { type Warning, requireExpectedVersion } from '@tracking/contracts';
+import { type Warning, requireMatchingVersion } from '@tracking/contracts';
 import {
   type CommandHandler,
   type CommandResult,
@@ -10,36 +10,36 @@ import { type ShipmentState, findDocument, findTimelineEntry, findException } fr
 import {
   type AcknowledgeException,
   acknowledgeExceptionHandler,
-  type OpenException,
+  type OpenExceptionCommand,
   openExceptionHandler,
   type ResolveException,
   resolveExceptionHandler,
 } from './exceptions-by-hand.ts';
 import {
-  type AddDocument,
+  type AddDocumentCommand,
   addDocumentHandler,
   type CompleteUpload,
-  completeUploadHandler,
+  completeUploadCommandHandler,
   type ReceiveUpload,
   receiveUploadHandler,
   type RequestUpload,
-  requestUploadHandler,
+  requestUploadCommandHandler,
 } from './upload-document.ts';
 import {
   type ApproveDocument,
   approveDocumentHandler,
   type DeleteDocument,
   deleteDocumentHandler,
-  type RejectDocument,
+  type RejectDocumentCommand,
   rejectDocumentHandler,
 } from './review-document.ts';
 import {
-  type CancelShipment,
+  type CancelShipmentCommand,
   cancelShipmentHandler,
   type ReopenShipment,
   reopenShipmentHandler,
 } from './cancellation.ts';
-import { type CheckRules, checkRulesHandler } from './check-rules.ts';
+import { type CheckRulesCommand, checkRulesHandler } from './check-rules.ts';
 import {
   type CorrectMilestone,
   correctMilestoneHandler,
@@ -49,9 +49,9 @@ import {
 import {
   type PatchContainer,
   patchContainerHandler,
-  type PatchShipment,
+  type PatchShipmentCommand,
   patchShipmentHandler,
-  requireContainer,
+  throwIfContainerUnknown,
 } from './patches.ts';
 import { type RecordMilestone, recordMilestoneHandler } from './record-milestone.ts';
 import { type UpsertShipment, upsertShipmentHandler } from './upsert-shipment.ts';
@@ -59,23 +59,23 @@ import { type UpsertShipment, upsertShipmentHandler } from './upsert-shipment.ts
 /** Union of all commands. The compiler requires a handler in `COMMAND_HANDLERS` for each of them. */
 export type ShipmentCommand =
   | UpsertShipment
-  | PatchShipment
+  | PatchShipmentCommand
   | PatchContainer
   | RecordMilestone
   | CorrectMilestone
   | RetractMilestone
-  | CancelShipment
+  | CancelShipmentCommand
   | ReopenShipment
-  | CheckRules
-  | OpenException
+  | CheckRulesCommand
+  | OpenExceptionCommand
   | AcknowledgeException
   | ResolveException
-  | AddDocument
+  | AddDocumentCommand
   | RequestUpload
   | ReceiveUpload
   | CompleteUpload
   | ApproveDocument
-  | RejectDocument
+  | RejectDocumentCommand
   | DeleteDocument;
 export type CommandType = ShipmentCommand['type'];
 
@@ -93,9 +93,9 @@ const COMMAND_HANDLERS = {
   AcknowledgeException: acknowledgeExceptionHandler,
   ResolveException: resolveExceptionHandler,
   AddDocument: addDocumentHandler,
-  RequestUpload: requestUploadHandler,
+  RequestUpload: requestUploadCommandHandler,
   ReceiveUpload: receiveUploadHandler,
-  CompleteUpload: completeUploadHandler,
+  CompleteUpload: completeUploadCommandHandler,
   ApproveDocument: approveDocumentHandler,
   RejectDocument: rejectDocumentHandler,
   DeleteDocument: deleteDocumentHandler,
@@ -107,7 +107,7 @@ export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { rea
 /** The decision on a command of the given type. */
 export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decideOnExistingShipment']>;
 /** The answer to a command of the given type. */
-export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answer']> & {
+export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['buildAnswer']> & {
   readonly warnings: readonly Warning[];
 };
 
@@ -122,7 +122,7 @@ export function getCommandHandler(
  * so that folding only copies. Pure: equal arguments give equal decisions.
  * @param state undefined if the shipment does not exist
  * @throws DomainError to refuse the command; `details` contains every invalid field. Checks `not_found` first, then
- * PreconditionFailed, so that clients learn nothing about a shipment that they have not seen
+ * PreconditionFailedError, so that clients learn nothing about a shipment that they have not seen
  */
 export function decide<Type extends CommandType>(
   command: CommandOf<Type>,
@@ -140,11 +140,11 @@ function decideAnyCommand(
   const handler = getCommandHandler(command.type);
   if (state !== undefined) {
     requireCommandTarget(command, state);
-    requireExpectedVersion(state.record.version, command.expected_versions);
+    requireMatchingVersion(state.record.version, command.expected_versions);
     return handler.decideOnExistingShipment(command, state, context);
   }
   if (handler.create === undefined) throw createShipmentNotFoundError();
-  requireExpectedVersion(null, command.expected_versions);
+  requireMatchingVersion(null, command.expected_versions);
   return handler.create(command, context);
 }
 
@@ -156,5 +156,5 @@ function requireCommandTarget(command: ShipmentCommand, state: ShipmentState): v
   if ('milestone_id' in command) findTimelineEntry(state, command.milestone_id);
   if ('exception_id' in command) findException(state, command.exception_id);
   if ('document_id' in command) findDocument(state, command.document_id);
-  if (command.type === 'PatchContainer') requireContainer(command, state);
+  if (command.type === 'PatchContainer') throwIfContainerUnknown(command, state);
 }

@@ -1,15 +1,22 @@
-import type { FieldError, LegFields, ShipmentFields, ShipmentRecord, TimeOrDay, Warning } from '@tracking/contracts';
+import type {
+  FieldError,
+  LegFields,
+  ClientShipmentFields,
+  ShipmentRecord,
+  TimeOrDay,
+  Warning,
+} from '@tracking/contracts';
 import { computeAnnouncedChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
-import { type CheckedShipment, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
-import { createChangedEvent } from '../changed-event.ts';
+import { type ShipmentCheckResult, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
+import { createShipmentChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
-import type { GivenPorts, LastSentValues, LegTimeRevisions, ScheduleFields } from '../events/event-data.ts';
-import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
+import type { GivenPorts, LastUpsertValues, EventRevisionsOfLegTimes, ScheduleFields } from '../events/event-data.ts';
+import type { ShipmentPortsGivenEvent } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { readTimesAtPorts } from '../local-time.ts';
 import { getPortsOfShipment } from '../route.ts';
-import { setClientSchedule, type ShipmentState } from '../state.ts';
+import { applyFieldsToClientSchedule, type ShipmentState } from '../state.ts';
 import {
   type CommandContext,
   type DecideContext,
@@ -20,13 +27,13 @@ import {
 
 /** Changes of an existing shipment that a client sent. */
 interface ShipmentUpdate {
-  readonly checked: CheckedShipment;
+  readonly checked: ShipmentCheckResult;
   /** Checked schedule fields that are new statements of the client. */
   readonly times: ScheduleFields;
   /** Times and revisions that legs keep from the present legs; absent if all times of the legs are new statements. */
   readonly continued?: LegsWithTimes;
   /** New values of the last upsert, with which the next upsert is compared. */
-  readonly sent: LastSentValues;
+  readonly sent: LastUpsertValues;
   /** Original ETA that the client sets; null to set it to the ETA of the shipment, absent to change nothing. */
   readonly newOriginalEta?: TimeOrDay | null;
   /** True if the update changes `eta` even after the arrival. */
@@ -46,14 +53,14 @@ export function decideUpdate(
   const legsWritten = continued?.written;
   const keepsEta = before.ata !== null && !movesEtaAfterArrival;
   const statement = { revision, at: command.at, keepsEta, originalEtaSince: state.originalEta.since };
-  const schedule = setClientSchedule(state.schedule, times, statement, legsWritten);
+  const schedule = applyFieldsToClientSchedule(state.schedule, times, statement, legsWritten);
   const given = { ...(state.ports ?? before), ...plain };
   const record: ShipmentRecord = { ...before, ...plain, ...getPortsOfShipment(given, schedule.legs.value) };
   throwIfInvalidFields([
     ...checked.errors,
     ...checkReferencesAgainstMode(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
     ...checkExternalId(before, record),
-    ...checkReferences({ ...record, external_id: before.external_id }),
+    ...checkRequiredReference({ ...record, external_id: before.external_id }),
   ]);
 
   const { timeline } = state;
@@ -67,7 +74,7 @@ export function decideUpdate(
     events.push({ type: 'shipment.updated.v1', data: { fields: times, ...written, sent, last, ...keptEta } });
   }
   events.push(...createPortsGivenEvent(state.ports, given, derived.record));
-  if (changes !== undefined) events.push(createChangedEvent(changes, derived));
+  if (changes !== undefined) events.push(createShipmentChangedEvent(changes, derived));
   const reconciled = reconcileExceptions(state, { derived, timeline, events }, { ...context, at: command.at });
   const warnings = [...createWarningsOfUpdate(checked, derived), ...warnOfCancelledShipment(before, derived.record)];
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
@@ -83,7 +90,7 @@ export function createPortsGivenEvent(
   known: GivenPorts | null,
   given: GivenPorts,
   answered: GivenPorts,
-): readonly ShipmentPortsGiven[] {
+): readonly ShipmentPortsGivenEvent[] {
   const { origin_port, destination_port } = given;
   const assumed = known ?? answered;
   if (assumed.origin_port === origin_port && assumed.destination_port === destination_port) return [];
@@ -91,7 +98,13 @@ export function createPortsGivenEvent(
 }
 
 /** Fields whose values depend on the mode. */
-const FIELDS_OF_MODE = ['container_numbers', 'carrier_scac', 'origin_port', 'destination_port', 'legs'] as const;
+const FIELDS_DEPENDING_ON_MODE = [
+  'container_numbers',
+  'carrier_scac',
+  'origin_port',
+  'destination_port',
+  'legs',
+] as const;
 
 /**
  * Checks the references that an update keeps against its new mode.
@@ -99,14 +112,14 @@ const FIELDS_OF_MODE = ['container_numbers', 'carrier_scac', 'origin_port', 'des
  */
 function checkReferencesAgainstMode(
   before: ShipmentRecord,
-  after: Pick<ShipmentFields, 'mode' | (typeof FIELDS_OF_MODE)[number]>,
-  { fields }: CheckedShipment,
+  after: Pick<ClientShipmentFields, 'mode' | (typeof FIELDS_DEPENDING_ON_MODE)[number]>,
+  { fields }: ShipmentCheckResult,
   { places }: DecideContext,
 ): readonly FieldError[] {
   const { mode } = after;
   if (mode === before.mode) return [];
-  const kept = FIELDS_OF_MODE.filter((name) => fields[name] === undefined).map((name) => [name, after[name]]);
-  const { errors } = checkShipmentFields(Object.fromEntries(kept) as Partial<ShipmentFields>, mode, places);
+  const kept = FIELDS_DEPENDING_ON_MODE.filter((name) => fields[name] === undefined).map((name) => [name, after[name]]);
+  const { errors } = checkShipmentFields(Object.fromEntries(kept) as Partial<ClientShipmentFields>, mode, places);
   const hint = `The present value is not allowed ${mode === null ? 'without a mode' : `for mode ${mode}`}: change it too.`;
   return errors.map((error) => ({ ...error, message: `${error.message} ${hint}` }));
 }
@@ -120,8 +133,8 @@ function checkExternalId(before: ShipmentRecord, after: ShipmentRecord): readonl
   return [{ param: 'external_id', code: 'external_id_immutable', message }];
 }
 
-export function checkReferences(
-  fields: Pick<ShipmentFields, 'external_id' | 'house_bill' | 'container_numbers'>,
+export function checkRequiredReference(
+  fields: Pick<ClientShipmentFields, 'external_id' | 'house_bill' | 'container_numbers'>,
 ): readonly FieldError[] {
   if (fields.external_id !== null || fields.house_bill !== null || fields.container_numbers.length > 0) return [];
   const message = 'A shipment needs at least one of external_id, house_bill and container_numbers.';
@@ -130,7 +143,7 @@ export function checkReferences(
 
 /** Returns warnings of an update. Compares `eta` and `etd` after the update, not only the sent values. */
 export function createWarningsOfUpdate(
-  { fields, warnings }: CheckedShipment,
+  { fields, warnings }: ShipmentCheckResult,
   { record, analysis: { route } }: DerivedShipment,
 ): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
@@ -145,7 +158,7 @@ interface LegsWithTimes {
   /** Legs with the present times. Times that differ from the last upsert have the new values. */
   readonly legs: readonly LegFields[];
   /** Revisions of the events that set the times of the legs, by leg; absent if the upsert sets all times. */
-  readonly written?: readonly LegTimeRevisions[];
+  readonly written?: readonly EventRevisionsOfLegTimes[];
 }
 
 /**
@@ -191,10 +204,10 @@ function matchLegsToFormerLegs(
 ): readonly (number | undefined)[] {
   const free = new Set(former.keys());
   const take = (place: number | undefined) => (place !== undefined && free.delete(place) ? place : undefined);
-  const bySamePorts = legs.map((leg) => take([...free].find((place) => hasSamePorts(leg, former[place]))));
+  const bySamePorts = legs.map((leg) => take([...free].find((place) => hasSameLegPorts(leg, former[place]))));
   return bySamePorts.map((found, index) => found ?? take(index));
 }
 
-function hasSamePorts(leg: LegFields, other: LegFields | undefined): boolean {
+function hasSameLegPorts(leg: LegFields, other: LegFields | undefined): boolean {
   return leg.origin_port === other?.origin_port && leg.destination_port === other.destination_port;
 }

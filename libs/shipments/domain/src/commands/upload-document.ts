@@ -1,14 +1,14 @@
 import { type DocumentRecord, DomainError, isDocumentPresent } from '@tracking/contracts';
-import type { ReceivedObject } from '../events/event-data.ts';
+import type { ReceivedDocumentFile } from '../events/event-data.ts';
 import { findDocument } from '../state.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 import {
   decideDocumentCommand,
-  answerDocument,
+  createAnswerWithDocument,
   type DocumentAnswer,
   type DocumentInput,
   type DocumentResult,
-  type AnnouncedBytes,
+  type AnnouncedFileProperties,
   requirePendingDocument,
   createDocument,
   findDocumentResult,
@@ -19,11 +19,15 @@ import {
 export interface RequestUpload extends CommandContext {
   readonly type: 'RequestUpload';
   readonly shipment_id: string;
-  readonly document: DocumentInput & AnnouncedBytes;
+  readonly document: DocumentInput & AnnouncedFileProperties;
 }
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
-export const requestUploadHandler: CommandHandler<RequestUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const requestUploadCommandHandler: CommandHandler<
+  RequestUpload,
+  DocumentResult,
+  Omit<DocumentAnswer, 'warnings'>
+> = {
   decideOnExistingShipment(command, state, context) {
     const document = createDocument(command, command.document, state, context);
     const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
@@ -34,13 +38,13 @@ export const requestUploadHandler: CommandHandler<RequestUpload, DocumentResult,
       context,
     );
   },
-  rebuildResult(events) {
+  rebuildResultFromEvents(events) {
     const [documentId] = events.flatMap(({ type, data }) =>
       type === 'document.requested.v1' ? [data.stored.document.id] : [],
     );
     return documentId === undefined ? undefined : { outcome: 'requested', documentId };
   },
-  answer: answerDocument,
+  buildAnswer: createAnswerWithDocument,
 };
 
 /** Records that bytes arrived for a pending document. They replace bytes that arrived before. */
@@ -48,7 +52,7 @@ export interface ReceiveUpload extends CommandContext {
   readonly type: 'ReceiveUpload';
   readonly shipment_id: string;
   readonly document_id: string;
-  readonly object: ReceivedObject;
+  readonly object: ReceivedDocumentFile;
   /**
    * Id of the previously received object if it still exists, otherwise null. If the same bytes arrive again, that
    * object is kept.
@@ -63,18 +67,18 @@ export interface ReceiveUpload extends CommandContext {
 export const receiveUploadHandler: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decideOnExistingShipment({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = requirePendingDocument(state, document_id, at);
-    if (received !== null && received.id === kept_object_id && isSameContent(received, object)) {
+    if (received !== null && received.id === kept_object_id && isSameFileContent(received, object)) {
       return decideDocumentCommand({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const event = { type: 'document.received.v1', data: { document_id, object } } as const;
     return decideDocumentCommand({ at, outcome: 'received', documentId: document_id }, event, state, context);
   },
-  rebuildResult: (events, { document_id }) =>
+  rebuildResultFromEvents: (events, { document_id }) =>
     findDocumentResult(events, 'document.received.v1', 'received', document_id),
-  answer: answerDocument,
+  buildAnswer: createAnswerWithDocument,
 };
 
-function isSameContent(one: ReceivedObject, other: ReceivedObject): boolean {
+function isSameFileContent(one: ReceivedDocumentFile, other: ReceivedDocumentFile): boolean {
   const found = ['sha256', 'size_bytes', 'content_type'] as const;
   return found.every((each) => one[each] === other[each]);
 }
@@ -89,7 +93,11 @@ export interface CompleteUpload extends CommandContext {
 }
 
 /** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`; the document stays pending */
-export const completeUploadHandler: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const completeUploadCommandHandler: CommandHandler<
+  CompleteUpload,
+  DocumentResult,
+  Omit<DocumentAnswer, 'warnings'>
+> = {
   decideOnExistingShipment({ at, document_id, lost_object_id }, state, context) {
     const found = findDocument(state, document_id);
     // Completing a document again changes nothing.
@@ -104,12 +112,12 @@ export const completeUploadHandler: CommandHandler<CompleteUpload, DocumentResul
     const event = createUploadedEvent(document, received, at, state);
     return decideDocumentCommand({ at, outcome: 'completed', documentId: document_id }, event, state, context);
   },
-  rebuildResult: (events, { document_id }) =>
+  rebuildResultFromEvents: (events, { document_id }) =>
     findDocumentResult(events, 'document.uploaded.v1', 'completed', document_id),
-  answer: answerDocument,
+  buildAnswer: createAnswerWithDocument,
 };
 
-function requireAnnouncedBytes({ size_bytes, checksum_sha256 }: DocumentRecord, received: ReceivedObject): void {
+function requireAnnouncedBytes({ size_bytes, checksum_sha256 }: DocumentRecord, received: ReceivedDocumentFile): void {
   if (received.size_bytes !== size_bytes) {
     throw new DomainError(
       'size_mismatch',
@@ -125,15 +133,19 @@ function requireAnnouncedBytes({ size_bytes, checksum_sha256 }: DocumentRecord, 
 }
 
 /** Adds a document whose bytes are already in the object store. */
-export interface AddDocument extends CommandContext {
+export interface AddDocumentCommand extends CommandContext {
   readonly type: 'AddDocument';
   readonly shipment_id: string;
   readonly document: DocumentInput;
-  readonly object: ReceivedObject;
+  readonly object: ReceivedDocumentFile;
 }
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
-export const addDocumentHandler: CommandHandler<AddDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const addDocumentHandler: CommandHandler<
+  AddDocumentCommand,
+  DocumentResult,
+  Omit<DocumentAnswer, 'warnings'>
+> = {
   decideOnExistingShipment(command, state, context) {
     const { at, document: input, object } = command;
     const { content_type, size_bytes, sha256: checksum_sha256 } = object;
@@ -141,11 +153,11 @@ export const addDocumentHandler: CommandHandler<AddDocument, DocumentResult, Omi
     const event = createUploadedEvent(pending, object, at, state);
     return decideDocumentCommand({ at, outcome: 'added', documentId: pending.id }, event, state, context);
   },
-  rebuildResult(events) {
+  rebuildResultFromEvents(events) {
     const [documentId] = events.flatMap(({ type, data }) =>
       type === 'document.uploaded.v1' ? [data.stored.document.id] : [],
     );
     return documentId === undefined ? undefined : { outcome: 'added', documentId };
   },
-  answer: answerDocument,
+  buildAnswer: createAnswerWithDocument,
 };

@@ -1,4 +1,4 @@
-import type { ShipmentFields } from '@tracking/contracts';
+import type { ClientShipmentFields } from '@tracking/contracts';
 import {
   CONTAINER_A,
   CONTAINER_B,
@@ -8,19 +8,19 @@ import {
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
   captureRefusal,
-  createScenario,
-  Scenario,
-  listEventTypes,
+  createShipmentScenario,
+  ShipmentScenario,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { fold } from '../evolve.ts';
 
-const changes = (scenario: Scenario, fields: Partial<ShipmentFields>) =>
+const changes = (scenario: ShipmentScenario, fields: Partial<ClientShipmentFields>) =>
   findDataOfDecisionEvent(scenario.upsertShipment(fields), 'shipment.changed.v1')?.changes;
 
 describe('creating', () => {
   it('stores everything visible in the first event', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     const decision = scenario.upsertShipment({
       external_id: 'PO-1',
       container_numbers: [CONTAINER_A],
@@ -28,7 +28,7 @@ describe('creating', () => {
       eta: createTimeInJanuary2026(20),
     });
     expect(decision.outcome).toBe('created');
-    expect(listEventTypes(decision)).toEqual(['shipment.created.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.created.v1']);
     expect(decision.events[0]?.data).toMatchObject({
       workspace_id: 'wsp_1',
       environment: 'test',
@@ -37,7 +37,7 @@ describe('creating', () => {
   });
 
   it('returns a pending shipment with every field', () => {
-    expect(createScenario().record).toEqual({
+    expect(createShipmentScenario().record).toEqual({
       id: 'shp_abcdefghijklmnopqrstuvwxya',
       external_id: 'PO-1',
       status: 'pending',
@@ -76,7 +76,7 @@ describe('creating', () => {
   });
 
   it('returns every container with all its fields', () => {
-    expect(createScenario({ container_numbers: [CONTAINER_A] }).record.containers).toEqual([
+    expect(createShipmentScenario({ container_numbers: [CONTAINER_A] }).record.containers).toEqual([
       {
         number: CONTAINER_A,
         valid_check_digit: true,
@@ -99,7 +99,7 @@ describe('creating', () => {
   it.each([{ external_id: 'PO-1' }, { house_bill: 'HB-1' }, { container_numbers: [CONTAINER_A] }])(
     'accepts a single reference: %j',
     (fields) => {
-      const scenario = new Scenario();
+      const scenario = new ShipmentScenario();
       expect(scenario.upsertShipment(fields).outcome).toBe('created');
     },
   );
@@ -107,14 +107,14 @@ describe('creating', () => {
   it.each([{}, { mode: 'ocean' as const }, { master_bill: 'MB-1' }, { container_numbers: [] }])(
     'requires a reference: %j',
     (fields) => {
-      const error = captureRefusal(() => new Scenario().upsertShipment(fields));
+      const error = captureRefusal(() => new ShipmentScenario().upsertShipment(fields));
       expect(error.code).toBe('reference_required');
       expect(error.details).toMatchObject([{ code: 'reference_required' }]);
     },
   );
 
   it('reports every invalid field at once', () => {
-    const error = captureRefusal(() => new Scenario().upsertShipment({ origin_port: '?', carrier_scac: '?' }));
+    const error = captureRefusal(() => new ShipmentScenario().upsertShipment({ origin_port: '?', carrier_scac: '?' }));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port', 'reference_required']);
   });
@@ -144,8 +144,10 @@ describe('creating', () => {
   });
 
   it('sets original_eta to the first known one', () => {
-    expect(createScenario({ eta: createTimeInJanuary2026(20) }).record.original_eta).toBe(createTimeInJanuary2026(20));
-    const scenario = createScenario();
+    expect(createShipmentScenario({ eta: createTimeInJanuary2026(20) }).record.original_eta).toBe(
+      createTimeInJanuary2026(20),
+    );
+    const scenario = createShipmentScenario();
     scenario.upsertShipment({ eta: createTimeInJanuary2026(21) });
     scenario.upsertShipment({ eta: createTimeInJanuary2026(25) });
     scenario.upsertShipment({ eta: null });
@@ -155,7 +157,7 @@ describe('creating', () => {
 
 describe('upsert of an existing shipment', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {
-    const scenario = createScenario({
+    const scenario = createShipmentScenario({
       house_bill: 'HB',
       master_bill: 'MB',
       container_numbers: [CONTAINER_A, CONTAINER_B],
@@ -177,7 +179,7 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('replaces objects, references and legs as a whole', () => {
-    const scenario = createScenario({
+    const scenario = createShipmentScenario({
       shipper: { name: 'Acme', external_id: 'S1' },
       metadata: { a: '1', b: '2' },
       references: [{ type: 'po', value: '1' }],
@@ -206,7 +208,7 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('stores no event without changes', () => {
-    const fields: Partial<ShipmentFields> = {
+    const fields: Partial<ClientShipmentFields> = {
       external_id: 'PO-1',
       mode: 'ocean',
       container_numbers: [CONTAINER_A],
@@ -215,14 +217,14 @@ describe('upsert of an existing shipment', () => {
       metadata: { a: '1' },
       legs: [createLegFieldsWithDefaults({ vessel: 'ONE', eta: createTimeInJanuary2026(19) })],
     };
-    const scenario = createScenario(fields);
+    const scenario = createShipmentScenario(fields);
     const decision = scenario.upsertShipment(fields);
     expect(decision).toMatchObject({ outcome: 'unchanged', events: [] });
     expect(scenario.record.version).toBe(1);
   });
 
   it('ignores a different order of members or spelling', () => {
-    const scenario = createScenario({ metadata: { a: '1', b: '2' }, container_numbers: [CONTAINER_A] });
+    const scenario = createShipmentScenario({ metadata: { a: '1', b: '2' }, container_numbers: [CONTAINER_A] });
     expect(scenario.upsertShipment({ metadata: { b: '2', a: '1' }, container_numbers: ['mscu 1234566'] }).outcome).toBe(
       'unchanged',
     );
@@ -241,16 +243,16 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('needs no further event for a plain field', () => {
-    const scenario = createScenario();
-    expect(listEventTypes(scenario.upsertShipment({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
-    expect(listEventTypes(scenario.upsertShipment({ eta: createTimeInJanuary2026(9) }))).toEqual([
+    const scenario = createShipmentScenario();
+    expect(listEventTypesOfDecision(scenario.upsertShipment({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
+    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createTimeInJanuary2026(9) }))).toEqual([
       'shipment.updated.v1',
       'shipment.changed.v1',
     ]);
   });
 
   it('sets version to the last revision plus one, and updated_at to the last command’s time', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     scenario.upsertShipment({ eta: createTimeInJanuary2026(9) });
     expect(scenario.record).toMatchObject({ version: 3, updated_at: '2026-06-01T00:02:00.000Z' });
     scenario.upsertShipment({ house_bill: 'HB' });
@@ -262,18 +264,18 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('never changes external_id, nor sets it later', () => {
-    const changed = captureRefusal(() => createScenario().upsertShipment({ external_id: 'PO-2' }));
+    const changed = captureRefusal(() => createShipmentScenario().upsertShipment({ external_id: 'PO-2' }));
     expect(changed).toMatchObject({ code: 'external_id_immutable', details: [{ param: 'external_id' }] });
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario.upsertShipment({ house_bill: 'HB' });
     expect(captureRefusal(() => scenario.upsertShipment({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
-    expect(captureRefusal(() => createScenario().upsertShipment({ external_id: null })).code).toBe(
+    expect(captureRefusal(() => createShipmentScenario().upsertShipment({ external_id: null })).code).toBe(
       'external_id_immutable',
     );
   });
 
   it('does not clear the last of the three references', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario.upsertShipment({ house_bill: 'HB', container_numbers: [CONTAINER_A] });
     scenario.upsertShipment({ container_numbers: [] });
     expect(captureRefusal(() => scenario.upsertShipment({ house_bill: null })).code).toBe('reference_required');
@@ -281,7 +283,7 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('validates for the mode that it sets, otherwise for the present one', () => {
-    const scenario = createScenario({ mode: 'ocean' });
+    const scenario = createShipmentScenario({ mode: 'ocean' });
     expect(captureRefusal(() => scenario.upsertShipment({ origin_port: 'FRA' })).details).toMatchObject([
       { code: 'invalid_port' },
     ]);
@@ -290,20 +292,20 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('refuses values beyond a limit with limit_exceeded', () => {
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     const container_numbers = Array.from({ length: 201 }, (_, n) => `ABCU${1_000_000 + n}`);
     expect(captureRefusal(() => scenario.upsertShipment({ container_numbers })).code).toBe('limit_exceeded');
   });
 
   it('lists containers in the order of container_numbers, also when only that changes', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const moved = changes(scenario, { container_numbers: [CONTAINER_B, CONTAINER_A] });
     expect(moved).toEqual({ container_numbers: { from: [CONTAINER_A, CONTAINER_B], to: [CONTAINER_B, CONTAINER_A] } });
     expect(scenario.record.containers.map(({ number }) => number)).toEqual([CONTAINER_B, CONTAINER_A]);
   });
 
   it('announces changed containers: new ones only in `to`, removed ones only in `from`', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const moved = changes(scenario, { container_numbers: [CONTAINER_B, CONTAINER_C] });
     expect(moved?.containers?.from).toEqual([
       expect.objectContaining({ number: CONTAINER_A, status: 'pending', seal_number: null }),
@@ -393,7 +395,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
   it('are remembered without an announcement if an estimate already set the value', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
-    expect(listEventTypes(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }))).toEqual([
+    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }))).toEqual([
       'shipment.updated.v1',
     ]);
     expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }).outcome).toBe('unchanged');
@@ -415,13 +417,13 @@ describe('a time of a leg counts as a change only when it differs from what the 
   });
   /** Estimates have changed three of its four times. */
   const estimated = (legs = [first, second]) => {
-    const scenario = createScenario({ legs });
+    const scenario = createShipmentScenario({ legs });
     scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { location: 'USLAX' });
     return scenario;
   };
-  const timesOf = ({ record }: Scenario) => record.legs.map(({ etd, eta }) => [etd, eta]);
+  const timesOf = ({ record }: ShipmentScenario) => record.legs.map(({ etd, eta }) => [etd, eta]);
   const MOVED = [
     [createTimeInJanuary2026(2), createTimeInJanuary2026(6)],
     [createTimeInJanuary2026(7), createTimeInJanuary2026(23)],
@@ -508,7 +510,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
   });
 
   it('keeps expected times of legs that have departed or arrived, at any index', () => {
-    const scenario = createScenario({ legs: [first, second] });
+    const scenario = createShipmentScenario({ legs: [first, second] });
     const reported = { reported_at: createTimeInJanuary2026(1, 6) };
     scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { ...reported, location: 'CNSHA' });
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { ...reported, location: 'SGSIN' });
@@ -529,20 +531,20 @@ describe('a time of a leg counts as a change only when it differs from what the 
 
 describe('warnings', () => {
   it('report a wrong check digit, and an exception opens', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     const decision = scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
-    expect(listEventTypes(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
     expect(scenario.getContainer(CONTAINER_WITH_WRONG_DIGIT).valid_check_digit).toBe(false);
     expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });
 
   it('become errors under strict handling', () => {
     const error = captureRefusal(() =>
-      new Scenario().upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+      new ShipmentScenario().upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
     );
     expect(error).toMatchObject({ code: 'validation_failed', details: [{ code: 'invalid_container_number' }] });
-    const scenario = createScenario();
+    const scenario = createShipmentScenario();
     captureRefusal(() =>
       scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
     );
@@ -550,7 +552,7 @@ describe('warnings', () => {
   });
 
   it('report an eta before the etd after the write', () => {
-    const scenario = createScenario({ etd: createTimeInJanuary2026(10) });
+    const scenario = createShipmentScenario({ etd: createTimeInJanuary2026(10) });
     expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(9) }).warnings).toMatchObject([
       { code: 'eta_before_etd', param: 'eta' },
     ]);
@@ -559,7 +561,7 @@ describe('warnings', () => {
   });
 
   it('report unknown ports, whether or not anything changes', () => {
-    const scenario = createScenario({ origin_port: 'XXABC' });
+    const scenario = createShipmentScenario({ origin_port: 'XXABC' });
     expect(scenario.upsertShipment({ origin_port: 'XXABC' })).toMatchObject({
       outcome: 'unchanged',
       warnings: [{ code: 'unknown_port', param: 'origin_port' }],

@@ -1,12 +1,12 @@
 import {
   EMPTY_SHIPMENT_FIELDS,
-  type Places,
-  type ShipmentFields,
+  type PlaceLookup,
+  type ClientShipmentFields,
   type ShipmentRecord,
   type Warning,
 } from '@tracking/contracts';
 import { isSameJson } from '../changes.ts';
-import { type CheckedShipment, checkShipmentFields } from '../check-shipment.ts';
+import { type ShipmentCheckResult, checkShipmentFields } from '../check-shipment.ts';
 import {
   type CommandContext,
   type CommandHandler,
@@ -15,18 +15,18 @@ import {
   throwIfInvalidFields,
 } from './command.ts';
 import { deriveShipment } from '../derive.ts';
-import type { LastSentValues, ScheduleFields } from '../events/event-data.ts';
+import type { LastUpsertValues, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import {
   keepTimesOfRepeatedLegs,
   decideUpdate,
-  checkReferences,
+  checkRequiredReference,
   createPortsGivenEvent,
   createWarningsOfUpdate,
 } from './update.ts';
 import { getPortsOfShipment } from '../route.ts';
-import { type ShipmentState, createClientSchedule, NO_ORIGINAL_ETA } from '../state.ts';
+import { type ShipmentState, createScheduleFromFirstUpsert, NO_ORIGINAL_ETA } from '../state.ts';
 
 /** Creates a shipment, or changes the shipment with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
@@ -40,7 +40,7 @@ export interface UpsertShipment extends CommandContext {
    * Fields with correct types, in the form that `checkShipmentFields` returns. Absent fields keep their value, null
    * clears.
    */
-  readonly fields: Partial<ShipmentFields>;
+  readonly fields: Partial<ClientShipmentFields>;
 }
 
 interface UpsertShipmentResult {
@@ -58,9 +58,9 @@ export const upsertShipmentHandler: CommandHandler<
   Omit<UpsertShipmentAnswer, 'warnings'>
 > = {
   create: createShipment,
-  decideOnExistingShipment: updateShipment,
-  rebuildResult: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
-  answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
+  decideOnExistingShipment: decideUpsertOfExistingShipment,
+  rebuildResultFromEvents: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
+  buildAnswer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
 /**
@@ -70,9 +70,9 @@ export const upsertShipmentHandler: CommandHandler<
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
   const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
-  throwIfInvalidFields([...checked.errors, ...checkReferences(fields)]);
+  throwIfInvalidFields([...checked.errors, ...checkRequiredReference(fields)]);
   const { etd, eta, legs } = fields;
-  const sent: LastSentValues = { etd, eta, legs };
+  const sent: LastUpsertValues = { etd, eta, legs };
   const record: ShipmentRecord = {
     id: command.shipment_id,
     ...fields,
@@ -94,7 +94,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     updated_at: command.at,
     version: 1,
   };
-  const schedule = createClientSchedule(sent, 0);
+  const schedule = createScheduleFromFirstUpsert(sent, 0);
   const basis = {
     record,
     schedule,
@@ -119,7 +119,11 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
  * `eta`, `legs` and the times of legs count only if they differ from the last sent values, so that a nightly upsert
  * with the same values does not undo a newer estimate.
  */
-function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
+function decideUpsertOfExistingShipment(
+  command: UpsertShipment,
+  state: ShipmentState,
+  context: DecideContext,
+): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
   const checked = checkFields(command, mode, context.places);
   const newly = pickChangedScheduleFields(state.sent, checked.fields);
@@ -132,14 +136,14 @@ function updateShipment(command: UpsertShipment, state: ShipmentState, context: 
 
 function checkFields(
   { fields, strict }: UpsertShipment,
-  mode: ShipmentFields['mode'],
-  places: Places,
-): CheckedShipment {
+  mode: ClientShipmentFields['mode'],
+  places: PlaceLookup,
+): ShipmentCheckResult {
   return checkShipmentFields(fields, mode, places, strict);
 }
 
 /** Returns the schedule fields that differ from the last upsert. */
-function pickChangedScheduleFields(sent: LastSentValues, { etd, eta, legs }: ScheduleFields): ScheduleFields {
+function pickChangedScheduleFields(sent: LastUpsertValues, { etd, eta, legs }: ScheduleFields): ScheduleFields {
   return {
     ...(etd === undefined || etd === sent.etd ? {} : { etd }),
     ...(eta === undefined || eta === sent.eta ? {} : { eta }),

@@ -10,8 +10,8 @@ import type {
   Timestamp,
 } from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
-import type { MilestoneChanges } from '../timeline.ts';
-import type { ExceptionChange, StoredDocument } from './event-data.ts';
+import type { TimelineChanges } from '../timeline.ts';
+import type { ExceptionChange, DocumentWithObjectId } from './event-data.ts';
 
 interface EventBody {
   readonly type: string;
@@ -27,7 +27,7 @@ export interface FormerEventVersion {
 }
 
 /** The public event that announces a stored event. */
-export interface Announcement {
+export interface PublicEventAnnouncement {
   readonly type: EventType;
   /**
    * Returns fields that only some public events have. Equal arguments give equal JSON text.
@@ -37,7 +37,7 @@ export interface Announcement {
 }
 
 /** Entry of a stored event in the history of its shipment. */
-export interface HistoryNote {
+export interface EventHistoryEntry {
   readonly type: HistoryType;
   readonly changes: HistoryChanges;
 }
@@ -66,13 +66,13 @@ export interface StoredEventDescriptor<Event extends EventBody> {
     event: { readonly revision: number; readonly at: Timestamp },
   ): void;
   /** Returns the changes that the event makes to the timeline. */
-  milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
+  milestoneChanges?(data: Event['data']): Omit<TimelineChanges, 'at'>;
   /**
    * Returns the exception that the event opens or changes: the whole exception, or only the fields that the event sets.
    */
   exception?(data: Event['data']): ExceptionChange;
   /** Returns the documents that the event adds or changes, in their new state. */
-  documents?(data: Event['data']): readonly StoredDocument[];
+  documents?(data: Event['data']): readonly DocumentWithObjectId[];
   /**
    * Returns true if the event is news about the shipment for the rule `no_update`: a milestone, or an estimated
    * arrival.
@@ -82,10 +82,10 @@ export interface StoredEventDescriptor<Event extends EventBody> {
    * Returns the public event of the stored event; undefined if the event is not announced:
    * docs/reference/events.md#types.
    */
-  announce?(data: Event['data']): Announcement | undefined;
+  announce?(data: Event['data']): PublicEventAnnouncement | undefined;
   /**
    * Returns the history entry; undefined for an event that clients do not see.
    * @param exception the exception directly after the event; needed for an event that sets only some of its fields
    */
-  historyNote?(data: Event['data'], exception: ShipmentException | undefined): HistoryNote | undefined;
+  createHistoryNote?(data: Event['data'], exception: ShipmentException | undefined): EventHistoryEntry | undefined;
 }

@@ -1,29 +1,29 @@
 import { type DocumentRecord, toDocumentResource } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import type { DocumentChanged, ReceivedObject, StoredDocument } from './event-data.ts';
+import type { DocumentChanged, ReceivedDocumentFile, DocumentWithObjectId } from './event-data.ts';
 
 /** A client requested an upload URL for a document. */
-export interface DocumentRequested {
+export interface DocumentRequestedEvent {
   readonly type: 'document.requested.v1';
-  readonly data: { readonly stored: StoredDocument };
+  readonly data: { readonly stored: DocumentWithObjectId };
 }
 
-export const documentRequested: StoredEventDescriptor<DocumentRequested> = {
+export const documentRequestedDescriptor: StoredEventDescriptor<DocumentRequestedEvent> = {
   type: 'document.requested.v1',
   documents: ({ stored }) => [stored],
-  historyNote: ({ stored }) => ({
+  createHistoryNote: ({ stored }) => ({
     type: 'document.requested',
     changes: { document: { from: null, to: stored.document } },
   }),
 };
 
 /** Bytes arrived for a pending document. They replace bytes that arrived before. */
-export interface DocumentReceived {
+export interface DocumentReceivedEvent {
   readonly type: 'document.received.v1';
-  readonly data: { readonly document_id: string; readonly object: ReceivedObject };
+  readonly data: { readonly document_id: string; readonly object: ReceivedDocumentFile };
 }
 
-export const documentReceived: StoredEventDescriptor<DocumentReceived> = {
+export const documentReceivedDescriptor: StoredEventDescriptor<DocumentReceivedEvent> = {
   type: 'document.received.v1',
   applyToState(draft, { document_id, object }) {
     draft.documents = draft.documents.map((each) =>
@@ -33,21 +33,21 @@ export const documentReceived: StoredEventDescriptor<DocumentReceived> = {
 };
 
 /** A document became complete. It replaced another document if its sender requested this. */
-export interface DocumentUploaded {
+export interface DocumentUploadedEvent {
   readonly type: 'document.uploaded.v1';
   readonly data: {
-    readonly stored: StoredDocument;
+    readonly stored: DocumentWithObjectId;
     /** The replaced document, with `replaced_by_document_id`. */
-    readonly replaced: StoredDocument | null;
+    readonly replaced: DocumentWithObjectId | null;
     readonly documents_count: number;
   };
 }
 
-export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
+export const documentUploadedDescriptor: StoredEventDescriptor<DocumentUploadedEvent> = {
   type: 'document.uploaded.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
   documents: ({ stored, replaced }) => (replaced === null ? [stored] : [stored, replaced]),
-  historyNote: ({ stored }) => ({
+  createHistoryNote: ({ stored }) => ({
     type: 'document.uploaded',
     changes: { document: { from: null, to: stored.document } },
   }),
@@ -58,15 +58,15 @@ export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
 };
 
 /** A person approved a document. */
-export interface DocumentApproved {
+export interface DocumentApprovedEvent {
   readonly type: 'document.approved.v1';
   readonly data: DocumentChanged;
 }
 
-export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
+export const documentApprovedDescriptor: StoredEventDescriptor<DocumentApprovedEvent> = {
   type: 'document.approved.v1',
   documents: ({ stored }) => [stored],
-  historyNote: (data) => ({ type: 'document.approved', changes: toDocumentChange(data) }),
+  createHistoryNote: (data) => ({ type: 'document.approved', changes: toDocumentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.approved',
     data: (_shipment, addresses) => ({ document: toDocumentResource(stored.document, addresses) }),
@@ -74,15 +74,15 @@ export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
 };
 
 /** A person rejected a document, with a reason. */
-export interface DocumentRejected {
+export interface DocumentRejectedEvent {
   readonly type: 'document.rejected.v1';
   readonly data: DocumentChanged;
 }
 
-export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
+export const documentRejectedDescriptor: StoredEventDescriptor<DocumentRejectedEvent> = {
   type: 'document.rejected.v1',
   documents: ({ stored }) => [stored],
-  historyNote: (data) => ({ type: 'document.rejected', changes: toDocumentChange(data) }),
+  createHistoryNote: (data) => ({ type: 'document.rejected', changes: toDocumentChange(data) }),
   announce: ({ stored }) => ({
     type: 'document.rejected',
     data: (_shipment, addresses) => ({ document: toDocumentResource(stored.document, addresses) }),
@@ -90,32 +90,32 @@ export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
 };
 
 /** The bytes of a document did not arrive in time. */
-export interface DocumentExpired {
+export interface DocumentExpiredEvent {
   readonly type: 'document.expired.v1';
   readonly data: DocumentChanged;
 }
 
-export const documentExpired: StoredEventDescriptor<DocumentExpired> = {
+export const documentExpiredDescriptor: StoredEventDescriptor<DocumentExpiredEvent> = {
   type: 'document.expired.v1',
   documents: ({ stored }) => [stored],
-  historyNote: (data) => ({ type: 'document.expired', changes: toDocumentChange(data) }),
+  createHistoryNote: (data) => ({ type: 'document.expired', changes: toDocumentChange(data) }),
 };
 
 /** A person deleted a document. Its bytes must be destroyed; its record is kept. */
-export interface DocumentDeleted {
+export interface DocumentDeletedEvent {
   readonly type: 'document.deleted.v1';
   readonly data: DocumentChanged & {
     readonly documents_count: number;
     /** The document that the deleted document had replaced and that is current again; absent if there is none. */
-    readonly restored?: StoredDocument;
+    readonly restored?: DocumentWithObjectId;
   };
 }
 
-export const documentDeleted: StoredEventDescriptor<DocumentDeleted> = {
+export const documentDeletedDescriptor: StoredEventDescriptor<DocumentDeletedEvent> = {
   type: 'document.deleted.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
   documents: ({ stored, restored }) => (restored === undefined ? [stored] : [stored, restored]),
-  historyNote: (data) => ({ type: 'document.deleted', changes: toDocumentChange(data) }),
+  createHistoryNote: (data) => ({ type: 'document.deleted', changes: toDocumentChange(data) }),
 };
 
 function toDocumentChange({ stored, previous }: DocumentChanged): {

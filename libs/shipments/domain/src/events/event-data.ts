@@ -7,7 +7,7 @@ import type {
   LegFields,
   Milestone,
   ShipmentException,
-  ShipmentFields,
+  ClientShipmentFields,
   ShipmentRecord,
   TimeOrDay,
   Timestamp,
@@ -40,21 +40,21 @@ export function readNextCheckTime({ next_check_at, imported }: EventMetadata): T
 }
 
 /** Values that a client set for fields that estimates also set. */
-export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
+export type ScheduleFields = Partial<Pick<ClientShipmentFields, 'etd' | 'eta' | 'legs'>>;
 
 /** Revisions of the events with which a client set the times of a leg. */
-export interface LegTimeRevisions {
+export interface EventRevisionsOfLegTimes {
   readonly etd: number;
   readonly eta: number;
 }
 
 /** Ports that the client set for the shipment. If the client omits a port, it is taken from the legs. */
-export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'>;
+export type GivenPorts = Pick<ClientShipmentFields, 'origin_port' | 'destination_port'>;
 
 /**
  * Values of the last upsert for fields that estimates also set. A repeated upsert with these values changes nothing.
  */
-export interface LastSentValues {
+export interface LastUpsertValues {
   readonly etd: TimeOrDay | null;
   readonly eta: TimeOrDay | null;
   readonly legs: readonly LegFields[];
@@ -103,7 +103,7 @@ export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<Annou
 };
 
 /** Changed `last_milestone` values. Responses contain them, but events do not announce them. */
-export interface LastMilestones {
+export interface LastMilestoneChanges {
   /** The new `last_milestone` of the shipment; absent if it does not change. */
   readonly shipment?: LastMilestone | null;
   /** The new `last_milestone` of each container in which it changed. */
@@ -111,7 +111,7 @@ export interface LastMilestones {
 }
 
 /** A document, with the object that contains its bytes. */
-export interface StoredDocument {
+export interface DocumentWithObjectId {
   readonly document: DocumentRecord;
   /**
    * Id of the object in the object store; null until the bytes are complete. The object of a deleted or expired
@@ -121,7 +121,7 @@ export interface StoredDocument {
 }
 
 /** Bytes in the object store, with the results of the content check. */
-export interface ReceivedObject {
+export interface ReceivedDocumentFile {
   readonly id: string;
   readonly size_bytes: number;
   /** SHA-256 of the bytes, in lower-case hex. */
@@ -131,7 +131,7 @@ export interface ReceivedObject {
 
 /** A document before and after a review, an expiry or a deletion. */
 export interface DocumentChanged {
-  readonly stored: StoredDocument;
+  readonly stored: DocumentWithObjectId;
   readonly previous: DocumentRecord;
 }
 

@@ -1,21 +1,24 @@
 import type { JsonObject, ShipmentException } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 
-export interface ExceptionOpened {
+export interface ExceptionOpenedEvent {
   readonly type: 'exception.opened.v1';
   readonly data: { readonly exception: ShipmentException; readonly open_exceptions_count: number };
 }
 
-export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
+export const exceptionOpenedDescriptor: StoredEventDescriptor<ExceptionOpenedEvent> = {
   type: 'exception.opened.v1',
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception }) => exception,
-  historyNote: ({ exception }) => ({ type: 'exception.opened', changes: { exception: { from: null, to: exception } } }),
+  createHistoryNote: ({ exception }) => ({
+    type: 'exception.opened',
+    changes: { exception: { from: null, to: exception } },
+  }),
   announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
 };
 
 /** A person acknowledged or assigned an exception, or its rule found new details. The exception stays open. */
-export interface ExceptionUpdated {
+export interface ExceptionUpdatedEvent {
   readonly type: 'exception.updated.v1';
   readonly data: {
     readonly exception: ShipmentException;
@@ -25,14 +28,14 @@ export interface ExceptionUpdated {
   };
 }
 
-export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
+export const exceptionUpdatedDescriptor: StoredEventDescriptor<ExceptionUpdatedEvent> = {
   type: 'exception.updated.v1',
   exception: ({ exception }) => exception,
   applyToState(draft, { exception, note }) {
     if (note === null) return;
     draft.acknowledgementNotes = new Map([...draft.acknowledgementNotes, [exception.id, note]]);
   },
-  historyNote: ({ exception, previous, note }) => ({
+  createHistoryNote: ({ exception, previous, note }) => ({
     type: 'exception.updated',
     changes: { exception: { from: previous, to: exception }, ...(note !== null && { note: { from: null, to: note } }) },
   }),
@@ -43,7 +46,7 @@ export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
  * An exception was resolved. The event contains only the changed fields, because cancelling a shipment resolves all its
  * exceptions in one append. Resolved exceptions never change again.
  */
-export interface ExceptionResolved {
+export interface ExceptionResolvedEvent {
   readonly type: 'exception.resolved.v2';
   readonly data: {
     readonly exception_id: string;
@@ -53,12 +56,12 @@ export interface ExceptionResolved {
   };
 }
 
-export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
+export const exceptionResolvedDescriptor: StoredEventDescriptor<ExceptionResolvedEvent> = {
   type: 'exception.resolved.v2',
   formerVersions: [{ type: 'exception.resolved.v1', upcast: removeUnchangedExceptionFields }],
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception_id: id, resolution, resolved_at }) => ({ id, status: 'resolved', resolution, resolved_at }),
-  historyNote(_data, exception) {
+  createHistoryNote(_data, exception) {
     if (exception === undefined) return undefined;
     const status = exception.acknowledged_at === null ? 'open' : 'acknowledged';
     const from = { ...exception, status, resolution: null, resolved_at: null };
@@ -81,12 +84,12 @@ function removeUnchangedExceptionFields(data: JsonObject): JsonObject {
  * The conditions of exceptions that a person resolved have ended. If such a condition occurs again, a new exception
  * opens. The event is not announced.
  */
-export interface ExceptionConditionsEnded {
+export interface ExceptionConditionsEndedEvent {
   readonly type: 'exception.conditions_ended.v1';
   readonly data: { readonly exception_ids: readonly string[] };
 }
 
-export const exceptionConditionsEnded: StoredEventDescriptor<ExceptionConditionsEnded> = {
+export const exceptionConditionsEndedDescriptor: StoredEventDescriptor<ExceptionConditionsEndedEvent> = {
   type: 'exception.conditions_ended.v1',
   applyToState(draft, { exception_ids }) {
     draft.endedConditions = new Set([...draft.endedConditions, ...exception_ids]);

@@ -1,22 +1,22 @@
 import type { Milestone } from '@tracking/contracts';
 import { applyLastMilestones, isSameJson } from '../changes.ts';
-import type { Announcement, StoredEventDescriptor } from './descriptor.ts';
-import type { EstimateReport, LastMilestones, Overridden } from './event-data.ts';
+import type { PublicEventAnnouncement, StoredEventDescriptor } from './descriptor.ts';
+import type { EstimateReport, LastMilestoneChanges, Overridden } from './event-data.ts';
 
 /** A milestone was added to the timeline. */
-export interface MilestoneRecorded {
+export interface MilestoneRecordedEvent {
   readonly type: 'milestone.recorded.v1';
   readonly data: {
     readonly milestone: Milestone;
     /** Ids of the estimates that this milestone replaces. A milestone that is replaced itself has `superseded_at`. */
     readonly supersedes: readonly string[];
-    readonly last: LastMilestones;
+    readonly last: LastMilestoneChanges;
     /** Ids of superseded estimates that are no longer kept; absent if there are none. */
     readonly drops?: readonly string[];
   };
 }
 
-export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
+export const milestoneRecordedDescriptor: StoredEventDescriptor<MilestoneRecordedEvent> = {
   type: 'milestone.recorded.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   milestoneChanges: ({ milestone, supersedes, drops }) => ({
@@ -27,15 +27,15 @@ export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
     dropped: drops,
   }),
   isNews: () => true,
-  historyNote: ({ milestone }) => ({
+  createHistoryNote: ({ milestone }) => ({
     type: 'milestone.recorded',
     changes: { milestone: { from: null, to: milestone } },
   }),
-  announce: ({ milestone }) => announceActualMilestone(milestone),
+  announce: ({ milestone }) => createActualMilestoneAnnouncement(milestone),
 };
 
 /** Estimates and plans are not announced as public events. */
-function announceActualMilestone(milestone: Milestone): Announcement | undefined {
+function createActualMilestoneAnnouncement(milestone: Milestone): PublicEventAnnouncement | undefined {
   if (milestone.classifier !== 'actual') return undefined;
   return { type: 'milestone.recorded', data: () => ({ milestone: addMissingReportTime(milestone) }) };
 }
@@ -54,7 +54,7 @@ function addMissingReportTime(milestone: Milestone): Milestone {
  * The milestone's revision grows. If the revision does not grow, the milestone only received an `external_id`, or a
  * feed sent the value that a person had already set.
  */
-export interface MilestoneCorrected {
+export interface MilestoneCorrectedEvent {
   readonly type: 'milestone.corrected.v1';
   readonly data: {
     readonly milestone: Milestone;
@@ -62,7 +62,7 @@ export interface MilestoneCorrected {
     readonly supersedes: readonly string[];
     /** Ids of estimates that the previous content had replaced but the new content does not replace. */
     readonly restores: readonly string[];
-    readonly last: LastMilestones;
+    readonly last: LastMilestoneChanges;
     /** Values that the milestone's feed last sent and that values of a person override. */
     readonly overridden: Overridden;
     /**
@@ -75,7 +75,7 @@ export interface MilestoneCorrected {
   };
 }
 
-export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
+export const milestoneCorrectedDescriptor: StoredEventDescriptor<MilestoneCorrectedEvent> = {
   type: 'milestone.corrected.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   milestoneChanges: ({ milestone, supersedes, restores, overridden, former_report, drops }) => ({
@@ -89,32 +89,32 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
   }),
   // If the revision is unchanged, the content is unchanged too.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
-  historyNote: ({ milestone, previous }) =>
+  createHistoryNote: ({ milestone, previous }) =>
     isSameJson(milestone, previous)
       ? undefined
       : { type: 'milestone.corrected', changes: { milestone: { from: previous, to: milestone } } },
   // The correction of an actual milestone is announced by the `shipment.changed.v1` that follows.
   announce: ({ milestone, previous }) =>
-    previous.classifier === 'actual' ? undefined : announceActualMilestone(milestone),
+    previous.classifier === 'actual' ? undefined : createActualMilestoneAnnouncement(milestone),
 };
 
 /** A milestone was retracted. It stays on the timeline but has no effect. */
-export interface MilestoneRetracted {
+export interface MilestoneRetractedEvent {
   readonly type: 'milestone.retracted.v1';
   readonly data: {
     /** The retracted milestone, with `retracted_at` and the next revision. */
     readonly milestone: Milestone;
     /** Ids of the estimates that become current again. */
     readonly restores: readonly string[];
-    readonly last: LastMilestones;
+    readonly last: LastMilestoneChanges;
   };
 }
 
-export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
+export const milestoneRetractedDescriptor: StoredEventDescriptor<MilestoneRetractedEvent> = {
   type: 'milestone.retracted.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   milestoneChanges: ({ milestone, restores }) => ({ milestone, isNew: false, superseded: [], restored: restores }),
-  historyNote: ({ milestone }) => {
+  createHistoryNote: ({ milestone }) => {
     const from = { ...milestone, retracted_at: null, revision: milestone.revision - 1 };
     return { type: 'milestone.retracted', changes: { milestone: { from, to: null } } };
   },
@@ -129,7 +129,7 @@ export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
  * Later reports of the same visit replaced actual milestones, or such reports no longer replace them. The event is not
  * announced.
  */
-export interface MilestoneSuperseded {
+export interface MilestoneSupersededEvent {
   readonly type: 'milestone.superseded.v1';
   readonly data: {
     /** Ids of the milestones that are replaced. */
@@ -139,7 +139,7 @@ export interface MilestoneSuperseded {
   };
 }
 
-export const milestoneSuperseded: StoredEventDescriptor<MilestoneSuperseded> = {
+export const milestoneSupersededDescriptor: StoredEventDescriptor<MilestoneSupersededEvent> = {
   type: 'milestone.superseded.v1',
   milestoneChanges: ({ supersedes, restores }) => ({
     milestone: null,

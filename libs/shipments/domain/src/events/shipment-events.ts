@@ -5,38 +5,43 @@ import {
   type ShipmentRecord,
   type TimeOrDay,
   type TimePrecision,
-  addMissingFields,
+  addMissingShipmentFields,
 } from '@tracking/contracts';
-import { applyChanges, applyLastMilestones, isSameJson, updateRemovedContainers } from '../changes.ts';
-import { createClientSchedule, NO_ORIGINAL_ETA, setClientSchedule } from '../state.ts';
+import {
+  applyChangesToShipment,
+  applyLastMilestones,
+  isSameJson,
+  rememberFieldsOfRemovedContainers,
+} from '../changes.ts';
+import { createScheduleFromFirstUpsert, NO_ORIGINAL_ETA, applyFieldsToClientSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type {
   Changes,
   GivenPorts,
-  LastMilestones,
-  LastSentValues,
-  LegTimeRevisions,
+  LastMilestoneChanges,
+  LastUpsertValues,
+  EventRevisionsOfLegTimes,
   ScheduleFields,
 } from './event-data.ts';
 
 /** The first event of a shipment. It contains the new shipment with its derived fields. */
-export interface ShipmentCreated {
+export interface ShipmentCreatedEvent {
   readonly type: 'shipment.created.v1';
   readonly data: {
     readonly workspace_id: string;
     readonly environment: Environment;
     readonly shipment: ShipmentRecord;
-    readonly sent: LastSentValues;
+    readonly sent: LastUpsertValues;
   };
 }
 
-export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
+export const shipmentCreatedDescriptor: StoredEventDescriptor<ShipmentCreatedEvent> = {
   type: 'shipment.created.v1',
   begin: ({ workspace_id, environment, shipment, sent }, revision) => ({
     workspace_id,
     environment,
-    record: addMissingFields(shipment),
-    schedule: createClientSchedule(sent, revision),
+    record: addMissingShipmentFields(shipment),
+    schedule: createScheduleFromFirstUpsert(sent, revision),
     sent,
     ports: null,
     originalEta: NO_ORIGINAL_ETA,
@@ -52,7 +57,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     nextCheckAt: null,
     commands: [],
   }),
-  historyNote: ({ shipment }) => ({ type: 'shipment.created', changes: pickFieldsSetAtCreation(shipment) }),
+  createHistoryNote: ({ shipment }) => ({ type: 'shipment.created', changes: pickFieldsSetAtCreation(shipment) }),
   announce: () => ({ type: 'shipment.created', data: (shipment) => ({ shipment }) }),
 };
 
@@ -82,7 +87,7 @@ function isEmptyValue(value: unknown): boolean {
  * Data of an update that later decisions need in addition to the visible changes. The event is not announced; the
  * `shipment.changed.v1` that follows is.
  */
-export interface ShipmentUpdated {
+export interface ShipmentUpdatedEvent {
   readonly type: 'shipment.updated.v1';
   readonly data: {
     /** Values that the client set for fields that estimates also set. They override earlier estimates. */
@@ -90,15 +95,15 @@ export interface ShipmentUpdated {
     /**
      * Revisions of the events that set the times of the legs, by leg; absent if this event sets all times, or sets no legs.
      */
-    readonly legs_written?: readonly LegTimeRevisions[];
-    readonly sent: LastSentValues;
-    readonly last: LastMilestones;
+    readonly legs_written?: readonly EventRevisionsOfLegTimes[];
+    readonly sent: LastUpsertValues;
+    readonly last: LastMilestoneChanges;
     /** Original ETA that the client set, if it equals the visible one, which would change otherwise. */
     readonly original_eta?: TimeOrDay | null;
   };
 }
 
-export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
+export const shipmentUpdatedDescriptor: StoredEventDescriptor<ShipmentUpdatedEvent> = {
   type: 'shipment.updated.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   applyToState(draft, { fields, legs_written, sent, original_eta }, { revision, at }) {
@@ -106,7 +111,7 @@ export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
     // A patch leaves the values of the last upsert as they are.
     const keepsEta = draft.record.ata !== null && !isSameJson(sent, draft.sent);
     const statement = { revision, at, keepsEta, originalEtaSince: draft.originalEta.since };
-    draft.schedule = setClientSchedule(draft.schedule, fields, statement, legs_written);
+    draft.schedule = applyFieldsToClientSchedule(draft.schedule, fields, statement, legs_written);
     draft.sent = sent;
   },
 };
@@ -115,12 +120,12 @@ export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
  * Ports that the client set for the shipment. They are stored because the shipment shows the ports of its legs instead.
  * The event is not announced.
  */
-export interface ShipmentPortsGiven {
+export interface ShipmentPortsGivenEvent {
   readonly type: 'shipment.ports_given.v1';
   readonly data: GivenPorts;
 }
 
-export const shipmentPortsGiven: StoredEventDescriptor<ShipmentPortsGiven> = {
+export const shipmentPortsGivenDescriptor: StoredEventDescriptor<ShipmentPortsGivenEvent> = {
   type: 'shipment.ports_given.v1',
   applyToState(draft, ports) {
     draft.ports = ports;
@@ -128,7 +133,7 @@ export const shipmentPortsGiven: StoredEventDescriptor<ShipmentPortsGiven> = {
 };
 
 /** All client-visible changes of one command, both set and derived. */
-export interface ShipmentChanged {
+export interface ShipmentChangedEvent {
   readonly type: 'shipment.changed.v1';
   readonly data: {
     readonly changes: Changes;
@@ -143,16 +148,16 @@ export interface ShipmentChanged {
   };
 }
 
-export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
+export const shipmentChangedDescriptor: StoredEventDescriptor<ShipmentChangedEvent> = {
   type: 'shipment.changed.v1',
-  applyToRecord: (record, { changes }) => applyChanges(record, changes),
+  applyToRecord: (record, { changes }) => applyChangesToShipment(record, changes),
   applyToState(draft, { changes, original_eta_set_by, original_eta_day }, { at }) {
     if (didClientSetOriginalEta(draft.record, changes, original_eta_set_by))
       draft.originalEta = { value: original_eta_day ?? changes.original_eta?.to ?? null, since: at };
-    draft.removedContainers = updateRemovedContainers(draft.removedContainers, changes);
+    draft.removedContainers = rememberFieldsOfRemovedContainers(draft.removedContainers, changes);
   },
   isNews: ({ changes }) => changes.eta !== undefined,
-  historyNote: ({ changes: { milestone: _, ...changes } }) =>
+  createHistoryNote: ({ changes: { milestone: _, ...changes } }) =>
     Object.keys(changes).length === 0 ? undefined : { type: 'shipment.updated', changes },
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
 };
@@ -174,42 +179,42 @@ function didClientSetOriginalEta(
  * The client cancelled the shipment. The event is not announced; the `shipment.changed.v1` that follows announces the
  * changes.
  */
-export interface ShipmentCancelled {
+export interface ShipmentCancelledEvent {
   readonly type: 'shipment.cancelled.v1';
   readonly data: Readonly<Record<string, never>>;
 }
 
-export const shipmentCancelled: StoredEventDescriptor<ShipmentCancelled> = {
+export const shipmentCancelledDescriptor: StoredEventDescriptor<ShipmentCancelledEvent> = {
   type: 'shipment.cancelled.v1',
   applyToState(draft, _data, { revision }) {
     draft.cancelled = revision;
   },
-  historyNote: () => ({ type: 'shipment.cancelled', changes: {} }),
+  createHistoryNote: () => ({ type: 'shipment.cancelled', changes: {} }),
 };
 
 /**
  * The client revoked its cancellation. The event is not announced; the `shipment.changed.v1` that follows announces the
  * changes.
  */
-export interface ShipmentReopened {
+export interface ShipmentReopenedEvent {
   readonly type: 'shipment.reopened.v1';
   readonly data: Readonly<Record<string, never>>;
 }
 
-export const shipmentReopened: StoredEventDescriptor<ShipmentReopened> = {
+export const shipmentReopenedDescriptor: StoredEventDescriptor<ShipmentReopenedEvent> = {
   type: 'shipment.reopened.v1',
   applyToState(draft) {
     draft.cancelled = null;
   },
-  historyNote: () => ({ type: 'shipment.reopened', changes: {} }),
+  createHistoryNote: () => ({ type: 'shipment.reopened', changes: {} }),
 };
 
 /**
  * A check of the rules changed only the time of the next check, which is in the metadata. The event is not announced.
  */
-export interface ShipmentChecked {
+export interface ShipmentCheckedEvent {
   readonly type: 'shipment.checked.v1';
   readonly data: Readonly<Record<never, never>>;
 }
 
-export const shipmentChecked: StoredEventDescriptor<ShipmentChecked> = { type: 'shipment.checked.v1' };
+export const shipmentCheckedDescriptor: StoredEventDescriptor<ShipmentCheckedEvent> = { type: 'shipment.checked.v1' };

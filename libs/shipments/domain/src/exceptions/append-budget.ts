@@ -1,16 +1,16 @@
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 
 /** Maximum bytes of the exceptions that rules open and update in one command. */
-const MAX_RULE_BYTES = 400_000;
+const MAX_RULE_EXCEPTION_BYTES = 400_000;
 /** Maximum bytes of the exceptions and the command's own events together. One append can contain about 1 MB. */
 const MAX_APPEND_BYTES = 900_000;
 /** Maximum bytes of a command's own events that do not reduce the budget. */
-const SMALL_COMMAND_BYTES = 50_000;
+const MAX_COMMAND_BYTES_OUTSIDE_BUDGET = 50_000;
 
 /**
  * Limits the exceptions that rules open and update in one command. Exceptions beyond the limit wait for the next check.
  */
-export class AppendBudget {
+export class RuleExceptionBudget {
   private ruleBytes = 0;
   private commandBytes: number | undefined;
 
@@ -20,9 +20,9 @@ export class AppendBudget {
   /** Reserves bytes for the event. Returns false if not enough bytes are left. */
   reserveBytes({ data }: ShipmentEventBody): boolean {
     const bytes = this.ruleBytes + countUtf8Bytes(data);
-    if (bytes > SMALL_COMMAND_BYTES) {
+    if (bytes > MAX_COMMAND_BYTES_OUTSIDE_BUDGET) {
       this.commandBytes ??= this.command.reduce((sum, event) => sum + countUtf8Bytes(event.data), 0);
-      if (bytes > Math.min(MAX_RULE_BYTES, MAX_APPEND_BYTES - this.commandBytes)) return false;
+      if (bytes > Math.min(MAX_RULE_EXCEPTION_BYTES, MAX_APPEND_BYTES - this.commandBytes)) return false;
     }
     this.ruleBytes = bytes;
     return true;

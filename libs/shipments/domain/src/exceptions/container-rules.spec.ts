@@ -1,5 +1,5 @@
-import type { LoadType, Mode, ShipmentException, ShipmentFields } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, listEventTypes } from '../../test/scenario.ts';
+import type { LoadType, Mode, ShipmentException, ClientShipmentFields } from '@tracking/contracts';
+import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, listEventTypesOfDecision } from '../../test/scenario.ts';
 import {
   CREATED_AT,
   addMsToTime,
@@ -7,7 +7,7 @@ import {
   HOUR_MS,
   createJanuaryTime,
   createLeg,
-  enableOnlyType,
+  createRuleSettingsForOneType,
 } from '../../test/time-driven.ts';
 
 const box = (container_number: string) => ({ container_number });
@@ -18,13 +18,13 @@ const legs = (etd: string | null = null) => [
 /** A time after everything recorded. */
 const LATE = createJanuaryTime(31);
 
-function checkedLate(scenario: Scenario): string[] {
+function checkedLate(scenario: ShipmentScenario): string[] {
   scenario.setTimeOfNextCommand(LATE).checkRules();
   return scenario.exceptions;
 }
 
 describe('rules for containers', () => {
-  const risks = (fields: Partial<ShipmentFields>) => {
+  const risks = (fields: Partial<ClientShipmentFields>) => {
     const scenario = createScenarioWithRule('demurrage_risk', fields).setTimeOfNextCommand(createJanuaryTime(6));
     return scenario;
   };
@@ -103,7 +103,7 @@ describe('missed_connection', () => {
   const stopped = (
     code: string,
     location: string | null,
-    fields: Partial<ShipmentFields> = { legs: legs(createJanuaryTime(9)) },
+    fields: Partial<ClientShipmentFields> = { legs: legs(createJanuaryTime(9)) },
   ) => {
     const scenario = createScenarioWithRule('missed_connection', fields).setTimeOfNextCommand(createJanuaryTime(6));
     scenario.postMilestone(code, createJanuaryTime(6), { location });
@@ -157,7 +157,7 @@ describe('missed_connection', () => {
   it('opens after the hours of the settings; the 10 days are fixed', () => {
     const given = [stopped('discharged', 'SGSIN'), stopped('discharged', 'SGSIN', { legs: legs() })];
     const checks = given.map((scenario) => {
-      scenario.settings = enableOnlyType('missed_connection', { after_hours: 36 });
+      scenario.settings = createRuleSettingsForOneType('missed_connection', { after_hours: 36 });
       scenario.checkRules();
       return scenario.state?.nextCheckAt;
     });
@@ -254,7 +254,7 @@ describe('missed_connection', () => {
 });
 
 describe('demurrage_risk and detention_risk', () => {
-  const given = (type: 'demurrage_risk' | 'detention_risk', fields: Partial<ShipmentFields> = {}) =>
+  const given = (type: 'demurrage_risk' | 'detention_risk', fields: Partial<ClientShipmentFields> = {}) =>
     createScenarioWithRule(type, { container_numbers: [CONTAINER_A], ...fields }).setTimeOfNextCommand(
       createJanuaryTime(6),
     );
@@ -303,7 +303,7 @@ describe('demurrage_risk and detention_risk', () => {
   });
 
   it('keep the details that events of earlier versions store', () => {
-    const detail = (scenario: Scenario) =>
+    const detail = (scenario: ShipmentScenario) =>
       scenario.setTimeOfNextCommand(LATE).checkRules() && scenario.state?.exceptions.at(-1)?.detail;
     const [discharged, gatedOut] = [given('demurrage_risk'), given('detention_risk')];
     discharged.postMilestone('discharged', createJanuaryTime(5));
@@ -318,7 +318,7 @@ describe('demurrage_risk and detention_risk', () => {
 
   it('detention continues after delivery, demurrage ends', () => {
     const scenario = given('detention_risk');
-    scenario.settings = enableOnlyType('detention_risk');
+    scenario.settings = createRuleSettingsForOneType('detention_risk');
     scenario.postMilestone('gated_out', createJanuaryTime(5));
     scenario.postMilestone('delivered', createJanuaryTime(6));
     expect(checkedLate(scenario)).toEqual([`detention_risk ${CONTAINER_A} open`]);
@@ -366,14 +366,14 @@ describe('demurrage_risk and detention_risk', () => {
 
   it('open some hours before the day, from the settings', () => {
     const scenario = given('demurrage_risk');
-    scenario.settings = enableOnlyType('demurrage_risk', { before_hours: 12 });
+    scenario.settings = createRuleSettingsForOneType('demurrage_risk', { before_hours: 12 });
     scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(19, 20));
   });
 
   it('are critical immediately if the day is already over', () => {
     const scenario = given('demurrage_risk').setTimeOfNextCommand(createJanuaryTime(25));
-    expect(listEventTypes(scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' }))).toContain(
+    expect(listEventTypesOfDecision(scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' }))).toContain(
       'exception.opened.v1',
     );
     expect(scenario.state?.exceptions).toMatchObject([{ severity: 'critical', opened_at: createJanuaryTime(25) }]);

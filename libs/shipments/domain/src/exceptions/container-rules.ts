@@ -8,7 +8,7 @@ import {
 } from '@tracking/contracts';
 import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { getTimeZoneOfPort, getLocalDay, readTimesAtPorts } from '../local-time.ts';
+import { getTimeZoneOfPort, getBoundsOfLocalDay, readTimesAtPorts } from '../local-time.ts';
 import {
   TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
@@ -16,30 +16,30 @@ import {
   isOnwardMovement,
   chooseLaterEntry,
 } from '../milestone-summary.ts';
-import { type Route, isPlaceOnTheWay } from '../route.ts';
+import { type ShipmentRoute, isPlaceOnTheWay } from '../route.ts';
 import { type TimelineEntry, compareMilestones, getOccurredAt } from '../state.ts';
 import { findFirstIndex } from '../timeline.ts';
 import {
-  type Finding,
+  type ShipmentProblem,
   applyRuleToEachSubject,
   addHoursToTimestamp,
-  computeLateTime,
+  computeTimeWhenLate,
   getNextMillisecond,
   getRuleHours,
-  type ExceptionRuleInputs,
+  type ExceptionRuleFacts,
 } from './rule.ts';
 import {
   type Remedy,
-  canSailOn,
-  resolveByChangeOf,
-  resolveByCorrectionOf,
-  resolveByMilestone,
+  canShipSailOnWithoutGoods,
+  createResolutionByFieldChange,
+  createResolutionByCorrectionOf,
+  createResolutionByMilestone,
   hasLeftTerminal,
   isDelivered,
   isContainerReturned,
   listRemedyMilestones,
-  resolveByEmptyReturn,
-  resolveByStatusMilestones,
+  createResolutionByEmptyReturn,
+  createResolutionByStatusMilestones,
 } from './remedies.ts';
 
 /** Hours that goods may stay at a stop if no ETD of the next leg is known. */
@@ -69,24 +69,24 @@ export const missedConnectionRule = applyRuleToEachSubject(({ summaries, progres
         : `${since} for the next leg, whose ETD is ${describeEtd(next?.leg, analysis.route)}.`,
     opens_at: chooseLatestTime(
       next_etd === null || !isDischarged ? addHoursToTimestamp(arrived_at, MAX_STOP_HOURS) : '',
-      computeConnectionDeadline(next?.leg, getRuleHours(settings, record)),
+      computeMissedConnectionTime(next?.leg, getRuleHours(settings, record)),
     ),
     metrics: { location, arrived_at, next_etd },
     resolvedBy: () => [
-      resolveByLoading(stop, summaries, analysis.route),
-      ...(next === undefined ? [] : [resolveByChangeOf(`legs[${next.index}].etd`)]),
-      resolveByCorrectionOf(stop),
+      createResolutionByLoading(stop, summaries, analysis.route),
+      ...(next === undefined ? [] : [createResolutionByFieldChange(`legs[${next.index}].etd`)]),
+      createResolutionByCorrectionOf(stop),
     ],
   };
 });
 
 /** Returns the time from which a connection is missed; empty if the ETD of the leg is not known. */
-function computeConnectionDeadline(leg: Leg | undefined, hours: number): Timestamp {
-  return leg?.etd == null ? '' : addHoursToTimestamp(computeLateTime(leg.etd, leg.etd_precision), hours);
+function computeMissedConnectionTime(leg: Leg | undefined, hours: number): Timestamp {
+  return leg?.etd == null ? '' : addHoursToTimestamp(computeTimeWhenLate(leg.etd, leg.etd_precision), hours);
 }
 
 /** Returns the ETD of a leg for texts: a time, or a date. */
-function describeEtd(leg: Leg | undefined, { findZone }: Route): string | null {
+function describeEtd(leg: Leg | undefined, { findZone }: ShipmentRoute): string | null {
   if (leg === undefined) return null;
   const { value, day } = readTimesAtPorts(leg, findZone).etd;
   return day ?? value;
@@ -97,7 +97,7 @@ function computeStopArrivalTime(
   stop: TimelineEntry,
   summaries: StatusSubject['summaries'],
   onward: Timestamp,
-  { locate }: Route,
+  { locate }: ShipmentRoute,
 ): Timestamp {
   const place = locate(stop.milestone.location).key;
   const arrivals = summaries.map(({ stops }) => {
@@ -124,13 +124,13 @@ function isDischargeSince({ milestone: { code, occurred_at } }: TimelineEntry, s
   return occurred_at >= since && getMilestoneRules(code).handling === 'discharged';
 }
 
-function resolveByLoading(stop: TimelineEntry, summaries: StatusSubject['summaries'], route: Route) {
+function createResolutionByLoading(stop: TimelineEntry, summaries: StatusSubject['summaries'], route: ShipmentRoute) {
   const isMilestone: Remedy['isMilestone'] = ({ sequence, rules, isDeparture }) => {
     // A ship that departs after the discharge does not have the container, unless the container was loaded again.
-    const sailsOn = canSailOn(summaries, rules);
+    const sailsOn = canShipSailOnWithoutGoods(summaries, rules);
     return rules.transshipment_stop !== true && !sailsOn && isOnwardMovement(sequence, rules, isDeparture);
   };
-  return resolveByMilestone(listRemedyMilestones([{ from: stop.milestone.occurred_at, isMilestone }], route));
+  return createResolutionByMilestone(listRemedyMilestones([{ from: stop.milestone.occurred_at, isMilestone }], route));
 }
 
 /** Distance from the destination above which a container that leaves a terminal abroad is off its route. */
@@ -148,26 +148,18 @@ export const offRouteRule = applyRuleToEachSubject(({ summaries }, { derived }) 
   const { isOfShipment, kmFromDestination } = route.locate(location);
   if (isOfShipment || !isPlaceOnTheWay(route, location)) return undefined;
   if (kmFromDestination === null || kmFromDestination <= MIN_OFF_ROUTE_KM) return undefined;
+  const isMilestone: Remedy['isMilestone'] = ({ rules }) => {
+    const departs = rules.departure !== undefined && rules.departure !== 'pick_up';
+    return rules.handling === 'loaded' || (departs && !canShipSailOnWithoutGoods(summaries, rules));
+  };
   return {
     milestone: out,
     detail: `Left the terminal at ${location ?? 'an unknown place'} at ${occurred_at}, far from the destination.`,
     metrics: { location, km_from_destination: Math.round(kmFromDestination) },
     resolvedBy: () => [
-      resolveByMilestone(
-        listRemedyMilestones(
-          [
-            {
-              from: occurred_at,
-              isMilestone: ({ rules }) =>
-                rules.handling === 'loaded' ||
-                (rules.departure !== undefined && !canSailOn(summaries, rules) && rules.departure !== 'pick_up'),
-            },
-          ],
-          route,
-        ),
-      ),
-      resolveByChangeOf('destination_port', 'legs'),
-      resolveByCorrectionOf(out),
+      createResolutionByMilestone(listRemedyMilestones([{ from: occurred_at, isMilestone }], route)),
+      createResolutionByFieldChange('destination_port', 'legs'),
+      createResolutionByCorrectionOf(out),
     ],
   };
 });
@@ -202,9 +194,13 @@ export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, setting
       location: discharged?.milestone.location ?? null,
     },
     resolvedBy: () => [
-      resolveByStatusMilestones('out_for_delivery', left === TIME_BEFORE_ALL_TIMESTAMPS ? null : left, analysis.route),
-      ...(container === undefined ? [] : [resolveByChangeOf('last_free_day')]),
-      ...resolveByCorrection(when.milestone),
+      createResolutionByStatusMilestones(
+        'out_for_delivery',
+        left === TIME_BEFORE_ALL_TIMESTAMPS ? null : left,
+        analysis.route,
+      ),
+      ...(container === undefined ? [] : [createResolutionByFieldChange('last_free_day')]),
+      ...createResolutionByCorrection(when.milestone),
     ],
   };
 });
@@ -217,7 +213,7 @@ export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, setting
 function findFreeTimeStart(
   summaries: StatusSubject['summaries'],
   available: TimelineEntry | undefined,
-  { locate }: Route,
+  { locate }: ShipmentRoute,
 ): TimelineEntry | undefined {
   let first: TimelineEntry | undefined;
   for (const { freeTimeStarts } of summaries) {
@@ -275,10 +271,10 @@ export const detentionRiskRule = applyRuleToEachSubject((subject, facts, setting
         : `To be returned empty by ${empty_return_by}, and no return is known.`,
     metrics: { empty_return_by, gated_out_at: getOccurredAt(left) },
     resolvedBy: () => [
-      resolveByStatusMilestones('completed', null, analysis.route),
-      ...resolveByEmptyReturn(subject, facts.derived),
-      ...(container === undefined ? [] : [resolveByChangeOf('empty_return_by')]),
-      ...resolveByCorrection(when.milestone),
+      createResolutionByStatusMilestones('completed', null, analysis.route),
+      ...createResolutionByEmptyReturn(subject, facts.derived),
+      ...(container === undefined ? [] : [createResolutionByFieldChange('empty_return_by')]),
+      ...createResolutionByCorrection(when.milestone),
     ],
   };
 });
@@ -290,12 +286,12 @@ export const detentionRiskRule = applyRuleToEachSubject((subject, facts, setting
 function computeFeeRiskTimes(
   day: string | null,
   since: TimelineEntry | undefined,
-  { derived, places }: ExceptionRuleInputs,
+  { derived, places }: ExceptionRuleFacts,
   settings: ExceptionSettings,
-): (Pick<Finding, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
+): (Pick<ShipmentProblem, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
   if (day !== null) {
-    const { from, until } = getLocalDay(day, getTimeZoneOfPort(record.destination_port, places) ?? 'UTC');
+    const { from, until } = getBoundsOfLocalDay(day, getTimeZoneOfPort(record.destination_port, places) ?? 'UTC');
     const opens_at = addHoursToTimestamp(from, -(settings.before_hours ?? 0));
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
@@ -307,11 +303,11 @@ function computeFeeRiskTimes(
 }
 
 /** Returns true if a terminal hands out the container, so that later milestones show that it left the terminal. */
-function isHandedOutByTerminal({ container_number }: StatusSubject, mode: Route['mode']): boolean {
+function isHandedOutByTerminal({ container_number }: StatusSubject, mode: ShipmentRoute['mode']): boolean {
   return container_number !== null && (mode === null || MODES_WITH_GATED_OUT.includes(mode));
 }
 const MODES_WITH_GATED_OUT = parseMilestoneCode('gated_out')?.modes ?? [];
 
-function resolveByCorrection(entry: TimelineEntry | null) {
-  return entry === null ? [] : [resolveByCorrectionOf(entry)];
+function createResolutionByCorrection(entry: TimelineEntry | null) {
+  return entry === null ? [] : [createResolutionByCorrectionOf(entry)];
 }

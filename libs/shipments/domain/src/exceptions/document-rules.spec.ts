@@ -1,37 +1,37 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
-import { type Scenario, SAMPLE_DECISION_INPUTS, listEventTypes } from '../../test/scenario.ts';
+import { type ShipmentScenario, SAMPLE_DECISION_INPUTS, listEventTypesOfDecision } from '../../test/scenario.ts';
 import {
   REQUIRED_DOCUMENT_TYPES,
   addMsToTime,
   createScenarioWithRule,
   createJanuaryTime,
-  enableOnlyType,
-  addRequiredOceanDocuments,
+  createRuleSettingsForOneType,
+  replaceRequiredOceanDocuments,
 } from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
 const [BILL, LIST] = REQUIRED_DOCUMENT_TYPES;
 const FIRST = createJanuaryTime(2);
 
-type Act = (scenario: Scenario) => unknown;
-const document = ({ state }: Scenario, n: number) => state!.documents[n]!.document;
-const last = ({ state }: Scenario) => state?.exceptions.at(-1);
-const detailOf = (scenario: Scenario) => last(scenario)?.detail;
+type Act = (scenario: ShipmentScenario) => unknown;
+const document = ({ state }: ShipmentScenario, n: number) => state!.documents[n]!.document;
+const last = ({ state }: ShipmentScenario) => state?.exceptions.at(-1);
+const detailOf = (scenario: ShipmentScenario) => last(scenario)?.detail;
 
-function explained(scenario: Scenario, type: AutomaticExceptionType) {
+function explained(scenario: ShipmentScenario, type: AutomaticExceptionType) {
   const { exceptions } = explainShipment(scenario.state!, { ...SAMPLE_DECISION_INPUTS, settings: scenario.settings });
   return exceptions.filter((exception) => exception.type === type);
 }
 
 /** Document types that resolve the exception according to the explanation. */
-function typesNamed(scenario: Scenario, type: AutomaticExceptionType) {
+function typesNamed(scenario: ShipmentScenario, type: AutomaticExceptionType) {
   const [first] = explained(scenario, type);
   return first?.resolved_by.flatMap(({ by, document_types }) => document_types.map((each) => [by, each] as const));
 }
 
 describe('missing_document', () => {
   /** No document exists yet, and the ETA is near. */
-  const missing = (settings: RuleSettings = enableOnlyType('missing_document')) => {
+  const missing = (settings: RuleSettings = createRuleSettingsForOneType('missing_document')) => {
     const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) });
     scenario.settings = settings;
     scenario.setTimeOfNextCommand(createJanuaryTime(18)).checkRules();
@@ -44,7 +44,7 @@ describe('missing_document', () => {
   };
   const pending: Act = (scenario) => scenario.requestUpload({ type: LIST });
   const received: Act = (scenario) => scenario.receiveUpload(scenario.requestUpload({ type: LIST }).document);
-  const doing = (act: (scenario: Scenario, of: DocumentRecord) => unknown): Act => {
+  const doing = (act: (scenario: ShipmentScenario, of: DocumentRecord) => unknown): Act => {
     return (scenario) => act(scenario, scenario.addDocument({ type: LIST }).document);
   };
   // True if the document satisfies the requirement.
@@ -87,7 +87,7 @@ describe('missing_document', () => {
     expect(detailOf(scenario)).toBe(
       `Missing: bill_of_lading, packing_list. Expected to arrive at ${createJanuaryTime(20)}.`,
     );
-    expect(listEventTypes(scenario.addDocument({ type: BILL }))).toEqual([
+    expect(listEventTypesOfDecision(scenario.addDocument({ type: BILL }))).toEqual([
       'document.uploaded.v1',
       'exception.updated.v1',
     ]);
@@ -102,7 +102,7 @@ describe('missing_document', () => {
     );
     for (const type of REQUIRED_DOCUMENT_TYPES) scenario.addDocument({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
-    expect(listEventTypes(scenario.deleteDocument(document(scenario, 0)))).toEqual([
+    expect(listEventTypesOfDecision(scenario.deleteDocument(document(scenario, 0)))).toEqual([
       'document.deleted.v1',
       'exception.opened.v1',
     ]);
@@ -112,7 +112,7 @@ describe('missing_document', () => {
   it('requires nothing by default, nor for other modes', () => {
     const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) });
     for (const required of [[], ['photo'] as const]) {
-      scenario.settings = addRequiredOceanDocuments([], enableOnlyType('missing_document'));
+      scenario.settings = replaceRequiredOceanDocuments([], createRuleSettingsForOneType('missing_document'));
       const { required_documents } = scenario.settings;
       scenario.settings = { ...scenario.settings, required_documents: { ...required_documents, air: required } };
       scenario.setTimeOfNextCommand(createJanuaryTime(19)).checkRules();
@@ -124,12 +124,12 @@ describe('missing_document', () => {
 
   it('uses the present requirements of the workspace', () => {
     const scenario = missing();
-    scenario.settings = addRequiredOceanDocuments([LIST], scenario.settings);
+    scenario.settings = replaceRequiredOceanDocuments([LIST], scenario.settings);
     scenario.checkRules();
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST] } });
-    scenario.settings = addRequiredOceanDocuments([], scenario.settings);
+    scenario.settings = replaceRequiredOceanDocuments([], scenario.settings);
     scenario.checkRules();
-    scenario.settings = addRequiredOceanDocuments(['photo'], scenario.settings);
+    scenario.settings = replaceRequiredOceanDocuments(['photo'], scenario.settings);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved auto_cleared', 'missing_document open']);
     expect(last(scenario)?.metrics).toMatchObject({ missing: ['photo'] });
@@ -137,12 +137,14 @@ describe('missing_document', () => {
 
   it.each([1, 100.5, 720])('opens %d hours before the ETA with that setting', (before_hours) => {
     const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }, createJanuaryTime(-60));
-    scenario.settings = enableOnlyType('missing_document', { before_hours });
+    scenario.settings = createRuleSettingsForOneType('missing_document', { before_hours });
     const opens = addMsToTime(createJanuaryTime(20), -before_hours * 3_600_000);
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(opens).checkRules())).toEqual(['exception.opened.v1']);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(opens).checkRules())).toEqual([
+      'exception.opened.v1',
+    ]);
   });
 
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('%s neither resolves nor prevents it', (code) => {
@@ -158,12 +160,12 @@ describe('missing_document', () => {
   });
 
   it('stays resolved by a person until another type is missing', () => {
-    const scenario = missing(addRequiredOceanDocuments([LIST], enableOnlyType('missing_document')));
+    const scenario = missing(replaceRequiredOceanDocuments([LIST], createRuleSettingsForOneType('missing_document')));
     scenario.resolveException(last(scenario)!, { code: 'waived' });
     scenario.patchShipment({ eta: createJanuaryTime(20, 1) });
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
     expect(explained(scenario, 'missing_document')).toMatchObject([{ status: 'suppressed' }]);
-    scenario.settings = addRequiredOceanDocuments([LIST, BILL], scenario.settings);
+    scenario.settings = replaceRequiredOceanDocuments([LIST, BILL], scenario.settings);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
@@ -179,7 +181,7 @@ describe('missing_document', () => {
   });
 
   it('opens again if the document existed in the meantime', () => {
-    const scenario = missing(addRequiredOceanDocuments([LIST], enableOnlyType('missing_document')));
+    const scenario = missing(replaceRequiredOceanDocuments([LIST], createRuleSettingsForOneType('missing_document')));
     scenario.resolveException(last(scenario)!, { code: 'waived' });
     scenario.deleteDocument(scenario.addDocument({ type: LIST }).document);
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
@@ -213,7 +215,7 @@ describe('document_rejected', () => {
   it('opens immediately with a rejection', () => {
     const scenario = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
     const { document: bill } = scenario.addDocument({ type: BILL });
-    expect(listEventTypes(scenario.rejectDocument(bill, 'Wrong consignee.'))).toEqual([
+    expect(listEventTypesOfDecision(scenario.rejectDocument(bill, 'Wrong consignee.'))).toEqual([
       'document.rejected.v1',
       'exception.opened.v1',
     ]);
@@ -331,10 +333,10 @@ describe('document_rejected', () => {
 
   it('is off while disabled or cancelled, and has the severity of the settings', () => {
     const scenario = rejected();
-    scenario.settings = enableOnlyType(TYPE, { enabled: false });
+    scenario.settings = createRuleSettingsForOneType(TYPE, { enabled: false });
     scenario.checkRules();
     expect(scenario.exceptions).toEqual([CLEARED]);
-    scenario.settings = enableOnlyType(TYPE, { severity: 'critical' });
+    scenario.settings = createRuleSettingsForOneType(TYPE, { severity: 'critical' });
     scenario.checkRules();
     expect(last(scenario)).toMatchObject({ status: 'open', severity: 'critical' });
     scenario.cancelShipment();

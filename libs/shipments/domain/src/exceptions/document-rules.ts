@@ -3,7 +3,7 @@ import { createDocumentReplacementFinder } from '../documents.ts';
 import { describeStatedTime } from '../local-time.ts';
 import type { DocumentState } from '../state.ts';
 import { type FindFindings, addHoursToTimestamp } from './rule.ts';
-import { resolveByChangeOf, resolveByDocuments } from './remedies.ts';
+import { createResolutionByFieldChange, createResolutionByDocuments } from './remedies.ts';
 
 /**
  * Opens `missing_document` some hours before the ETA if a document type is missing that the workspace requires for the
@@ -29,8 +29,11 @@ export const missingDocumentRule: FindFindings = ({ derived, documents, required
       detail: `Missing: ${missing.join(', ')}. Expected to arrive ${describeStatedTime(derived.times.eta)}.`,
       metrics: { missing, eta },
       // A person who resolved the exception accepted only the documents that were missing at that time.
-      isGraverThan: (resolved) => missing.some((type) => !includesOrUnknown(resolved['missing'], type)),
-      resolvedBy: () => [resolveByDocuments('document_uploaded', missing), resolveByChangeOf('eta', 'mode')],
+      isGraverThan: (resolved) => missing.some((type) => !isIncludedOrListMissing(resolved['missing'], type)),
+      resolvedBy: () => [
+        createResolutionByDocuments('document_uploaded', missing),
+        createResolutionByFieldChange('eta', 'mode'),
+      ],
     },
   ];
 };
@@ -45,7 +48,7 @@ const MAX_LISTED_DOCUMENT_REJECTIONS = 3;
 export const documentRejectedRule: FindFindings = ({ documents }) => {
   const findReplacement = createDocumentReplacementFinder(documents);
   const isMadeUpFor = (one: DocumentState) =>
-    findReplacement(one.document)?.document.status === 'approved' || hasLaterApproval(one, documents);
+    findReplacement(one.document)?.document.status === 'approved' || hasLaterApprovedDocument(one, documents);
   const rejected = documents
     .filter((one) => one.document.status === 'rejected' && !isMadeUpFor(one))
     .sort((one, other) => other.verdict - one.verdict)
@@ -65,13 +68,15 @@ export const documentRejectedRule: FindFindings = ({ documents }) => {
       milestone: null,
       detail: `Rejected: ${[...listed, ...others].join('; ')}.`,
       metrics: { document_ids: ids },
-      isGraverThan: (resolved) => ids.some((id) => !includesOrUnknown(resolved['document_ids'], id)),
-      resolvedBy: () => [resolveByDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))])],
+      isGraverThan: (resolved) => ids.some((id) => !isIncludedOrListMissing(resolved['document_ids'], id)),
+      resolvedBy: () => [
+        createResolutionByDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))]),
+      ],
     },
   ];
 };
 
-function hasLaterApproval(
+function hasLaterApprovedDocument(
   { document: { type }, verdict }: DocumentState,
   documents: readonly DocumentState[],
 ): boolean {
@@ -84,6 +89,6 @@ function hasLaterApproval(
  * Returns true if a list contains the item, or if the list is missing: exceptions that a person opened have no metrics
  * and cover everything.
  */
-function includesOrUnknown(all: unknown, one: string): boolean {
+function isIncludedOrListMissing(all: unknown, one: string): boolean {
   return !Array.isArray(all) || all.includes(one);
 }

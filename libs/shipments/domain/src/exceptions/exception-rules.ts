@@ -11,11 +11,11 @@ import {
   returnToSenderRule,
   terminalHoldRule,
 } from './milestone-rules.ts';
-import type { Rule } from './rule.ts';
+import type { ExceptionRule } from './rule.ts';
 import { arrivalOverdueRule, departureOverdueRule, etaSlipRule, noUpdateRule } from './schedule-rules.ts';
 
 /** Exception rules by exception type. */
-const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
+const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<ExceptionRule, 'type'>>> = {
   eta_slip: { find: etaSlipRule },
   departure_overdue: { find: departureOverdueRule },
   arrival_overdue: { find: arrivalOverdueRule },
@@ -37,7 +37,7 @@ const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>
 };
 
 /** All rules of automatic exceptions. */
-export const EXCEPTION_RULES: readonly Rule[] = Object.entries(RULES_BY_TYPE).map(([type, rule]) => ({
+export const EXCEPTION_RULES: readonly ExceptionRule[] = Object.entries(RULES_BY_TYPE).map(([type, rule]) => ({
   type: type as AutomaticExceptionType,
   ...rule,
 }));

@@ -3,13 +3,13 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  Scenario,
+  ShipmentScenario,
   CONTAINER_WITH_WRONG_DIGIT,
   findDataOfDecisionEvent,
   createTimeInJanuary2026,
   SAMPLE_DECISION_INPUTS,
-  createScenario,
-  listEventTypes,
+  createShipmentScenario,
+  listEventTypesOfDecision,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { deriveShipment } from '../derive.ts';
@@ -22,7 +22,7 @@ describe('opening and resolving', () => {
   it('happens in the same append, with counts', () => {
     const scenario = createOceanShipmentScenario();
     const opened = scenario.postMilestone('customs_hold', createTimeInJanuary2026(20), { reason_code: 'customs_exam' });
-    expect(listEventTypes(opened)).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
+    expect(listEventTypesOfDecision(opened)).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
     const exception: ShipmentException = {
       id: 'exc_0000020',
       shipment_id: 'shp_abcdefghijklmnopqrstuvwxya',
@@ -109,7 +109,7 @@ describe('opening and resolving', () => {
     const scenario = loaded();
     scenario.postMilestone('customs_hold', createTimeInJanuary2026(20), box(CONTAINER_A));
     const decision = scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
-    expect(listEventTypes(decision)).toContain('exception.resolved.v2');
+    expect(listEventTypesOfDecision(decision)).toContain('exception.resolved.v2');
     expect(scenario.exceptions).toEqual([`customs_hold ${CONTAINER_A} resolved auto_cleared`]);
     scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(scenario.open).toEqual(['customs_hold']);
@@ -124,11 +124,11 @@ describe('opening and resolving', () => {
     const resolved = { ...one, status: 'resolved' as const };
     scenario.state = { ...state, exceptions: [...Array.from({ length: 498 }, () => resolved), one] };
     expect(
-      listEventTypes(scenario.postMilestone('customs_hold', createTimeInJanuary2026(21), box(CONTAINER_B))),
+      listEventTypesOfDecision(scenario.postMilestone('customs_hold', createTimeInJanuary2026(21), box(CONTAINER_B))),
     ).toContain('exception.opened.v1');
-    expect(listEventTypes(scenario.postMilestone('delivery_attempted', createTimeInJanuary2026(21)))).not.toContain(
-      'exception.opened.v1',
-    );
+    expect(
+      listEventTypesOfDecision(scenario.postMilestone('delivery_attempted', createTimeInJanuary2026(21))),
+    ).not.toContain('exception.opened.v1');
   });
 });
 
@@ -544,7 +544,7 @@ describe('cancelling', () => {
     const scenario = createOceanShipmentScenario();
     scenario.postMilestone('customs_hold', createTimeInJanuary2026(4));
     scenario.postMilestone('delivery_attempted', createTimeInJanuary2026(3));
-    expect(listEventTypes(scenario.cancelShipment())).toEqual([
+    expect(listEventTypesOfDecision(scenario.cancelShipment())).toEqual([
       'shipment.cancelled.v1',
       'shipment.changed.v1',
       'exception.resolved.v2',
@@ -655,7 +655,7 @@ describe('movement_after_cancel', () => {
     scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(4));
     expect(scenario.exceptions).toEqual(['movement_after_cancel open']);
     const decision = scenario.reopenShipment();
-    expect(listEventTypes(decision)).toContain('exception.resolved.v2');
+    expect(listEventTypesOfDecision(decision)).toContain('exception.resolved.v2');
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 
@@ -724,7 +724,7 @@ describe('movement_after_cancel', () => {
 
 describe('invalid_container_number', () => {
   it('opens with the shipment or container, with severity low', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
     expect(scenario.state?.exceptions).toMatchObject([
       {
@@ -734,13 +734,13 @@ describe('invalid_container_number', () => {
         milestone_id: null,
       },
     ]);
-    const later = createScenario();
+    const later = createShipmentScenario();
     later.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(later.open).toEqual(['invalid_container_number']);
   });
 
   it('does not open again when the data is sent again', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] })).toMatchObject({
       outcome: 'unchanged',
       events: [],
@@ -748,7 +748,7 @@ describe('invalid_container_number', () => {
   });
 
   it('resolves when corrected, not when delivered', () => {
-    const scenario = createScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     scenario.postMilestone('delivered', createTimeInJanuary2026(20));
     expect(scenario.open).toEqual(['invalid_container_number']);
     scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
@@ -758,13 +758,13 @@ describe('invalid_container_number', () => {
   });
 
   it('ignores ULDs, which have no check digit', () => {
-    const scenario = createScenario({ mode: 'air', container_numbers: ['AKE12345LH'] });
+    const scenario = createShipmentScenario({ mode: 'air', container_numbers: ['AKE12345LH'] });
     expect(scenario.exceptions).toEqual([]);
     expect(scenario.getContainer('AKE12345LH').valid_check_digit).toBeNull();
   });
 
   it('opens for each container', () => {
-    const scenario = createScenario({
+    const scenario = createShipmentScenario({
       container_numbers: [CONTAINER_WITH_WRONG_DIGIT, CONTAINER_A, 'MSCU1234568', CONTAINER_C],
     });
     expect(scenario.exceptions).toEqual([

@@ -1,14 +1,14 @@
-import type { ShipmentFields } from '@tracking/contracts';
-import { journeyPlaces } from '../../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, type Scenario } from '../../test/scenario.ts';
+import type { ClientShipmentFields } from '@tracking/contracts';
+import { journeyPlacesStub } from '../../test/journey-places.ts';
+import { CONTAINER_A, CONTAINER_B, type ShipmentScenario } from '../../test/scenario.ts';
 import { addMsToTime, createScenarioWithRule, createJanuaryTime } from '../../test/time-driven.ts';
 
 const box = { container_number: CONTAINER_A };
 
 describe('off_route', () => {
-  const gatedOut = (location: string, fields: Partial<ShipmentFields> = {}): Scenario => {
+  const gatedOut = (location: string, fields: Partial<ClientShipmentFields> = {}): ShipmentScenario => {
     const scenario = createScenarioWithRule('off_route');
-    scenario.places = journeyPlaces;
+    scenario.places = journeyPlacesStub;
     scenario.upsertShipment({ destination_port: 'NLRTM', container_numbers: [CONTAINER_A], ...fields });
     scenario.setTimeOfNextCommand(createJanuaryTime(20));
     scenario.postMilestone('discharged', createJanuaryTime(10), { location, ...box });
@@ -28,7 +28,7 @@ describe('off_route', () => {
     expect(km).toBeLessThan(6_500);
   });
 
-  it.each<[string, string, Partial<ShipmentFields>]>([
+  it.each<[string, string, Partial<ClientShipmentFields>]>([
     ['the destination', 'NLRTM', {}],
     ['the origin', 'CNSHA', {}],
     ['a place within 1,500 km of the destination', 'LHR', {}],
@@ -75,7 +75,7 @@ describe.each([
   ['terminal_hold', 'terminal_released', 'freight_released'],
   ['freight_hold', 'freight_released', 'terminal_released'],
 ] as const)('%s', (type, release, otherRelease) => {
-  const held = (fields: Partial<ShipmentFields> = {}): Scenario => {
+  const held = (fields: Partial<ClientShipmentFields> = {}): ShipmentScenario => {
     const scenario = createScenarioWithRule(type, fields).setTimeOfNextCommand(createJanuaryTime(20));
     scenario.postMilestone(type, createJanuaryTime(10));
     return scenario;
@@ -138,7 +138,7 @@ describe.each([
 });
 
 describe('return_to_sender', () => {
-  const returning = (): Scenario => {
+  const returning = (): ShipmentScenario => {
     const scenario = createScenarioWithRule('return_to_sender', {
       mode: 'courier',
       origin_port: null,

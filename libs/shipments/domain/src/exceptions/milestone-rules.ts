@@ -6,17 +6,17 @@ import { isVesselSailingOn } from '../milestone-meaning.ts';
 import { STATUS_RANKS, chooseEarlierTimelineEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
 import {
-  resolveByCorrectionOf,
-  resolveByMilestone,
+  createResolutionByCorrectionOf,
+  createResolutionByMilestone,
   RESOLVED_BY_REOPENING,
-  canSailOn,
+  canShipSailOnWithoutGoods,
   isDeliveryAttempted,
   isDelivered,
   listRemedyMilestones,
   type Remedy,
   listRevokingMilestones,
 } from './remedies.ts';
-import { type FindFindings, type Finding, applyRuleToEachSubject } from './rule.ts';
+import { type FindFindings, type ShipmentProblem, applyRuleToEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -25,9 +25,12 @@ const DAY_MS = 24 * 3_600_000;
  * container belongs to the shipment, and counts while it applies to any container. Once the empty container was
  * returned, later milestones that name it belong to its next trip, so no milestone is explained as a resolution.
  */
-function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): FindFindings {
+function applyRuleToOpeningMilestones(type: string, rule: OpeningMilestoneRule): FindFindings {
   return ({ derived: { subjects, analysis, record } }) => {
-    const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
+    const find = (
+      milestone: TimelineEntry | undefined,
+      among: readonly StatusSubject[],
+    ): readonly ShipmentProblem[] => {
       if (milestone === undefined) return [];
       const zone = analysis.route.findZone(record.origin_port);
       const stated = restoreStatedTime(record.etd, record.etd_precision, zone);
@@ -37,10 +40,10 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
       if (wrong === undefined) return [];
       const { container_number } = milestone.milestone;
       const resolvedBy = () => {
-        const correction = resolveByCorrectionOf(milestone);
+        const correction = createResolutionByCorrectionOf(milestone);
         if (record.containers.some((each) => each.number === container_number && each.empty_returned_at !== null))
           return [correction];
-        return [resolveByMilestone(listRemedyMilestones(wrongs, analysis.route)), correction];
+        return [createResolutionByMilestone(listRemedyMilestones(wrongs, analysis.route)), correction];
       };
       return [{ container_number, milestone, detail: wrong.detail, resolvedBy }];
     };
@@ -65,17 +68,17 @@ interface MilestoneProblem extends Remedy {
   readonly detail: string;
 }
 
-export const customsHoldRule = forEachOpeningMilestone('customs_hold', detectUnclearedHold);
-export const terminalHoldRule = forEachOpeningMilestone(
+export const customsHoldRule = applyRuleToOpeningMilestones('customs_hold', detectUnclearedHold);
+export const terminalHoldRule = applyRuleToOpeningMilestones(
   'terminal_hold',
   createCargoHoldRule('terminal', 'terminalReleased'),
 );
-export const freightHoldRule = forEachOpeningMilestone(
+export const freightHoldRule = applyRuleToOpeningMilestones(
   'freight_hold',
   createCargoHoldRule('freight', 'freightReleased'),
 );
-export const deliveryFailedRule = forEachOpeningMilestone('delivery_failed', detectFailedDelivery);
-export const returnToSenderRule = forEachOpeningMilestone('return_to_sender', detectUnfinishedReturn);
+export const deliveryFailedRule = applyRuleToOpeningMilestones('delivery_failed', detectFailedDelivery);
+export const returnToSenderRule = applyRuleToOpeningMilestones('return_to_sender', detectUnfinishedReturnToShipper);
 
 /**
  * Returns a hold or inspection without a clearance dated at or after it. Before the first departure, an export
@@ -104,7 +107,7 @@ function detectUnclearedHold(
     isMilestone: ({ rules, rank, isDeparture }) =>
       (rules.clears === 'import' && (!mayBeAtOrigin || rules.opens_exception === 'delivery_failed')) ||
       rank >= STATUS_RANKS.available_for_pickup ||
-      (!canSailOn(summaries, rules) &&
+      (!canShipSailOnWithoutGoods(summaries, rules) &&
         ((left === undefined && isDeparture) || (departed === undefined && rank >= STATUS_RANKS.in_transit))) ||
       (departed === undefined && rules.clears === 'export'),
   };
@@ -126,7 +129,7 @@ function createCargoHoldRule(
   };
 }
 
-function detectUnfinishedReturn(
+function detectUnfinishedReturnToShipper(
   { milestone }: TimelineEntry,
   { progress }: StatusSubject,
 ): MilestoneProblem | undefined {
@@ -150,19 +153,19 @@ function detectFailedDelivery({ milestone }: TimelineEntry, { progress }: Status
  * came after delivery.
  */
 export const milestoneConflictRule: FindFindings = (facts, settings) => {
-  const findings = endBeforeMovementRule(facts, settings);
+  const findings = movementAfterEndExceptionRule(facts, settings);
   const { cancellations } = facts.derived.analysis;
   const cancellation = cancellations[0];
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
   const resolvedBy = () => [
-    resolveByMilestone(listRevokingMilestones(cancellations)),
-    resolveByCorrectionOf(...cancellations),
+    createResolutionByMilestone(listRevokingMilestones(cancellations)),
+    createResolutionByCorrectionOf(...cancellations),
   ];
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 };
 
-const endBeforeMovementRule = applyRuleToEachSubject(({ summaries }) => {
+const movementAfterEndExceptionRule = applyRuleToEachSubject(({ summaries }) => {
   const ended = summaries.map((summary) => summary.ended).reduce(chooseEarlierTimelineEntry, undefined);
   const moved = summaries.map((summary) => summary.movement).reduce(chooseLaterEntry, undefined);
   if (ended === undefined || moved === undefined) return undefined;
@@ -170,7 +173,7 @@ const endBeforeMovementRule = applyRuleToEachSubject(({ summaries }) => {
   const { milestone: movement } = moved;
   if (Date.parse(movement.occurred_at) - Date.parse(end.occurred_at) <= DAY_MS) return undefined;
   const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
-  return { milestone: ended, detail, resolvedBy: () => [resolveByCorrectionOf(ended, moved)] };
+  return { milestone: ended, detail, resolvedBy: () => [createResolutionByCorrectionOf(ended, moved)] };
 });
 
 /**
@@ -199,7 +202,7 @@ export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => 
     container_number,
     milestone,
     detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
-    resolvedBy: () => [RESOLVED_BY_REOPENING, resolveByCorrectionOf(milestone)],
+    resolvedBy: () => [RESOLVED_BY_REOPENING, createResolutionByCorrectionOf(milestone)],
   }));
 };
 

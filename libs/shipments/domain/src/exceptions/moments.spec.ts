@@ -1,4 +1,4 @@
-import { getLocalDay } from '../local-time.ts';
+import { getBoundsOfLocalDay } from '../local-time.ts';
 import { addHoursToTimestamp } from './rule.ts';
 
 const zulu = (text: string) => new Date(`${text}Z`).toISOString();
@@ -30,8 +30,8 @@ describe('a day in a time zone', () => {
     // The platform does not know this zone.
     ['2026-01-20', 'Mars/Olympus', '2026-01-20T00:00', '2026-01-21T00:00'],
   ])('%s in %s', (day, zone, from, until) => {
-    expect(getLocalDay(day, zone)).toEqual({ from: zulu(from), until: zulu(until) });
-    expect(getLocalDay(day, zone)).toBe(getLocalDay(day, zone));
+    expect(getBoundsOfLocalDay(day, zone)).toEqual({ from: zulu(from), until: zulu(until) });
+    expect(getBoundsOfLocalDay(day, zone)).toBe(getBoundsOfLocalDay(day, zone));
   });
 
   it('begins when the local calendar first shows it, throughout a year', () => {
@@ -39,7 +39,7 @@ describe('a day in a time zone', () => {
       const calendar = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' });
       for (let n = 0; n < 365; n++) {
         const day = new Date(Date.UTC(2026, 0, 1 + n)).toISOString().slice(0, 10);
-        const { from, until } = getLocalDay(day, zone);
+        const { from, until } = getBoundsOfLocalDay(day, zone);
         const shown = [Date.parse(from) - 1, Date.parse(from), Date.parse(until) - 1, Date.parse(until)].map((at) =>
           calendar.format(at),
         );

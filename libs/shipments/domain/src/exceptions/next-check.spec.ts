@@ -2,10 +2,10 @@ import type { ShipmentEvent } from '../index.ts';
 import {
   CONTAINER_A,
   CONTAINER_B,
-  Scenario,
+  ShipmentScenario,
   CONTAINER_WITH_WRONG_DIGIT,
   createTimeInJanuary2026,
-  listEventTypes,
+  listEventTypesOfDecision,
 } from '../../test/scenario.ts';
 import {
   DAY_MS,
@@ -13,13 +13,13 @@ import {
   createScenarioWithRule,
   createJanuaryTime,
   createLeg,
-  enableOnlyType,
+  createRuleSettingsForOneType,
   createRuleSettingsWithChanges,
 } from '../../test/time-driven.ts';
 
 describe('the next check', () => {
   it('is at the next time that changes anything, until there is none', () => {
-    const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(1));
+    const scenario = new ShipmentScenario().setTimeOfNextCommand(createJanuaryTime(1));
     const fields = {
       mode: 'ocean',
       etd: createJanuaryTime(10),
@@ -49,11 +49,11 @@ describe('the next check', () => {
       '01-25T00 demurrage_risk critical',
       '01-27T00 detention_risk critical',
     ]);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(31)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(31)).checkRules())).toEqual([]);
   });
 
   it('is stored with every append, and equals the result of an immediate check', () => {
-    const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(1));
+    const scenario = new ShipmentScenario().setTimeOfNextCommand(createJanuaryTime(1));
     const acts: readonly (() => unknown)[] = [
       () =>
         scenario.upsertShipment({
@@ -95,7 +95,7 @@ describe('the next check', () => {
       const events: readonly ShipmentEvent[] = scenario.events.slice(before);
       expect([n, events.length > 0]).toEqual([n, true]);
       for (const { metadata } of events) expect(metadata.next_check_at).toBe(scenario.state?.nextCheckAt);
-      expect([n, listEventTypes(scenario.checkRules())]).toEqual([n, []]);
+      expect([n, listEventTypesOfDecision(scenario.checkRules())]).toEqual([n, []]);
       appended += events.length;
     }
     expect(scenario.events).toHaveLength(appended);
@@ -103,14 +103,14 @@ describe('the next check', () => {
 
   it('is stored again only if settings change it', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
-    scenario.settings = enableOnlyType('departure_overdue', { after_hours: 24 });
-    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(2)).checkRules())).toEqual([
+    scenario.settings = createRuleSettingsForOneType('departure_overdue', { after_hours: 24 });
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(2)).checkRules())).toEqual([
       'shipment.checked.v1',
     ]);
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(11));
-    expect(listEventTypes(scenario.checkRules())).toEqual([]);
-    scenario.settings = enableOnlyType('departure_overdue', { enabled: false });
-    expect(listEventTypes(scenario.checkRules())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    scenario.settings = createRuleSettingsForOneType('departure_overdue', { enabled: false });
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.settings = createRuleSettingsWithChanges('departure_overdue', { after_hours: 24, severity: 'low' });
     scenario.checkRules();
@@ -121,7 +121,7 @@ describe('the next check', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
     expect(scenario.setTimeOfNextCommand(createJanuaryTime(9)).checkRules().outcome).toBe('unchanged');
     expect(scenario.setTimeOfNextCommand(createJanuaryTime(10, 12)).checkRules().outcome).toBe('checked');
-    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(10, 11)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(10, 11)).checkRules())).toEqual([]);
     scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual(['departure_overdue open']);
   });
@@ -130,7 +130,7 @@ describe('the next check', () => {
     const scenario = createScenarioWithRule('no_update', {});
     scenario.setTimeOfNextCommand(createJanuaryTime(8, 1)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(8)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(8)).checkRules())).toEqual([]);
     scenario.setTimeOfNextCommand(createJanuaryTime(8, 2)).postMilestone('gated_in');
     expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
     expect(scenario.state?.nextCheckAt).toBe(addMsToTime(createJanuaryTime(8, 2), 7 * DAY_MS));
@@ -159,15 +159,15 @@ describe('the next check', () => {
       ...state,
       exceptions: Array.from({ length: 500 }, (_, n) => ({ ...opened[0]!, id: `exc_${n}` })),
     };
-    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(11)).checkRules())).toEqual([
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(11)).checkRules())).toEqual([
       'shipment.checked.v1',
     ]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
   });
 
   it('is due when the condition of a resolved exception returns', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(1))
       .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });
@@ -183,7 +183,7 @@ describe('the next check', () => {
   });
 
   it('is updated by a write that only stores an external_id', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(1))
       .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });

@@ -1,8 +1,8 @@
-import { Scenario, createTimeInJanuary2026 } from '../../test/scenario.ts';
+import { ShipmentScenario, createTimeInJanuary2026 } from '../../test/scenario.ts';
 
 describe('an exception that a person resolved', () => {
   it('is not ended by differing clocks of several machines', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(1))
       .upsertShipment({ house_bill: 'HB-1', mode: 'ocean', etd: createTimeInJanuary2026(4) });
@@ -21,7 +21,7 @@ describe('an exception that a person resolved', () => {
   });
 
   it('about a movement after the cancellation ends with that cancellation, not with the next one', () => {
-    const scenario = new Scenario();
+    const scenario = new ShipmentScenario();
     scenario.setTimeOfNextCommand(createTimeInJanuary2026(1)).upsertShipment({ house_bill: 'HB-1' });
     scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(1));
     scenario.setTimeOfNextCommand(createTimeInJanuary2026(2)).postMilestone('gated_in', createTimeInJanuary2026(2));
@@ -38,7 +38,7 @@ describe('an exception that a person resolved', () => {
   });
 });
 
-function exceptionOf({ state }: Scenario, type: string) {
+function exceptionOf({ state }: ShipmentScenario, type: string) {
   const found = state?.exceptions.find((exception) => exception.type === type && exception.status !== 'resolved');
   if (found === undefined) throw new Error(`no ${type} is open`);
   return found;

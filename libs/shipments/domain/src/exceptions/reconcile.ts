@@ -10,19 +10,19 @@ import {
 import { computeAnnouncedChanges, isSameJson } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
-import { createChangedEvent } from '../changed-event.ts';
+import { createShipmentChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
-import { createExpiryEvents } from '../documents.ts';
+import { createDocumentExpiryEvents } from '../documents.ts';
 import { findStoredEventDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
-import { AppendBudget } from './append-budget.ts';
+import { RuleExceptionBudget } from './append-budget.ts';
 import { EXCEPTION_RULES } from './exception-rules.ts';
 import {
-  type Finding,
-  computeEarliestDueTime,
+  type ShipmentProblem,
+  computeEarliestAcceptedDueTime,
   getHighestSeverity,
-  type Rule,
-  type ExceptionRuleInputs,
+  type ExceptionRule,
+  type ExceptionRuleFacts,
 } from './rule.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 import { createMilestoneSupersededEvents } from '../superseded-events.ts';
@@ -31,7 +31,7 @@ import { createMilestoneSupersededEvents } from '../superseded-events.ts';
 const RULES_ACTOR: Actor = { type: 'system', id: 'system' };
 
 /** Context of the command with which exceptions open or resolve. */
-interface ReconciliationContext extends DecideContext {
+interface ExceptionReconciliationContext extends DecideContext {
   /** Time of the command. */
   readonly at: Timestamp;
 }
@@ -55,7 +55,7 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
 export function reconcileExceptions(
   before: ShipmentState | undefined,
   decided: DecidedShipment,
-  occasion: ReconciliationContext,
+  occasion: ExceptionReconciliationContext,
 ): Reconciled {
   const isNews = decided.events.some(({ type, data }) => findStoredEventDescriptor(type).isNews?.(data) === true);
   const lastNewsAt = isNews ? chooseLatestTime(occasion.at, before?.lastNewsAt ?? '') : (before?.lastNewsAt ?? null);
@@ -64,7 +64,7 @@ export function reconcileExceptions(
     { ...decided, lastNewsAt, documents, places: occasion.places },
     occasion.settings,
   );
-  return new Reconciliation(before, decided, occasion, findings).reconcileAll(documents);
+  return new ExceptionReconciler(before, decided, occasion, findings).reconcileAllExceptions(documents);
 }
 
 /**
@@ -80,19 +80,19 @@ export function addEventsOfDerivedChanges(
   const { record, timeline } = after;
   const derived = deriveShipment(after, context.places);
   const changes = computeAnnouncedChanges(record, derived.record);
-  const all = changes === undefined ? events : [...events, createChangedEvent(changes, derived)];
+  const all = changes === undefined ? events : [...events, createShipmentChangedEvent(changes, derived)];
   return reconcileExceptions(after, { derived, timeline, events: all }, { ...context, at });
 }
 
 /** Returns the findings of all enabled rules, by exception type and container. */
 export function collectExceptionFindings(
-  known: Omit<ExceptionRuleInputs, 'requiredDocuments'>,
+  known: Omit<ExceptionRuleFacts, 'requiredDocuments'>,
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
 ): Map<string, RuleFinding> {
   const facts = { ...known, requiredDocuments };
   const { record } = facts.derived;
   const isCancelled = record.status === 'cancelled';
-  const oldest = computeEarliestDueTime(record);
+  const oldest = computeEarliestAcceptedDueTime(record);
   const findings = new Map<string, RuleFinding>();
   for (const rule of EXCEPTION_RULES) {
     const settings = exceptions[rule.type];
@@ -111,8 +111,8 @@ export function collectExceptionFindings(
 }
 
 export interface RuleFinding {
-  readonly rule: Rule;
-  readonly finding: Finding;
+  readonly rule: ExceptionRule;
+  readonly finding: ShipmentProblem;
   /** Severity from the workspace's settings. The finding may require a higher severity. */
   readonly severity: Severity;
 }
@@ -122,7 +122,7 @@ export function createFindingKey(type: string, container: string | null): string
 }
 
 /** Returns true if the problem of the finding exists at the given time. */
-function isFindingProblemPresent({ opens_at }: Finding, now: Timestamp): boolean {
+function isFindingProblemPresent({ opens_at }: ShipmentProblem, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 
@@ -142,7 +142,7 @@ export function isSuppressedByResolution(
 }
 
 /** Compares the exceptions of one shipment with the findings of the rules. Collects the events that make them equal. */
-class Reconciliation {
+class ExceptionReconciler {
   private readonly events: ShipmentEventBody[];
   /** Time of the changes. It is not before `updated_at` of the shipment, because the clocks of machines differ. */
   private readonly now: Timestamp;
@@ -152,38 +152,38 @@ class Reconciliation {
   private readonly kept = new Set<string>();
   private open: number;
   private nextCheckAt: Timestamp | null = null;
-  private readonly budget: AppendBudget;
+  private readonly budget: RuleExceptionBudget;
 
   constructor(
     private readonly before: ShipmentState | undefined,
     private readonly decided: DecidedShipment,
-    private readonly occasion: ReconciliationContext,
+    private readonly occasion: ExceptionReconciliationContext,
     private readonly findings: Map<string, RuleFinding>,
   ) {
     const { at } = occasion;
     const { record } = decided.derived;
     this.events = [...decided.events];
-    this.budget = new AppendBudget(decided.events);
+    this.budget = new RuleExceptionBudget(decided.events);
     this.now = before !== undefined && before.record.updated_at > at ? before.record.updated_at : at;
     this.isCancelled = record.status === 'cancelled';
     this.open = record.open_exceptions_count;
   }
 
-  reconcileAll(documents: readonly DocumentState[]): Reconciled {
-    const { expired, next } = createExpiryEvents(documents, this.now);
+  reconcileAllExceptions(documents: readonly DocumentState[]): Reconciled {
+    const { expired, next } = createDocumentExpiryEvents(documents, this.now);
     this.events.push(...createMilestoneSupersededEvents(this.decided.derived, this.decided), ...expired);
     this.scheduleNextCheck(next);
     const present = this.before?.exceptions ?? [];
     for (const exception of present) {
       if (exception.status === 'resolved') this.suppressFindingOfResolvedException(exception);
-      else this.updateException(exception);
+      else this.reconcileExceptionWithFinding(exception);
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
     const due = [...this.findings.values()].filter((found) => this.isFindingDue(found));
     // Exceptions opened by the command itself have the first indexes, so rules start after them.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
     for (const [index, found] of due.slice(0, room).entries()) {
-      if (!this.addEventIfItFits(this.createException(found, opened + index))) break;
+      if (!this.addEventIfItFits(this.createExceptionOpenedEvent(found, opened + index))) break;
       this.open += 1;
     }
     if (this.ended.length > 0) {
@@ -210,7 +210,7 @@ class Reconciliation {
     }
   }
 
-  private updateException(exception: ShipmentException): void {
+  private reconcileExceptionWithFinding(exception: ShipmentException): void {
     const key = createFindingKey(exception.type, exception.container_number);
     const found = this.findings.get(key);
     const code = this.chooseResolutionCode(exception, found);
@@ -218,7 +218,7 @@ class Reconciliation {
     if (code !== undefined) return this.resolveException(exception, code);
     this.findings.delete(key);
     if (found === undefined || exception.rule === null) return;
-    const described = this.toRuleFields(found);
+    const described = this.toExceptionFieldsOfRule(found);
     const { detail, milestone_id, reason_code } = exception;
     // The milestone that showed the problem is kept, even if the client has set the same value since.
     const showed = described.milestone_id === null && described.detail === detail && { milestone_id, reason_code };
@@ -259,7 +259,7 @@ class Reconciliation {
     return false;
   }
 
-  private createException(found: RuleFinding, index: number): ShipmentEventBody {
+  private createExceptionOpenedEvent(found: RuleFinding, index: number): ShipmentEventBody {
     const { rule, finding } = found;
     const exception: ShipmentException = {
       id: this.occasion.newId('exc', index),
@@ -275,13 +275,13 @@ class Reconciliation {
       opened_at: this.occasion.at,
       acknowledged_at: null,
       resolved_at: null,
-      ...this.toRuleFields(found),
+      ...this.toExceptionFieldsOfRule(found),
     };
     return { type: 'exception.opened.v1', data: { exception, open_exceptions_count: this.open + 1 } };
   }
 
   /** Returns the fields of an exception that its rule sets. */
-  private toRuleFields({ finding, severity }: RuleFinding) {
+  private toExceptionFieldsOfRule({ finding, severity }: RuleFinding) {
     const { detail, milestone, metrics = {}, worsens } = finding;
     const isWorse = worsens !== undefined && worsens.at <= this.now;
     if (!isWorse) this.scheduleNextCheck(worsens?.at);

@@ -4,26 +4,26 @@ import {
   type MilestoneRules,
   getMilestoneRules,
   chooseLatestTime,
-  type ResolvedBy,
+  type ResolutionConditions,
   type ShipmentStatus,
   type Timestamp,
 } from '@tracking/contracts';
-import { type ContainerProgress, findLatestTime } from '../container-progress.ts';
+import { type ComputedContainerProgress, findLatestTime } from '../container-progress.ts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import { getMeaningOfMilestoneCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
 import { STATUS_RANKS, TIME_BEFORE_ALL_TIMESTAMPS } from '../milestone-summary.ts';
-import type { Route } from '../route.ts';
+import type { ShipmentRoute } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
 /** Milestones that would solve a problem of one container. */
 export interface Remedy {
   /** Earliest date of a milestone that solves the problem; null for any date. */
   readonly from: Timestamp | null;
-  readonly isMilestone: (code: CodeOnRoute) => boolean;
+  readonly isMilestone: (code: MilestoneCodeOnRoute) => boolean;
 }
 
 /** A catalog code with its meaning on a route. */
-interface CodeOnRoute {
+interface MilestoneCodeOnRoute {
   readonly sequence: number;
   readonly rules: MilestoneRules;
   /** Rank of the status that a milestone with the code gives; -1 if it does not affect the status. */
@@ -31,10 +31,10 @@ interface CodeOnRoute {
   readonly isDeparture: boolean;
 }
 
-type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
+type Milestones = Pick<ResolutionConditions, 'codes' | 'occurred_from'>;
 
 /** Milestones that solve the problems of several containers together. */
-export function listRemedyMilestones(remedies: readonly Remedy[], route: Route): Milestones {
+export function listRemedyMilestones(remedies: readonly Remedy[], route: ShipmentRoute): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = getMilestoneRules(code);
     const { status } = getMeaningOfMilestoneCode(rules, route);
@@ -52,36 +52,36 @@ export function listRemedyMilestones(remedies: readonly Remedy[], route: Route):
  * attempt also completes the step.
  * @param summaries milestones of the goods, if a departure completes the step
  */
-export function resolveByStatusMilestones(
+export function createResolutionByStatusMilestones(
   status: ShipmentStatus,
   from: Timestamp | null,
-  route: Route,
+  route: ShipmentRoute,
   summaries: StatusSubject['summaries'] = [],
-): ResolvedBy {
-  const isMilestone = ({ rank, rules }: CodeOnRoute) =>
-    (rank >= STATUS_RANKS[status] && !canSailOn(summaries, rules)) ||
+): ResolutionConditions {
+  const isMilestone = ({ rank, rules }: MilestoneCodeOnRoute) =>
+    (rank >= STATUS_RANKS[status] && !canShipSailOnWithoutGoods(summaries, rules)) ||
     (rules.opens_exception === 'delivery_failed' && STATUS_RANKS[status] < STATUS_RANKS.delivered);
-  return resolveByMilestone(listRemedyMilestones([{ from, isMilestone }], route));
+  return createResolutionByMilestone(listRemedyMilestones([{ from, isMilestone }], route));
 }
 
 /**
  * Returns the return of the empty container as the step that ends the trip; nothing if it would not count, because no
  * milestone shows that the loaded container moved.
  */
-export function resolveByEmptyReturn(
+export function createResolutionByEmptyReturn(
   { summaries }: StatusSubject,
   { analysis: { route, departsFrom } }: DerivedShipment,
-): readonly ResolvedBy[] {
+): readonly ResolutionConditions[] {
   const moved = findLatestTime(summaries, 'loadedMovement');
   if (moved === TIME_BEFORE_ALL_TIMESTAMPS || route.lcl) return [];
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => getMilestoneRules(code).container_time === 'empty_returned_at',
   );
-  return [resolveByMilestone({ codes, occurred_from: chooseLatestTime(moved, departsFrom) })];
+  return [createResolutionByMilestone({ codes, occurred_from: chooseLatestTime(moved, departsFrom) })];
 }
 
 /** Returns true if a departure with the rules can be that of a ship that sails on without the goods. */
-export function canSailOn(summaries: StatusSubject['summaries'], rules: MilestoneRules): boolean {
+export function canShipSailOnWithoutGoods(summaries: StatusSubject['summaries'], rules: MilestoneRules): boolean {
   return isVesselDeparture(rules) && summaries.some(({ isDischarged }) => isDischarged);
 }
 
@@ -94,33 +94,39 @@ export function listRevokingMilestones(cancellations: readonly TimelineEntry[]):
   return { codes, occurred_from: new Date(last + 1).toISOString() };
 }
 
-export function resolveByMilestone(milestones: Milestones): ResolvedBy {
+export function createResolutionByMilestone(milestones: Milestones): ResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'milestone', ...milestones };
 }
 
 /** Returns a resolution by correcting or retracting one of the milestones. */
-export function resolveByCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
+export function createResolutionByCorrectionOf(...entries: readonly TimelineEntry[]): ResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
 /** Returns a resolution by changing one of the given fields of the shipment or container. */
-export function resolveByChangeOf(...fields: readonly string[]): ResolvedBy {
+export function createResolutionByFieldChange(...fields: readonly string[]): ResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'field_changed', fields };
 }
 
 /** Returns a resolution by documents, one of each type. */
-export function resolveByDocuments(
+export function createResolutionByDocuments(
   by: 'document_uploaded' | 'document_approved',
   types: readonly DocumentType[],
-): ResolvedBy {
+): ResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by, document_types: types };
 }
 
 const NO_RESOLUTION_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
 /** Resolution by a new milestone of any classifier, or by a changed ETA. */
-export const RESOLVED_BY_NEW_INFORMATION: ResolvedBy = { ...NO_RESOLUTION_CONDITIONS, by: 'news' };
-export const RESOLVED_BY_REOPENING: ResolvedBy = { ...NO_RESOLUTION_CONDITIONS, by: 'cancellation_taken_back' };
-export const RESOLVED_BY_REMOVING_CONTAINER: ResolvedBy = { ...NO_RESOLUTION_CONDITIONS, by: 'container_taken_off' };
+export const RESOLVED_BY_NEW_INFORMATION: ResolutionConditions = { ...NO_RESOLUTION_CONDITIONS, by: 'news' };
+export const RESOLVED_BY_REOPENING: ResolutionConditions = {
+  ...NO_RESOLUTION_CONDITIONS,
+  by: 'cancellation_taken_back',
+};
+export const RESOLVED_BY_REMOVING_CONTAINER: ResolutionConditions = {
+  ...NO_RESOLUTION_CONDITIONS,
+  by: 'container_taken_off',
+};
 
 // Feeds skip steps, so a milestone with the step's status or a later one completes a step.
 // A delivery attempt also completes a step, although it does not affect the status.
@@ -142,12 +148,12 @@ export function hasLeftTerminal(subject: StatusSubject): boolean {
   return STATUS_RANKS[subject.progress.status] >= STATUS_RANKS.out_for_delivery || isDeliveryAttempted(subject);
 }
 
-export function isDelivered({ status }: Pick<ContainerProgress, 'status'>): boolean {
+export function isDelivered({ status }: Pick<ComputedContainerProgress, 'status'>): boolean {
   return STATUS_RANKS[status] >= STATUS_RANKS.delivered;
 }
 
 /** Returns true if the container was returned, empty or with the goods. */
-export function isContainerReturned({ status }: Pick<ContainerProgress, 'status'>): boolean {
+export function isContainerReturned({ status }: Pick<ComputedContainerProgress, 'status'>): boolean {
   return STATUS_RANKS[status] >= STATUS_RANKS.completed;
 }
 

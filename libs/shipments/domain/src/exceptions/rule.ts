@@ -2,8 +2,8 @@ import {
   type AutomaticExceptionType,
   type Container,
   type ExceptionSettings,
-  type Places,
-  type ResolvedBy,
+  type PlaceLookup,
+  type ResolutionConditions,
   type RuleSettings,
   SEVERITIES,
   type Severity,
@@ -16,7 +16,7 @@ import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import type { DocumentState, TimelineEntry } from '../state.ts';
 
 /** Inputs of the exception rules. */
-export interface ExceptionRuleInputs {
+export interface ExceptionRuleFacts {
   readonly derived: DerivedShipment;
   readonly timeline: readonly TimelineEntry[];
   /** Time when the last milestone or estimated arrival was received; null if none was received. */
@@ -25,11 +25,11 @@ export interface ExceptionRuleInputs {
   readonly documents: readonly DocumentState[];
   /** Document types that the workspace requires, by mode. */
   readonly requiredDocuments: RuleSettings['required_documents'];
-  readonly places: Places;
+  readonly places: PlaceLookup;
 }
 
 /** A problem of a shipment or container that exists now or will exist later. */
-export interface Finding {
+export interface ShipmentProblem {
   readonly container_number: string | null;
   /** The milestone that shows the problem. */
   readonly milestone: TimelineEntry | null;
@@ -54,7 +54,7 @@ export interface Finding {
    * Returns resolutions of the problem that are specific to it, in addition to those that every exception has. Only
    * explanations call this function.
    */
-  readonly resolvedBy: () => readonly ResolvedBy[];
+  readonly resolvedBy: () => readonly ResolutionConditions[];
 }
 
 /** Returns the highest of the severities. */
@@ -65,22 +65,22 @@ export function getHighestSeverity(severity: Severity, ...others: readonly (Seve
 }
 
 /** A rule. Its exception opens while its condition exists, and resolves when the condition ends. */
-export interface Rule {
+export interface ExceptionRule {
   readonly type: AutomaticExceptionType;
   /** True for rules about cancelled shipments. All other rules are off while a shipment is cancelled. */
   readonly afterCancel?: true;
   /** Returns the findings of the rule: at most one per container, or one for the shipment. */
-  readonly find: (facts: ExceptionRuleInputs, settings: ExceptionSettings) => readonly Finding[];
+  readonly find: (facts: ExceptionRuleFacts, settings: ExceptionSettings) => readonly ShipmentProblem[];
 }
 
-export type FindFindings = Rule['find'];
+export type FindFindings = ExceptionRule['find'];
 
 /** A rule that runs for each container, or once for a shipment without containers. */
 type SubjectRule = (
   subject: StatusSubject & { readonly container: Container | undefined },
-  facts: ExceptionRuleInputs,
+  facts: ExceptionRuleFacts,
   settings: ExceptionSettings,
-) => Omit<Finding, 'container_number'> | undefined;
+) => Omit<ShipmentProblem, 'container_number'> | undefined;
 
 export function applyRuleToEachSubject(rule: SubjectRule): FindFindings {
   return (facts, settings) =>
@@ -97,7 +97,7 @@ const MAX_AGE_OF_DUE_TIME_HOURS = 30 * 24;
  * Returns the earliest due time for which findings open exceptions, so that an import of old shipments does not open
  * very many exceptions.
  */
-export function computeEarliestDueTime({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
+export function computeEarliestAcceptedDueTime({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
   return addHoursToTimestamp(created_at, -MAX_AGE_OF_DUE_TIME_HOURS);
 }
 
@@ -117,7 +117,7 @@ export function addHoursToTimestamp(time: Timestamp, hours: number): Timestamp {
 }
 
 /** Returns the time from which something expected is late: its time, or the end of its day. */
-export function computeLateTime(expected: Timestamp, precision: TimePrecision): Timestamp {
+export function computeTimeWhenLate(expected: Timestamp, precision: TimePrecision): Timestamp {
   return precision === 'day' ? getNextMillisecond(expected) : expected;
 }
 

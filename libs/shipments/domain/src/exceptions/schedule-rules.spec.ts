@@ -1,5 +1,5 @@
 import type { Mode } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, listEventTypes } from '../../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, listEventTypesOfDecision } from '../../test/scenario.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -7,16 +7,16 @@ import {
   createScenarioWithRule,
   createJanuaryTime,
   createLeg,
-  enableOnlyType,
+  createRuleSettingsForOneType,
 } from '../../test/time-driven.ts';
 
-const last = (scenario: Scenario) => {
+const last = (scenario: ShipmentScenario) => {
   const exception = scenario.state?.exceptions.at(-1);
   if (exception === undefined) throw new Error('nothing opened');
   return exception;
 };
 /** Hours after `from` at which it opens. */
-const opensAfter = (scenario: Scenario, from: string) =>
+const opensAfter = (scenario: ShipmentScenario, from: string) =>
   (Date.parse(scenario.state?.nextCheckAt ?? '') - Date.parse(from)) / HOUR_MS;
 
 describe('eta_slip', () => {
@@ -55,37 +55,42 @@ describe('eta_slip', () => {
   it('is high above 48 hours, and medium again below', () => {
     const scenario = slipped(48);
     expect(last(scenario).severity).toBe('medium');
-    expect(listEventTypes(scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(22), 1) }))).toContain(
+    expect(listEventTypesOfDecision(scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(22), 1) }))).toContain(
       'exception.updated.v1',
     );
     expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 48 } });
     scenario.patchShipment({ eta: createJanuaryTime(21, 6) });
     expect(last(scenario)).toMatchObject({ severity: 'medium', status: 'open', metrics: { slip_hours: 30 } });
-    scenario.settings = enableOnlyType('eta_slip', { severity: 'critical' });
+    scenario.settings = createRuleSettingsForOneType('eta_slip', { severity: 'critical' });
     scenario.checkRules();
     expect(last(scenario).severity).toBe('critical');
   });
 
   it('stays open regardless of the clock', () => {
     const scenario = slipped(30);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(1, 5)).checkRules())).toEqual([]);
-    expect(listEventTypes(scenario.setTimeOfNextCommand('2027-01-01T00:00:00.000Z').checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(1, 5)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand('2027-01-01T00:00:00.000Z').checkRules())).toEqual(
+      [],
+    );
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
-  test.each<[string, (scenario: Scenario) => unknown]>([
+  test.each<[string, (scenario: ShipmentScenario) => unknown]>([
     ['an ETA back inside', (s) => s.patchShipment({ eta: createJanuaryTime(20, 23) })],
     ['no ETA', (s) => s.patchShipment({ eta: null })],
     ['another original ETA', (s) => s.patchShipment({ original_eta: createJanuaryTime(21) })],
     ['the retraction of the estimate', (s) => s.retractMilestone(s.state!.timeline[0]!.milestone)],
-    ['other hours', (s) => ((s.settings = enableOnlyType('eta_slip', { after_hours: 31 })), s.checkRules())],
+    [
+      'other hours',
+      (s) => ((s.settings = createRuleSettingsForOneType('eta_slip', { after_hours: 31 })), s.checkRules()),
+    ],
     [
       'hours of the mode',
-      (s) => ((s.settings = enableOnlyType('eta_slip', { by_mode: { ocean: 31 } })), s.checkRules()),
+      (s) => ((s.settings = createRuleSettingsForOneType('eta_slip', { by_mode: { ocean: 31 } })), s.checkRules()),
     ],
-    ['no rule', (s) => ((s.settings = enableOnlyType('eta_slip', { enabled: false })), s.checkRules())],
+    ['no rule', (s) => ((s.settings = createRuleSettingsForOneType('eta_slip', { enabled: false })), s.checkRules())],
     ...['vessel_arrived', 'available_for_pickup', 'gated_out', 'delivery_attempted', 'delivered'].map(
-      (code): [string, (scenario: Scenario) => unknown] => [code, (s) => s.postMilestone(code)],
+      (code): [string, (scenario: ShipmentScenario) => unknown] => [code, (s) => s.postMilestone(code)],
     ),
   ])('resolves by %s', (_, act) => {
     const scenario = slipped(30).setTimeOfNextCommand(createJanuaryTime(3));
@@ -132,7 +137,9 @@ describe('eta_slip', () => {
   it('keeps the milestone of an estimate when the client sets the same value', () => {
     const scenario = slipped(30);
     const before = last(scenario);
-    expect(listEventTypes(scenario.upsertShipment({ eta: createJanuaryTime(21, 6) }))).toEqual(['shipment.updated.v1']);
+    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createJanuaryTime(21, 6) }))).toEqual([
+      'shipment.updated.v1',
+    ]);
     expect(last(scenario)).toEqual(before);
   });
 });
@@ -140,7 +147,7 @@ describe('eta_slip', () => {
 describe('departure_overdue and arrival_overdue', () => {
   it('are high immediately if the hours of the settings are more than 48', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
-    scenario.settings = enableOnlyType('departure_overdue', { after_hours: 72 });
+    scenario.settings = createRuleSettingsForOneType('departure_overdue', { after_hours: 72 });
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(13));
     scenario.setTimeOfNextCommand(createJanuaryTime(13)).checkRules();
@@ -150,7 +157,7 @@ describe('departure_overdue and arrival_overdue', () => {
 
   it('use the hours of the mode, also fractions', () => {
     const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(10), mode: 'air' });
-    scenario.settings = enableOnlyType('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
+    scenario.settings = createRuleSettingsForOneType('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
     scenario.checkRules();
     expect(opensAfter(scenario, createJanuaryTime(10))).toBe(0.5);
     scenario.patchShipment({ mode: 'road' });
@@ -303,20 +310,20 @@ describe('no_update', () => {
       source: 'carrier',
       external_id: 'EV-2',
     });
-    expect(listEventTypes(repeated)).toEqual(['milestone.corrected.v1']);
+    expect(listEventTypesOfDecision(repeated)).toEqual(['milestone.corrected.v1']);
     scenario.upsertShipment({ house_bill: 'HB-1', eta: createJanuaryTime(25) });
     scenario.retractMilestone(milestone);
     expect(scenario.state?.nextCheckAt).toBe(due);
     scenario.setTimeOfNextCommand(due).checkRules();
     expect(scenario.open).toEqual(['no_update']);
     const news = [
-      (s: Scenario) =>
+      (s: ShipmentScenario) =>
         s.correctMilestone(s.postMilestone('received_at_origin', createJanuaryTime(3)).milestone, {
           occurred_at: createJanuaryTime(4),
         }),
-      (s: Scenario) =>
+      (s: ShipmentScenario) =>
         s.postMilestone('cargo_stuffed', createJanuaryTime(3), { source: 'carrier', external_id: 'EV-2' }),
-      (s: Scenario) => s.patchShipment({ eta: createJanuaryTime(26) }),
+      (s: ShipmentScenario) => s.patchShipment({ eta: createJanuaryTime(26) }),
     ];
     for (const [n, act] of news.entries()) {
       const now = addMsToTime(due, (n + 1) * 8 * DAY_MS);

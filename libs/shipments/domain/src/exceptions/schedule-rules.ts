@@ -1,24 +1,29 @@
-import { type ExceptionSettings, type ResolvedBy, type Timestamp, chooseLatestTime } from '@tracking/contracts';
+import {
+  type ExceptionSettings,
+  type ResolutionConditions,
+  type Timestamp,
+  chooseLatestTime,
+} from '@tracking/contracts';
 import type { DerivedShipment } from '../derive.ts';
-import { describeStatedTime, measureTimeBetween, restoreTimeAtPlace, convertMsToRoundedHours } from '../local-time.ts';
+import { describeStatedTime, measureTimeBetween, restoreTimeWithZone, convertMsToRoundedHours } from '../local-time.ts';
 import { mayTravelByVessel } from '../route.ts';
 import {
   type FindFindings,
-  type Finding,
+  type ShipmentProblem,
   HOUR_MS,
   addHoursToTimestamp,
-  computeLateTime,
+  computeTimeWhenLate,
   getNextMillisecond,
   getRuleHours,
-  computeEarliestDueTime,
+  computeEarliestAcceptedDueTime,
 } from './rule.ts';
 import {
   RESOLVED_BY_NEW_INFORMATION,
-  resolveByChangeOf,
+  createResolutionByFieldChange,
   hasArrived,
   hasDeparted,
   isDelivered,
-  resolveByStatusMilestones,
+  createResolutionByStatusMilestones,
 } from './remedies.ts';
 
 /** Hours of delay above which the severity is at least `high`, regardless of the workspace's settings. */
@@ -35,7 +40,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
   const { route } = derived.analysis;
   const zone = route.findZone(route.destination);
-  const original = restoreTimeAtPlace(original_eta, original_eta_precision, zone);
+  const original = restoreTimeWithZone(original_eta, original_eta_precision, zone);
   const { value, day } = derived.times.eta;
   const slip = measureTimeBetween(original, { value, day, zone });
   const isByTime = original.day === null && day === null;
@@ -49,7 +54,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
       isGraverThan: (resolved) => slip - readEtaSlipMs(resolved, isByTime) >= MIN_SLIP_GROWTH_TO_REOPEN_HOURS * HOUR_MS,
-      resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta', 'original_eta')],
+      resolvedBy: () => [createResolutionByArrival(derived), createResolutionByFieldChange('eta', 'original_eta')],
     },
   ];
 };
@@ -59,7 +64,10 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
  * opened.
  * @param isByTime true to compute it from the times, because the hours are rounded
  */
-function readEtaSlipMs({ slip_hours, eta, original_eta }: NonNullable<Finding['metrics']>, isByTime: boolean): number {
+function readEtaSlipMs(
+  { slip_hours, eta, original_eta }: NonNullable<ShipmentProblem['metrics']>,
+  isByTime: boolean,
+): number {
   if (!isByTime) return typeof slip_hours === 'number' ? slip_hours * HOUR_MS : Number.NaN;
   return typeof eta === 'string' && typeof original_eta === 'string'
     ? computeDifferenceMs(original_eta, eta)
@@ -71,10 +79,10 @@ export const departureOverdueRule: FindFindings = ({ derived }, settings) => {
   if (etd === null || hasDeparted(derived)) return [];
   return [
     {
-      ...createOverdueTimeFinding(computeLateTime(etd, etd_precision), derived, settings),
+      ...createOverdueTimeFinding(computeTimeWhenLate(etd, etd_precision), derived, settings),
       detail: `Expected to depart ${describeStatedTime(derived.times.etd)}, and no departure is known.`,
       metrics: { etd },
-      resolvedBy: () => [resolveByDeparture(derived), resolveByChangeOf('etd')],
+      resolvedBy: () => [createResolutionByDeparture(derived), createResolutionByFieldChange('etd')],
     },
   ];
 };
@@ -84,10 +92,10 @@ export const arrivalOverdueRule: FindFindings = ({ derived }, settings) => {
   if (eta === null || hasArrived(derived)) return [];
   return [
     {
-      ...createOverdueTimeFinding(computeLateTime(eta, eta_precision), derived, settings),
+      ...createOverdueTimeFinding(computeTimeWhenLate(eta, eta_precision), derived, settings),
       detail: `Expected to arrive ${describeStatedTime(derived.times.eta)}, and no arrival is known.`,
       metrics: { eta },
-      resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta')],
+      resolvedBy: () => [createResolutionByArrival(derived), createResolutionByFieldChange('eta')],
     },
   ];
 };
@@ -110,7 +118,7 @@ export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) =>
   if (isDelivered(record)) return [];
   const hours = getRuleHours(settings, record);
   const { etd, eta, created_at } = record;
-  const isEtdTooOld = etd !== null && addHoursToTimestamp(etd, hours) < computeEarliestDueTime(record);
+  const isEtdTooOld = etd !== null && addHoursToTimestamp(etd, hours) < computeEarliestAcceptedDueTime(record);
   const silent_since = chooseLatestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
   const expected = addHoursToTimestamp(silent_since, hours);
   return [
@@ -120,7 +128,7 @@ export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) =>
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
       opens_at: eta !== null && isAtSea(derived) ? chooseLatestTime(expected, eta) : expected,
       metrics: { silent_since, heard_at: lastNewsAt },
-      resolvedBy: () => [RESOLVED_BY_NEW_INFORMATION, resolveByChangeOf('etd')],
+      resolvedBy: () => [RESOLVED_BY_NEW_INFORMATION, createResolutionByFieldChange('etd')],
     },
   ];
 };
@@ -129,19 +137,19 @@ function isAtSea(derived: DerivedShipment): boolean {
   return mayTravelByVessel(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
-function resolveByDeparture({ analysis, subjects }: DerivedShipment): ResolvedBy {
+function createResolutionByDeparture({ analysis, subjects }: DerivedShipment): ResolutionConditions {
   const summaries = subjects.flatMap((subject) => subject.summaries);
-  return resolveByStatusMilestones('in_transit', null, analysis.route, summaries);
+  return createResolutionByStatusMilestones('in_transit', null, analysis.route, summaries);
 }
 
 /** Arrivals before the last movement elsewhere happened at stops on the way, so they are ignored. */
-function resolveByArrival({ analysis, subjects }: DerivedShipment): ResolvedBy {
+function createResolutionByArrival({ analysis, subjects }: DerivedShipment): ResolutionConditions {
   const departed = analysis.legDepartures.at(-1)?.milestone.occurred_at ?? '';
   const moved = subjects.map(({ progress: { points } }) =>
     chooseLatestTime(points.moved, getNextMillisecond(chooseLatestTime(points.unavailable, points.returning))),
   );
   const since = chooseLatestTime(departed, ...moved);
-  return resolveByStatusMilestones('arrived', since === '' ? null : since, analysis.route);
+  return createResolutionByStatusMilestones('arrived', since === '' ? null : since, analysis.route);
 }
 
 function computeDifferenceMs(from: Timestamp, to: Timestamp): number {

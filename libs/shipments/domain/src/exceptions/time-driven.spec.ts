@@ -8,9 +8,9 @@ import {
 import {
   CONTAINER_A,
   CONTAINER_B,
-  type Scenario,
+  type ShipmentScenario,
   SAMPLE_DECISION_INPUTS,
-  listEventTypes,
+  listEventTypesOfDecision,
 } from '../../test/scenario.ts';
 import {
   CREATED_AT,
@@ -21,7 +21,7 @@ import {
   createScenarioWithRule,
   createJanuaryTime,
   createLeg,
-  enableOnlyType,
+  createRuleSettingsForOneType,
 } from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
@@ -30,7 +30,7 @@ const viaSingapore = (etd: Timestamp | null) => [
   createLeg('SGSIN', 'USLAX', etd),
 ];
 
-type Act = (scenario: Scenario) => unknown;
+type Act = (scenario: ShipmentScenario) => unknown;
 const posts = (...codes: string[]): Readonly<Record<string, Act>> =>
   Object.fromEntries(codes.map((code) => [code, (scenario) => scenario.postMilestone(code)]));
 const retractAll: Act = (scenario) =>
@@ -40,7 +40,7 @@ interface Row {
   readonly type: AutomaticExceptionType;
   readonly name: string;
   /** @param created time of all commands */
-  readonly given: (created: Timestamp) => Scenario;
+  readonly given: (created: Timestamp) => ShipmentScenario;
   readonly container?: string;
   readonly opens: Timestamp;
   /** Deadline of the problem, if the exception opens some hours earlier. */
@@ -271,48 +271,52 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(scenario.exceptions).toEqual([told]);
     return scenario;
   };
-  const last = (scenario: Scenario) => scenario.state?.exceptions.at(-1);
+  const last = (scenario: ShipmentScenario) => scenario.state?.exceptions.at(-1);
 
   it('opens exactly when due, once', () => {
     const scenario = given(CREATED_AT);
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
     const decision = scenario.setTimeOfNextCommand(opens).checkRules();
-    expect(listEventTypes(decision)).toEqual(['exception.opened.v1']);
+    expect(listEventTypesOfDecision(decision)).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({
       ...{ type, severity, container_number: container, status: 'open', rule: type, detected_by: 'system' },
       ...{ opened_at: opens, metrics: row.metrics },
     });
     expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
     expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
-    expect(listEventTypes(scenario.checkRules())).toEqual([]);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, 1)).checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, 1)).checkRules())).toEqual([]);
   });
 
   it('opens with any write when due', () => {
     const scenario = given(CREATED_AT);
-    expect(listEventTypes(scenario.setTimeOfNextCommand(opens).upsertShipment({ house_bill: 'HB-1' }))).toContain(
-      'exception.opened.v1',
-    );
+    expect(
+      listEventTypesOfDecision(scenario.setTimeOfNextCommand(opens).upsertShipment({ house_bill: 'HB-1' })),
+    ).toContain('exception.opened.v1');
   });
 
   if (worsens !== undefined) {
     it('gets its higher severity exactly when due', () => {
       const scenario = opened();
-      expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(worsens.at, -1)).checkRules())).toEqual([]);
-      expect(listEventTypes(scenario.setTimeOfNextCommand(worsens.at).checkRules())).toEqual(['exception.updated.v1']);
+      expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(worsens.at, -1)).checkRules())).toEqual(
+        [],
+      );
+      expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(worsens.at).checkRules())).toEqual([
+        'exception.updated.v1',
+      ]);
       expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
       expect(scenario.state?.nextCheckAt).toBeNull();
-      expect(listEventTypes(scenario.checkRules())).toEqual([]);
+      expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
     });
   }
 
   it('opens once after months without a check, with the present severity', () => {
     const scenario = given(CREATED_AT).setTimeOfNextCommand(addMsToTime(opens, 90 * DAY_MS));
-    expect(listEventTypes(scenario.checkRules())).toEqual(['exception.opened.v1']);
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
-    expect(listEventTypes(scenario.checkRules())).toEqual([]);
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
   });
 
   it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
@@ -330,8 +334,8 @@ describe.each(ROWS)('$type $name', (row) => {
 
   it('resolves when disabled or given more hours, and opens again with the former settings', () => {
     for (const settings of [
-      enableOnlyType(type, { enabled: false }),
-      enableOnlyType(type, { after_hours: 8_760, before_hours: 1 }),
+      createRuleSettingsForOneType(type, { enabled: false }),
+      createRuleSettingsForOneType(type, { after_hours: 8_760, before_hours: 1 }),
     ]) {
       const scenario = opened();
       scenario.settings = settings;
@@ -340,7 +344,7 @@ describe.each(ROWS)('$type $name', (row) => {
       // The 10 days are fixed.
       if (isByStop && settings.exceptions[type].enabled) continue;
       expect(scenario.open).toEqual([]);
-      scenario.settings = enableOnlyType(type);
+      scenario.settings = createRuleSettingsForOneType(type);
       scenario.checkRules();
       expect(scenario.open).toEqual([type]);
     }
@@ -349,7 +353,7 @@ describe.each(ROWS)('$type $name', (row) => {
   it('opens with the severity of the settings', () => {
     for (const set of ['low', 'critical'] as const) {
       const scenario = given(CREATED_AT).setTimeOfNextCommand(opens);
-      scenario.settings = enableOnlyType(type, { severity: set });
+      scenario.settings = createRuleSettingsForOneType(type, { severity: set });
       scenario.checkRules();
       expect(last(scenario)?.severity).toBe(set);
     }
@@ -365,10 +369,10 @@ describe.each(ROWS)('$type $name', (row) => {
     scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
-    scenario.settings = enableOnlyType(type, { enabled: false });
-    expect(listEventTypes(scenario.checkRules())).toEqual(['exception.conditions_ended.v1']);
-    expect(listEventTypes(scenario.checkRules())).toEqual([]);
-    scenario.settings = enableOnlyType(type);
+    scenario.settings = createRuleSettingsForOneType(type, { enabled: false });
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual(['exception.conditions_ended.v1']);
+    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    scenario.settings = createRuleSettingsForOneType(type);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual([resolved, told]);
   });
@@ -378,7 +382,9 @@ describe.each(ROWS)('$type $name', (row) => {
     scenario.cancelShipment();
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, 60 * DAY_MS)).checkRules())).toEqual([]);
+    expect(
+      listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, 60 * DAY_MS)).checkRules()),
+    ).toEqual([]);
     scenario.reopenShipment();
     expect(scenario.open).toEqual([type]);
   });
@@ -389,9 +395,9 @@ describe.each(ROWS)('$type $name', (row) => {
       const imported = given(created);
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBe(addMsToTime(created, 7 * DAY_MS));
-      expect(listEventTypes(imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS - 1)).checkRules())).toEqual(
-        [],
-      );
+      expect(
+        listEventTypesOfDecision(imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS - 1)).checkRules()),
+      ).toEqual([]);
       imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS)).checkRules();
       expect(imported.open).toEqual([type]);
       expect(last(imported)?.metrics).toEqual({ silent_since: created, heard_at: null });
@@ -412,11 +418,11 @@ describe.each(ROWS)('$type $name', (row) => {
   if (row.due !== undefined) {
     it.each([721, 2_160, 8_760])('opens immediately %d hours ahead, and stays open', (before_hours) => {
       const scenario = given(CREATED_AT);
-      scenario.settings = enableOnlyType(type, { before_hours });
+      scenario.settings = createRuleSettingsForOneType(type, { before_hours });
       scenario.checkRules();
       expect(scenario.exceptions).toEqual([told]);
       const open = opened();
-      open.settings = enableOnlyType(type, { before_hours });
+      open.settings = createRuleSettingsForOneType(type, { before_hours });
       open.checkRules();
       expect(open.exceptions).toEqual([told]);
     });
@@ -440,7 +446,7 @@ describe.each(ROWS)('$type $name', (row) => {
   });
 });
 
-function explainedOf(scenario: Scenario, type: AutomaticExceptionType) {
+function explainedOf(scenario: ShipmentScenario, type: AutomaticExceptionType) {
   if (scenario.state === undefined) throw new Error('there is no shipment');
   const { exceptions } = explainShipment(scenario.state, { ...SAMPLE_DECISION_INPUTS, settings: scenario.settings });
   return exceptions.filter((exception) => exception.type === type);

@@ -1,77 +1,86 @@
 import { type Mode, type Timestamp, parseMilestoneCode } from '@tracking/contracts';
-import { type ModelMemory, type ModelMilestone, isByRoad, findDestination, findOrigin } from './memory.ts';
-import { computeCountedStatus, isArrival, isDeparted, isOnTheWay, isVesselSailingOnInModel } from './status.ts';
-import { listGoodsMilestones, isArrivalCode, hasKnownLocation, listLaneMilestones } from './trips.ts';
+import { type ShipmentModelState, type ModelMilestone, isByRoad, findDestination, findOrigin } from './memory.ts';
+import {
+  computeStatusGivenByMilestone,
+  isArrivalAtDestination,
+  isDepartureOfGoods,
+  isArrivalOnTheWay,
+  isVesselSailingOnInModel,
+} from './status.ts';
+import { listGoodsMilestones, isArrivalCode, hasKnownLocation, listMilestonesOfContainerGoods } from './trips.ts';
 
 /** Returns true if the code is a departure: 55, 60, 66 and 73; by road and courier also 30. */
-export function isDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
-  return isDepartureBy(memory.fields.mode, milestone, memory);
+export function isDeparture(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
+  return isDepartureForMode(memory.fields.mode, milestone, memory);
 }
 
-export function isDepartureBy(mode: Mode | null, milestone: ModelMilestone, memory: ModelMemory): boolean {
-  return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && isByRoad(mode));
+export function isDepartureForMode(mode: Mode | null, milestone: ModelMilestone, memory: ShipmentModelState): boolean {
+  return isDepartureOfGoods(milestone, memory) || (milestone.code === 'picked_up' && isByRoad(mode));
 }
 
 /** An actual departure or arrival of the shipment, with the rule that chose it. */
-interface ActualEvent {
+interface ActualDepartureOrArrival {
   readonly by: ModelMilestone;
   readonly rule: 'at_port' | 'earliest';
 }
 
 /** Finds `atd`: the earliest actual departure at `origin_port`; if there is none, the earliest departure. */
-function findDeparture(memory: ModelMemory): ActualEvent | null {
+function findDeparture(memory: ShipmentModelState): ActualDepartureOrArrival | null {
   const departures = listGoodsMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === findOrigin(memory));
-  return chooseFirstAtPort(there, departures);
+  return preferMilestoneAtPort(there, departures);
 }
 
 /** Finds `ata`: the earliest arrival at the destination; if there is none, the earliest that can be the arrival. */
-function findArrival(memory: ModelMemory): ActualEvent | null {
+function findArrival(memory: ShipmentModelState): ActualDepartureOrArrival | null {
   const arrivals = listActualArrivals(memory);
-  return chooseFirstAtPort(
+  return preferMilestoneAtPort(
     arrivals.filter((milestone) => isAtPort(findDestination(memory), milestone)),
     arrivals,
   );
 }
 
-function chooseFirstAtPort([there]: readonly ModelMilestone[], [other]: readonly ModelMilestone[]): ActualEvent | null {
+function preferMilestoneAtPort(
+  [there]: readonly ModelMilestone[],
+  [other]: readonly ModelMilestone[],
+): ActualDepartureOrArrival | null {
   if (there !== undefined) return { by: there, rule: 'at_port' };
   return other === undefined ? null : { by: other, rule: 'earliest' };
 }
 
-export function findActualDepartureOfShipment(memory: ModelMemory): Timestamp | null {
+export function findActualDepartureOfShipment(memory: ShipmentModelState): Timestamp | null {
   return findDeparture(memory)?.by.occurred_at ?? null;
 }
 
-export function findActualArrivalOfShipment(memory: ModelMemory): Timestamp | null {
+export function findActualArrivalOfShipment(memory: ShipmentModelState): Timestamp | null {
   return findArrival(memory)?.by.occurred_at ?? null;
 }
 
-function listActualArrivals(memory: ModelMemory): readonly ModelMilestone[] {
-  return listGoodsMilestones(memory).filter((milestone) => isArrival(milestone, memory));
+function listActualArrivals(memory: ShipmentModelState): readonly ModelMilestone[] {
+  return listGoodsMilestones(memory).filter((milestone) => isArrivalAtDestination(milestone, memory));
 }
 
 /**
  * Returns the leg's `atd` from departures at its port, by its mode. The first leg also uses departures without a place.
  */
-export function findActualDepartureOfLeg(index: number, memory: ModelMemory): Timestamp | null {
+export function findActualDepartureOfLeg(index: number, memory: ShipmentModelState): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
   const whole = legs.length <= 1 ? findActualDepartureOfShipment(memory) : null;
   if (leg === undefined || whole !== null) return whole;
   const mode = leg.mode ?? memory.fields.mode;
   const there = listGoodsMilestones(memory).filter(
-    (milestone) => isDepartureBy(mode, milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
+    (milestone) => isDepartureForMode(mode, milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
   );
   const departures = listGoodsMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   return (
     findEarliestTime(there) ??
-    (index === 0 ? findEarliestTime(departures.filter((each) => hasNoPlace(each, memory))) : null)
+    (index === 0 ? findEarliestTime(departures.filter((each) => lacksKnownLocation(each, memory))) : null)
   );
 }
 
 /** Returns the leg's `ata` from arrivals at its port. The last leg also uses arrivals without a place. */
-export function findActualArrivalOfLeg(index: number, memory: ModelMemory): Timestamp | null {
+export function findActualArrivalOfLeg(index: number, memory: ShipmentModelState): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
   if (leg === undefined || legs.length === 1) return findActualArrivalOfShipment(memory);
@@ -80,7 +89,7 @@ export function findActualArrivalOfLeg(index: number, memory: ModelMemory): Time
   );
   const there = arrivals.filter((milestone) => belongsToLeg(milestone, index, 'destination_port', memory));
   if (there.length > 0 || index < legs.length - 1) return findEarliestTime(there);
-  return findEarliestTime(listActualArrivals(memory).filter((each) => hasNoPlace(each, memory)));
+  return findEarliestTime(listActualArrivals(memory).filter((each) => lacksKnownLocation(each, memory)));
 }
 
 /**
@@ -92,7 +101,7 @@ export function belongsToLeg(
   milestone: ModelMilestone,
   index: number,
   port: 'origin_port' | 'destination_port',
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): boolean {
   const { value: legs } = memory.legs;
   const own = legs[index]?.[port] ?? null;
@@ -112,7 +121,7 @@ function isAtPort(port: string | null, { location }: ModelMilestone): boolean {
  * Returns true if the milestone has no location, or if its location is free text: not a port of the shipment or of a
  * leg, and not a known place.
  */
-export function hasNoPlace(milestone: ModelMilestone, memory: ModelMemory): boolean {
+export function lacksKnownLocation(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   return !hasKnownLocation(milestone, memory);
 }
 
@@ -120,11 +129,11 @@ export function hasNoPlace(milestone: ModelMilestone, memory: ModelMemory): bool
  * Returns the times of a container. Each time is that of the earliest milestone of its kind that counts.
  * `discharged_at` is the discharge from the last vessel, even if the container continues by land.
  */
-export function computeContainerTimes(container: string, memory: ModelMemory) {
-  const lane = listLaneMilestones(container, memory);
+export function computeContainerTimes(container: string, memory: ShipmentModelState) {
+  const lane = listMilestonesOfContainerGoods(container, memory);
   const earliestOf = (code: string) => findEarliestTime(lane.filter((milestone) => milestone.code === code));
   const available = lane.filter(
-    (milestone) => computeCountedStatus(milestone, lane, memory) === 'available_for_pickup',
+    (milestone) => computeStatusGivenByMilestone(milestone, lane, memory) === 'available_for_pickup',
   );
   const railed = lane.findLast(({ code }) => code === 'rail_departed')?.occurred_at ?? '';
   const out = lane.filter(({ code, occurred_at }) => code === 'gated_out' && occurred_at >= railed);
@@ -138,7 +147,11 @@ export function computeContainerTimes(container: string, memory: ModelMemory) {
   };
 }
 
-function isFinalDischarge(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isFinalDischarge(
+  milestone: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ShipmentModelState,
+): boolean {
   const sailed = lane.some(
     (other) =>
       ['vessel_departed', 'transshipment_departed'].includes(other.code) &&
@@ -146,13 +159,13 @@ function isFinalDischarge(milestone: ModelMilestone, lane: readonly ModelMilesto
       other.occurred_at > milestone.occurred_at,
   );
   const railed = lane.some(({ code, occurred_at }) => code === 'rail_departed' && occurred_at > milestone.occurred_at);
-  const isLast = !isOnTheWay(milestone, memory) || railed || continuesByLandFromPort(milestone, memory);
+  const isLast = !isArrivalOnTheWay(milestone, memory) || railed || continuesByLandFromPort(milestone, memory);
   return milestone.code === 'discharged' && !sailed && isLast;
 }
 
 function continuesByLandFromPort(
   { location }: ModelMilestone,
-  { fields, legs: { value: legs } }: ModelMemory,
+  { fields, legs: { value: legs } }: ShipmentModelState,
 ): boolean {
   const stop = legs.map(({ destination_port }) => destination_port).lastIndexOf(location);
   const next = stop < 0 ? undefined : legs[stop + 1];

@@ -22,7 +22,7 @@ export function checkAnnouncedChanges({ before, after, events }: DecidedCommand)
     expect(ofShipment).toEqual(['shipment.created']);
     return;
   }
-  checkMilestones(before, after, announced);
+  expectMilestonesAnnouncedOnce(before, after, announced);
   const changes = events.flatMap((event) => (event.type === 'shipment.changed.v1' ? [event.data.changes] : []))[0];
   const { milestone, ...visible } = changes ?? {};
   expect(applyAnnouncedChanges(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
@@ -33,9 +33,13 @@ export function checkAnnouncedChanges({ before, after, events }: DecidedCommand)
 }
 
 /** Checks that each new actual milestone and each retraction is announced once. */
-function checkMilestones(before: ShipmentState, after: ShipmentState, announced: readonly string[]): void {
-  const actualBefore = new Set(listActualIds(before));
-  const recorded = listActualIds(after).filter((id) => !actualBefore.has(id));
+function expectMilestonesAnnouncedOnce(
+  before: ShipmentState,
+  after: ShipmentState,
+  announced: readonly string[],
+): void {
+  const actualBefore = new Set(listActualMilestoneIds(before));
+  const recorded = listActualMilestoneIds(after).filter((id) => !actualBefore.has(id));
   expect(announced.filter((type) => type === 'milestone.recorded')).toHaveLength(recorded.length);
   const retracted = after.timeline.filter(
     ({ milestone }) => milestone.retracted_at !== null && actualBefore.has(milestone.id),
@@ -43,7 +47,7 @@ function checkMilestones(before: ShipmentState, after: ShipmentState, announced:
   expect(announced.filter((type) => type === 'milestone.retracted')).toHaveLength(retracted.length);
 }
 
-function listActualIds({ timeline }: ShipmentState): readonly string[] {
+function listActualMilestoneIds({ timeline }: ShipmentState): readonly string[] {
   const actual = timeline.filter(
     ({ milestone }) => milestone.classifier === 'actual' && milestone.retracted_at === null,
   );

@@ -1,13 +1,14 @@
-import type { ShipmentFields } from '@tracking/contracts';
+import type { ClientShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
 import { createTimeInJanuary2026 } from '../scenario.ts';
 import { actualMilestoneArbitrary, shipmentFieldsArbitrary } from './journeys.ts';
 
-/** Posts and retractions of milestones, in two orders of arrival. */
+/** A post or retraction of a milestone. */
 type Arrival = { readonly kind: 'post' | 'retract'; readonly milestone: MilestoneInput };
-export interface Arrivals {
-  readonly fields: Partial<ShipmentFields>;
+/** Posts and retractions of milestones, in two orders of arrival. */
+export interface MilestonesInAndOutOfOrder {
+  readonly fields: Partial<ClientShipmentFields>;
   /** The milestones in the order in which they happened. */
   readonly inOrder: readonly Arrival[];
   /** The milestones in another order, with additional milestones that are retracted again. */
@@ -39,7 +40,7 @@ const distinctMilestonesArbitrary = fc.uniqueArray(
   },
 );
 
-export const arrivalsArbitrary: fc.Arbitrary<Arrivals> = fc
+export const milestoneArrivalOrdersArbitrary: fc.Arbitrary<MilestonesInAndOutOfOrder> = fc
   .record({ fields: shipmentFieldsArbitrary, milestones: distinctMilestonesArbitrary })
   .map(({ fields, milestones }) => {
     const staying = milestones.filter(({ stays }) => stays).map(({ milestone }) => milestone);

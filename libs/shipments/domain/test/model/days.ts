@@ -1,6 +1,6 @@
 import type { TimeOrDay, TimePrecision, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
-import { scenarioPlaces } from '../scenario.ts';
+import { scenarioPlacesStub } from '../scenario.ts';
 
 const HALF_HOUR_MS = 30 * 60_000;
 
@@ -11,7 +11,7 @@ export function isDateText(time: string): boolean {
 
 /** Returns the time zone of a place; UTC−12 if it is not known. */
 function getTimeZoneOfPlace(place: string | null): string {
-  return (place === null ? null : scenarioPlaces.find(place)?.timezone) ?? 'Etc/GMT+12';
+  return (place === null ? null : scenarioPlacesStub.find(place)?.timezone) ?? 'Etc/GMT+12';
 }
 
 const calendarsByZone = new Map<string, Intl.DateTimeFormat>();

@@ -3,15 +3,15 @@ import {
   findActualArrivalOfShipment,
   findActualDepartureOfShipment,
   isDeparture,
-  isDepartureBy,
-  hasNoPlace,
+  isDepartureForMode,
+  lacksKnownLocation,
   belongsToLeg,
   findActualArrivalOfLeg,
   findActualDepartureOfLeg,
 } from './actual-times.ts';
 import { getTimeAsSent } from './days.ts';
 import {
-  type ModelMemory,
+  type ShipmentModelState,
   type ModelMilestone,
   isByRoad,
   listCountingMilestones,
@@ -23,7 +23,7 @@ import { isLaterReport } from './reports.ts';
 import { listEffectiveCancellations } from './status.ts';
 
 /** Returns true if a later report for the same code, container, location and source exists. */
-export function isEstimateSuperseded(estimate: ModelMilestone, memory: ModelMemory): boolean {
+export function isEstimateSuperseded(estimate: ModelMilestone, memory: ShipmentModelState): boolean {
   if (estimate.classifier !== 'estimated') return false;
   return memory.milestones.some(
     (other) =>
@@ -39,7 +39,10 @@ function createEstimateSeriesKey({ code, container_number, location, source }: M
 }
 
 /** Returns the estimates as they had been reported by the actual time; without an actual time, the current ones. */
-function listKnownEstimates(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
+function listEstimatesBeforeActualTime(
+  actual: Timestamp | null,
+  memory: ShipmentModelState,
+): readonly ModelMilestone[] {
   const all = listCountingMilestones(memory).filter((milestone) => milestone.classifier === 'estimated');
   if (actual === null) return all.filter((milestone) => !isEstimateSuperseded(milestone, memory));
   return all.flatMap((milestone) => {
@@ -55,7 +58,7 @@ function listKnownEstimates(actual: Timestamp | null, memory: ModelMemory): read
  * Returns true if an estimate with the code is an estimated arrival: `vessel_arrived`, `flight_arrived`,
  * `arrived_at_destination`; by rail also 105 and 106; by road and courier also `delivered`.
  */
-function estimatesArrival({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
+function estimatesArrival({ code, location }: ModelMilestone, memory: ShipmentModelState): boolean {
   if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
   const legs = memory.legs.value;
   const leg = legs.find(({ destination_port }) => location !== null && destination_port === location) ?? legs.at(-1);
@@ -65,29 +68,32 @@ function estimatesArrival({ code, location }: ModelMilestone, memory: ModelMemor
 }
 
 /** Returns true if an estimate with the code is an estimated departure, by the mode of the shipment or of the leg. */
-function estimatesDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
+function estimatesDeparture(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   const legs = memory.legs.value;
   const leg = legs.find(({ origin_port }) => origin_port !== null && origin_port === milestone.location) ?? legs[0];
-  return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
+  return isDeparture(milestone, memory) || isDepartureForMode(leg?.mode ?? null, milestone, memory);
 }
 
 /**
  * Returns true if the estimate is for the shipment: its location is absent, free text, or the destination. An estimate at another location sets the time of its leg.
  */
-function isEstimatedForDestination(milestone: ModelMilestone, memory: ModelMemory): boolean {
-  return hasNoPlace(milestone, memory) || milestone.location === findDestination(memory);
+function isEstimatedForDestination(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
+  return lacksKnownLocation(milestone, memory) || milestone.location === findDestination(memory);
 }
 
-function isEstimatedForOrigin(milestone: ModelMilestone, memory: ModelMemory): boolean {
+function isEstimateForOrigin(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   const ports = [findOrigin(memory), memory.legs.value[0]?.origin_port];
-  return hasNoPlace(milestone, memory) || ports.includes(milestone.location);
+  return lacksKnownLocation(milestone, memory) || ports.includes(milestone.location);
 }
 
 /**
  * Returns the estimates of the arrival. If an estimate of `arrived_at_destination` exists, only such estimates count.
  */
-function listArrivalsOfShipment(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
-  const arrivals = listKnownEstimates(actual, memory).filter(
+function listArrivalEstimatesOfShipment(
+  actual: Timestamp | null,
+  memory: ShipmentModelState,
+): readonly ModelMilestone[] {
+  const arrivals = listEstimatesBeforeActualTime(actual, memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEstimatedForDestination(milestone, memory),
   );
   const final = arrivals.filter(({ code }) => code === 'arrived_at_destination');
@@ -95,23 +101,30 @@ function listArrivalsOfShipment(actual: Timestamp | null, memory: ModelMemory): 
 }
 
 /** Returns the estimates of the departure. */
-function listDeparturesOfShipment(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
-  return listKnownEstimates(actual, memory).filter(
-    (milestone) => estimatesDeparture(milestone, memory) && isEstimatedForOrigin(milestone, memory),
+function listDepartureEstimatesOfShipment(
+  actual: Timestamp | null,
+  memory: ShipmentModelState,
+): readonly ModelMilestone[] {
+  return listEstimatesBeforeActualTime(actual, memory).filter(
+    (milestone) => estimatesDeparture(milestone, memory) && isEstimateForOrigin(milestone, memory),
   );
 }
 
 /** Returns true if the estimate was reported after the client's statement. */
-function isReportedAfterClientValue({ reported, said }: ModelMilestone, given: number, memory: ModelMemory): boolean {
+function isReportedAfterClientValue(
+  { reported, said }: ModelMilestone,
+  given: number,
+  memory: ShipmentModelState,
+): boolean {
   const at = memory.times[given] ?? '';
   return reported === at ? said > given : reported > at;
 }
 
 /** Returns the newest estimate of each container among the estimates after the client's statement. */
-function selectNewestPerContainer(
+function selectNewestEstimatePerContainer(
   given: number,
   estimates: readonly ModelMilestone[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): readonly ModelMilestone[] {
   const newer = estimates.filter((estimate) => isReportedAfterClientValue(estimate, given, memory));
   const containers = memory.fields.container_numbers;
@@ -125,9 +138,9 @@ function selectNewestPerContainer(
 function findLatestEstimateAfter(
   given: number,
   estimates: readonly ModelMilestone[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): TimeOrDay | undefined {
-  const latest = selectNewestPerContainer(given, estimates, memory)
+  const latest = selectNewestEstimatePerContainer(given, estimates, memory)
     .toSorted((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1))
     .at(-1);
   return latest && getTimeAsSent(latest);
@@ -137,9 +150,9 @@ function findLatestEstimateAfter(
  * Returns the ETA that was reported last, by the client or an estimate before the arrival. If the shipment has no ETA of
  * its own, it has the ETA of its last leg.
  */
-function computeShipmentEta(memory: ModelMemory): TimeOrDay | null {
+function computeShipmentEta(memory: ShipmentModelState): TimeOrDay | null {
   const ata = findActualArrivalOfShipment(memory);
-  const arrivals = listArrivalsOfShipment(ata, memory);
+  const arrivals = listArrivalEstimatesOfShipment(ata, memory);
   if (ata !== null) {
     const { value, said } = memory.etaAtArrival;
     return findLatestEstimateAfter(said, arrivals, memory) ?? value;
@@ -151,23 +164,26 @@ function computeShipmentEta(memory: ModelMemory): TimeOrDay | null {
 }
 
 /** Returns the ETD that was reported last, by the client or an estimate before the departure. */
-function computeShipmentEtd(memory: ModelMemory): TimeOrDay | null {
+function computeShipmentEtd(memory: ShipmentModelState): TimeOrDay | null {
   const { value, said } = memory.etd;
   if (value === null && memory.legs.value[0]?.etd != null) return computeEtdOfLeg(0, memory);
   return (
-    findLatestEstimateAfter(said, listDeparturesOfShipment(findActualDepartureOfShipment(memory), memory), memory) ??
-    value
+    findLatestEstimateAfter(
+      said,
+      listDepartureEstimatesOfShipment(findActualDepartureOfShipment(memory), memory),
+      memory,
+    ) ?? value
   );
 }
 
-function computeEtaOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
+function computeEtaOfLeg(index: number, memory: ShipmentModelState): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.eta ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
   const actual = findActualArrivalOfLeg(index, memory);
-  const forShipment = listArrivalsOfShipment(actual, memory);
-  const there = listKnownEstimates(actual, memory).filter(
+  const forShipment = listArrivalEstimatesOfShipment(actual, memory);
+  const there = listEstimatesBeforeActualTime(actual, memory).filter(
     (milestone) =>
       estimatesArrival(milestone, memory) &&
       belongsToLeg(milestone, index, 'destination_port', memory) &&
@@ -181,21 +197,21 @@ function computeEtaOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
   return findLatestEstimateAfter(said, speaking, memory) ?? leg.eta;
 }
 
-function computeEtdOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
+function computeEtdOfLeg(index: number, memory: ShipmentModelState): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.etd ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
   const actual = findActualDepartureOfLeg(index, memory);
-  const there = listKnownEstimates(actual, memory).filter(
+  const there = listEstimatesBeforeActualTime(actual, memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
   );
-  const speaking = index === 0 ? [...there, ...listDeparturesOfShipment(actual, memory)] : there;
+  const speaking = index === 0 ? [...there, ...listDepartureEstimatesOfShipment(actual, memory)] : there;
   return findLatestEstimateAfter(said, speaking, memory) ?? leg.etd;
 }
 
 /** Returns the ETA that was reported first, by the client or an estimate before the arrival, unless a patch set it. */
-function computeOriginalEta(memory: ModelMemory): TimeOrDay | null {
+function computeOriginalEta(memory: ShipmentModelState): TimeOrDay | null {
   const { value, since } = memory.originalEta;
   if (value !== null) return value;
   const ata = findActualArrivalOfShipment(memory) ?? '~';
@@ -224,7 +240,7 @@ function computeOriginalEta(memory: ModelMemory): TimeOrDay | null {
 }
 
 /** Returns the expected times after a command. */
-export function computeExpectedTimes(memory: ModelMemory): ModelMemory['answered'] {
+export function computeExpectedTimes(memory: ShipmentModelState): ShipmentModelState['answered'] {
   return {
     etd: computeShipmentEtd(memory),
     eta: computeShipmentEta(memory),

@@ -9,18 +9,18 @@ import {
 } from '@tracking/contracts';
 import { type ShipmentEventBody, type ShipmentState, decide, explainShipment } from '../../src/index.ts';
 import { copyScenarioForAction } from '../remedies.ts';
-import { SHIPMENT_ID, type Scenario, createDecideContext, scenarioPlaces } from '../scenario.ts';
+import { SHIPMENT_ID, type ShipmentScenario, createDecideContext, scenarioPlacesStub } from '../scenario.ts';
 import { getExceptionKey, listUnresolvedExceptions } from './timed-walk.ts';
 
-export function requireScenarioState({ state }: Scenario): ShipmentState {
+export function requireScenarioState({ state }: ShipmentScenario): ShipmentState {
   if (state === undefined) throw new Error('the scenario has no shipment to check');
   return state;
 }
 
 /** Returns the events that a check of the rules would store. */
-export function checkRulesAt(
+export function computeRuleCheckEventsAt(
   at: Timestamp,
-  scenario: Scenario,
+  scenario: ShipmentScenario,
   state = requireScenarioState(scenario),
 ): readonly ShipmentEventBody[] {
   const command = { ...scenario.createCommandContext(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
@@ -32,7 +32,7 @@ export function checkRulesAt(
  * exceptions for a shipment without exceptions. Exceptions that a person opened, or resolved while their condition
  * still exists, are excluded.
  */
-export function checkExceptions(scenario: Scenario, now: Timestamp): void {
+export function expectExceptionsIndependentOfHistory(scenario: ShipmentScenario, now: Timestamp): void {
   const state = requireScenarioState(scenario);
   const { record, documents, exceptions } = state;
   const open = listUnresolvedExceptions(scenario);
@@ -42,7 +42,10 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
   expect(record.documents_count).toBe(documents.filter(({ document }) => isDocumentPresent(document)).length);
 
   const without = { ...state, exceptions: [], endedConditions: new Set<string>() };
-  const afresh = checkRulesAt(now, scenario, { ...without, record: { ...record, open_exceptions_count: 0 } });
+  const afresh = computeRuleCheckEventsAt(now, scenario, {
+    ...without,
+    record: { ...record, open_exceptions_count: 0 },
+  });
   const found = new Map(
     afresh.flatMap(({ type, data }) =>
       type === 'exception.opened.v1' ? [[getExceptionKey(data.exception), data.exception]] : [],
@@ -63,7 +66,7 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
  * Checks that the explanation contains the open exceptions, and the times at which further exceptions open if nothing
  * else happens.
  */
-export function checkExplainedExceptions(scenario: Scenario): void {
+export function checkExplainedExceptions(scenario: ShipmentScenario): void {
   const open = listUnresolvedExceptions(scenario).map(getExceptionKey);
   const explainedOpen = listExplainedExceptions(scenario, ['open', 'acknowledged']);
   expect(explainedOpen.map(getExceptionKey).sort()).toEqual(open);
@@ -74,7 +77,7 @@ export function checkExplainedExceptions(scenario: Scenario): void {
 }
 
 /** Returns the times at which further exceptions open, by type and container. */
-function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
+function findOpeningTimes(scenario: ShipmentScenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
   const branch = copyScenarioForAction(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
@@ -87,9 +90,9 @@ function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): Readon
   return new Map([...opened].toSorted());
 }
 
-function listExplainedExceptions(scenario: Scenario, statuses: readonly string[]) {
+function listExplainedExceptions(scenario: ShipmentScenario, statuses: readonly string[]) {
   const { exceptions } = explainShipment(requireScenarioState(scenario), {
-    places: scenarioPlaces,
+    places: scenarioPlacesStub,
     settings: scenario.settings,
   });
   return exceptions.filter(({ status }) => statuses.includes(status));
@@ -99,7 +102,7 @@ function listExplainedExceptions(scenario: Scenario, statuses: readonly string[]
  * Checks that the explanation agrees with the shipment: status and times are those of the named milestones, each
  * milestone is explained once, and the effects of the milestones give the status of each container.
  */
-export function checkExplanation(explanation: ShipmentExplanation, state: ShipmentState): void {
+export function expectConsistentExplanation(explanation: ShipmentExplanation, state: ShipmentState): void {
   const { record, timeline } = state;
   const { milestones, status } = explanation;
   expect(JSON.stringify(explanation)).not.toContain('earlier_rules');
@@ -111,7 +114,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
     expect([rule, milestone.retracted_at !== null]).toEqual([rule, rule === 'retracted']);
     if (milestone.classifier !== 'actual') expect(counts_as).toBeNull();
   }
-  checkTimes(explanation, state);
+  expectTimesToMatchMilestones(explanation, state);
   for (const container of record.containers) {
     if (container.status === 'cancelled') continue;
     const reached = milestones.map((each) => computeStatusRank(container.number, each));
@@ -134,7 +137,10 @@ function computeStatusRank(number: string, { container_number, containers, count
  * Checks that a time set by a milestone is the milestone's time, or that of an earlier report of it, and that no other
  * milestone sets the time.
  */
-function checkTimes({ milestones, ...explanation }: ShipmentExplanation, { record, timeline }: ShipmentState): void {
+function expectTimesToMatchMilestones(
+  { milestones, ...explanation }: ShipmentExplanation,
+  { record, timeline }: ShipmentState,
+): void {
   const setters = (time: string) => milestones.filter(({ sets }) => sets.includes(time));
   const reports = new Map(timeline.map(({ milestone, formerReports }) => [milestone.id, formerReports]));
   const reportedTime = ({ milestone_id, occurred_at }: ExplainedMilestone, value: string | null) =>

@@ -1,4 +1,4 @@
-import { type LegFields, TRANSPORT_MODES, type ShipmentFields } from '@tracking/contracts';
+import { type LegFields, TRANSPORT_MODES, type ClientShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import {
@@ -10,19 +10,19 @@ import {
   createTimeInJanuary2026,
   createMilestoneInput,
 } from '../scenario.ts';
-import { type JourneyTheme, themesArbitrary, applyThemeToMilestone } from './theme.ts';
+import { type RandomJourneyTheme, journeyThemeArbitrary, applyThemeToMilestone } from './theme.ts';
 import {
   CUSTOMS_CODES,
   ESTIMATED_CODES,
   LOCATION_SAMPLES,
   FREQUENT_MILESTONE_CODES,
-  splitCodes,
+  catalogMilestoneCodes,
 } from './vocabulary.ts';
 
 /** An action on a shipment. */
 export type Step =
   | { readonly kind: 'cancel' | 'reopen' }
-  | { readonly kind: 'upsert'; readonly fields: Partial<ShipmentFields> }
+  | { readonly kind: 'upsert'; readonly fields: Partial<ClientShipmentFields> }
   | { readonly kind: 'patch'; readonly patch: ShipmentPatch }
   | { readonly kind: 'patch_container'; readonly number: string; readonly patch: Partial<ClientContainerFields> }
   | { readonly kind: 'post'; readonly milestone: MilestoneInput }
@@ -31,8 +31,8 @@ export type Step =
   | { readonly kind: 'correct'; readonly which: number; readonly patch: MilestonePatch }
   | { readonly kind: 'retract'; readonly which: number };
 
-export interface Journey {
-  readonly fields: Partial<ShipmentFields>;
+export interface GeneratedShipmentJourney {
+  readonly fields: Partial<ClientShipmentFields>;
   readonly steps: readonly Step[];
 }
 
@@ -190,10 +190,10 @@ const createMilestoneArbitrary = (
 
 export const actualMilestoneArbitrary = fc.oneof(
   { weight: 3, arbitrary: createMilestoneArbitrary(FREQUENT_MILESTONE_CODES, ['actual']) },
-  { weight: 1, arbitrary: createMilestoneArbitrary(splitCodes, ['actual']) },
+  { weight: 1, arbitrary: createMilestoneArbitrary(catalogMilestoneCodes, ['actual']) },
   { weight: 1, arbitrary: createMilestoneArbitrary(CUSTOMS_CODES, ['actual']) },
 );
-const postStepArbitrary: fc.Arbitrary<Step> = fc.record({
+const postMilestoneStepArbitrary: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('post' as const),
   milestone: fc.oneof(
     { weight: 5, arbitrary: actualMilestoneArbitrary },
@@ -226,7 +226,7 @@ const REPORT_TIME_ARBITRARIES = {
   ),
 };
 const indexArbitrary = fc.nat(20);
-const repeatStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
+const repeatMilestoneStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), which: indexArbitrary, but: fc.constant({}) }),
   fc.record({
     kind: fc.constant('repeat' as const),
@@ -285,8 +285,8 @@ const cancellationStepArbitrary: fc.Arbitrary<Step> = fc.record({
 });
 
 const stepArbitrary = fc.oneof(
-  { weight: 12, arbitrary: postStepArbitrary },
-  { weight: 5, arbitrary: repeatStepArbitrary },
+  { weight: 12, arbitrary: postMilestoneStepArbitrary },
+  { weight: 5, arbitrary: repeatMilestoneStepArbitrary },
   { weight: 2, arbitrary: upsertStepArbitrary },
   { weight: 3, arbitrary: patchStepArbitrary },
   { weight: 1, arbitrary: cancellationStepArbitrary },
@@ -296,27 +296,28 @@ export const shipmentFieldsArbitrary = fc
   .record(SHIPMENT_FIELD_ARBITRARIES, { requiredKeys: ['mode'] })
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
-function restrictStepToThemeValues(theme: JourneyTheme, step: Step): Step {
+function restrictStepToThemeValues(theme: RandomJourneyTheme, step: Step): Step {
   if (step.kind === 'post') return { ...step, milestone: applyThemeToMilestone(theme, step.milestone) };
   if (step.kind === 'repeat') return { ...step, but: applyThemeToMilestone(theme, step.but) };
   if (step.kind === 'correct') return { ...step, patch: applyThemeToMilestone(theme, step.patch) };
   return step;
 }
 
-export const journeysArbitrary: fc.Arbitrary<Journey> = fc
+export const journeysArbitrary: fc.Arbitrary<GeneratedShipmentJourney> = fc
   .record({
     fields: shipmentFieldsArbitrary,
     steps: fc.array(stepArbitrary, { maxLength: 24, size: 'max' }),
-    about: fc.option(themesArbitrary, { freq: 4 }),
+    about: fc.option(journeyThemeArbitrary, { freq: 4 }),
   })
   .map(({ fields, steps, about }) => ({
     fields,
     steps: about === null ? steps : steps.map((each) => restrictStepToThemeValues(about, each)),
   }));
 
-/** Estimates of few times by several sources, with and without containers, and client values for the same times. */
+/** Generates steps that post a milestone. */
 const createPostStepArbitrary = (...of: Parameters<typeof createMilestoneArbitrary>): fc.Arbitrary<Step> =>
   fc.record({ kind: fc.constant('post' as const), milestone: createMilestoneArbitrary(...of) });
+/** Estimates of few times by several sources, with and without containers, and client values for the same times. */
 const estimateStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -353,11 +354,11 @@ const estimateStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
       ),
     }),
   },
-  { weight: 1, arbitrary: repeatStepArbitrary },
+  { weight: 1, arbitrary: repeatMilestoneStepArbitrary },
 );
 
 /** Journeys with many estimates and few actual milestones. */
-export const journeysWithManyEstimatesArbitrary: fc.Arbitrary<Journey> = fc.record({
+export const journeysWithManyEstimatesArbitrary: fc.Arbitrary<GeneratedShipmentJourney> = fc.record({
   fields: shipmentFieldsArbitrary.map((fields) => ({
     ...fields,
     mode: 'ocean' as const,

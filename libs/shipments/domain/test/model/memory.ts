@@ -5,14 +5,14 @@ import {
   type Milestone,
   type Mode,
   type ScheduledPrecisions,
-  type ShipmentFields,
+  type ClientShipmentFields,
   type TimeOrDay,
   type Timestamp,
 } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput } from '../../src/index.ts';
 
 /** The parts of an estimate that its sender can state again under the same `external_id`. */
-export interface ModelReport extends Pick<
+export interface ModelEstimateReport extends Pick<
   MilestoneInput,
   'code' | 'occurred_at' | 'occurred_at_precision' | 'location'
 > {
@@ -31,11 +31,11 @@ export interface ModelMilestone extends MilestoneInput {
   /** Time when the source stated the milestone. */
   readonly reported: Timestamp;
   /** Former reports of an estimate. */
-  readonly former: readonly ModelReport[];
+  readonly former: readonly ModelEstimateReport[];
   readonly revision: number;
   readonly retracted: boolean;
   /** Values that a feed last sent for the milestone, and the time of that report; null if no feed sent any. */
-  readonly sent: (MilestoneInput & Pick<ModelReport, 'reported'>) | null;
+  readonly sent: (MilestoneInput & Pick<ModelEstimateReport, 'reported'>) | null;
 }
 
 /** A value that the client set, with the number of the command. */
@@ -47,14 +47,17 @@ interface NumberedClientValue<T> {
 /** Numbers of the commands with which the client set the times of a leg. */
 type LegStatements = Readonly<Record<'etd' | 'eta', number>>;
 
-/** Inputs of all commands for a shipment. The model computes every answer from these inputs. */
-export interface ModelMemory {
+/**
+ * State of the model of one shipment: the inputs of all commands, from which the model computes every answer, and the
+ * times after the last command.
+ */
+export interface ShipmentModelState {
   /** Number of the last command. */
   now: number;
   /** Times of the commands, by number. The first command is before all reports. */
   times: readonly Timestamp[];
   /** Fields of the shipment as the client set them. */
-  fields: ShipmentFields;
+  fields: ClientShipmentFields;
   /** The client's newest statements about fields that estimates also set. */
   etd: NumberedClientValue<TimeOrDay | null>;
   eta: NumberedClientValue<TimeOrDay | null>;
@@ -65,7 +68,7 @@ export interface ModelMemory {
   /** Original ETA that a patch set, and the time of that patch. */
   originalEta: { readonly value: TimeOrDay | null; readonly since: Timestamp };
   /** Values of the last upsert that contained the fields `etd`, `eta` or `legs`. */
-  sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
+  sent: Pick<ClientShipmentFields, 'etd' | 'eta' | 'legs'>;
   milestones: readonly ModelMilestone[];
   /** Client fields of containers, including removed containers. */
   containers: ReadonlyMap<string, ClientContainerFields>;
@@ -91,7 +94,7 @@ export const EMPTY_CONTAINER_FIELDS: ClientContainerFields = {
   empty_return_by: null,
 };
 
-export function createEmptyModelMemory(): ModelMemory {
+export function createEmptyModelMemory(): ShipmentModelState {
   return {
     now: 0,
     times: [''],
@@ -111,17 +114,17 @@ export function createEmptyModelMemory(): ModelMemory {
 }
 
 /** Returns the origin: `origin_port`, otherwise the origin of the first leg. */
-export function findOrigin({ fields, legs }: ModelMemory): string | null {
+export function findOrigin({ fields, legs }: ShipmentModelState): string | null {
   return fields.origin_port ?? legs.value[0]?.origin_port ?? null;
 }
 
 /** Returns the destination: `destination_port`, otherwise the destination of the last leg. */
-export function findDestination({ fields, legs }: ModelMemory): string | null {
+export function findDestination({ fields, legs }: ShipmentModelState): string | null {
   return fields.destination_port ?? legs.value.at(-1)?.destination_port ?? null;
 }
 
 /** Returns the milestones that count. Milestones of removed containers stay in the list but do not count. */
-export function listCountingMilestones(memory: ModelMemory): readonly ModelMilestone[] {
+export function listCountingMilestones(memory: ShipmentModelState): readonly ModelMilestone[] {
   const { container_numbers } = memory.fields;
   return memory.milestones.filter(
     ({ retracted, container_number }) =>
@@ -142,7 +145,7 @@ export function listMilestonesOfContainer(
 
 type MilestoneSortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
 /** Compares two milestones by `occurred_at`, catalog sequence and `recorded_at`. */
-export function compareInListOrder(a: MilestoneSortKey, b: MilestoneSortKey): number {
+export function compareMilestonesInListOrder(a: MilestoneSortKey, b: MilestoneSortKey): number {
   const key = ({ occurred_at, sequence, recorded_at, id }: MilestoneSortKey) =>
     [occurred_at, String(sequence).padStart(4, '0'), recorded_at, id].join(' ');
   return key(a) < key(b) ? -1 : 1;

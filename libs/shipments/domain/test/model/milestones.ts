@@ -2,14 +2,14 @@ import { type Timestamp, parseMilestoneCode } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { convertDayToUtcAtPlace, getTimeAsSent } from './days.ts';
 import { isEstimateSuperseded } from './estimates.ts';
-import type { ModelMemory, ModelMilestone, ModelReport } from './memory.ts';
+import type { ShipmentModelState, ModelMilestone, ModelEstimateReport } from './memory.ts';
 import { isLaterReport } from './reports.ts';
 
 /** The expected outcome of a posted milestone. */
-export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
+export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | ExpectedMilestoneRepetition;
 
 /** Milestones of which one is corrected, or was recorded before. */
-interface Repetition {
+interface ExpectedMilestoneRepetition {
   readonly outcome: 'corrected' | 'existing';
   readonly by: 'external_id' | 'content' | 'last_sent';
   readonly ids: readonly string[];
@@ -19,7 +19,7 @@ interface Repetition {
   readonly isOutdated?: boolean;
 }
 
-export function computeExpectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
+export function computeExpectedOutcome(input: MilestoneInput, memory: ShipmentModelState): Expected {
   // Returns true if the shipment does not have the container, so that the milestone is refused with 400.
   if (isUnknownContainer(input.container_number, memory) || isActualWithDayPrecision(input))
     return { outcome: 'refused' };
@@ -34,9 +34,9 @@ export function computeExpectedOutcome(input: MilestoneInput, memory: ModelMemor
   if (named !== undefined) {
     if (isReportOlderThanMilestone(input, named))
       return { outcome: 'existing', by: 'external_id', ids: [named.id], overridden: [], isOutdated: true };
-    const content = mergeRepeatedContent(input, named);
-    const overridden = isFeedSource(input) && hasDifferences(content, input) ? [named.id] : [];
-    const outcome = hasDifferences(named, content) ? 'corrected' : 'existing';
+    const content = mergeRepeatedMilestoneContent(input, named);
+    const overridden = isFeedSource(input) && hasDifferentMilestoneContent(content, input) ? [named.id] : [];
+    const outcome = hasDifferentMilestoneContent(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
   const known = memory.milestones.filter((milestone) => isRepeatedMilestone(milestone, input));
@@ -58,7 +58,7 @@ export function computeExpectedOutcome(input: MilestoneInput, memory: ModelMemor
 
 const listMilestoneIds = (milestones: readonly ModelMilestone[]): readonly string[] => milestones.map(({ id }) => id);
 
-export function isUnknownContainer(number: string | null | undefined, { fields }: ModelMemory): boolean {
+export function isUnknownContainer(number: string | null | undefined, { fields }: ShipmentModelState): boolean {
   return number != null && !fields.container_numbers.includes(number);
 }
 
@@ -70,7 +70,7 @@ export function isActualWithDayPrecision({ classifier, occurred_at_precision }: 
 const isFeedSource = ({ source }: MilestoneInput): boolean => source !== 'manual';
 
 /** A feed also finds a milestone by the `external_id` that it sent, even if a person has changed that id. */
-function findMilestoneByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMilestone | undefined {
+function findMilestoneByExternalId(input: MilestoneInput, memory: ShipmentModelState): ModelMilestone | undefined {
   const { external_id } = input;
   if (external_id === null) return undefined;
   const standing = memory.milestones.filter(({ retracted }) => !retracted);
@@ -88,13 +88,13 @@ function isRepeatedMilestone(milestone: ModelMilestone, input: MilestoneInput): 
   const nameless = milestone.external_id === null || input.external_id === null;
   // An estimate that is stated again at another time is another report.
   const isOther = input.classifier === 'estimated' && ![null, milestone.reported].includes(input.reported_at);
-  return isSameEventAndTimeInModel(milestone, input) && nameless && !milestone.retracted && !isOther;
+  return areReportsOfSameEventAndTime(milestone, input) && nameless && !milestone.retracted && !isOther;
 }
 
 /** Returns the last report of the sender: that of the feed if a person has changed the milestone since. */
 function findLastReportOfSender(input: MilestoneInput, milestone: ModelMilestone) {
   const { sent } = milestone;
-  return isFeedSource(input) && sent !== null && hasDifferences(milestone, sent) ? sent : milestone;
+  return isFeedSource(input) && sent !== null && hasDifferentMilestoneContent(milestone, sent) ? sent : milestone;
 }
 
 /** Returns true if the source stated the milestone later than the posted report. */
@@ -114,27 +114,28 @@ function isReportOlderThanMilestone(input: MilestoneInput, milestone: ModelMiles
  */
 function repeatsMilestoneAsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
-  if (sent === null || !isFeedSource(input) || !(retracted || hasDifferences(milestone, sent))) return false;
-  return isSameEventAndTimeInModel(sent, input);
+  if (sent === null || !isFeedSource(input) || !(retracted || hasDifferentMilestoneContent(milestone, sent)))
+    return false;
+  return areReportsOfSameEventAndTime(sent, input);
 }
 
-const FIELDS_OF_SAME_STATEMENT = [
+const FIELDS_OF_SAME_EVENT_AND_TIME = [
   ...(['classifier', 'code', 'occurred_at', 'occurred_at_precision'] as const),
   ...(['container_number', 'location', 'source'] as const),
 ] as const;
 
 type Content = Omit<MilestoneInput, 'reported_at'>;
 
-function isSameEventAndTimeInModel(a: Content, b: Content): boolean {
-  return FIELDS_OF_SAME_STATEMENT.every((field) => a[field] === b[field]);
+function areReportsOfSameEventAndTime(a: Content, b: Content): boolean {
+  return FIELDS_OF_SAME_EVENT_AND_TIME.every((field) => a[field] === b[field]);
 }
 
-function hasDifferences(milestone: Content, input: Content): boolean {
-  return COMPARED_FIELDS.some((field) => milestone[field] !== input[field]);
+function hasDifferentMilestoneContent(milestone: Content, input: Content): boolean {
+  return COMPARED_SENDER_FIELDS.some((field) => milestone[field] !== input[field]);
 }
 /** Fields that a sender sets. In the model, the time zone depends on the place. */
-const COMPARED_FIELDS = [
-  ...FIELDS_OF_SAME_STATEMENT,
+const COMPARED_SENDER_FIELDS = [
+  ...FIELDS_OF_SAME_EVENT_AND_TIME,
   'external_id',
   'note',
   'reason_code',
@@ -152,12 +153,12 @@ function isFeedStillEstimatingInModel(input: MilestoneInput, { classifier, sent 
  * Returns the content after a feed's repetition. A person's correction stays, and a value that is new for the feed
  * applies. Classifier, time and source count as one value.
  */
-function mergeRepeatedContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
+function mergeRepeatedMilestoneContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
   const { sent } = milestone;
   if (!isFeedSource(input) || sent === null) return input;
   if (isFeedStillEstimatingInModel(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
-  const chosen = COMPARED_FIELDS.map((field) => {
+  const chosen = COMPARED_SENDER_FIELDS.map((field) => {
     const together = ['occurred_at', 'occurred_at_precision', 'classifier', 'source'].includes(field);
     const time = together && isNew('occurred_at', 'occurred_at_precision', 'classifier');
     return [field, time || isNew(field) ? input[field] : milestone[field]] as const;
@@ -169,7 +170,7 @@ function mergeRepeatedContent(input: MilestoneInput, milestone: ModelMilestone):
     : content;
 }
 
-export function recordMilestone(input: MilestoneInput, id: string, at: Timestamp, memory: ModelMemory): void {
+export function recordMilestone(input: MilestoneInput, id: string, at: Timestamp, memory: ShipmentModelState): void {
   const sequence = parseMilestoneCode(input.code)?.sequence ?? 0;
   const { now } = memory;
   const reported = input.reported_at ?? at;
@@ -178,14 +179,14 @@ export function recordMilestone(input: MilestoneInput, id: string, at: Timestamp
   memory.milestones = [...memory.milestones, { ...input, ...said, reported, former: [] }];
 }
 
-const getTimeOfLastCommand = ({ times, now }: ModelMemory): Timestamp => times[now] ?? '';
+const getTimeOfLastCommand = ({ times, now }: ShipmentModelState): Timestamp => times[now] ?? '';
 const chooseLatestTime = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b);
 
 /** Posts a milestone again with its `external_id`. */
-export function postMilestoneAgain(input: MilestoneInput, id: string, memory: ModelMemory): void {
+export function postMilestoneAgain(input: MilestoneInput, id: string, memory: ShipmentModelState): void {
   changeMilestone(id, memory, (old) => {
-    const content = mergeRepeatedContent(input, old);
-    const isSame = isSameEventAndTimeInModel(old, content);
+    const content = mergeRepeatedMilestoneContent(input, old);
+    const isSame = areReportsOfSameEventAndTime(old, content);
     const at = getTimeOfLastCommand(memory);
     const reported =
       isSame && input.reported_at === null
@@ -198,20 +199,20 @@ export function postMilestoneAgain(input: MilestoneInput, id: string, memory: Mo
     const isKept = !isFeedSource(input) || (isFeedStillEstimatingInModel(input, old) && old.classifier === 'actual');
     if (isKept) return { ...corrected, sent: old.sent };
     const last = findLastReportOfSender(input, old);
-    const again = isSameEventAndTimeInModel(last, input) ? last.reported : chooseLatestTime(at, last.reported);
+    const again = areReportsOfSameEventAndTime(last, input) ? last.reported : chooseLatestTime(at, last.reported);
     return { ...corrected, sent: { ...input, reported: input.reported_at ?? again } };
   });
 }
 
 /** Returns the former reports of an estimate after another report replaced the present one. */
-function listFormerReports(old: ModelMilestone): readonly ModelReport[] {
+function listFormerReports(old: ModelMilestone): readonly ModelEstimateReport[] {
   const { classifier, code, occurred_at, occurred_at_precision, location, reported, former } = old;
   const report = { code, occurred_at, occurred_at_precision, location, reported };
   return classifier === 'estimated' ? [...former, report] : former;
 }
 
 /** Stores an estimate that was reported before the present report of its milestone. */
-export function storeFormerReport(input: MilestoneInput, id: string, memory: ModelMemory): void {
+export function storeFormerEstimateReport(input: MilestoneInput, id: string, memory: ShipmentModelState): void {
   const { classifier, external_id, code, occurred_at, occurred_at_precision, location, reported_at } = input;
   if (classifier !== 'estimated' || external_id === null || reported_at === null) return;
   changeMilestone(id, memory, (old) => ({
@@ -221,23 +222,31 @@ export function storeFormerReport(input: MilestoneInput, id: string, memory: Mod
 }
 
 /** States an actual milestone again at a later time. */
-export function stateActualMilestoneAgain({ reported_at }: MilestoneInput, id: string, memory: ModelMemory): void {
+export function stateActualMilestoneAgain(
+  { reported_at }: MilestoneInput,
+  id: string,
+  memory: ShipmentModelState,
+): void {
   changeMilestone(id, memory, (old) => ({ ...old, reported: chooseLatestTime(reported_at ?? '', old.reported) }));
 }
 
 /** Corrects a milestone by hand, at the time of the command. */
-export function correctMilestoneByHand(old: ModelMilestone, content: Content, memory: ModelMemory): ModelMilestone {
+export function correctModelMilestoneByHand(
+  old: ModelMilestone,
+  content: Content,
+  memory: ShipmentModelState,
+): ModelMilestone {
   const corrected = correctMilestone(old, content, memory);
-  if (isSameEventAndTimeInModel(old, content)) return corrected;
-  const isUndone = old.sent !== null && !hasDifferences(content, old.sent);
+  if (areReportsOfSameEventAndTime(old, content)) return corrected;
+  const isUndone = old.sent !== null && !hasDifferentMilestoneContent(content, old.sent);
   const reported =
     isUndone && old.sent !== null ? old.sent.reported : chooseLatestTime(getTimeOfLastCommand(memory), old.reported);
   return { ...corrected, reported };
 }
 
 /** Corrects a milestone. Its id stays the same, and its `revision` increases by 1 if any field differs. */
-function correctMilestone(old: ModelMilestone, content: Content, { now }: ModelMemory): ModelMilestone {
-  if (!hasDifferences(old, content)) return old;
+function correctMilestone(old: ModelMilestone, content: Content, { now }: ShipmentModelState): ModelMilestone {
+  if (!hasDifferentMilestoneContent(old, content)) return old;
   return {
     ...old,
     ...content,
@@ -245,12 +254,12 @@ function correctMilestone(old: ModelMilestone, content: Content, { now }: ModelM
     revision: old.revision + 1,
     recorded: content.classifier === 'actual' && old.classifier !== 'actual' ? now : old.recorded,
     // A correction of only the note is not a new statement.
-    said: isSameEventAndTimeInModel(old, content) ? old.said : now,
+    said: areReportsOfSameEventAndTime(old, content) ? old.said : now,
   };
 }
 
 /** Gives the milestone the `external_id` if it has none. Overridden values stay. */
-export function addExternalIdIfMissing({ external_id }: MilestoneInput, id: string, memory: ModelMemory): void {
+export function addExternalIdIfMissing({ external_id }: MilestoneInput, id: string, memory: ShipmentModelState): void {
   changeMilestone(id, memory, (old) => {
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
     return { ...old, external_id: old.external_id ?? external_id, sent };
@@ -258,7 +267,7 @@ export function addExternalIdIfMissing({ external_id }: MilestoneInput, id: stri
 }
 
 /** Makes a superseded estimate current again. It is then the newest estimate. */
-export function makeEstimateCurrentAgain(id: string, memory: ModelMemory): void {
+export function makeEstimateCurrentAgain(id: string, memory: ShipmentModelState): void {
   changeMilestone(id, memory, (old) => {
     const reported = chooseLatestTime(getTimeOfLastCommand(memory), old.reported);
     const former = reported === old.reported ? old.former : listFormerReports(old);
@@ -266,6 +275,10 @@ export function makeEstimateCurrentAgain(id: string, memory: ModelMemory): void 
   });
 }
 
-export function changeMilestone(id: string, memory: ModelMemory, to: (old: ModelMilestone) => ModelMilestone): void {
+export function changeMilestone(
+  id: string,
+  memory: ShipmentModelState,
+  to: (old: ModelMilestone) => ModelMilestone,
+): void {
   memory.milestones = memory.milestones.map((milestone) => (milestone.id === id ? to(milestone) : milestone));
 }

@@ -1,12 +1,17 @@
-import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
+import type { LegFields, ClientShipmentFields, Timestamp } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { convertDayToUtcAtPlace, getTimeAsSent } from './days.ts';
 import { computeExpectedTimes } from './estimates.ts';
-import { type ModelMemory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, createEmptyModelMemory } from './memory.ts';
+import {
+  type ShipmentModelState,
+  EMPTY_CONTAINER_FIELDS,
+  type ModelMilestone,
+  createEmptyModelMemory,
+} from './memory.ts';
 import {
   type Expected,
   changeMilestone,
-  correctMilestoneByHand,
+  correctModelMilestoneByHand,
   computeExpectedOutcome,
   isActualWithDayPrecision,
   isUnknownContainer,
@@ -14,19 +19,19 @@ import {
   makeEstimateCurrentAgain,
   postMilestoneAgain,
   stateActualMilestoneAgain,
-  storeFormerReport,
+  storeFormerEstimateReport,
   addExternalIdIfMissing,
 } from './milestones.ts';
 import { listEffectiveCancellations, getStatusRank, computeShipmentStatus } from './status.ts';
 
 /** A simple model of a shipment, with which tests compare the real one. It stores all inputs, and computes everything from scratch after each command. */
 export class ReferenceShipmentModel {
-  readonly memory: ModelMemory = createEmptyModelMemory();
+  readonly memory: ShipmentModelState = createEmptyModelMemory();
 
   /** @param readTime returns the time of the present command */
   constructor(private readonly readTime: () => Timestamp) {}
 
-  private startCommand(): void {
+  private advanceToNextCommand(): void {
     const { memory } = this;
     memory.now += 1;
     // The values with which the shipment was created precede all estimates.
@@ -47,9 +52,9 @@ export class ReferenceShipmentModel {
   }
 
   /** Upserts the shipment. Omitted fields keep their value, `null` clears, arrays are replaced. */
-  upsertShipment(fields: Partial<ShipmentFields>): void {
+  upsertShipment(fields: Partial<ClientShipmentFields>): void {
     const { memory } = this;
-    this.startCommand();
+    this.advanceToNextCommand();
     memory.fields = { ...memory.fields, ...fields };
     // `etd`, `eta` and `legs` of an upsert count only if they differ from the last upsert.
     let hasEta = false;
@@ -67,7 +72,7 @@ export class ReferenceShipmentModel {
     this.rememberEta(hasEta, false);
     const { etd, eta } = fields;
     memory.sent = { ...memory.sent, ...removeUndefinedFields({ etd, eta, legs }) };
-    this.deriveFields();
+    this.updateExpectedTimes();
   }
 
   /**
@@ -76,7 +81,7 @@ export class ReferenceShipmentModel {
    */
   patchShipment({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
-    this.startCommand();
+    this.advanceToNextCommand();
     memory.fields = applyMergePatch(memory.fields, patch);
     // A value that the client repeats is no new statement, unless an estimate was recorded since.
     const isNewer = (said: number) =>
@@ -104,22 +109,22 @@ export class ReferenceShipmentModel {
       }
     }
     this.rememberEta(hasEta, true);
-    this.deriveFields();
+    this.updateExpectedTimes();
     // A PATCH may set `original_eta`, and null sets it to the ETA. Otherwise it is the ETA that was reported first.
     const original = original_eta === null ? memory.answered.eta : original_eta;
     if (original === undefined || original === memory.answered.original_eta) return;
     memory.originalEta = { value: original, since: memory.times[memory.now] ?? '' };
-    this.deriveFields();
+    this.updateExpectedTimes();
   }
 
   /** Patches a container. Returns the error code if the command is refused. */
   patchContainer(number: string, patch: Partial<ClientContainerFields>): string | undefined {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
-    this.startCommand();
+    this.advanceToNextCommand();
     const given = memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS;
     memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
-    this.deriveFields();
+    this.updateExpectedTimes();
     return undefined;
   }
 
@@ -130,16 +135,16 @@ export class ReferenceShipmentModel {
     const expected = computeExpectedOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
-    this.startCommand();
+    this.advanceToNextCommand();
     if (expected.outcome === 'recorded') recordMilestone(input, id, at, memory);
-    else if (expected.isOutdated) storeFormerReport(input, id, memory);
+    else if (expected.isOutdated) storeFormerEstimateReport(input, id, memory);
     else if (expected.by === 'external_id') postMilestoneAgain(input, id, memory);
     else if (expected.by === 'content') {
       addExternalIdIfMissing(input, id, memory);
       if (expected.outcome === 'corrected') makeEstimateCurrentAgain(id, memory);
       else stateActualMilestoneAgain(input, id, memory);
     }
-    this.deriveFields();
+    this.updateExpectedTimes();
   }
 
   /** Corrects a milestone by hand. Returns the error code if the command is refused. */
@@ -162,20 +167,20 @@ export class ReferenceShipmentModel {
         other.container_number === container_number,
     );
     if (taken) return 'milestone_exists';
-    this.startCommand();
-    changeMilestone(id, memory, () => correctMilestoneByHand(old, content, memory));
-    this.deriveFields();
+    this.advanceToNextCommand();
+    changeMilestone(id, memory, () => correctModelMilestoneByHand(old, content, memory));
+    this.updateExpectedTimes();
     return undefined;
   }
 
   /** Retracts a milestone. A repeated retraction changes nothing. */
   retractMilestone(id: string): void {
     const { memory } = this;
-    this.startCommand();
+    this.advanceToNextCommand();
     changeMilestone(id, memory, (old) =>
       old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 },
     );
-    this.deriveFields();
+    this.updateExpectedTimes();
   }
 
   private getMilestone(id: string): ModelMilestone {
@@ -189,9 +194,9 @@ export class ReferenceShipmentModel {
     const { memory } = this;
     const { status } = computeShipmentStatus(memory);
     if (status !== 'cancelled' && getStatusRank(status) >= getStatusRank('delivered')) return 'already_delivered';
-    this.startCommand();
+    this.advanceToNextCommand();
     memory.cancelled ??= memory.now;
-    this.deriveFields();
+    this.updateExpectedTimes();
     return undefined;
   }
 
@@ -199,19 +204,19 @@ export class ReferenceShipmentModel {
   reopenShipment(): string | undefined {
     const { memory } = this;
     if (listEffectiveCancellations(memory).length > 0) return 'cancelled_by_milestone';
-    this.startCommand();
+    this.advanceToNextCommand();
     memory.cancelled = null;
-    this.deriveFields();
+    this.updateExpectedTimes();
     return undefined;
   }
 
-  private deriveFields(): void {
+  private updateExpectedTimes(): void {
     this.memory.answered = computeExpectedTimes(this.memory);
   }
 }
 
 /** Sets the legs. A time of a leg counts only if it differs from the last upsert's time for the same leg. */
-function setLegsInModel(legs: readonly LegFields[], memory: ModelMemory): void {
+function setLegsInModel(legs: readonly LegFields[], memory: ShipmentModelState): void {
   const { now, sent } = memory;
   const old = memory.legs;
   const [oldOf, sentOf] = [findSameLegs(legs, old.value), findSameLegs(legs, sent.legs)];
@@ -255,11 +260,14 @@ function removeUndefinedFields<T extends object>(fields: T): { [Name in keyof T]
 }
 
 /** Applies a merge patch of RFC 7396. An object without members counts as null. */
-function applyMergePatch(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original_eta'>): ShipmentFields {
+function applyMergePatch(
+  fields: ClientShipmentFields,
+  patch: Omit<ShipmentPatch, 'original_eta'>,
+): ClientShipmentFields {
   const party = { name: null, external_id: null };
   const metadata = patch.metadata === null ? {} : { ...fields.metadata, ...patch.metadata };
   return {
-    ...({ ...fields, ...patch } as ShipmentFields),
+    ...({ ...fields, ...patch } as ClientShipmentFields),
     shipper:
       patch.shipper === null ? null : convertEmptyObjectToNull({ ...party, ...fields.shipper, ...patch.shipper }),
     consignee:

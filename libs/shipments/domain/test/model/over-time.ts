@@ -10,7 +10,7 @@ import {
   type RuleSettings,
   SEVERITIES,
   type Severity,
-  type ShipmentFields,
+  type ClientShipmentFields,
   type Timestamp,
 } from '@tracking/contracts';
 import * as fc from 'fast-check';
@@ -29,11 +29,11 @@ export type TimedStep =
   | Step
   /** The workspace decides otherwise, and its shipments are checked then. */
   | { readonly kind: 'settings'; readonly settings: RuleSettings }
-  | DocumentStep
+  | DocumentActionStep
   | PersonStep;
 
 /** An action on a document. `which` modulo the number of documents is the index of the document. */
-export interface DocumentStep {
+export interface DocumentActionStep {
   readonly kind: 'document';
   readonly act: 'add' | 'request' | 'receive' | 'complete' | 'approve' | 'reject' | 'delete';
   readonly type: DocumentType;
@@ -57,7 +57,7 @@ export type PersonStep =
 
 export interface TimedJourney {
   readonly created: Timestamp;
-  readonly fields: Partial<ShipmentFields>;
+  readonly fields: Partial<ClientShipmentFields>;
   /** Initial settings of the workspace. */
   readonly settings: RuleSettings;
   /** Steps of the journey. Each follows some hours after the previous one; the hours are negative if clocks differ. */
@@ -86,7 +86,7 @@ const timeArbitrary = fc
   )
   .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR_MS).toISOString());
 const optionalTimeArbitrary = fc.option(timeArbitrary, { nil: null, freq: 4 });
-const hoursBetweenSteps = fc.constantFrom(
+const hoursBetweenStepsArbitrary = fc.constantFrom(
   -12,
   -12,
   -1,
@@ -178,8 +178,8 @@ const createMilestoneArbitrary = (
     })
     .map((fields) => createMilestoneInput(fields));
 const ESTIMATE_CODES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
-const anySmallNumber = fc.nat(20);
-const DOCUMENT_ACTIONS = [
+const smallNumberArbitrary = fc.nat(20);
+const WEIGHTED_DOCUMENT_ACTIONS = [
   'add',
   'add',
   'request',
@@ -190,7 +190,7 @@ const DOCUMENT_ACTIONS = [
   'reject',
   'delete',
 ] as const;
-const REQUIRED_TYPES: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
+const MODEL_REQUIRED_DOCUMENT_TYPES: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
 
 const optionalDayArbitrary = fc.option(
   fc.integer({ min: -10, max: 40 }).map((days) => new Date(START_MS + days * 24 * HOUR_MS).toISOString().slice(0, 10)),
@@ -218,16 +218,16 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('repeat' as const),
-        which: anySmallNumber,
+        which: smallNumberArbitrary,
         but: fc.record({ external_id: fc.constantFrom(null, 'EV-1', 'EV-3') }, { requiredKeys: [] }),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), which: anySmallNumber }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), which: smallNumberArbitrary }) },
     {
       weight: 2,
       arbitrary: fc.record({
         kind: fc.constant('correct' as const),
-        which: anySmallNumber,
+        which: smallNumberArbitrary,
         patch: fc.record(
           {
             code: fc.constantFrom(...codes),
@@ -281,9 +281,9 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       weight: papers,
       arbitrary: fc.record({
         kind: fc.constant('document' as const),
-        act: fc.constantFrom(...DOCUMENT_ACTIONS),
-        type: fc.constantFrom(...REQUIRED_TYPES),
-        which: anySmallNumber,
+        act: fc.constantFrom(...WEIGHTED_DOCUMENT_ACTIONS),
+        type: fc.constantFrom(...MODEL_REQUIRED_DOCUMENT_TYPES),
+        which: smallNumberArbitrary,
         isInItsPlace: fc.constantFrom(false, false, true),
       }),
     },
@@ -293,14 +293,14 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
         kind: fc.constant('open' as const),
         type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES, 'other' as const),
         severity: fc.constantFrom(...SEVERITIES),
-        which: anySmallNumber,
+        which: smallNumberArbitrary,
       }),
     },
     {
       weight: 4,
       arbitrary: fc.record({
         kind: fc.constantFrom('resolve' as const, 'resolve' as const, 'acknowledge' as const),
-        which: anySmallNumber,
+        which: smallNumberArbitrary,
       }),
     },
     {
@@ -318,22 +318,28 @@ function createSettingsArbitrary(): fc.Arbitrary<RuleSettings> {
     hours,
     severity: fc.constantFrom(...SEVERITIES),
   });
-  const required = fc.constantFrom([], [], REQUIRED_TYPES, REQUIRED_TYPES.slice(0, 1), REQUIRED_TYPES.slice(1));
+  const required = fc.constantFrom(
+    [],
+    [],
+    MODEL_REQUIRED_DOCUMENT_TYPES,
+    MODEL_REQUIRED_DOCUMENT_TYPES.slice(0, 1),
+    MODEL_REQUIRED_DOCUMENT_TYPES.slice(1),
+  );
   return fc.tuple(fc.array(change, { maxLength: 3 }), required).map(([changes, papers]) => ({
     required_documents: {
       ...DEFAULT_RULE_SETTINGS.required_documents,
       ocean: papers,
-      rail: REQUIRED_TYPES,
+      rail: MODEL_REQUIRED_DOCUMENT_TYPES,
       air: papers,
     },
     exceptions: {
       ...DEFAULT_RULE_SETTINGS.exceptions,
-      ...Object.fromEntries(changes.map(({ type, ...to }) => [type, createSettingsChangedOverTime(type, to)])),
+      ...Object.fromEntries(changes.map(({ type, ...to }) => [type, createChangedExceptionSettings(type, to)])),
     },
   }));
 }
 
-function createSettingsChangedOverTime(
+function createChangedExceptionSettings(
   type: AutomaticExceptionType,
   { hours, ...to }: Pick<ExceptionSettings, 'enabled' | 'severity'> & { readonly hours: number },
 ): ExceptionSettings {
@@ -346,8 +352,8 @@ function createSettingsChangedOverTime(
   };
 }
 
-/** Returns the journey with its steps in order of time, as with one clock that never jumps back. */
-export function sortStepsByTime({ steps, ...journey }: TimedJourney): TimedJourney {
+/** Returns the journey without steps back in time: a negative time since the previous step becomes 0. */
+export function removeBackwardTimeJumps({ steps, ...journey }: TimedJourney): TimedJourney {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }
 
@@ -362,7 +368,7 @@ export const timedJourneysArbitrary: fc.Arbitrary<TimedJourney> = fc
       fields: fc
         .record(PATCHED_FIELD_ARBITRARIES, { requiredKeys: ['mode'], noNullPrototype: true })
         .map((fields) => ({ ...fields, external_id: 'PO-1' })),
-      steps: fc.array(fc.record({ after: hoursBetweenSteps, step: createStepArbitrary(codes, papers) }), {
+      steps: fc.array(fc.record({ after: hoursBetweenStepsArbitrary, step: createStepArbitrary(codes, papers) }), {
         maxLength: 14,
         size: 'max',
       }),

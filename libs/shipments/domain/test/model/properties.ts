@@ -4,27 +4,32 @@ import { type ShipmentState, explainShipment, fold, toShipmentEvent } from '../.
 import { SAMPLE_DECISION_INPUTS } from '../scenario.ts';
 import { checkAnnouncedChanges } from './announced.ts';
 import { createExpectedShipment } from './answer.ts';
-import { arrivalsArbitrary } from './arrivals.ts';
-import { checkExplanation, requireScenarioState } from './invariants.ts';
+import { milestoneArrivalOrdersArbitrary } from './arrivals.ts';
+import { expectConsistentExplanation, requireScenarioState } from './invariants.ts';
 import { journeysWithManyEstimatesArbitrary, journeysArbitrary } from './journeys.ts';
-import { convertStateToModelForm, recordArrivals, getOrderIndependentOutcome, runJourneyWithModel } from './walk.ts';
+import {
+  convertStateToModelForm,
+  recordMilestonesInArrivalOrder,
+  getOrderIndependentOutcome,
+  runJourneyWithModel,
+} from './walk.ts';
 
 /** Fields of a shipment (without `url`, which only the HTTP layer adds), of a container, and of a leg. */
 const FIELD_NAMES_OF_SHIPMENT = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
   destination_port etd eta shipper consignee references metadata legs incoterm status status_milestone_id containers atd ata original_eta
   last_milestone open_exceptions_count documents_count created_at updated_at version
   etd_precision eta_precision original_eta_precision`;
-const CONTAINER_FIELDS = `number valid_check_digit size_type seal_number status status_milestone_id last_milestone discharged_at
+const COMPARED_CONTAINER_FIELD_NAMES = `number valid_check_digit size_type seal_number status status_milestone_id last_milestone discharged_at
   available_at gated_out_at delivered_at empty_returned_at last_free_day empty_return_by`;
 const LEG_FIELDS =
   'mode carrier_scac vessel voyage origin_port destination_port etd etd_precision eta eta_precision atd ata';
-const listSortedNames = (text: string): readonly string[] => text.split(/\s+/).sort();
+const splitIntoSortedNames = (text: string): readonly string[] => text.split(/\s+/).sort();
 
 /**
  * Defines tests of properties of the domain, each with many random journeys. A failed test prints its seed and path. To
  * reproduce the failure, add both to the parameters of `fc.assert`.
  */
-export function testDomainProperties(numRuns: number): void {
+export function declareDomainPropertyTests(numRuns: number): void {
   it('the domain agrees with the model after every step of a journey', () => {
     fc.assert(
       fc.property(journeysArbitrary, (journey) => {
@@ -40,7 +45,7 @@ export function testDomainProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeysArbitrary, (journey) => {
         runJourneyWithModel(journey, (scenario) => {
-          checkExplanation(
+          expectConsistentExplanation(
             explainShipment(requireScenarioState(scenario), SAMPLE_DECISION_INPUTS),
             requireScenarioState(scenario),
           );
@@ -56,7 +61,7 @@ export function testDomainProperties(numRuns: number): void {
       fc.property(journeysWithManyEstimatesArbitrary, (journey) => {
         runJourneyWithModel(journey, (scenario) => {
           const explanation = explainShipment(requireScenarioState(scenario), SAMPLE_DECISION_INPUTS);
-          checkExplanation(explanation, requireScenarioState(scenario));
+          expectConsistentExplanation(explanation, requireScenarioState(scenario));
           for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
         });
       }),
@@ -73,7 +78,7 @@ export function testDomainProperties(numRuns: number): void {
         runJourneyWithModel(journey, (scenario) => {
           const after = requireScenarioState(scenario);
           checkAnnouncedChanges({ before, after, events: scenario.events.slice(seen) });
-          checkShipmentForm(after);
+          expectCompleteShipmentFields(after);
           [before, seen] = [after, scenario.events.length];
         });
       }),
@@ -83,9 +88,9 @@ export function testDomainProperties(numRuns: number): void {
 
   it('the order in which milestones arrive does not change the shipment, and retracted milestones have no effect', () => {
     fc.assert(
-      fc.property(arrivalsArbitrary, ({ fields, inOrder, inDisorder }) => {
-        expect(getOrderIndependentOutcome(recordArrivals(fields, inDisorder))).toEqual(
-          getOrderIndependentOutcome(recordArrivals(fields, inOrder)),
+      fc.property(milestoneArrivalOrdersArbitrary, ({ fields, inOrder, inDisorder }) => {
+        expect(getOrderIndependentOutcome(recordMilestonesInArrivalOrder(fields, inDisorder))).toEqual(
+          getOrderIndependentOutcome(recordMilestonesInArrivalOrder(fields, inOrder)),
         );
       }),
       { numRuns },
@@ -114,11 +119,11 @@ export function testDomainProperties(numRuns: number): void {
 }
 
 /** Checks that every field of the shipment is present, and that counts are correct. */
-function checkShipmentForm({ record, exceptions }: ShipmentState): void {
-  expect(Object.keys(record).sort()).toEqual(listSortedNames(FIELD_NAMES_OF_SHIPMENT));
+function expectCompleteShipmentFields({ record, exceptions }: ShipmentState): void {
+  expect(Object.keys(record).sort()).toEqual(splitIntoSortedNames(FIELD_NAMES_OF_SHIPMENT));
   for (const container of record.containers)
-    expect(Object.keys(container).sort()).toEqual(listSortedNames(CONTAINER_FIELDS));
-  for (const leg of record.legs) expect(Object.keys(leg).sort()).toEqual(listSortedNames(LEG_FIELDS));
+    expect(Object.keys(container).sort()).toEqual(splitIntoSortedNames(COMPARED_CONTAINER_FIELD_NAMES));
+  for (const leg of record.legs) expect(Object.keys(leg).sort()).toEqual(splitIntoSortedNames(LEG_FIELDS));
   expect(JSON.stringify(record)).toBe(JSON.stringify(JSON.parse(JSON.stringify(record))));
   const open = exceptions.filter(({ status }) => status !== 'resolved');
   expect(record.open_exceptions_count).toBe(open.length);

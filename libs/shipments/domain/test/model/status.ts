@@ -1,11 +1,11 @@
 import { SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, parseMilestoneCode } from '@tracking/contracts';
-import { scenarioPlaces } from '../scenario.ts';
+import { scenarioPlacesStub } from '../scenario.ts';
 import {
-  type ModelMemory,
+  type ShipmentModelState,
   type ModelMilestone,
   isByRoad,
   findDestination,
-  compareInListOrder,
+  compareMilestonesInListOrder,
   findOrigin,
 } from './memory.ts';
 import {
@@ -14,18 +14,19 @@ import {
   hasKnownLocation,
   isMovementCode,
   isDepartureCode,
-  listLaneMilestones,
+  listMilestonesOfContainerGoods,
   listContainersOfShipment,
 } from './trips.ts';
 
-interface ModelStatus {
+interface ModelledShipmentStatus {
   readonly status: ShipmentStatus;
   /** The milestone that set the status. */
   readonly by: ModelMilestone | null;
 }
 
 export const getStatusRank = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
-const isDelivered = ({ status }: ModelStatus): boolean => getStatusRank(status) >= getStatusRank('delivered');
+const isDelivered = ({ status }: ModelledShipmentStatus): boolean =>
+  getStatusRank(status) >= getStatusRank('delivered');
 
 const DEPARTURE_CODES = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 
@@ -33,7 +34,7 @@ const DEPARTURE_CODES = ['vessel_departed', 'flight_departed', 'rail_departed', 
  * Returns true if the milestone is a departure by vessel, flight, rail or transshipment. A vessel that sails on without
  * the goods is not a departure.
  */
-export function isDeparted(milestone: ModelMilestone, memory: ModelMemory): boolean {
+export function isDepartureOfGoods(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   return DEPARTURE_CODES.includes(milestone.code) && !isVesselSailingOnInModel(milestone, memory);
 }
 
@@ -41,7 +42,7 @@ export function isDeparted(milestone: ModelMilestone, memory: ModelMemory): bool
  * Returns true if the milestone reports a vessel that sails on without the goods: a `vessel_departed` at
  * `destination_port`. On a round trip, such a milestone is the departure.
  */
-export function isVesselSailingOnInModel({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
+export function isVesselSailingOnInModel({ code, location }: ModelMilestone, memory: ShipmentModelState): boolean {
   const destination = findDestination(memory);
   return (
     code === 'vessel_departed' && location !== null && location === destination && destination !== findOrigin(memory)
@@ -51,7 +52,7 @@ export function isVesselSailingOnInModel({ code, location }: ModelMilestone, mem
 /** Returns the status that the code gives, for the mode and load type of the shipment. */
 function getStatusOfCode(
   { code }: ModelMilestone,
-  { fields: { mode, load_type } }: ModelMemory,
+  { fields: { mode, load_type } }: ShipmentModelState,
 ): ShipmentStatus | null {
   if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
   // For part loads (`lcl`), `gated_out` counts as `in_transit`, and `cargo_stripped` counts as `arrived`.
@@ -65,7 +66,7 @@ function getStatusOfCode(
 }
 
 /** Returns true if the arrival is at the destination, for each container that it concerns. */
-export function isArrival(milestone: ModelMilestone, memory: ModelMemory): boolean {
+export function isArrivalAtDestination(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   if (!isArrivalCode(milestone.code, memory)) return false;
   const { container_number } = milestone;
   if (findDestination(memory) === null) {
@@ -78,7 +79,9 @@ export function isArrival(milestone: ModelMilestone, memory: ModelMemory): boole
   }
   if (hasKnownLocation(milestone, memory)) return milestone.location === findDestination(memory);
   const lanes = container_number === null ? listContainersOfShipment(memory) : [container_number];
-  return lanes.every((number) => hasNotMovedSinceArrival(milestone, listLaneMilestones(number, memory), memory));
+  return lanes.every((number) =>
+    hasNotMovedSinceArrival(milestone, listMilestonesOfContainerGoods(number, memory), memory),
+  );
 }
 
 /** Returns true if the departure is after the milestone, or at the same time and place. */
@@ -91,29 +94,37 @@ function isLaterDeparture(departure: ModelMilestone, { occurred_at, location }: 
  * Returns true if the arrival is certainly on the way: at the end of a leg that is not the destination, or at a
  * UN/LOCODE or airport in another country than `destination_port`.
  */
-export function isOnTheWay({ location }: ModelMilestone, memory: ModelMemory): boolean {
+export function isArrivalOnTheWay({ location }: ModelMilestone, memory: ShipmentModelState): boolean {
   if (location === null) return false;
   const destination = findDestination(memory);
   const legs = memory.legs.value;
   if (location === destination) return false;
   const onTheWay = legs.map(({ destination_port }) => destination_port);
   if (onTheWay.includes(location)) return true;
-  const country = getCountry(location);
-  const end = destination === null ? undefined : getCountry(destination);
+  const country = getCountryOfPlace(location);
+  const end = destination === null ? undefined : getCountryOfPlace(destination);
   return country !== undefined && end !== undefined && country !== end;
 }
 
-function getCountry(place: string): string | undefined {
-  return scenarioPlaces.find(place)?.country;
+function getCountryOfPlace(place: string): string | undefined {
+  return scenarioPlacesStub.find(place)?.country;
 }
 
 /** Returns true if a later departure shows that the arrival was on the way, so that it counts as `in_transit`. */
-function hasLaterDeparture(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
-  return lane.some((other) => isDeparted(other, memory) && isLaterDeparture(other, milestone));
+function hasLaterDeparture(
+  milestone: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ShipmentModelState,
+): boolean {
+  return lane.some((other) => isDepartureOfGoods(other, memory) && isLaterDeparture(other, milestone));
 }
 
 /** Returns true if the goods departed at the time of the arrival from the same place, which the service does not know. */
-function isDepartedImmediately(arrival: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isDepartedImmediately(
+  arrival: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ShipmentModelState,
+): boolean {
   return lane.some(
     (other) =>
       other.occurred_at === arrival.occurred_at &&
@@ -130,18 +141,18 @@ function isRailDepartedAgain({ occurred_at }: ModelMilestone, lane: readonly Mod
 }
 
 /** Returns true if a later `unavailable_for_pickup` revokes `available_for_pickup`. */
-function isUnavailableAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+function isPickupAvailabilityRevoked({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   if (code !== 'available_for_pickup') return false;
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
 }
 
 /** Returns true if the goods started their way back at or after the milestone. */
-function isReturningSince({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+function hasGoodsReturnStartedSince({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   return lane.some((other) => other.code === 'return_started' && other.occurred_at >= occurred_at);
 }
 
 /** Returns true if the goods started their way back at or before the milestone. */
-function isReturningUntil({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+function hasReturnStartedBy({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   return lane.some((other) => other.code === 'return_started' && other.occurred_at <= occurred_at);
 }
 
@@ -149,7 +160,7 @@ function isReturningUntil({ occurred_at }: ModelMilestone, lane: readonly ModelM
  * Returns true if the goods were elsewhere after the time and before the delivery, or departed later from an unknown
  * place.
  */
-function hasGoodsMovedSince(time: Timestamp, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function hasGoodsMovedSince(time: Timestamp, lane: readonly ModelMilestone[], memory: ShipmentModelState): boolean {
   const delivery = lane.find(
     (each) =>
       getStatusRank(getStatusOfCode(each, memory) ?? 'pending') >= getStatusRank('delivered') &&
@@ -168,13 +179,13 @@ function hasGoodsMovedSince(time: Timestamp, lane: readonly ModelMilestone[], me
 function hasNotMovedSinceArrival(
   arrival: ModelMilestone,
   lane: readonly ModelMilestone[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): boolean {
   return !hasGoodsMovedSince(arrival.occurred_at, lane, memory) && !isDepartedImmediately(arrival, lane, memory);
 }
 
 /** Returns the time of the first arrival at the destination. */
-function findArrivalAtDestination(lane: readonly ModelMilestone[], memory: ModelMemory): Timestamp | undefined {
+function findArrivalAtDestination(lane: readonly ModelMilestone[], memory: ShipmentModelState): Timestamp | undefined {
   return lane.find((each) => {
     const status = getStatusOfCode(each, memory);
     const isThere = hasKnownLocation(each, memory) && each.location === findDestination(memory);
@@ -184,15 +195,19 @@ function findArrivalAtDestination(lane: readonly ModelMilestone[], memory: Model
 }
 
 /** By courier, road and air, the later of `out_for_delivery` and `available_for_pickup` counts. */
-function isAvailableAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isAvailableAgain(
+  milestone: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ShipmentModelState,
+): boolean {
   const { mode } = memory.fields;
   if (mode !== 'courier' && mode !== 'road' && mode !== 'air') return false;
   return lane.some(
     (other) =>
       other.code === 'available_for_pickup' &&
       other.occurred_at > milestone.occurred_at &&
-      !isUnavailableAgain(other, lane) &&
-      !isReturningSince(other, lane) &&
+      !isPickupAvailabilityRevoked(other, lane) &&
+      !hasGoodsReturnStartedSince(other, lane) &&
       isAvailableAtDestination(other, lane, memory),
   );
 }
@@ -200,7 +215,7 @@ function isAvailableAgain(milestone: ModelMilestone, lane: readonly ModelMilesto
 function isAvailableAtDestination(
   milestone: ModelMilestone,
   lane: readonly ModelMilestone[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): boolean {
   const destination = findDestination(memory);
   if (destination === null) return true;
@@ -209,22 +224,22 @@ function isAvailableAtDestination(
 }
 
 /** Returns the status that the milestone gives, by its place and the other milestones of the container. */
-export function computeCountedStatus(
+export function computeStatusGivenByMilestone(
   milestone: ModelMilestone,
   lane: readonly ModelMilestone[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): ShipmentStatus | null {
   const status = getStatusOfCode(milestone, memory);
   if (status === null || status === 'cancelled' || isVesselSailingOnInModel(milestone, memory)) return null;
-  if (status === 'delivered') return isReturningUntil(milestone, lane) ? 'returned' : status;
+  if (status === 'delivered') return hasReturnStartedBy(milestone, lane) ? 'returned' : status;
   if (status !== 'arrived' && status !== 'available_for_pickup' && status !== 'out_for_delivery') return status;
   const destination = findDestination(memory);
   const isElsewhere = destination !== null && hasKnownLocation(milestone, memory) && milestone.location !== destination;
   const elsewhere = milestone.location === findOrigin(memory) ? 'at_origin' : 'in_transit';
   if (isElsewhere && status !== 'out_for_delivery') return elsewhere;
-  if (isUnavailableAgain(milestone, lane)) return null;
+  if (isPickupAvailabilityRevoked(milestone, lane)) return null;
   if (status === 'out_for_delivery' && isAvailableAgain(milestone, lane, memory)) return null;
-  if (status !== 'arrived' && isReturningSince(milestone, lane)) return 'in_transit';
+  if (status !== 'arrived' && hasGoodsReturnStartedSince(milestone, lane)) return 'in_transit';
   if (destination === null) {
     const isDemoted =
       status === 'arrived' ? hasLaterDeparture(milestone, lane, memory) : isRailDepartedAgain(milestone, lane);
@@ -239,10 +254,13 @@ export function computeCountedStatus(
 }
 
 /** Returns the highest rank among the milestones, and the first milestone with that rank. */
-export function computeStatusOfLane(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
-  let highest: ModelStatus = { status: 'pending', by: null };
+export function computeStatusOfContainerMilestones(
+  lane: readonly ModelMilestone[],
+  memory: ShipmentModelState,
+): ModelledShipmentStatus {
+  let highest: ModelledShipmentStatus = { status: 'pending', by: null };
   for (const milestone of lane) {
-    const status = computeCountedStatus(milestone, lane, memory);
+    const status = computeStatusGivenByMilestone(milestone, lane, memory);
     if (status !== null && getStatusRank(status) > getStatusRank(highest.status)) highest = { status, by: milestone };
   }
   return highest;
@@ -252,39 +270,41 @@ export function computeStatusOfLane(lane: readonly ModelMilestone[], memory: Mod
  * Returns the status of the shipment. If all containers are delivered or beyond, it is their lowest status; otherwise
  * it is their highest, but at most `out_for_delivery`.
  */
-function computeShipmentJourneyStatus(memory: ModelMemory): ModelStatus {
-  const lanes = listContainersOfShipment(memory).map((number) => listLaneMilestones(number, memory));
-  const reached = lanes.map((lane) => computeStatusOfLane(lane, memory));
+function computeShipmentJourneyStatus(memory: ShipmentModelState): ModelledShipmentStatus {
+  const lanes = listContainersOfShipment(memory).map((number) => listMilestonesOfContainerGoods(number, memory));
+  const reached = lanes.map((lane) => computeStatusOfContainerMilestones(lane, memory));
   const ranks = reached.map(({ status }) => getStatusRank(status));
   if (reached.every(isDelivered)) {
-    const lowest = getStatus(Math.min(...ranks));
+    const lowest = getStatusOfRankInModel(Math.min(...ranks));
     // The container that reached the status last sets it for the shipment.
     const setters = reached.flatMap(({ status, by }) => (status === lowest && by !== null ? [by] : []));
-    return { status: lowest, by: setters.toSorted(compareInListOrder).at(-1) ?? null };
+    return { status: lowest, by: setters.toSorted(compareMilestonesInListOrder).at(-1) ?? null };
   }
   const rank = Math.min(Math.max(...ranks), getStatusRank('out_for_delivery'));
-  return { status: getStatus(rank), by: findFirstToReach(rank, lanes, memory) };
+  return { status: getStatusOfRankInModel(rank), by: findFirstMilestoneToReachRank(rank, lanes, memory) };
 }
 
 /** Returns the first milestone that brought a container to the rank or beyond. */
-function findFirstToReach(
+function findFirstMilestoneToReachRank(
   rank: number,
   lanes: readonly (readonly ModelMilestone[])[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): ModelMilestone | null {
   if (rank === 0) return null;
   const reaching = lanes.flatMap((lane) =>
-    lane.filter((milestone) => getStatusRank(computeCountedStatus(milestone, lane, memory) ?? 'pending') >= rank),
+    lane.filter(
+      (milestone) => getStatusRank(computeStatusGivenByMilestone(milestone, lane, memory) ?? 'pending') >= rank,
+    ),
   );
-  return reaching.toSorted(compareInListOrder)[0] ?? null;
+  return reaching.toSorted(compareMilestonesInListOrder)[0] ?? null;
 }
 
-function getStatus(rank: number): ShipmentStatus {
+function getStatusOfRankInModel(rank: number): ShipmentStatus {
   return SHIPMENT_STATUSES[rank] ?? 'pending';
 }
 
 /** Returns cancellations that are not retracted and that no `booking_confirmed` with a later date revokes. */
-function listUnrevokedCancellations(memory: ModelMemory): readonly ModelMilestone[] {
+function listUnrevokedCancellations(memory: ShipmentModelState): readonly ModelMilestone[] {
   const actual = listGoodsMilestones(memory);
   return actual.filter(
     (milestone) =>
@@ -297,13 +317,13 @@ function listUnrevokedCancellations(memory: ModelMemory): readonly ModelMileston
  * Returns cancellations that have an effect: those recorded before the delivery. Milestones that arrive after a
  * cancellation do not affect the status.
  */
-export function listEffectiveCancellations(memory: ModelMemory): readonly ModelMilestone[] {
+export function listEffectiveCancellations(memory: ShipmentModelState): readonly ModelMilestone[] {
   const isPossible = memory.answered.cancelledByMilestone || !isDelivered(computeShipmentJourneyStatus(memory));
   return isPossible ? listUnrevokedCancellations(memory) : [];
 }
 
 /** Returns the status of the shipment and the milestone that set it; null if pending or cancelled by the client. */
-export function computeShipmentStatus(memory: ModelMemory): ModelStatus {
+export function computeShipmentStatus(memory: ShipmentModelState): ModelledShipmentStatus {
   const [cancelling] = listEffectiveCancellations(memory);
   if (cancelling !== undefined) return { status: 'cancelled', by: cancelling };
   if (memory.cancelled !== null) return { status: 'cancelled', by: null };

@@ -11,11 +11,11 @@ import {
   LOCATION_SAMPLES,
   PICK_UP_CODES,
   FREQUENT_MILESTONE_CODES,
-  splitCodes,
+  catalogMilestoneCodes,
 } from './vocabulary.ts';
 
 /** The theme of a journey: few codes, places and days, so that its milestones interact. */
-export interface JourneyTheme {
+export interface RandomJourneyTheme {
   readonly actual: readonly string[];
   readonly estimated: readonly string[];
   readonly locations: readonly (string | null)[];
@@ -27,7 +27,7 @@ export interface JourneyTheme {
 }
 const arbitraryListOf = <T>(values: readonly T[], maxLength: number) =>
   fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength, size: 'max' });
-export const themesArbitrary: fc.Arbitrary<JourneyTheme> = fc.record({
+export const journeyThemeArbitrary: fc.Arbitrary<RandomJourneyTheme> = fc.record({
   actual: fc.oneof(
     arbitraryListOf([...FREQUENT_MILESTONE_CODES, ...CUSTOMS_CODES], 5),
     ...[DEPARTURE_CODES, ARRIVAL_CODES, PICK_UP_CODES, CODES_THAT_END_TRIP, CUSTOMS_CODES].map((family) =>
@@ -42,7 +42,7 @@ export const themesArbitrary: fc.Arbitrary<JourneyTheme> = fc.record({
 });
 
 /** Replaces the values of a milestone with values of the theme. Absent fields stay absent. */
-export function applyThemeToMilestone<T extends Partial<MilestoneInput>>(theme: JourneyTheme, milestone: T): T {
+export function applyThemeToMilestone<T extends Partial<MilestoneInput>>(theme: RandomJourneyTheme, milestone: T): T {
   const { code, location, occurred_at, container_number } = milestone;
   const classifier = milestone.classifier !== undefined && theme.plans ? 'estimated' : milestone.classifier;
   const names = classifier === 'actual' || (classifier === undefined && !theme.plans) ? theme.actual : theme.estimated;
@@ -51,13 +51,14 @@ export function applyThemeToMilestone<T extends Partial<MilestoneInput>>(theme: 
     ...milestone,
     ...(classifier !== undefined && { classifier }),
     ...(container_number !== undefined && { container_number: theme.containers ? container_number : null }),
-    ...(code !== undefined && { code: pick(names, splitCodes.indexOf(code)) }),
+    ...(code !== undefined && { code: pick(names, catalogMilestoneCodes.indexOf(code)) }),
     ...(location !== undefined && { location: pick(theme.locations, LOCATION_SAMPLES.indexOf(location)) }),
-    ...(occurred_at !== undefined && { occurred_at: subtractDaysFromTime(occurred_at, theme.days) }),
+    ...(occurred_at !== undefined && { occurred_at: moveTimeIntoEarlyJanuary(occurred_at, theme.days) }),
   };
 }
 
-function subtractDaysFromTime(time: string, days: number): string {
+/** Moves a time to one of the first `days` days of January 2026, at the same hour. */
+function moveTimeIntoEarlyJanuary(time: string, days: number): string {
   const date = new Date(time);
   const moved = createTimeInJanuary2026(1 + (date.getUTCDate() % days), date.getUTCHours());
   return isDateText(time) ? moved.slice(0, 10) : moved;

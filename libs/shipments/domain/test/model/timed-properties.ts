@@ -1,7 +1,12 @@
 import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { checkRulesAt, checkExceptions, checkExplainedExceptions, requireScenarioState } from './invariants.ts';
-import { type TimedJourney, sortStepsByTime, addHoursToTime, timedJourneysArbitrary } from './over-time.ts';
+import {
+  computeRuleCheckEventsAt,
+  expectExceptionsIndependentOfHistory,
+  checkExplainedExceptions,
+  requireScenarioState,
+} from './invariants.ts';
+import { type TimedJourney, removeBackwardTimeJumps, addHoursToTime, timedJourneysArbitrary } from './over-time.ts';
 import { type CheckPlan, listUnresolvedExceptions, runJourneyOverTime } from './timed-walk.ts';
 
 const fractionArbitrary = fc.double({ min: 0.001, max: 1, noNaN: true });
@@ -9,18 +14,21 @@ const checkPlanArbitrary: fc.Arbitrary<CheckPlan> = fc.oneof(
   fc.constantFrom('due' as const, 'due' as const, 'last' as const, 'never' as const),
   fc.array(fractionArbitrary, { minLength: 1, maxLength: 3 }).map((parts) => parts.toSorted((a, b) => a - b)),
 );
-/** Fractions of the time between two steps. The checks use one after another. */
-const checkPlansArbitrary = fc.array(checkPlanArbitrary, { minLength: 1, maxLength: 6 });
+/**
+ * Lists of check plans. A plan defines when a shipment is checked between two steps of a journey; the steps use one
+ * plan after another.
+ */
+const ruleCheckPlansArbitrary = fc.array(checkPlanArbitrary, { minLength: 1, maxLength: 6 });
 
 /**
- * Defines tests of properties of exceptions over time, each with many random journeys. `testDomainProperties` explains
- * how to reproduce a failure.
+ * Defines tests of properties of exceptions over time, each with many random journeys. `declareDomainPropertyTests`
+ * explains how to reproduce a failure.
  */
-export function describePropertiesOverTime(numRuns: number): void {
+export function testExceptionPropertiesOverTime(numRuns: number): void {
   it('the open exceptions depend only on the shipment, however and whenever it is checked', () => {
     fc.assert(
-      fc.property(timedJourneysArbitrary, checkPlansArbitrary, (journey, plan) => {
-        runJourneyOverTime(journey, plan, checkExceptions);
+      fc.property(timedJourneysArbitrary, ruleCheckPlansArbitrary, (journey, plan) => {
+        runJourneyOverTime(journey, plan, expectExceptionsIndependentOfHistory);
       }),
       { numRuns },
     );
@@ -28,7 +36,7 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('exceptions do not depend on the times of checks, and open no later than the first check after they are due', () => {
     fc.assert(
-      fc.property(timedJourneysArbitrary.map(sortStepsByTime), checkPlansArbitrary, (journey, plan) => {
+      fc.property(timedJourneysArbitrary.map(removeBackwardTimeJumps), ruleCheckPlansArbitrary, (journey, plan) => {
         const precise = runJourneyToEnd(journey, ['due']);
         const others = runJourneyToEnd(journey, plan);
         const late = precise.open.map((exception) => ({
@@ -43,14 +51,14 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('the next check is due exactly when the shipment next changes without a command', () => {
     fc.assert(
-      fc.property(timedJourneysArbitrary, checkPlansArbitrary, fractionArbitrary, (journey, plan, share) => {
+      fc.property(timedJourneysArbitrary, ruleCheckPlansArbitrary, fractionArbitrary, (journey, plan, share) => {
         runJourneyOverTime(journey, plan, (scenario, now) => {
           const next = requireScenarioState(scenario).nextCheckAt;
-          const idle = listTimesBefore(next, now, share);
-          expect(idle.flatMap((moment) => checkRulesAt(moment, scenario))).toEqual([]);
+          const idle = listTimesBeforeNextCheck(next, now, share);
+          expect(idle.flatMap((moment) => computeRuleCheckEventsAt(moment, scenario))).toEqual([]);
           if (next === null) return;
           expect(next > now).toBe(true);
-          expect(checkRulesAt(next, scenario)).not.toEqual([]);
+          expect(computeRuleCheckEventsAt(next, scenario)).not.toEqual([]);
         });
       }),
       { numRuns },
@@ -59,7 +67,7 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('the explanation contains open exceptions, and the times at which further exceptions open if nothing else happens', () => {
     fc.assert(
-      fc.property(timedJourneysArbitrary, checkPlansArbitrary, (journey, plan) => {
+      fc.property(timedJourneysArbitrary, ruleCheckPlansArbitrary, (journey, plan) => {
         runJourneyOverTime(journey, plan, checkExplainedExceptions);
       }),
       { numRuns },
@@ -95,7 +103,7 @@ type ComparableException = Omit<ShipmentException, 'opened_at'> & { readonly ope
  * Returns times before the next check: now, a little later, at a fraction of the time until the check, and just before
  * it. If there is no next check, also returns a far time.
  */
-function listTimesBefore(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {
+function listTimesBeforeNextCheck(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {
   const begin = Date.parse(now);
   const end = next === null ? Date.parse(addHoursToTime(now, 20_000)) : Date.parse(next) - 1;
   const moments = [begin, begin + 1, Math.round(begin + share * (end - begin)), end];

@@ -1,24 +1,34 @@
 import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
-import { Scenario } from '../scenario.ts';
+import { ShipmentScenario } from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { ReferenceShipmentModel } from './model.ts';
-import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, addHoursToTime } from './over-time.ts';
+import {
+  type PersonStep,
+  type DocumentActionStep,
+  type TimedJourney,
+  type TimedStep,
+  addHoursToTime,
+} from './over-time.ts';
 import { captureRefusalCode, executeStepWithModel } from './walk.ts';
 
 /** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
 
 /** Called with the shipment whenever exceptions were decided. */
-type Visitor = (scenario: Scenario, now: Timestamp) => void;
+type Visitor = (scenario: ShipmentScenario, now: Timestamp) => void;
 
 /** Executes a journey and a final check. Between the steps, it checks by one plan after another. */
-export function runJourneyOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
-  const walk = new TimedWalk(journey, look);
-  walk.executeTimedStep({ kind: 'upsert', fields: journey.fields });
+export function runJourneyOverTime(
+  journey: TimedJourney,
+  plans: readonly CheckPlan[],
+  look: Visitor,
+): ShipmentScenario {
+  const walk = new TimedJourneyRun(journey, look);
+  walk.executeStepAtCurrentTime({ kind: 'upsert', fields: journey.fields });
   for (const [index, { after, step }] of journey.steps.entries()) {
     walk.waitHours(after, plans[index % plans.length] ?? 'never');
-    walk.executeTimedStep(step);
+    walk.executeStepAtCurrentTime(step);
   }
   walk.waitHours(journey.then, plans.at(-1) ?? 'never');
   walk.checkRules();
@@ -36,14 +46,14 @@ export function getExceptionKey({ type, container_number }: ExceptionSubject): s
 }
 
 /** Returns the unresolved exceptions, sorted by type and container. */
-export function listUnresolvedExceptions({ state }: Scenario): readonly ShipmentException[] {
+export function listUnresolvedExceptions({ state }: ShipmentScenario): readonly ShipmentException[] {
   return (state?.exceptions ?? [])
     .filter(({ status }) => status !== 'resolved')
     .toSorted((a, b) => (getExceptionKey(a) < getExceptionKey(b) ? -1 : 1));
 }
 
 /** Methods of the scenario for actions on a document that exists. */
-const DOCUMENT_METHODS = {
+const SCENARIO_METHOD_BY_DOCUMENT_ACTION = {
   receive: 'receiveUpload',
   complete: 'completeUpload',
   approve: 'approveDocument',
@@ -51,8 +61,8 @@ const DOCUMENT_METHODS = {
   delete: 'deleteDocument',
 } as const;
 
-class TimedWalk {
-  readonly scenario = new Scenario();
+class TimedJourneyRun {
+  readonly scenario = new ShipmentScenario();
   private readonly model = new ReferenceShipmentModel(() => this.scenario.time);
   private readonly posted: MilestoneInput[] = [];
   /** Time of the commands. Their clock may jump back. */
@@ -70,7 +80,7 @@ class TimedWalk {
 
   waitHours(hours: number, plan: CheckPlan): void {
     const until = addHoursToTime(this.now, hours);
-    if (plan === 'due') this.checkRulesWhenDue(until);
+    if (plan === 'due') this.checkInvariantsAtDueTimes(until);
     else
       for (const moment of listCheckTimesOfPlan(plan, Date.parse(this.now), Date.parse(until)))
         this.checkInvariantsAt(moment);
@@ -82,7 +92,7 @@ class TimedWalk {
     this.notifyVisitor();
   }
 
-  executeTimedStep(step: TimedStep): void {
+  executeStepAtCurrentTime(step: TimedStep): void {
     const { scenario, model, now } = this;
     scenario.setTimeOfNextCommand(now);
     if (step.kind === 'settings') {
@@ -92,7 +102,7 @@ class TimedWalk {
     }
     if (this.isStepAboutFutureMilestone(step)) return;
     const revision = scenario.events.length;
-    if (step.kind === 'document') this.takeDocument(step);
+    if (step.kind === 'document') this.executeDocumentStep(step);
     else if (isPersonStep(step)) this.executePersonStep(step);
     else executeStepWithModel(moveActualMilestonesIntoPast(step, now), scenario, model, this.posted);
     // A command that stores nothing decides no exceptions. The next check decides them.
@@ -109,7 +119,7 @@ class TimedWalk {
     this.checkRules();
   }
 
-  private checkRulesWhenDue(until: Timestamp): void {
+  private checkInvariantsAtDueTimes(until: Timestamp): void {
     for (;;) {
       const next = this.scenario.state?.nextCheckAt ?? null;
       if (next === null || next <= this.now || next > until) return;
@@ -129,7 +139,7 @@ class TimedWalk {
     return said.some(({ classifier, occurred_at }) => classifier === 'actual' && occurred_at > this.now);
   }
 
-  private takeDocument({ act, type, which, isInItsPlace }: DocumentStep): void {
+  private executeDocumentStep({ act, type, which, isInItsPlace }: DocumentActionStep): void {
     const { scenario } = this;
     const documents = scenario.state?.documents ?? [];
     const known = documents[which % Math.max(1, documents.length)]?.document;
@@ -138,7 +148,7 @@ class TimedWalk {
       const replaces_document_id = isInItsPlace ? (known?.id ?? null) : null;
       if (act === 'add') scenario.addDocument({ type, replaces_document_id });
       else if (act === 'request') scenario.requestUpload({ type, replaces_document_id });
-      else if (known !== undefined) scenario[DOCUMENT_METHODS[act]](known);
+      else if (known !== undefined) scenario[SCENARIO_METHOD_BY_DOCUMENT_ACTION[act]](known);
     });
   }
 

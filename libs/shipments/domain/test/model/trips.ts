@@ -1,15 +1,15 @@
 import { parseMilestoneCode, type Timestamp } from '@tracking/contracts';
 import {
-  type ModelMemory,
+  type ShipmentModelState,
   type ModelMilestone,
-  compareInListOrder,
+  compareMilestonesInListOrder,
   listCountingMilestones,
   findDestination,
   findOrigin,
   isByRoad,
   listMilestonesOfContainer,
 } from './memory.ts';
-import { scenarioPlaces } from '../scenario.ts';
+import { scenarioPlacesStub } from '../scenario.ts';
 import { convertToUtcAtPlace, computeStartAtPlace } from './days.ts';
 import { isLaterReport } from './reports.ts';
 
@@ -22,25 +22,32 @@ const LOADING_CODES = ['loaded_on_vessel', 'transshipment_loaded'];
 const LEG_ARRIVAL_CODES = ['transshipment_arrived', 'transshipment_discharged', 'rail_arrived'];
 
 /** Returns the containers of the shipment, or null for a shipment without containers. */
-export function listContainersOfShipment({ fields: { container_numbers } }: ModelMemory): readonly (string | null)[] {
+export function listContainersOfShipment({
+  fields: { container_numbers },
+}: ShipmentModelState): readonly (string | null)[] {
   return container_numbers.length === 0 ? [null] : container_numbers;
 }
 
 /** Returns the actual milestones that report what happened to the goods of any container, in the order of the list. */
-export function listGoodsMilestones(memory: ModelMemory): readonly ModelMilestone[] {
-  const counting = new Set(listContainersOfShipment(memory).flatMap((number) => listLaneMilestones(number, memory)));
+export function listGoodsMilestones(memory: ShipmentModelState): readonly ModelMilestone[] {
+  const counting = new Set(
+    listContainersOfShipment(memory).flatMap((number) => listMilestonesOfContainerGoods(number, memory)),
+  );
   return listActualMilestones(memory).filter((milestone) => counting.has(milestone));
 }
 
 /** Returns the actual milestones that report what happened to the goods of a container. */
-export function listLaneMilestones(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
-  const inTime = listTimelyMilestones(number, memory);
+export function listMilestonesOfContainerGoods(
+  number: string | null,
+  memory: ShipmentModelState,
+): readonly ModelMilestone[] {
+  const inTime = listMilestonesOfOwnTrip(number, memory);
   const last = inTime.filter((milestone) => !isReplacedByLaterReport(milestone, memory));
-  return last.filter((milestone) => !isAfterDischarge(milestone, last));
+  return last.filter((milestone) => !isVesselDepartureAfterDischarge(milestone, last));
 }
 
 /** Returns the milestones of a container without those of other trips and late repetitions. */
-function listTimelyMilestones(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
+function listMilestonesOfOwnTrip(number: string | null, memory: ShipmentModelState): readonly ModelMilestone[] {
   const all = listMilestonesOfContainer(listActualMilestones(memory), number);
   const own = all.filter(({ container_number }) => container_number !== null);
   const others = listMilestonesOfOtherTrips(own, all, memory);
@@ -60,13 +67,13 @@ const ARRIVAL_OF_VISIT_CODES = [
  * Returns true if a feed reported the same event of the same visit again later. A visit ends with a departure from the
  * place, or from any place if the place is not known. For departures, it ends with an arrival.
  */
-export function isReplacedByLaterReport(milestone: ModelMilestone, memory: ModelMemory): boolean {
+export function isReplacedByLaterReport(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   const canRepeat = ({ external_id, source, code }: ModelMilestone) =>
     external_id === null && source !== 'manual' && parseMilestoneCode(code)?.once_per_visit === true;
   if (milestone.classifier !== 'actual' || milestone.retracted || !canRepeat(milestone)) return false;
   const { code, container_number, location, source } = milestone;
   const counting = [
-    ...new Set(listContainersOfShipment(memory).flatMap((number) => listTimelyMilestones(number, memory))),
+    ...new Set(listContainersOfShipment(memory).flatMap((number) => listMilestonesOfOwnTrip(number, memory))),
   ];
   if (!counting.includes(milestone)) return false;
   const limits = counting.filter(
@@ -93,36 +100,40 @@ export function isReplacedByLaterReport(milestone: ModelMilestone, memory: Model
   );
 }
 
-function listActualMilestones(memory: ModelMemory): readonly ModelMilestone[] {
+function listActualMilestones(memory: ShipmentModelState): readonly ModelMilestone[] {
   return listCountingMilestones(memory)
     .filter(({ classifier }) => classifier === 'actual')
-    .toSorted(compareInListOrder);
+    .toSorted(compareMilestonesInListOrder);
 }
 
-export function isDepartureCode(code: string, memory: ModelMemory): boolean {
+export function isDepartureCode(code: string, memory: ShipmentModelState): boolean {
   return DEPARTURE_CODES.includes(code) || (code === 'picked_up' && isByRoad(memory.fields.mode));
 }
 
 /** Returns true if the code gives the status `arrived`, and is not `unavailable_for_pickup`. */
-export function isArrivalCode(code: string, { fields: { load_type } }: ModelMemory): boolean {
+export function isArrivalCode(code: string, { fields: { load_type } }: ShipmentModelState): boolean {
   if (code === 'cargo_stripped') return load_type === 'lcl';
   return parseMilestoneCode(code)?.status === 'arrived' && code !== 'unavailable_for_pickup';
 }
 
-export function isMovementCode(code: string, memory: ModelMemory): boolean {
+export function isMovementCode(code: string, memory: ShipmentModelState): boolean {
   const isStop = LEG_ARRIVAL_CODES.includes(code) || LOADING_CODES.includes(code);
   return isDepartureCode(code, memory) || isArrivalCode(code, memory) || isStop;
 }
 
 /** Returns true if the milestone has a location that is a port of the shipment or a known place. */
-export function hasKnownLocation({ location }: ModelMilestone, memory: ModelMemory): boolean {
+export function hasKnownLocation({ location }: ModelMilestone, memory: ShipmentModelState): boolean {
   if (location === null) return false;
   const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
   const isPort = [findOrigin(memory), findDestination(memory), ...ports].includes(location);
-  return isPort || scenarioPlaces.find(location) !== undefined;
+  return isPort || scenarioPlacesStub.find(location) !== undefined;
 }
 
-function isLateRepetition(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isLateRepetition(
+  milestone: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ShipmentModelState,
+): boolean {
   const origin = findOrigin(memory);
   const returns = memory.legs.value.slice(1).some(({ origin_port }) => origin_port === origin);
   const isAtOrigin = ({ code, location }: ModelMilestone) => isDepartureCode(code, memory) && location === origin;
@@ -136,12 +147,15 @@ function isLateRepetition(milestone: ModelMilestone, lane: readonly ModelMilesto
   const first = lane.find(isAtOrigin);
   if (first === undefined || first.occurred_at >= milestone.occurred_at) return false;
   return arrivals.some(
-    (arrival) => compareInListOrder(first, arrival) < 0 && arrival.occurred_at < milestone.occurred_at,
+    (arrival) => compareMilestonesInListOrder(first, arrival) < 0 && arrival.occurred_at < milestone.occurred_at,
   );
 }
 
 /** Returns true if a vessel departs after the container was discharged, and before it was loaded again. */
-function isAfterDischarge({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+function isVesselDepartureAfterDischarge(
+  { code, occurred_at }: ModelMilestone,
+  lane: readonly ModelMilestone[],
+): boolean {
   if (!VESSEL_DEPARTURE_CODES.includes(code)) return false;
   const before = lane.filter((other) => other.occurred_at <= occurred_at);
   const last = (codes: readonly string[]) => before.findLast((other) => codes.includes(other.code))?.occurred_at ?? '';
@@ -157,7 +171,7 @@ interface ModelTrip {
 function listMilestonesOfOtherTrips(
   own: readonly ModelMilestone[],
   all: readonly ModelMilestone[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): readonly ModelMilestone[] {
   const returns = own.filter(({ code }) => code === 'empty_returned').map(({ occurred_at }) => occurred_at);
   if (returns.length === 0) return [];
@@ -186,7 +200,9 @@ function listMilestonesOfOtherTrips(
     etd === null ? [CREATED_AT, CREATED_AT] : [computeStartAtPlace(etd, port), convertToUtcAtPlace(etd, port)];
   const candidates = trips.filter(({ ended, loaded, milestones }) => {
     const isOver = ended !== null && ended < time;
-    return loaded && (!isOver || (etd === null && belongsToRoute([...milestones, ...unnamedBetween('', '~')], memory)));
+    return (
+      loaded && (!isOver || (etd === null && isTripOnRouteInModel([...milestones, ...unnamedBetween('', '~')], memory)))
+    );
   });
   const distance = ({ milestones, ended }: ModelTrip) =>
     Math.max(
@@ -208,7 +224,7 @@ function belongsToUnusedContainer(
   milestone: ModelMilestone,
   { milestones }: ModelTrip,
   all: readonly ModelMilestone[],
-  memory: ModelMemory,
+  memory: ShipmentModelState,
 ): boolean {
   let out: ModelMilestone | undefined;
   for (const each of milestones) {
@@ -229,12 +245,12 @@ function belongsToUnusedContainer(
   return false;
 }
 
-function isLoadedMovement(code: string, memory: ModelMemory): boolean {
+function isLoadedMovement(code: string, memory: ShipmentModelState): boolean {
   const others = ['gated_in', 'loaded_on_vessel', 'gated_out', 'out_for_delivery', 'delivered', ...LEG_ARRIVAL_CODES];
   return others.includes(code) || isDepartureCode(code, memory) || isArrivalCode(code, memory);
 }
 
-function belongsToRoute(milestones: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isTripOnRouteInModel(milestones: readonly ModelMilestone[], memory: ShipmentModelState): boolean {
   return milestones.some((milestone) => {
     const { code, location } = milestone;
     const isAt = (port: string | null) => port === null || !hasKnownLocation(milestone, memory) || location === port;

@@ -1,6 +1,6 @@
 import { MILESTONE_CATALOG } from '@tracking/contracts';
 
-export const splitCodes = MILESTONE_CATALOG.map(({ code }) => code);
+export const catalogMilestoneCodes = MILESTONE_CATALOG.map(({ code }) => code);
 /** Codes that several rules use. They appear more often than the others. */
 export const DEPARTURE_CODES = [
   'vessel_departed',

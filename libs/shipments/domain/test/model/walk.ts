@@ -1,17 +1,17 @@
 import { DomainError, type Milestone, type ShipmentRecord } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
-import { Scenario } from '../scenario.ts';
-import type { Arrivals } from './arrivals.ts';
-import type { Journey, Step } from './journeys.ts';
+import { ShipmentScenario } from '../scenario.ts';
+import type { MilestonesInAndOutOfOrder } from './arrivals.ts';
+import type { GeneratedShipmentJourney, Step } from './journeys.ts';
 import type { Expected } from './milestones.ts';
 import { ReferenceShipmentModel } from './model.ts';
 
 /** Executes the journey with the domain and the model. Calls `look` after each step, including the first. */
 export function runJourneyWithModel(
-  journey: Journey,
-  look: (scenario: Scenario, model: ReferenceShipmentModel) => void,
-): Scenario {
-  const scenario = new Scenario();
+  journey: GeneratedShipmentJourney,
+  look: (scenario: ShipmentScenario, model: ReferenceShipmentModel) => void,
+): ShipmentScenario {
+  const scenario = new ShipmentScenario();
   const model = new ReferenceShipmentModel(() => scenario.time);
   scenario.upsertShipment(journey.fields);
   model.upsertShipment(journey.fields);
@@ -26,7 +26,7 @@ export function runJourneyWithModel(
 
 export function executeStepWithModel(
   step: Step,
-  scenario: Scenario,
+  scenario: ShipmentScenario,
   model: ReferenceShipmentModel,
   posted: MilestoneInput[],
 ): void {
@@ -53,12 +53,12 @@ export function executeStepWithModel(
     case 'post': {
       const { milestone } = step;
       posted.push(milestone);
-      postMilestone(milestone, scenario, model);
+      postMilestoneAndCompareModel(milestone, scenario, model);
       return;
     }
     case 'repeat': {
       const milestone = pickElementByNumber(posted, step.which);
-      if (milestone !== undefined) postMilestone({ ...milestone, ...step.but }, scenario, model);
+      if (milestone !== undefined) postMilestoneAndCompareModel({ ...milestone, ...step.but }, scenario, model);
       return;
     }
     case 'correct': {
@@ -77,28 +77,32 @@ export function executeStepWithModel(
   }
 }
 
-function postMilestone(input: MilestoneInput, scenario: Scenario, model: ReferenceShipmentModel): void {
+function postMilestoneAndCompareModel(
+  input: MilestoneInput,
+  scenario: ShipmentScenario,
+  model: ReferenceShipmentModel,
+): void {
   const known = new Set(readTimeline(scenario).map(({ id }) => id));
-  let answer: ReturnType<Scenario['postMilestone']> | undefined;
+  let answer: ReturnType<ShipmentScenario['postMilestone']> | undefined;
   const code = captureRefusalCode(() => (answer = scenario.postMilestone(input.code, input.occurred_at, input)));
   model.postMilestone(input, answer?.milestone.recorded_at ?? '', (expected) => {
     expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
     const id = answer?.milestone.id ?? code ?? '';
     expect(overridden).toBe('overridden' in expected && expected.overridden.includes(id));
-    return describeMilestoneMatch(expected, id, known);
+    return expectMatchedMilestoneId(expected, id, known);
   });
 }
 
 /** Several milestones can match; this names the one that did. */
-function describeMilestoneMatch(expected: Expected, id: string, known: ReadonlySet<string>): string {
+function expectMatchedMilestoneId(expected: Expected, id: string, known: ReadonlySet<string>): string {
   if (expected.outcome === 'refused') expect(id).toBe('validation_failed');
   else if (expected.outcome === 'recorded') expect(known).not.toContain(id);
   else expect(expected.ids).toContain(id);
   return id;
 }
 
-function readTimeline({ state }: Scenario): readonly Milestone[] {
+function readTimeline({ state }: ShipmentScenario): readonly Milestone[] {
   return state?.timeline.map(({ milestone }) => milestone) ?? [];
 }
 
@@ -118,8 +122,11 @@ export function captureRefusalCode(act: () => unknown): string | undefined {
 }
 
 /** Creates a shipment whose milestones arrive in this order. */
-export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['inOrder']): Scenario {
-  const scenario = new Scenario();
+export function recordMilestonesInArrivalOrder(
+  fields: GeneratedShipmentJourney['fields'],
+  arrivals: MilestonesInAndOutOfOrder['inOrder'],
+): ShipmentScenario {
+  const scenario = new ShipmentScenario();
   scenario.upsertShipment(fields);
   const posted = new Map<MilestoneInput, Milestone>();
   for (const { kind, milestone } of arrivals) {
@@ -139,7 +146,7 @@ export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['in
  * Returns the data that must not depend on the order of arrival: all but ids, which depend on it, and effects of
  * estimates and plans.
  */
-export function getOrderIndependentOutcome(scenario: Scenario) {
+export function getOrderIndependentOutcome(scenario: ShipmentScenario) {
   const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = convertStateToModelForm(scenario);
   const timeOf = (id: string | null | undefined) =>
     readTimeline(scenario).find((milestone) => milestone.id === id)?.occurred_at;
@@ -160,7 +167,7 @@ export function getOrderIndependentOutcome(scenario: Scenario) {
 }
 
 /** Exception types that depend on times and the clock, and thus on when each milestone arrived. */
-const TIME_DEPENDENT_TYPES: readonly string[] = [
+const TIME_DEPENDENT_EXCEPTION_TYPES: readonly string[] = [
   'eta_slip',
   'departure_overdue',
   'arrival_overdue',
@@ -171,15 +178,15 @@ const TIME_DEPENDENT_TYPES: readonly string[] = [
 ];
 
 /** Returns type and container of the open exceptions that only milestones and fields decide. */
-function listExceptionsOpenedByMilestones({ state }: Scenario): readonly string[] {
+function listExceptionsOpenedByMilestones({ state }: ShipmentScenario): readonly string[] {
   const open = (state?.exceptions ?? []).filter(
-    ({ status, type }) => status !== 'resolved' && !TIME_DEPENDENT_TYPES.includes(type),
+    ({ status, type }) => status !== 'resolved' && !TIME_DEPENDENT_EXCEPTION_TYPES.includes(type),
   );
   return open.map(({ type, container_number }) => `${type} ${container_number}`).sort();
 }
 
 /** Returns the domain's answer in the form of the model's. */
-export function convertStateToModelForm({ state }: Scenario) {
+export function convertStateToModelForm({ state }: ShipmentScenario) {
   if (state === undefined) throw new Error('there is no shipment');
   const { record, timeline } = state;
   const { status, status_milestone_id, etd, eta, original_eta, atd, ata, legs, last_milestone } = record;

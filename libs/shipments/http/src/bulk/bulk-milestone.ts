@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, parseMilestoneCode } from '@tracking/contracts';
-import type { FieldError, Places, WorkspaceScope, Timestamp, Warning } from '@tracking/contracts';
+import type { FieldError, PlaceLookup, WorkspaceScope, Timestamp, Warning } from '@tracking/contracts';
 import {
   createFieldError,
   createInvalidRequestError,
@@ -12,11 +12,11 @@ import {
   checkText,
 } from '@tracking/http';
 import { INACTIVE_STATUSES, TERMINAL_STATUSES } from '@tracking/read-models';
-import type { ReadModelName, ShipmentOfContainer, ShipmentReferences } from '@tracking/read-models';
-import { normaliseCode, selectMatchingShipments } from '@tracking/shipments';
+import type { ReadModelName, ShipmentOfContainer, ReferenceSearchValues } from '@tracking/read-models';
+import { normaliseCode, selectShipmentsMatchingContainer } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
-import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
+import { READ_MODELS_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readMilestone } from '../milestones/milestone.pipes.ts';
 import type { ParsedMilestone } from '../milestones/milestone.pipes.ts';
@@ -25,7 +25,7 @@ import { processItemsByGroup } from './bulk-request.ts';
 
 /** Fields of an item that identify its shipment: the id, or one normalized reference. */
 interface ShipmentReference {
-  readonly field: 'shipment_id' | ShipmentReferences['field'];
+  readonly field: 'shipment_id' | ReferenceSearchValues['field'];
   readonly value: string;
 }
 
@@ -50,7 +50,7 @@ const MILESTONE_EXTERNAL_ID_FIELD = 'milestone_external_id';
 export function readBulkMilestone(
   item: unknown,
   sent: { readonly at: Timestamp; readonly strict: boolean },
-  places: Places,
+  places: PlaceLookup,
 ): ParsedBulkMilestone {
   const found = isJsonObject(item) ? findReferenceOfBulkItem(item) : { faults: [] };
   if ('field' in found && found.field === 'shipment_id') readShipmentId(found.value);
@@ -113,7 +113,7 @@ function renameFieldInError(error: FieldError): FieldError {
 }
 
 /** Shipments that the items of a bulk request identify. */
-interface ReferencedShipments {
+interface ReferencedShipmentLookup {
   /**
    * Checks that the item's reference is known.
    * @throws RequestError `not_found`; DomainError `ambiguous_shipment` or `no_open_shipment`
@@ -132,8 +132,8 @@ interface ReferencedShipments {
 @Injectable()
 export class ShipmentFinder {
   constructor(
-    @Inject(READ_MODELS_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
-    @Inject(SHIPMENTS_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
+    @Inject(READ_MODELS_INJECTION_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
   ) {}
 
@@ -141,8 +141,11 @@ export class ShipmentFinder {
    * Finds the shipments of items, including shipments that the same API key has just written.
    * @throws RequestError `read_model_behind`
    */
-  async findShipments(request: FastifyRequest, items: readonly ParsedBulkMilestone[]): Promise<ReferencedShipments> {
-    const values = new Map<ShipmentReferences['field'], Set<string>>();
+  async findShipments(
+    request: FastifyRequest,
+    items: readonly ParsedBulkMilestone[],
+  ): Promise<ReferencedShipmentLookup> {
+    const values = new Map<ReferenceSearchValues['field'], Set<string>>();
     for (const { field, value } of items.map(({ reference }) => reference)) {
       if (field !== 'shipment_id') values.set(field, (values.get(field) ?? new Set()).add(value));
     }
@@ -152,8 +155,8 @@ export class ShipmentFinder {
     const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
     let containers: ReadonlyMap<string, readonly ShipmentOfContainer[]> = new Map();
     for (const [field, ofField] of values) {
-      if (field === 'container_number') containers = await shipments.findByContainer(scope, [...ofField]);
-      else found.set(field, await shipments.findIdsByReference(scope, { field, values: [...ofField] }, 2));
+      if (field === 'container_number') containers = await shipments.findShipmentsByContainer(scope, [...ofField]);
+      else found.set(field, await shipments.findShipmentIdsByReference(scope, { field, values: [...ofField] }, 2));
     }
     const single = ({ field, value }: ShipmentReference) =>
       field === 'shipment_id' ? value : requireSingleShipment(field, found.get(field)?.get(value) ?? []);
@@ -163,8 +166,8 @@ export class ShipmentFinder {
       return candidates;
     };
     const isByContainer = ({ reference }: ParsedBulkMilestone) => reference.field === 'container_number';
-    const groups = createKeysOfCandidateShipments(containers.values());
-    const mayFinish = items.some(({ milestone }) => canFinishShipment(milestone));
+    const groups = assignGroupKeysToShipments(containers.values());
+    const mayFinish = items.some(({ milestone }) => canMilestoneFinishShipment(milestone));
     return {
       check: (item) => void (isByContainer(item) ? candidatesOf(item) : single(item.reference)),
       groupOf: (item) => {
@@ -197,14 +200,14 @@ export class ShipmentFinder {
         return match === undefined ? [] : [{ id, ...match }];
       },
     );
-    const ids = selectMatchingShipments(matches.flat(), item.occurred_at).map(({ id }) => id);
+    const ids = selectShipmentsMatchingContainer(matches.flat(), item.occurred_at).map(({ id }) => id);
     if (ids.length === 0) throw createNoOpenShipmentError(item);
     return requireSingleShipment('container_number', ids);
   }
 }
 
 /** Returns a key for the id of each shipment. Shipments that are candidates for the same container have the same key. */
-function createKeysOfCandidateShipments(all: Iterable<readonly ShipmentOfContainer[]>): ReadonlyMap<string, string> {
+function assignGroupKeysToShipments(all: Iterable<readonly ShipmentOfContainer[]>): ReadonlyMap<string, string> {
   const groups = new Map<string, string>();
   for (const candidates of all) {
     const ids = candidates.map(({ id }) => id);
@@ -217,7 +220,7 @@ function createKeysOfCandidateShipments(all: Iterable<readonly ShipmentOfContain
 }
 
 /** Returns true if the milestone can finish its shipment, so that later milestones belong to another one. */
-function canFinishShipment({ code }: MilestoneInput): boolean {
+function canMilestoneFinishShipment({ code }: MilestoneInput): boolean {
   const status = parseMilestoneCode(code)?.status ?? null;
   return status !== null && INACTIVE_STATUSES.includes(status);
 }

@@ -1,5 +1,5 @@
 import type { Warning } from '@tracking/contracts';
-import { Busy, Unavailable } from '@tracking/ports';
+import { BusyError, UnavailableError } from '@tracking/ports';
 import type { CommandContext } from '@tracking/shipments';
 import { BulkRequest, processItemsByGroup } from './bulk-request.ts';
 
@@ -21,8 +21,8 @@ describe('BulkRequest', () => {
     ['warnings', { resource: {}, warnings: [warning('x'.repeat(17 * MIB))] }],
   ])('carries out no further item once the %s in the response are too large', async (_, answer) => {
     const request = new BulkRequest<unknown, object>([1, 2, 3], COMMAND, 'shipment');
-    await request.readItems((input) => input, 0);
-    await request.processItems(
+    await request.readBulkItems((input) => input, 0);
+    await request.processBulkItems(
       () => 'one group',
       () => Promise.resolve({ status: 200, position: '', ...answer }),
     );
@@ -30,15 +30,15 @@ describe('BulkRequest', () => {
   });
 
   it('fails with an unknown outcome when one of its items may have been carried out', async () => {
-    const errors = [new Busy('shipments', 'full'), new Unavailable('event store', 'lost')];
+    const errors = [new BusyError('shipments', 'full'), new UnavailableError('event store', 'lost')];
     const request = new BulkRequest<number, object>([0, 1], COMMAND, 'shipment');
-    await request.readItems((input) => input as number, 0);
-    await request.processItems(
+    await request.readBulkItems((input) => input as number, 0);
+    await request.processBulkItems(
       () => undefined,
       (item) => Promise.reject(errors[item]!),
     );
     const refused = { type: 'internal', code: 'busy', message: '', param: null, details: [], request_id: '' } as const;
-    const failure = request.describeFailure(() => ({ status: 503, error: refused }));
+    const failure = request.summarizeItemFailures(() => ({ status: 503, error: refused }));
     expect([failure.isOfAll, failure.error]).toEqual([true, errors[1]]);
   });
 });

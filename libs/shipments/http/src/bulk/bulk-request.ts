@@ -60,10 +60,10 @@ export class BulkRequest<T, R extends object> {
    * Reads each item. If the function throws, the item is not processed.
    * @param bytes size of the whole body
    */
-  async readItems(read: (input: unknown) => T, bytes: number): Promise<readonly T[]> {
-    const slices = new ThreadTimeSlices();
+  async readBulkItems(read: (input: unknown) => T, bytes: number): Promise<readonly T[]> {
+    const slices = new ThreadYielder();
     for (const item of this.items) {
-      await slices.waitForNextSlice();
+      await slices.yieldThreadAfterTimeSlice();
       recordErrorInBulkItem(item, () => {
         const input = this.inputs[item.index];
         // If the whole body is smaller than the limit of one item, no item can be too large.
@@ -75,7 +75,7 @@ export class BulkRequest<T, R extends object> {
   }
 
   /** Checks each item that was read. If the function throws, the item is not processed. */
-  checkItems(check: (input: T) => void): void {
+  checkValidBulkItems(check: (input: T) => void): void {
     for (const item of this.valid) recordErrorInBulkItem(item, () => item.input !== undefined && check(item.input));
   }
 
@@ -84,7 +84,7 @@ export class BulkRequest<T, R extends object> {
    * @param groupOf returns the group of an item; items of one group are processed in order, and an item without a group
    * is a group of its own
    */
-  async processItems(
+  async processBulkItems(
     groupOf: (input: T) => string | undefined,
     work: (input: T, command: CommandContext) => Promise<ProcessedItem<R>>,
   ): Promise<void> {
@@ -120,7 +120,7 @@ export class BulkRequest<T, R extends object> {
    * Returns an error if items failed because of the service, so that repeating the request may succeed. The error
    * states that nothing was done only if the errors of all failed items state it.
    */
-  describeFailure(describe: (error: unknown) => ItemRefusal): {
+  summarizeItemFailures(describe: (error: unknown) => ItemRefusal): {
     readonly isOfAll: boolean;
     readonly isOfSome: boolean;
     readonly error: unknown;
@@ -135,17 +135,17 @@ export class BulkRequest<T, R extends object> {
     return this.items.some(({ done }) => done?.lateWarnings !== undefined);
   }
 
-  /** Returns the response as JSON. Call it after `describeFailure`, which describes the refusals. */
-  async formatResponse(ignored: readonly Warning[]): Promise<string> {
+  /** Returns the response as JSON. Call it after {@link summarizeItemFailures}, which describes the refusals. */
+  async formatBulkResponse(ignored: readonly Warning[]): Promise<string> {
     const ungrouped = () => undefined;
     await processItemsByGroup(this.items, ungrouped, async (item) => {
       const { done } = item;
       if (done?.lateWarnings) item.done = { ...done, warnings: [...done.warnings, ...(await done.lateWarnings())] };
     });
-    const slices = new ThreadTimeSlices();
+    const slices = new ThreadYielder();
     const parts: string[] = [];
     for (const { index, done, refusal } of this.items) {
-      await slices.waitForNextSlice();
+      await slices.yieldThreadAfterTimeSlice();
       if (done === undefined) {
         parts.push(JSON.stringify({ index, ...refusal }));
       } else {
@@ -206,12 +206,12 @@ export async function processItemsByGroup<T, R>(
     else group.push([item, index]);
   }
   const results: R[] = new Array<R>(items.length);
-  const slices = new ThreadTimeSlices();
+  const slices = new ThreadYielder();
   const waiting = groups.values();
   const worker = async () => {
     for (const group of waiting) {
       for (const [item, index] of group) {
-        await slices.waitForNextSlice();
+        await slices.yieldThreadAfterTimeSlice();
         results[index] = await work(item, index);
       }
     }
@@ -221,10 +221,10 @@ export async function processItemsByGroup<T, R>(
 }
 
 /** Yields the thread to other work after the items of a request have occupied it for the maximum time. */
-class ThreadTimeSlices {
+class ThreadYielder {
   private since = performance.now();
 
-  async waitForNextSlice(): Promise<void> {
+  async yieldThreadAfterTimeSlice(): Promise<void> {
     if (performance.now() - this.since < MAX_BULK_SLICE_MS) return;
     await nextTurn();
     this.since = performance.now();

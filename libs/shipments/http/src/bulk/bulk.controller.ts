@@ -1,30 +1,30 @@
 import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Milestone, Places, Shipment, Warning } from '@tracking/contracts';
+import type { Milestone, PlaceLookup, Shipment, Warning } from '@tracking/contracts';
 import {
-  BodyPipe,
-  CurrentCommand,
+  RequestBodyValidationPipe,
+  InjectCommandContext,
   ErrorFilter,
-  PublicRoute,
+  PublicApiOperation,
   requirePrincipal,
   ReadYourWrites,
   requirePermission,
-  RequestBody,
+  InjectRequestBody,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
-import type { ReadBody } from '@tracking/http';
+import type { BodyWithWarnings } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { PLACES_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
+import { PLACES_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readShipmentFields } from '../shipments/shipment.pipes.ts';
 import type { ParsedShipmentFields } from '../shipments/shipment.pipes.ts';
-import { WrittenShipments } from '../shipments/written-shipments.ts';
+import { ShipmentWriteResponder } from '../shipments/written-shipments.ts';
 import { readBulkMilestone, ShipmentFinder } from './bulk-milestone.ts';
 import type { ParsedBulkMilestone } from './bulk-milestone.ts';
 import { BulkRequest } from './bulk-request.ts';
 import {
-  BULK_BODY,
+  BULK_BODY_LIMIT,
   BulkMilestonesDto,
   BulkMilestonesWrittenResource,
   BulkShipmentsDto,
@@ -37,41 +37,42 @@ const NOT_ATOMIC_DESCRIPTION =
 /** Routes that write many shipments or milestones in one request. */
 @Controller('v1')
 export class BulkController {
-  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
-  @Inject(PLACES_TOKEN) private readonly places!: Places;
+  @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(PLACES_INJECTION_TOKEN) private readonly places!: PlaceLookup;
   @Inject(ShipmentFinder) private readonly finder!: ShipmentFinder;
-  @Inject(WrittenShipments) private readonly written!: WrittenShipments;
+  @Inject(ShipmentWriteResponder) private readonly written!: ShipmentWriteResponder;
   @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
   @Inject(ErrorFilter) private readonly errors!: ErrorFilter;
 
   @Post('shipments/bulk')
   @HttpCode(200)
   @ApiTags('Shipments')
-  @PublicRoute('upsertShipments', {
+  @PublicApiOperation('upsertShipments', {
     summary: 'Create or update up to 500 shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkShipmentsDto,
-    acceptedBody: BULK_BODY,
+    acceptedBody: BULK_BODY_LIMIT,
   })
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkShipmentsWrittenResource })
   async upsertShipments(
-    @RequestBody(new BodyPipe(BulkShipmentsDto, BulkShipmentsWrittenResource)) sent: ReadBody<BulkShipmentsDto>,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(new RequestBodyValidationPipe(BulkShipmentsDto, BulkShipmentsWrittenResource))
+    sent: BodyWithWarnings<BulkShipmentsDto>,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
     const bulk = new BulkRequest<ParsedShipmentFields, Shipment>(sent.value.shipments, command, 'shipment');
-    await bulk.readItems(
+    await bulk.readBulkItems(
       (item) => readShipmentFields({ body: item, strict: command.strict }, this.places),
-      readBodyBytes(request),
+      getBodySizeInBytes(request),
     );
-    await bulk.processItems(
+    await bulk.processBulkItems(
       // An item without an external_id always creates a new shipment, so it needs no group.
       ({ fields }) => fields.external_id ?? undefined,
       async ({ fields, warnings }, own) => {
         const written = await this.shipments.upsertShipment({ ...own, fields });
         const status = written.answer.outcome === 'created' ? 201 : 200;
-        return { status, ...this.written.respondToItem(request, written, warnings) };
+        return { status, ...this.written.createBulkItemResponse(request, written, warnings) };
       },
     );
     return this.respondToItems(reply, bulk, sent.warnings);
@@ -80,25 +81,29 @@ export class BulkController {
   @Post('milestones/bulk')
   @HttpCode(200)
   @ApiTags('Milestones')
-  @PublicRoute('recordMilestones', {
+  @PublicApiOperation('recordMilestones', {
     summary: 'Record up to 500 milestones of any shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkMilestonesDto,
-    acceptedBody: BULK_BODY,
+    acceptedBody: BULK_BODY_LIMIT,
     readsYourWrites: true,
   })
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkMilestonesWrittenResource })
   async recordMilestones(
-    @RequestBody(new BodyPipe(BulkMilestonesDto, BulkMilestonesWrittenResource)) sent: ReadBody<BulkMilestonesDto>,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(new RequestBodyValidationPipe(BulkMilestonesDto, BulkMilestonesWrittenResource))
+    sent: BodyWithWarnings<BulkMilestonesDto>,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
     const bulk = new BulkRequest<ParsedBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
-    const items = await bulk.readItems((item) => this.readMilestone(item, command, request), readBodyBytes(request));
+    const items = await bulk.readBulkItems(
+      (item) => this.readMilestone(item, command, request),
+      getBodySizeInBytes(request),
+    );
     const found = await this.finder.findShipments(request, items);
-    bulk.checkItems(found.check);
-    await bulk.processItems(found.groupOf, async (item, own) => {
+    bulk.checkValidBulkItems(found.check);
+    await bulk.processBulkItems(found.groupOf, async (item, own) => {
       const { milestone, warnings } = item;
       const shipment_id = await found.idOf(item);
       const { answer, position } = await this.shipments.recordMilestone({ ...own, shipment_id, milestone });
@@ -131,17 +136,17 @@ export class BulkController {
   ): Promise<string> {
     const { request } = reply;
     request.resourceIds = bulk.counts;
-    const failure = bulk.describeFailure((error) => this.errors.toItemError(error, request));
+    const failure = bulk.summarizeItemFailures((error) => this.errors.toItemError(error, request));
     if (failure.isOfAll) throw failure.error;
     request.storesResponse = !failure.isOfSome;
-    await this.readYourWrites.acknowledgeWrite(reply, bulk.position);
+    await this.readYourWrites.rememberWriteAndAddToken(reply, bulk.position);
     if (bulk.hasLateWarnings) await this.readYourWrites.waitForModelBriefly('shipments', bulk.position);
     reply.type('application/json; charset=utf-8');
-    return bulk.formatResponse(ignored);
+    return bulk.formatBulkResponse(ignored);
   }
 }
 
 /** Returns the size of the body in bytes; infinite if the request does not state the size. */
-function readBodyBytes({ headers }: FastifyRequest): number {
+function getBodySizeInBytes({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? Infinity);
 }

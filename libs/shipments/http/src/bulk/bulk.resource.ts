@@ -3,10 +3,10 @@ import { ApiExtraModels, ApiProperty, ApiSchema, getSchemaPath, OmitType } from 
 import {
   ErrorDetailResource,
   createFieldError,
-  CheckedField,
+  CheckedProperty,
   createJsonBodyRule,
   BYTES_PER_MIB,
-  TextField,
+  TextProperty,
   WithWarnings,
 } from '@tracking/http';
 import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
@@ -16,20 +16,20 @@ import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipmen
 const MAX_BULK_ITEMS = 500;
 
 /** Body limits of a bulk request. */
-export const BULK_BODY: RouteBody = createJsonBodyRule(10 * BYTES_PER_MIB);
+export const BULK_BODY_LIMIT: RouteBody = createJsonBodyRule(10 * BYTES_PER_MIB);
 
 /**
  * Declares the items of a bulk request. Each item is read separately, and its errors are in its own response. The
  * schema therefore refers to the class of an item by name, which `@ApiExtraModels` adds to the document.
  */
-const BulkItemsField = (dto: DtoClass, description: string): PropertyDecorator =>
-  CheckedField(
-    checkBulkItems,
+const BulkItemsProperty = (dto: DtoClass, description: string): PropertyDecorator =>
+  CheckedProperty(
+    checkBulkItemCount,
     { description },
     { type: 'array', items: { $ref: getSchemaPath(dto) }, minItems: 1, maxItems: MAX_BULK_ITEMS },
   );
 
-const checkBulkItems: FieldCheck = (value, param) => {
+const checkBulkItemCount: FieldCheck = (value, param) => {
   if (!Array.isArray(value)) return createFieldError(param, 'invalid_type', 'Must be an array.');
   if (value.length === 0) return createFieldError(param, 'invalid_value', 'Must have at least one element.');
   if (value.length <= MAX_BULK_ITEMS) return [];
@@ -82,7 +82,7 @@ export class BulkMilestonesWrittenResource extends WithWarnings {
 @ApiSchema({ name: 'BulkShipments' })
 @ApiExtraModels(UpsertShipmentDto)
 export class BulkShipmentsDto {
-  @BulkItemsField(UpsertShipmentDto, 'Shipments, each like the body of `POST /v1/shipments`.')
+  @BulkItemsProperty(UpsertShipmentDto, 'Shipments, each like the body of `POST /v1/shipments`.')
   shipments!: unknown[];
 }
 
@@ -92,10 +92,10 @@ export class BulkShipmentsDto {
  */
 @ApiSchema({ name: 'BulkMilestone' })
 class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'container_number']) {
-  @TextField({ description: 'Your own reference of the shipment.', example: 'TMS-2026-000181', nullable: true })
+  @TextProperty({ description: 'Your own reference of the shipment.', example: 'TMS-2026-000181', nullable: true })
   external_id?: string | null;
 
-  @TextField({
+  @TextProperty({
     description:
       'The container that the milestone is about. If no other field identifies the shipment, the shipment with this container.',
     example: 'CSQU3054383',
@@ -103,16 +103,20 @@ class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'con
   })
   container_number?: string | null;
 
-  @TextField({ description: 'Id of the shipment, `shp_…`.', nullable: true })
+  @TextProperty({ description: 'Id of the shipment, `shp_…`.', nullable: true })
   shipment_id?: string | null;
 
-  @TextField({ description: 'Master bill or air waybill of the shipment.', example: 'MAEU912345678', nullable: true })
+  @TextProperty({
+    description: 'Master bill or air waybill of the shipment.',
+    example: 'MAEU912345678',
+    nullable: true,
+  })
   master_bill?: string | null;
 
-  @TextField({ description: 'Booking number of the shipment.', example: 'BKG-55012', nullable: true })
+  @TextProperty({ description: 'Booking number of the shipment.', example: 'BKG-55012', nullable: true })
   booking_number?: string | null;
 
-  @TextField({
+  @TextProperty({
     description: 'Your own reference of the milestone. A milestone sent again with the same reference is corrected.',
     example: 'EVT-9981',
     nullable: true,
@@ -123,7 +127,7 @@ class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'con
 @ApiSchema({ name: 'BulkMilestones' })
 @ApiExtraModels(BulkMilestoneDto)
 export class BulkMilestonesDto {
-  @BulkItemsField(
+  @BulkItemsProperty(
     BulkMilestoneDto,
     'Milestones, each like the body of `POST /v1/shipments/{id}/milestones`, with a field that identifies the shipment.',
   )

@@ -263,7 +263,7 @@ export const WARNING_DOCS = {
 } as const satisfies FeatureDocs['warnings'];
 
 /** Error codes that rules cause and that the declaration of an operation does not show. */
-export const REFUSAL_DOCS = {
+export const REFUSAL_CODES_BY_OPERATION = {
   upsertShipment: ['reference_required', 'limit_exceeded'],
   upsertShipments: ['limit_exceeded'],
   listShipments: ['read_model_behind'],

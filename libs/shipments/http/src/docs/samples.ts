@@ -17,7 +17,7 @@ const SAMPLE_EVENTS = createEventSamples(SAMPLE_TIME, {
 });
 const { shipment } = SAMPLE_EVENTS;
 const SAMPLE_MILESTONE = SAMPLE_EVENTS.milestone('recorded');
-const SAMPLE_CATALOG_ENTRY = MILESTONE_CATALOG.find(({ code }) => code === SAMPLE_MILESTONE.code);
+const SAMPLE_MILESTONE_CATALOG_ENTRY = MILESTONE_CATALOG.find(({ code }) => code === SAMPLE_MILESTONE.code);
 const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
 
 /** Examples of OpenAPI schemas, by schema name. */
@@ -25,7 +25,7 @@ export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
   Shipment: shipment,
   Container: shipment.containers[0],
   Milestone: SAMPLE_MILESTONE,
-  MilestoneCode: SAMPLE_CATALOG_ENTRY,
+  MilestoneCode: SAMPLE_MILESTONE_CATALOG_ENTRY,
   ShipmentException: SAMPLE_EVENTS.exception('open'),
   ...Object.fromEntries(EVENT_TYPES.map((type) => [createEventSchemaName(type), createSampleEvent(type)])),
   ExplainedMilestone: {
@@ -50,7 +50,7 @@ export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
 };
 
 /** Example values of fields, by field name. */
-export const SAMPLE_VALUES: NonNullable<FeatureDocs['values']> = {
+export const EXAMPLE_FIELD_VALUES: NonNullable<FeatureDocs['values']> = {
   because: 'The ETA is 30 hours later than the original ETA.',
   changes: { eta: { from: '2026-12-13T18:00:00.000Z', to: '2026-12-14T15:30:00.000Z' } },
   container_number: shipment.containers[0]?.number,
@@ -75,7 +75,7 @@ function createSampleEvent(type: EventType): object {
 }
 
 /** Noun and example id of a single resource, by the name of its collection in a path. */
-export const SAMPLES_BY_RESOURCE = {
+export const RESOURCE_NOUNS_AND_EXAMPLE_IDS = {
   shipments: ['shipment', 'shp_4h2k7qv3n5xw6yz2aabbccddee'],
   exceptions: ['exception', 'exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m'],
   events: ['event', EVENT_ID],

@@ -3,42 +3,42 @@ import { ApiHeader, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import type { WorkspaceScope } from '@tracking/contracts';
 import {
-  Admission,
-  ScopeOfRequest,
+  RequestAdmission,
+  InjectWorkspaceScope,
   createInvalidRequestError,
-  RequestObserver,
-  PublicRoute,
+  RequestLogAndMetrics,
+  PublicApiOperation,
   requirePrincipal,
-  IdQueryField,
-  TextQueryField,
-  ErrorResponse,
+  IdQueryProperty,
+  TextQueryProperty,
+  DeclareErrorResponse,
   RequestError,
-  EnumListQueryField,
+  EnumListQueryProperty,
 } from '@tracking/http';
 import type { EventStore } from '@tracking/ports';
-import type { EventFeed, FollowedEvents, FollowFilter } from '@tracking/read-models';
+import type { PublishedEventFeed, PublishedEventFollower, FollowFilter } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventsService } from '../dependencies.ts';
 import { toEventFilter } from './event.resource.ts';
-import { EventStreams } from './event-streams.ts';
+import { OpenEventStreams } from './event-streams.ts';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
 /** Value of a start position that means the beginning of the log, instead of an event id. */
-const LOG_BEGINNING = 'beginning';
+const EVENT_LOG_BEGINNING_VALUE = 'beginning';
 /** Maximum milliseconds to wait for an event that another process has already sent. */
 const OTHER_PROCESS_WAIT_MS = 5_000;
 
 class StreamEventsDto {
-  @EnumListQueryField(SHIPMENT_EVENT_TYPES, {
+  @EnumListQueryProperty(SHIPMENT_EVENT_TYPES, {
     description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })
   type?: string;
 
-  @IdQueryField('shp', { description: 'Only events of this shipment.' })
+  @IdQueryProperty('shp', { description: 'Only events of this shipment.' })
   shipment_id?: string;
 
-  @TextQueryField({
+  @TextQueryProperty({
     description: 'Only events after this one, if `Last-Event-ID` is not sent. `beginning` means all stored events.',
   })
   after?: string;
@@ -53,19 +53,22 @@ interface ResumePosition {
 /** Starts to follow events at the position that a client requests. */
 export class EventFollower {
   constructor(
-    private readonly feed: EventFeed,
+    private readonly feed: PublishedEventFeed,
     private readonly events: Pick<EventsService, 'waitUntilReached'>,
     private readonly head: EventStore['head'],
   ) {}
 
   /** @throws RequestError if the scope does not have the event */
-  async startFollowing(
+  async startFollowingEvents(
     scope: WorkspaceScope,
     filter: FollowFilter,
     after: ResumePosition | undefined,
-  ): Promise<FollowedEvents> {
-    if (after === undefined || after.id === LOG_BEGINNING) {
-      return requireFollowedEvents(await this.feed.followEvents(scope, filter, after && LOG_BEGINNING), after);
+  ): Promise<PublishedEventFollower> {
+    if (after === undefined || after.id === EVENT_LOG_BEGINNING_VALUE) {
+      return requireExistingResumeEvent(
+        await this.feed.followEvents(scope, filter, after && EVENT_LOG_BEGINNING_VALUE),
+        after,
+      );
     }
     const known = await this.feed.followEvents(scope, filter, after);
     if (known !== undefined) return known;
@@ -75,14 +78,14 @@ export class EventFollower {
       const message = 'The latest events are stored but not yet readable; try again.';
       throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
     }
-    return requireFollowedEvents(await this.feed.followEvents(scope, filter, after), after);
+    return requireExistingResumeEvent(await this.feed.followEvents(scope, filter, after), after);
   }
 }
 
-function requireFollowedEvents(
-  followed: FollowedEvents | undefined,
+function requireExistingResumeEvent(
+  followed: PublishedEventFollower | undefined,
   after: ResumePosition | undefined,
-): FollowedEvents {
+): PublishedEventFollower {
   if (followed !== undefined) return followed;
   const message =
     'The event does not exist or is no longer stored. Read GET /v1/events with since, and start a new stream.';
@@ -94,13 +97,13 @@ function requireFollowedEvents(
 export class EventStreamController {
   constructor(
     @Inject(EventFollower) private readonly follower: EventFollower,
-    @Inject(EventStreams) private readonly streams: EventStreams,
-    @Inject(Admission) private readonly admission: Admission,
-    @Inject(RequestObserver) private readonly observation: RequestObserver,
+    @Inject(OpenEventStreams) private readonly streams: OpenEventStreams,
+    @Inject(RequestAdmission) private readonly admission: RequestAdmission,
+    @Inject(RequestLogAndMetrics) private readonly observation: RequestLogAndMetrics,
   ) {}
 
   @Get('stream')
-  @PublicRoute('streamEvents', {
+  @PublicApiOperation('streamEvents', {
     summary: 'Stream events',
     description:
       'Server-sent events (`EventSource`): each has the `id` of an event, and as `data` its envelope, as in `GET /v1/events`. ' +
@@ -119,17 +122,20 @@ export class EventStreamController {
     description: 'The event stream.',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
-  @ErrorResponse(429, 'The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.')
+  @DeclareErrorResponse(
+    429,
+    'The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.',
+  )
   async streamEvents(
     @Query() query: StreamEventsDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { after: _, ...filters } = query;
     const release = this.streams.reserveStream(requirePrincipal(request));
     try {
-      const followed = await this.follower.startFollowing(
+      const followed = await this.follower.startFollowingEvents(
         scope,
         toEventFilter(filters),
         readStreamResumePosition(request, query),
@@ -140,15 +146,15 @@ export class EventStreamController {
         'Cache-Control': 'no-store, no-transform',
         'X-Accel-Buffering': 'no',
       });
-      this.startStream(followed, request, reply, release);
+      this.startEventStream(followed, request, reply, release);
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  private startStream(
-    followed: FollowedEvents,
+  private startEventStream(
+    followed: PublishedEventFollower,
     request: FastifyRequest,
     reply: FastifyReply,
     release: () => void,
@@ -163,10 +169,10 @@ export class EventStreamController {
     reply.hijack();
     // The framework reports a response that ends, but not a response that the client aborts.
     reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) this.observation.recordResponse(request, reply);
+      if (!reply.raw.writableFinished) this.observation.recordResponseMetrics(request, reply);
     });
     const isAdmitted = () => this.admission.isStillAdmitted(request);
-    this.streams.startStream({ response: reply.raw, headers, followed, isAdmitted }, release);
+    this.streams.startEventStream({ response: reply.raw, headers, followed, isAdmitted }, release);
   }
 }
 

@@ -2,8 +2,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { EventEnvelope, Principal } from '@tracking/contracts';
 import { describeCredentials, RequestError } from '@tracking/http';
 import type { Counter, Metrics } from '@tracking/ports';
-import { Busy } from '@tracking/ports';
-import type { FollowedEvents } from '@tracking/read-models';
+import { BusyError } from '@tracking/ports';
+import type { PublishedEventFollower } from '@tracking/read-models';
 
 interface EventStreamTimes {
   /** Maximum milliseconds between two lines of a stream. */
@@ -30,8 +30,8 @@ export interface EventStreamSettings extends EventStreamTimes {
 }
 
 /**
- * Result of a key check, cached for 3 s. A client that passed a check in the last 2 s therefore had a valid key at most
- * 5 s ago.
+ * Default intervals and limits of event streams. The result of a key check is cached for 3 s. A client that passed a
+ * check in the last 2 s therefore had a valid key at most 5 s ago.
  */
 const DEFAULT_STREAM_SETTINGS: EventStreamSettings = {
   heartbeatMs: 15_000,
@@ -50,9 +50,9 @@ const STREAM_CHECK_INTERVAL_MS = 250;
 type StreamOwner = Pick<Principal, 'credential_id' | 'actor' | 'workspace_id'>;
 
 /** All event streams of this process. While streams are open, one timer checks them. */
-export class EventStreams {
+export class OpenEventStreams {
   private readonly settings: EventStreamSettings;
-  private readonly open = new Set<EventStream>();
+  private readonly open = new Set<ClientEventStream>();
   /** Number of open streams by the id of each key, session, owner and workspace. */
   private readonly counts = new Map<string, number>();
   private reserved = 0;
@@ -62,16 +62,23 @@ export class EventStreams {
 
   constructor(metrics: Metrics, settings: Partial<EventStreamSettings> = {}) {
     this.settings = { ...DEFAULT_STREAM_SETTINGS, ...settings };
-    metrics.gauge('event_streams_open', 'Number of event streams that this process serves.', [], () => this.open.size);
-    this.endings = metrics.counter('event_streams_ended_total', 'Number of event streams that ended, by reason.', [
-      'reason',
-    ]);
+    metrics.createGauge(
+      'event_streams_open',
+      'Number of event streams that this process serves.',
+      [],
+      () => this.open.size,
+    );
+    this.endings = metrics.createCounter(
+      'event_streams_ended_total',
+      'Number of event streams that ended, by reason.',
+      ['reason'],
+    );
   }
 
   /**
    * Counts a new stream.
    * @returns a function that ends the counting
-   * @throws RequestError `too_many_streams`, Busy
+   * @throws RequestError `too_many_streams`, BusyError
    */
   reserveStream({ credential_id, actor, workspace_id }: StreamOwner): () => void {
     const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
@@ -79,7 +86,7 @@ export class EventStreams {
     this.requireStreamsBelow(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
     this.requireStreamsBelow(workspace_id, maxPerWorkspace, 'The workspace has');
     if (this.closed || this.reserved >= maxOpen)
-      throw new Busy('event streams', 'the maximum number of streams is open');
+      throw new BusyError('event streams', 'the maximum number of streams is open');
     const counted = [credential_id, actor.id, workspace_id];
     for (const id of counted) this.counts.set(id, (this.counts.get(id) ?? 0) + 1);
     this.reserved += 1;
@@ -100,17 +107,17 @@ export class EventStreams {
    * Registers a stream.
    * @param release ends the counting of the stream; called when the stream ends
    */
-  startStream(client: EventStreamClient, release: () => void): void {
+  startEventStream(client: ConnectedStreamClient, release: () => void): void {
     const onEnd = (reason: StreamEnd) => {
       this.open.delete(stream);
       this.endings.add(1, { reason });
       release();
       if (this.open.size === 0) this.timer = void clearInterval(this.timer);
     };
-    const stream = new EventStream(client, this.settings, onEnd);
+    const stream = new ClientEventStream(client, this.settings, onEnd);
     this.open.add(stream);
-    this.timer ??= setInterval(() => this.checkStreams(), STREAM_CHECK_INTERVAL_MS);
-    stream.startSending();
+    this.timer ??= setInterval(() => this.performDueWorkOfStreams(), STREAM_CHECK_INTERVAL_MS);
+    stream.startSendingEvents();
     if (this.closed) stream.endEventStream('draining');
   }
 
@@ -128,7 +135,7 @@ export class EventStreams {
     throw new RequestError('too_many_streams', message, [], { 'Retry-After': '5' });
   }
 
-  private checkStreams(): void {
+  private performDueWorkOfStreams(): void {
     const now = performance.now();
     for (const stream of [...this.open]) stream.performDueStreamWork(now);
   }
@@ -137,11 +144,11 @@ export class EventStreams {
 /** Reason for the end of a stream. It is a label of a metric. */
 type StreamEnd = 'client' | 'refused' | 'stalled' | 'draining' | 'failed';
 
-interface EventStreamClient {
+interface ConnectedStreamClient {
   readonly response: ServerResponse;
   readonly headers: OutgoingHttpHeaders;
-  readonly followed: FollowedEvents;
-  /** Resolves to true if the client's key or session is still valid. @throws Unavailable */
+  readonly followed: PublishedEventFollower;
+  /** Resolves to true if the client's key or session is still valid. @throws UnavailableError */
   readonly isAdmitted: () => Promise<boolean>;
 }
 
@@ -149,7 +156,7 @@ interface EventStreamClient {
  * The event stream to one client. It requests further events only after the client has read the written events, so this
  * process holds at most one batch per stream.
  */
-class EventStream {
+class ClientEventStream {
   private end: StreamEnd | undefined;
   private wroteAt = performance.now();
   private admittedAt = performance.now();
@@ -160,7 +167,7 @@ class EventStream {
   private lastId: string | undefined;
 
   constructor(
-    private readonly client: EventStreamClient,
+    private readonly client: ConnectedStreamClient,
     private readonly times: EventStreamTimes,
     private readonly onEnd: (reason: StreamEnd) => void,
   ) {
@@ -171,11 +178,14 @@ class EventStream {
     response.on('drain', () => this.drained?.());
   }
 
-  startSending(): void {
+  startSendingEvents(): void {
     const { response, headers, followed } = this.client;
     response.writeHead(200, headers);
     this.lastId = followed.startedAfter;
-    this.writeText(encodeReconnectDelay(this.times.retryMs) + (this.lastId === undefined ? '' : encodeId(this.lastId)));
+    this.writeText(
+      encodeSseReconnectDelay(this.times.retryMs) +
+        (this.lastId === undefined ? '' : encodeServerSentEventId(this.lastId)),
+    );
     this.writeEvents().catch(() => this.endEventStream('failed'));
   }
 
@@ -187,7 +197,7 @@ class EventStream {
       return this.destroyStream('stalled');
     const isUnsure = this.checkedAt > this.admittedAt;
     if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.endEventStream('refused');
-    if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.checkAdmission(now);
+    if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.recheckClientAdmission(now);
     if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.writeText(this.createHeartbeat());
   }
 
@@ -198,9 +208,9 @@ class EventStream {
   endEventStream(reason: StreamEnd, retryMs?: number): void {
     if (this.end !== undefined) return;
     const { response } = this.client;
-    this.markEnded(reason);
+    this.recordStreamEnd(reason);
     if (response.writableNeedDrain) response.destroy();
-    else response.end(retryMs === undefined ? undefined : encodeReconnectDelay(retryMs));
+    else response.end(retryMs === undefined ? undefined : encodeSseReconnectDelay(retryMs));
   }
 
   private async writeEvents(): Promise<void> {
@@ -222,7 +232,7 @@ class EventStream {
     this.waitingSince = undefined;
   }
 
-  private async checkAdmission(now: number): Promise<void> {
+  private async recheckClientAdmission(now: number): Promise<void> {
     this.isChecking = true;
     this.checkedAt = now;
     try {
@@ -243,7 +253,7 @@ class EventStream {
     const id = this.client.followed.resumeAfter;
     if (id === undefined || id === this.lastId) return HEARTBEAT_TEXT;
     this.lastId = id;
-    return encodeId(id);
+    return encodeServerSentEventId(id);
   }
 
   private writeText(text: string | Uint8Array): void {
@@ -252,11 +262,11 @@ class EventStream {
   }
 
   private destroyStream(reason: StreamEnd): void {
-    this.markEnded(reason);
+    this.recordStreamEnd(reason);
     this.client.response.destroy();
   }
 
-  private markEnded(reason: StreamEnd): void {
+  private recordStreamEnd(reason: StreamEnd): void {
     if (this.end !== undefined) return;
     this.end = reason;
     this.client.followed.stopFollowing();
@@ -275,12 +285,12 @@ export function encodeEvent(envelope: EventEnvelope): Buffer {
 }
 
 /** Encodes an id without an event. A client that loses its connection later continues after this id. */
-function encodeId(id: string): string {
+function encodeServerSentEventId(id: string): string {
   return `id: ${id}\n\n`;
 }
 
 /** Encodes the milliseconds after which the client reconnects. */
-function encodeReconnectDelay(ms: number): string {
+function encodeSseReconnectDelay(ms: number): string {
   return `retry: ${Math.round(ms)}\n\n`;
 }
 

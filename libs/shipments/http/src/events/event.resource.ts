@@ -6,14 +6,14 @@ import {
   createEventSchemaName,
   CHANGE_SCHEMA,
   PageDto,
-  DerivePageClass,
+  createPageResourceClass,
   toPascalCase,
-  IdQueryField,
-  EnumQueryField,
-  TimeQueryField,
+  IdQueryProperty,
+  EnumQueryProperty,
+  TimeQueryProperty,
   createSchemaReference,
-  selectValuesInList,
-  EnumListQueryField,
+  parseCommaSeparatedValues,
+  EnumListQueryProperty,
   RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
 import type { JsonSchema } from '@tracking/http';
@@ -53,7 +53,7 @@ export class EventResource implements wire.EventEnvelope {
 }
 
 @ApiSchema({ name: 'EventPage' })
-export class EventPageResource extends DerivePageClass(EventResource, 'The events of this page.') {}
+export class EventPageResource extends createPageResourceClass(EventResource, 'The events of this page.') {}
 
 /**
  * Sort orders of event lists: the order of publication, or with `-` the reverse. The order is close to that of
@@ -62,27 +62,27 @@ export class EventPageResource extends DerivePageClass(EventResource, 'The event
 const EVENT_SORTS = ['published', '-published'] as const;
 
 export class ListEventsDto extends PageDto {
-  @EnumListQueryField(SHIPMENT_EVENT_TYPES, {
+  @EnumListQueryProperty(SHIPMENT_EVENT_TYPES, {
     description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })
   type?: string;
 
-  @IdQueryField('shp', { description: 'Only events of this shipment.' })
+  @IdQueryProperty('shp', { description: 'Only events of this shipment.' })
   shipment_id?: string;
 
-  @TimeQueryField({ description: 'Only events created at this time or later.', example: '2026-11-21T09:30:00Z' })
+  @TimeQueryProperty({ description: 'Only events created at this time or later.', example: '2026-11-21T09:30:00Z' })
   since?: string;
 
-  @TimeQueryField({ description: 'Only events created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
+  @TimeQueryProperty({ description: 'Only events created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
   until?: string;
 
-  @IdQueryField('evt', {
+  @IdQueryProperty('evt', {
     description: 'Only events after this one, for example the last one that a receiver processed.',
   })
   after?: string;
 
-  @EnumQueryField(EVENT_SORTS, {
+  @EnumQueryProperty(EVENT_SORTS, {
     description: 'Order of the events: `published` (default) is the order of publication, `-published` the reverse.',
   })
   sort?: (typeof EVENT_SORTS)[number];
@@ -91,7 +91,7 @@ export class ListEventsDto extends PageDto {
 /** Converts query parameters to the filter of an event list. */
 export function toEventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
   return {
-    ...(type && { type: selectValuesInList(SHIPMENT_EVENT_TYPES, type) }),
+    ...(type && { type: parseCommaSeparatedValues(SHIPMENT_EVENT_TYPES, type) }),
     ...(shipment_id && { shipment_id }),
     ...(since && { since }),
     ...(until && { until }),
@@ -117,12 +117,12 @@ export class EventDataResource {
  * Adds one schema for each event type, and makes `Event` the union of the shipment event types, discriminated by
  * `type`.
  */
-export function describeEvents(document: OpenAPIObject): void {
+export function addEventSchemasToOpenApi(document: OpenAPIObject): void {
   const schemas = document.components?.schemas as Record<string, JsonSchema>;
   const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
   if (!envelope || !data) throw new Error('the OpenAPI document has no schemas Event and EventData');
   for (const type of EVENT_TYPES) {
-    const own = describeTypeSpecificData(type);
+    const own = createEventDataSchemas(type);
     const shared = isEndpointEvent(type) ? { properties: {}, required: [] } : data;
     schemas[createEventSchemaName(type)] = {
       ...envelope,
@@ -155,11 +155,11 @@ export function describeEvents(document: OpenAPIObject): void {
  * Returns the fields of `data` that only events of this type have. For a shipment event, they are the resource of its
  * type.
  */
-function describeTypeSpecificData(type: wire.EventType): JsonSchema {
+function createEventDataSchemas(type: wire.EventType): JsonSchema {
   if (type === 'webhook_endpoint.failing')
-    return { endpoint: ENDPOINT_SCHEMA, failing_since: FAILING_SINCE_SCHEMA, reason: REASON_SCHEMA };
+    return { endpoint: ENDPOINT_SCHEMA, failing_since: FAILING_SINCE_SCHEMA, reason: FAILURE_REASON_SCHEMA };
   if (type === 'webhook_delivery.dead_lettered')
-    return { endpoint: ENDPOINT_SCHEMA, delivery: DELIVERY_SCHEMA, reason: REASON_SCHEMA };
+    return { endpoint: ENDPOINT_SCHEMA, delivery: DELIVERY_SCHEMA, reason: FAILURE_REASON_SCHEMA };
   const [resource = ''] = type.split('.');
   return {
     [resource]: {
@@ -180,7 +180,7 @@ const ENDPOINT_SCHEMA = {
   ...createSchemaReference('WebhookEndpoint'),
   description: 'The webhook endpoint that the event is about, at the time of the event.',
 };
-const REASON_SCHEMA = {
+const FAILURE_REASON_SCHEMA = {
   ...createSchemaReference('WebhookError'),
   description: 'Reason for the failure of the latest attempt.',
 };

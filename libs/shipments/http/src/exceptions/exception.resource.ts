@@ -2,7 +2,7 @@ import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
   AUTOMATIC_EXCEPTION_TYPES,
-  EXCEPTION_DETECTORS,
+  EXCEPTION_ORIGINS,
   EXCEPTION_STATUSES,
   EXCEPTION_TYPES,
   MANUAL_RESOLUTION_CODES,
@@ -12,20 +12,20 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
-  BooleanQueryField,
-  IdField,
-  DeriveRequestClass,
-  EnumField,
+  BooleanQueryProperty,
+  IdProperty,
+  DeriveRequestClassFromResource,
+  EnumProperty,
   PageDto,
-  DerivePageClass,
-  IdQueryField,
-  EnumQueryField,
-  TextQueryField,
-  TimeQueryField,
-  Resource,
-  selectValuesInList,
-  EnumListQueryField,
-  TextField,
+  createPageResourceClass,
+  IdQueryProperty,
+  EnumQueryProperty,
+  TextQueryProperty,
+  TimeQueryProperty,
+  ResponseSchemaBase,
+  parseCommaSeparatedValues,
+  EnumListQueryProperty,
+  TextProperty,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
@@ -43,32 +43,32 @@ class ResolutionResource {
 }
 
 @ApiSchema({ name: 'ShipmentException' })
-export class ExceptionResource extends Resource implements wire.ShipmentException {
+export class ExceptionResource extends ResponseSchemaBase implements wire.ShipmentException {
   @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
   @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
-  @TextField({
+  @TextProperty({
     description: 'Container that the exception concerns; null if it concerns the whole shipment.',
     example: 'CSQU3054383',
     nullable: true,
   })
   readonly container_number!: string | null;
-  @EnumField(EXCEPTION_TYPES, { description: 'Type of the exception.', example: 'container_damage' })
+  @EnumProperty(EXCEPTION_TYPES, { description: 'Type of the exception.', example: 'container_damage' })
   readonly type!: wire.ExceptionType;
-  @EnumField(SEVERITIES, { description: 'Severity; `medium` by default.', example: 'high' })
+  @EnumProperty(SEVERITIES, { description: 'Severity; `medium` by default.', example: 'high' })
   readonly severity!: wire.Severity;
   @ApiProperty({ description: 'Processing status of the exception.', enum: EXCEPTION_STATUSES })
   readonly status!: wire.ExceptionStatus;
-  @TextField({ description: 'Title; by default the label of the type.', example: 'Door bent' })
+  @TextProperty({ description: 'Title; by default the label of the type.', example: 'Door bent' })
   readonly title!: string;
-  @TextField({
+  @TextProperty({
     description: 'Human-readable description of the problem.',
     example: 'The left door does not close.',
     nullable: true,
   })
   readonly detail!: string | null;
-  @ApiProperty({ description: 'Origin of the exception.', enum: EXCEPTION_DETECTORS })
+  @ApiProperty({ description: 'Origin of the exception.', enum: EXCEPTION_ORIGINS })
   readonly detected_by!: wire.ShipmentException['detected_by'];
   @ApiProperty({
     nullable: true,
@@ -76,15 +76,15 @@ export class ExceptionResource extends Resource implements wire.ShipmentExceptio
     enum: AUTOMATIC_EXCEPTION_TYPES,
   })
   readonly rule!: wire.AutomaticExceptionType | null;
-  @IdField('mst', { description: 'Milestone of the shipment that shows the problem.', nullable: true })
+  @IdProperty('mst', { description: 'Milestone of the shipment that shows the problem.', nullable: true })
   readonly milestone_id!: string | null;
-  @EnumField(REASON_CODES, {
+  @EnumProperty(REASON_CODES, {
     description: 'Reason given by the milestone or by the person who opened the exception.',
     example: 'equipment_shortage',
     nullable: true,
   })
   readonly reason_code!: string | null;
-  @TextField({
+  @TextProperty({
     description: 'Person responsible, as your system names them.',
     example: 'kim@example.com',
     nullable: true,
@@ -115,20 +115,20 @@ export class ExceptionResource extends Resource implements wire.ShipmentExceptio
 }
 
 @ApiSchema({ name: 'ExceptionFields' })
-export class OpenExceptionDto extends DeriveRequestClass(ExceptionResource, {
+export class OpenExceptionDto extends DeriveRequestClassFromResource(ExceptionResource, {
   required: ['type'],
   optional: ['severity', 'title', 'detail', 'container_number', 'milestone_id', 'reason_code', 'assignee'],
 }) {}
 
 @ApiSchema({ name: 'ExceptionAcknowledgement' })
 export class AcknowledgeExceptionDto {
-  @TextField({
+  @TextProperty({
     description: 'Person responsible. If omitted, the assignee stays unchanged.',
     example: 'kim@example.com',
     nullable: true,
   })
   readonly assignee?: string | null;
-  @TextField({
+  @TextProperty({
     description: 'Note for the history of the shipment.',
     example: 'The broker is handling it.',
     nullable: true,
@@ -138,13 +138,13 @@ export class AcknowledgeExceptionDto {
 
 @ApiSchema({ name: 'ExceptionResolutionFields' })
 export class ResolveExceptionDto {
-  @EnumField(MANUAL_RESOLUTION_CODES, {
+  @EnumProperty(MANUAL_RESOLUTION_CODES, {
     description: 'Reason for the resolution; `fixed` by default.',
     example: 'waived',
     nullable: true,
   })
   readonly code?: wire.ManualResolutionCode | null;
-  @TextField({ description: 'Free-text note.', example: 'Repaired at the depot.', nullable: true })
+  @TextProperty({ description: 'Free-text note.', example: 'Repaired at the depot.', nullable: true })
   readonly note?: string | null;
 }
 
@@ -152,7 +152,7 @@ export class ResolveExceptionDto {
 export class ExceptionWrittenResource extends IntersectionType(ExceptionResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ExceptionPage' })
-export class ExceptionPageResource extends DerivePageClass(
+export class ExceptionPageResource extends createPageResourceClass(
   ExceptionResource,
   'The exceptions of this page.',
   'Cursor of the next page: send it as `cursor` with the same filters and sort order.',
@@ -160,42 +160,45 @@ export class ExceptionPageResource extends DerivePageClass(
 
 /** Query parameters of an exception list. The list contains the exceptions that match all filters. */
 export class ListExceptionsDto extends PageDto {
-  @EnumListQueryField(EXCEPTION_STATUSES, {
+  @EnumListQueryProperty(EXCEPTION_STATUSES, {
     description: `One or more of ${EXCEPTION_STATUSES.join(', ')}, separated by commas.`,
     example: 'open,acknowledged',
   })
   status?: string;
 
-  @EnumListQueryField(EXCEPTION_TYPES, {
+  @EnumListQueryProperty(EXCEPTION_TYPES, {
     description: `One or more of ${EXCEPTION_TYPES.join(', ')}, separated by commas.`,
     example: 'customs_hold,demurrage_risk',
   })
   type?: string;
 
-  @EnumListQueryField(SEVERITIES, {
+  @EnumListQueryProperty(SEVERITIES, {
     description: `One or more of ${SEVERITIES.join(', ')}, separated by commas.`,
     example: 'high,critical',
   })
   severity?: string;
 
-  @IdQueryField('shp', { description: 'Only exceptions of this shipment.' })
+  @IdQueryProperty('shp', { description: 'Only exceptions of this shipment.' })
   shipment_id?: string;
 
-  @TextQueryField({ description: 'Only exceptions with exactly this assignee.', example: 'ann@example.com' })
+  @TextQueryProperty({ description: 'Only exceptions with exactly this assignee.', example: 'ann@example.com' })
   assignee?: string;
 
-  @BooleanQueryField({
+  @BooleanQueryProperty({
     description: 'True: only exceptions without an assignee. False: only exceptions with an assignee.',
   })
   unassigned?: string;
 
-  @TimeQueryField({ description: 'Only exceptions opened at this time or later.', example: '2026-11-01T00:00:00Z' })
+  @TimeQueryProperty({ description: 'Only exceptions opened at this time or later.', example: '2026-11-01T00:00:00Z' })
   opened_from?: string;
 
-  @TimeQueryField({ description: 'Only exceptions opened at this time or earlier.', example: '2026-11-30T23:59:59Z' })
+  @TimeQueryProperty({
+    description: 'Only exceptions opened at this time or earlier.',
+    example: '2026-11-30T23:59:59Z',
+  })
   opened_to?: string;
 
-  @EnumQueryField(EXCEPTION_SORTS, {
+  @EnumQueryProperty(EXCEPTION_SORTS, {
     description:
       'Order of the list: `-opened_at` (default) is newest first; `-severity` is most severe first, and oldest first within a severity.',
     example: '-severity',
@@ -207,12 +210,12 @@ export class ListExceptionsDto extends PageDto {
  * Converts a query to the filter and sort of an exception list. They are normalized, so that a cursor is valid with any
  * spelling of the same query.
  */
-export function toExceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
+export function toExceptionFilterAndSort(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
   const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
   const filter = {
-    status: selectValuesInList(EXCEPTION_STATUSES, query.status),
-    type: selectValuesInList(EXCEPTION_TYPES, query.type),
-    severity: selectValuesInList(SEVERITIES, query.severity),
+    status: parseCommaSeparatedValues(EXCEPTION_STATUSES, query.status),
+    type: parseCommaSeparatedValues(EXCEPTION_TYPES, query.type),
+    severity: parseCommaSeparatedValues(SEVERITIES, query.severity),
     shipment_id,
     assignee,
     unassigned: unassigned === undefined ? undefined : unassigned === 'true',

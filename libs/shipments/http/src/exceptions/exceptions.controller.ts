@@ -3,33 +3,33 @@ import type { PipeTransform } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, WorkspaceScope, ShipmentException, Warning } from '@tracking/contracts';
 import {
-  BodyPipe,
-  CurrentCommand,
-  ScopeOfRequest,
-  Cursors,
+  RequestBodyValidationPipe,
+  InjectCommandContext,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   formatEtag,
   createNotFoundError,
-  PublicRoute,
+  PublicApiOperation,
   readListPage,
   PageDto,
   ReadYourWrites,
-  ErrorResponse,
+  DeclareErrorResponse,
   waitForResponseBudget,
-  RequestBody,
+  InjectRequestBody,
   WriteResponder,
 } from '@tracking/http';
-import type { ReadBody, WriteResponse, WrittenResource } from '@tracking/http';
+import type { BodyWithWarnings, WriteResponse, WrittenResource } from '@tracking/http';
 import type { ReadModelName, ExceptionListQuery, QueryPage } from '@tracking/read-models';
 import { parseShipmentIdOfPart } from '@tracking/shipments';
-import type { CommandContext, WrittenAnswer } from '@tracking/shipments';
+import type { CommandContext, AnswerWithPosition } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
+import { READ_MODELS_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID_PARAMETER } from '../shipments/shipment.pipes.ts';
+import { SHIPMENT_ETAG_DESCRIPTION, ApiShipmentIdParameter, SHIPMENT_ID_PIPE } from '../shipments/shipment.pipes.ts';
 import {
   AcknowledgeExceptionDto,
-  toExceptionListing,
+  toExceptionFilterAndSort,
   ExceptionPageResource,
   ExceptionResource,
   ExceptionWrittenResource,
@@ -39,10 +39,10 @@ import {
 } from './exception.resource.ts';
 
 /** Declares an operation on a single exception. */
-const ExceptionOperation = (): MethodDecorator =>
+const DeclareExceptionOperation = (): MethodDecorator =>
   applyDecorators(
     ApiParam({ name: 'id', description: 'Id of the exception, `exc_…`.' }),
-    ErrorResponse(404, 'No such exception in this workspace and environment.'),
+    DeclareErrorResponse(404, 'No such exception in this workspace and environment.'),
   );
 
 /** Ids of the exception in a path and of its shipment. The exception's id contains the shipment's id. */
@@ -64,15 +64,15 @@ const EXCEPTION_IDS_PIPE: PipeTransform<string, ExceptionIds> = {
 @ApiTags('Exceptions')
 @Controller('v1')
 export class ExceptionsController {
-  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
-  @Inject(READ_MODELS_TOKEN) private readonly readModels!: ShipmentsHttpDependencies['readModels'];
+  @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(READ_MODELS_INJECTION_TOKEN) private readonly readModels!: ShipmentsHttpDependencies['readModels'];
   @Inject(ShipmentReader) private readonly shipmentReader!: ShipmentReader;
   @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
-  @Inject(Cursors) private readonly cursors!: Cursors;
+  @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
 
   @Get('exceptions')
-  @PublicRoute('listExceptions', {
+  @PublicApiOperation('listExceptions', {
     summary: 'List exceptions',
     description:
       'Newest first by default. A page may have fewer exceptions than limit, or even none, while has_more is true: continue with next_cursor.',
@@ -82,53 +82,54 @@ export class ExceptionsController {
   @ApiResponse({ status: 200, description: 'A page of exceptions.', type: ExceptionPageResource })
   async listExceptions(
     @Query() query: ListExceptionsDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
-    const { filter, sort } = toExceptionListing(query);
+    const { filter, sort } = toExceptionFilterAndSort(query);
     return readListPage(
       query,
       { list: 'exceptions', scope, filter: { ...filter }, sort },
       this.cursors,
-      (limit, after) => this.findException(request, scope, { filter, sort, limit, after }),
+      (limit, after) => this.findExceptionPage(request, scope, { filter, sort, limit, after }),
     );
   }
 
   @Get('shipments/:id/exceptions')
-  @PublicRoute('listShipmentExceptions', {
+  @PublicApiOperation('listShipmentExceptions', {
     summary: 'List the exceptions of a shipment, newest first',
     query: PageDto,
     readsYourWrites: 'list',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'A page of exceptions, in any status.', type: ExceptionPageResource })
-  async listOfShipment(
+  async listExceptionsOfShipment(
     @Param('id') id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
     const listing = { list: `exceptions of ${id}`, scope, filter: {}, sort: '-opened_at' };
     return readListPage(query, listing, this.cursors, async (limit, after) => {
       const { id: shipment_id } = await this.shipmentReader.getShipment(request, id);
-      return this.findException(request, scope, { filter: { shipment_id }, sort: '-opened_at', limit, after });
+      return this.findExceptionPage(request, scope, { filter: { shipment_id }, sort: '-opened_at', limit, after });
     });
   }
 
   @Post('shipments/:id/exceptions')
-  @PublicRoute('openException', {
+  @PublicApiOperation('openException', {
     summary: 'Open an exception',
     description: `A shipment and each of its containers have at most one unresolved exception of each type. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: OpenExceptionDto,
     conditional: 'write',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 201, description: 'Opened.', type: ExceptionWrittenResource })
   @ApiResponse({ status: 200, description: 'The exception that was already open.', type: ExceptionWrittenResource })
   async openException(
-    @RequestBody(new BodyPipe(OpenExceptionDto, ExceptionWrittenResource)) sent: ReadBody<OpenExceptionDto>,
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(new RequestBodyValidationPipe(OpenExceptionDto, ExceptionWrittenResource))
+    sent: BodyWithWarnings<OpenExceptionDto>,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { value } = sent;
@@ -144,25 +145,25 @@ export class ExceptionsController {
     };
     const written = await this.shipments.openException({ ...command, shipment_id, exception });
     const isNew = written.answer.outcome === 'opened';
-    return this.responder.respond(reply, sent.warnings, {
-      ...toWrittenException(written),
+    return this.responder.respondToWrite(reply, sent.warnings, {
+      ...toWrittenExceptionResource(written),
       status: isNew ? 201 : 200,
       location: isNew ? `/v1/exceptions/${written.answer.exception.id}` : undefined,
     });
   }
 
   @Get('exceptions/:id')
-  @PublicRoute('getException', {
+  @PublicApiOperation('getException', {
     summary: 'Get an exception',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
     readsYourWrites: true,
   })
-  @ExceptionOperation()
+  @DeclareExceptionOperation()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionResource })
   async getException(
     @Param('id', EXCEPTION_IDS_PIPE) { exception_id }: ExceptionIds,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentException> {
@@ -175,74 +176,78 @@ export class ExceptionsController {
 
   @Post('exceptions/:id/acknowledge')
   @HttpCode(200)
-  @PublicRoute('acknowledgeException', {
+  @PublicApiOperation('acknowledgeException', {
     summary: 'Acknowledge an exception',
     description: `A repeated request can change the assignee or add a note. Without a change it has no effect. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AcknowledgeExceptionDto,
     bodyMayBeOmitted: true,
     conditional: 'write',
   })
-  @ExceptionOperation()
+  @DeclareExceptionOperation()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionWrittenResource })
-  @ErrorResponse(409, 'The exception is resolved.')
+  @DeclareErrorResponse(409, 'The exception is resolved.')
   async acknowledgeException(
-    @RequestBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource))
-    sent: ReadBody<AcknowledgeExceptionDto>,
+    @InjectRequestBody(new RequestBodyValidationPipe(AcknowledgeExceptionDto, ExceptionWrittenResource))
+    sent: BodyWithWarnings<AcknowledgeExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
-    @CurrentCommand() command: CommandContext,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { assignee, note = null } = sent.value;
     const changes = { note, ...(assignee !== undefined && { assignee }) };
     const written = await this.shipments.acknowledgeException({ ...command, ...ids, ...changes });
-    return this.responder.respond(reply, sent.warnings, toWrittenException(written));
+    return this.responder.respondToWrite(reply, sent.warnings, toWrittenExceptionResource(written));
   }
 
   @Post('exceptions/:id/resolve')
   @HttpCode(200)
-  @PublicRoute('resolveException', {
+  @PublicApiOperation('resolveException', {
     summary: 'Resolve an exception',
     description: `The rule that opened the exception opens no other one until its cause has ended once. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: ResolveExceptionDto,
     bodyMayBeOmitted: true,
     conditional: 'write',
   })
-  @ExceptionOperation()
+  @DeclareExceptionOperation()
   @ApiResponse({
     status: 200,
     description: 'The exception, even if it was resolved before.',
     type: ExceptionWrittenResource,
   })
   async resolveException(
-    @RequestBody(new BodyPipe(ResolveExceptionDto, ExceptionWrittenResource)) sent: ReadBody<ResolveExceptionDto>,
+    @InjectRequestBody(new RequestBodyValidationPipe(ResolveExceptionDto, ExceptionWrittenResource))
+    sent: BodyWithWarnings<ResolveExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
-    @CurrentCommand() command: CommandContext,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentException>> {
     const { code, note = null } = sent.value;
     const written = await this.shipments.resolveException({ ...command, ...ids, code: code ?? 'fixed', note });
-    return this.responder.respond(reply, sent.warnings, toWrittenException(written));
+    return this.responder.respondToWrite(reply, sent.warnings, toWrittenExceptionResource(written));
   }
 
   /** @throws RequestError `read_model_behind` */
-  private async findException(
+  private async findExceptionPage(
     request: FastifyRequest,
     scope: WorkspaceScope,
     query: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
-    await this.readYourWrites.waitForList('exceptions', request);
+    await this.readYourWrites.waitForReadModelOfList('exceptions', request);
     await waitForResponseBudget(request);
     return this.readModels.queries.exceptions.listExceptions(scope, query);
   }
 }
 
-interface ExceptionAnswer {
+interface ExceptionCommandAnswer {
   readonly exception: ShipmentException;
   readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
 
-function toWrittenException({ answer, position }: WrittenAnswer<ExceptionAnswer>): WrittenResource<ShipmentException> {
+function toWrittenExceptionResource({
+  answer,
+  position,
+}: AnswerWithPosition<ExceptionCommandAnswer>): WrittenResource<ShipmentException> {
   const { exception, shipment_version, warnings } = answer;
   const about = { shipment_id: exception.shipment_id, exception_id: exception.id };
   return { body: exception, position, version: shipment_version, warnings, about };

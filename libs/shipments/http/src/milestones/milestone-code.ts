@@ -1,14 +1,19 @@
 import { MILESTONE_CODES, convertMilestoneCode, parseMilestoneCode } from '@tracking/contracts';
-import { CheckedField, createFieldError, checkText } from '@tracking/http';
-import type { FieldCheck, FieldOptions } from '@tracking/http';
+import { CheckedProperty, createFieldError, checkText } from '@tracking/http';
+import type { FieldCheck, FieldDecoratorOptions } from '@tracking/http';
 
 /**
  * Checks a milestone code, ignoring case. For a code of another standard, the error names the matching catalog codes.
  */
-export const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkMilestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: toCatalogForm });
+export const MilestoneCodeProperty = (options: FieldDecoratorOptions): PropertyDecorator =>
+  CheckedProperty(
+    checkMilestoneCode,
+    options,
+    { type: String, enum: [...MILESTONE_CODES] },
+    { normalise: normalizeMilestoneCode },
+  );
 
-function toCatalogForm(value: unknown): unknown {
+function normalizeMilestoneCode(value: unknown): unknown {
   return typeof value === 'string' ? (parseMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;
 }
 

@@ -1,27 +1,30 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { EMPTY_MILESTONE_DETAILS, MILESTONE_CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
-import type { Places, Timestamp, Warning } from '@tracking/contracts';
-import { CLOCK_TOKEN, parseDraftBody, createInvalidRequestError } from '@tracking/http';
-import type { SentRequest } from '@tracking/http';
+import type { PlaceLookup, Timestamp, Warning } from '@tracking/contracts';
+import { CLOCK_INJECTION_TOKEN, parseBodyAndCollectFaults, createInvalidRequestError } from '@tracking/http';
+import type { UncheckedRequestBody } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
 import type { MilestoneInput, MilestonePatch } from '@tracking/shipments';
-import { PLACES_TOKEN } from '../dependencies.ts';
+import { PLACES_INJECTION_TOKEN } from '../dependencies.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
 import { requirePastTime } from '../shipments/shipment.pipes.ts';
 import { CorrectMilestoneDto, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 import type { ListMilestonesDto } from './milestone.resource.ts';
 
 /** Ids of the shipment and the milestone in a path. */
-export interface MilestoneIds {
+export interface MilestonePathIds {
   readonly shipment_id: string;
   readonly milestone_id: string;
 }
 
 /** @throws RequestError `not_found` if the id of the shipment is malformed */
-export const MILESTONE_IDS_PIPE: PipeTransform<{ readonly id: string; readonly milestone_id: string }, MilestoneIds> = {
+export const MILESTONE_IDS_PIPE: PipeTransform<
+  { readonly id: string; readonly milestone_id: string },
+  MilestonePathIds
+> = {
   transform: ({ id, milestone_id }) => ({ shipment_id: readShipmentId(id), milestone_id }),
 };
 
@@ -37,8 +40,8 @@ export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'aft
 @Injectable()
 export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, MilestoneFilter> {
   constructor(
-    @Inject(PLACES_TOKEN) private readonly places: Places,
-    @Inject(CLOCK_TOKEN) private readonly clock: Clock,
+    @Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup,
+    @Inject(CLOCK_INJECTION_TOKEN) private readonly clock: Clock,
   ) {}
 
   transform(query: ListMilestonesDto): MilestoneFilter {
@@ -64,7 +67,7 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
 /**
  * The milestone that a body contains, and the time of the command. The milestone cannot have happened after that time.
  */
-type TimedBody = Pick<SentRequest, 'body' | 'strict' | 'at'>;
+type TimedBody = Pick<UncheckedRequestBody, 'body' | 'strict' | 'at'>;
 
 /** The milestone that a body contains, with a warning for each ignored field. */
 export interface ParsedMilestone {
@@ -75,10 +78,10 @@ export interface ParsedMilestone {
 }
 
 @Injectable()
-export class MilestonePipe implements PipeTransform<SentRequest, ParsedMilestone> {
-  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
+export class MilestonePipe implements PipeTransform<UncheckedRequestBody, ParsedMilestone> {
+  constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
-  transform(sent: SentRequest): ParsedMilestone {
+  transform(sent: UncheckedRequestBody): ParsedMilestone {
     return readMilestone(sent, this.places);
   }
 }
@@ -87,9 +90,13 @@ export class MilestonePipe implements PipeTransform<SentRequest, ParsedMilestone
  * Reads the milestone in a body. The command checks values that depend on the shipment.
  * @throws RequestError with every field whose type or content is invalid
  */
-export function readMilestone(sent: TimedBody, places: Places): ParsedMilestone {
+export function readMilestone(sent: TimedBody, places: PlaceLookup): ParsedMilestone {
   const { at } = sent;
-  const { value, faulty, accept } = parseDraftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
+  const {
+    value,
+    faulty,
+    throwFaultsOrListWarnings: accept,
+  } = parseBodyAndCollectFaults(RecordMilestoneDto, MilestoneWrittenResource, sent);
   /** An invalid field is set to null, so that the other fields are still checked. */
   const valid = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
   const milestone: MilestoneInput = {
@@ -128,13 +135,17 @@ export interface ParsedMilestonePatch {
 
 /** Reads the correction in a body. The command checks values that depend on the milestone and its shipment. */
 @Injectable()
-export class MilestonePatchPipe implements PipeTransform<SentRequest, ParsedMilestonePatch> {
-  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
+export class MilestonePatchPipe implements PipeTransform<UncheckedRequestBody, ParsedMilestonePatch> {
+  constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
   /** @throws RequestError with every invalid field */
   transform(sent: TimedBody): ParsedMilestonePatch {
     const { at } = sent;
-    const { value, faulty, accept } = parseDraftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
+    const {
+      value,
+      faulty,
+      throwFaultsOrListWarnings: accept,
+    } = parseBodyAndCollectFaults(CorrectMilestoneDto, MilestoneWrittenResource, sent);
     const valid = Object.entries(value).filter(([field]) => !faulty.has(field));
     const given = Object.fromEntries(valid) as Nullable<MilestonePatch>;
     const patch = { ...given, ...(given.classifier === null && { classifier: 'actual' }) } as MilestonePatch;

@@ -14,27 +14,27 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
-  PageCursorField,
-  DecimalField,
-  BooleanQueryField,
-  FlexibleTimeField,
-  DeriveRequestClass,
-  PageLimitField,
-  EnumField,
+  PageCursorProperty,
+  DecimalProperty,
+  BooleanQueryProperty,
+  FlexibleTimeProperty,
+  DeriveRequestClassFromResource,
+  PageLimitProperty,
+  EnumProperty,
   PageDto,
-  DerivePageClass,
-  TextQueryField,
-  TimeQueryField,
-  Resource,
-  EnumListQueryField,
+  createPageResourceClass,
+  TextQueryProperty,
+  TimeQueryProperty,
+  ResponseSchemaBase,
+  EnumListQueryProperty,
   RESPONSE_TIME_SCHEMA,
-  TextField,
-  TimeZoneField,
-  WholeNumberField,
+  TextProperty,
+  TimeZoneProperty,
+  WholeNumberProperty,
   WithWarnings,
 } from '@tracking/http';
-import { ZONE_OF_LOCATION } from '@tracking/shipments';
-import { MilestoneCode } from './milestone-code.ts';
+import { LOCATION_TIME_ZONE_KEYWORD } from '@tracking/shipments';
+import { MilestoneCodeProperty } from './milestone-code.ts';
 import { AS_OF_PARAMETER } from '../shipments/shipment.pipes.ts';
 
 const MAX_PIECE_COUNT = 10_000_000;
@@ -42,18 +42,18 @@ const MIN_CELSIUS = -273.15;
 const MAX_CELSIUS = 1_000;
 
 @ApiSchema({ name: 'Milestone' })
-export class MilestoneResource extends Resource implements wire.Milestone {
+export class MilestoneResource extends ResponseSchemaBase implements wire.Milestone {
   @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
   @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
-  @MilestoneCode({ description: 'Milestone code; see GET /v1/milestone_codes.', example: 'vessel_departed' })
+  @MilestoneCodeProperty({ description: 'Milestone code; see GET /v1/milestone_codes.', example: 'vessel_departed' })
   readonly code!: string;
   @ApiProperty({ description: 'Label of the code for people.' })
   readonly label!: string;
   @ApiProperty({ type: 'integer', description: 'Position in the catalog.' })
   readonly sequence!: number;
-  @FlexibleTimeField(
+  @FlexibleTimeProperty(
     { day: true, local: true },
     {
       description:
@@ -65,84 +65,84 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly occurred_at!: string;
   @ApiProperty({ description: 'Precision of `occurred_at`.', enum: TIME_PRECISIONS })
   readonly occurred_at_precision!: wire.TimePrecision;
-  @EnumField(MILESTONE_SOURCES, {
+  @EnumProperty(MILESTONE_SOURCES, {
     description: 'Source of the milestone; `manual` unless the key may record milestones for feeds.',
     example: 'manual',
   })
   readonly source!: wire.MilestoneSource;
-  @EnumField(REASON_CODES, {
+  @EnumProperty(REASON_CODES, {
     description: 'Reason for the milestone.',
     example: 'carrier_feed_unavailable',
     nullable: true,
   })
   readonly reason_code!: string | null;
-  @TextField({ description: 'Place as free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
+  @TextProperty({ description: 'Place as free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
   readonly location!: string | null;
-  @EnumField(MILESTONE_CLASSIFIERS, {
+  @EnumProperty(MILESTONE_CLASSIFIERS, {
     description: 'Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.',
     example: 'actual',
   })
   readonly classifier!: wire.Classifier;
-  @TextField({
+  @TextProperty({
     description: 'Your own reference. A milestone sent again with the same reference is corrected.',
     example: 'EVT-9981',
     nullable: true,
   })
   readonly external_id!: string | null;
-  @TextField({
+  @TextProperty({
     description: 'Container of the shipment; null if the milestone applies to all containers.',
     example: 'CSQU3054383',
     nullable: true,
   })
   readonly container_number!: string | null;
-  @TextField({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
+  @TextProperty({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
   readonly vessel!: string | null;
-  @TextField({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
+  @TextProperty({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
   readonly voyage!: string | null;
-  @TextField({ description: 'Free-text note.', nullable: true })
+  @TextProperty({ description: 'Free-text note.', nullable: true })
   readonly note!: string | null;
-  @TimeZoneField(
+  @TimeZoneProperty(
     {
       description: 'IANA time zone of the place. In requests, `location` stands for that of the location.',
       example: 'Asia/Shanghai',
       nullable: true,
     },
-    [ZONE_OF_LOCATION],
+    [LOCATION_TIME_ZONE_KEYWORD],
   )
   readonly timezone!: string | null;
-  @DecimalField(-90, 90, {
+  @DecimalProperty(-90, 90, {
     description: 'Latitude of the goods in degrees, WGS 84; requires `longitude`.',
     example: 31.3665,
     nullable: true,
   })
   readonly latitude!: number | null;
-  @DecimalField(-180, 180, {
+  @DecimalProperty(-180, 180, {
     description: 'Longitude of the goods in degrees, WGS 84; requires `latitude`.',
     example: 121.6158,
     nullable: true,
   })
   readonly longitude!: number | null;
-  @TextField({ description: 'Name or code of the terminal.', example: 'Yangshan Phase IV', nullable: true })
+  @TextProperty({ description: 'Name or code of the terminal.', example: 'Yangshan Phase IV', nullable: true })
   readonly terminal!: string | null;
-  @TextField({
+  @TextProperty({
     description: 'IMO number of the vessel: seven digits with the check digit.',
     example: '9321483',
     nullable: true,
   })
   readonly imo!: string | null;
-  @WholeNumberField(0, MAX_PIECE_COUNT, {
+  @WholeNumberProperty(0, MAX_PIECE_COUNT, {
     description: 'Number of pieces that the milestone concerns.',
     example: 12,
     nullable: true,
   })
   readonly pieces!: number | null;
-  @DecimalField(MIN_CELSIUS, MAX_CELSIUS, {
+  @DecimalProperty(MIN_CELSIUS, MAX_CELSIUS, {
     description: 'Measured temperature of the goods in degrees Celsius.',
     example: -18.5,
     nullable: true,
   })
   readonly temperature_celsius!: number | null;
-  @FlexibleTimeField(
+  @FlexibleTimeProperty(
     { local: true },
     {
       description: 'Time when the source stated the milestone; by default the time of recording.',
@@ -171,7 +171,7 @@ export class MilestoneResource extends Resource implements wire.Milestone {
 }
 
 /** Fields of a milestone that a request may omit. */
-const MILESTONE_DETAIL_FIELDS = [
+const OPTIONAL_MILESTONE_FIELDS = [
   'reason_code',
   'location',
   'classifier',
@@ -191,17 +191,17 @@ const MILESTONE_DETAIL_FIELDS = [
 ] as const;
 
 @ApiSchema({ name: 'MilestoneFields' })
-export class RecordMilestoneDto extends DeriveRequestClass(MilestoneResource, {
+export class RecordMilestoneDto extends DeriveRequestClassFromResource(MilestoneResource, {
   required: ['code', 'occurred_at'],
-  optional: ['source', ...MILESTONE_DETAIL_FIELDS],
+  optional: ['source', ...OPTIONAL_MILESTONE_FIELDS],
 }) {}
 
 /**
  * A JSON merge patch of a milestone: omitted fields keep their value. The source of a milestone cannot be corrected.
  */
 @ApiSchema({ name: 'MilestoneChanges' })
-export class CorrectMilestoneDto extends DeriveRequestClass(MilestoneResource, {
-  optional: MILESTONE_DETAIL_FIELDS,
+export class CorrectMilestoneDto extends DeriveRequestClassFromResource(MilestoneResource, {
+  optional: OPTIONAL_MILESTONE_FIELDS,
   kept: ['code', 'occurred_at'],
 }) {}
 
@@ -209,47 +209,49 @@ export class CorrectMilestoneDto extends DeriveRequestClass(MilestoneResource, {
 export class MilestoneWrittenResource extends IntersectionType(MilestoneResource, WithWarnings) {}
 
 @ApiSchema({ name: 'MilestonePage' })
-export class MilestonePageResource extends DerivePageClass(MilestoneResource, 'The milestones of this page.') {}
+export class MilestonePageResource extends createPageResourceClass(MilestoneResource, 'The milestones of this page.') {}
 
 export class ListMilestonesDto extends PageDto {
-  @EnumListQueryField([...MILESTONE_CLASSIFIERS, 'all'], {
+  @EnumListQueryProperty([...MILESTONE_CLASSIFIERS, 'all'], {
     description: `One or more of ${MILESTONE_CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
     example: 'actual,estimated',
   })
   classifier?: string;
 
-  @TextQueryField({ description: 'Only milestones that name this container.', example: 'CSQU3054383' })
+  @TextQueryProperty({ description: 'Only milestones that name this container.', example: 'CSQU3054383' })
   container_number?: string;
 
-  @BooleanQueryField({ description: 'True to include milestones that a later report replaced.' })
+  @BooleanQueryProperty({ description: 'True to include milestones that a later report replaced.' })
   include_superseded?: string;
 
-  @BooleanQueryField({ description: 'True to include retracted milestones.' })
+  @BooleanQueryProperty({ description: 'True to include retracted milestones.' })
   include_retracted?: string;
 
-  @TimeQueryField(AS_OF_PARAMETER)
+  @TimeQueryProperty(AS_OF_PARAMETER)
   as_of?: string;
 }
 
-const ForeignStandardCodesField = (description: string): PropertyDecorator =>
+const ForeignStandardCodesProperty = (description: string): PropertyDecorator =>
   ApiProperty({ type: [String], description });
 
 @ApiSchema({ name: 'MilestoneCodeStandards' })
 class MilestoneCodeStandardsResource implements Record<MilestoneStandard, readonly string[]> {
-  @ForeignStandardCodesField('Event codes of DCSA Track & Trace 2.2 and 3.0, with what distinguishes their meanings.')
+  @ForeignStandardCodesProperty(
+    'Event codes of DCSA Track & Trace 2.2 and 3.0, with what distinguishes their meanings.',
+  )
   readonly dcsa!: string[];
-  @ForeignStandardCodesField('Status codes of X12 315 (element 157).')
+  @ForeignStandardCodesProperty('Status codes of X12 315 (element 157).')
   readonly x12_315!: string[];
-  @ForeignStandardCodesField('Status codes of X12 214 (element 1650).')
+  @ForeignStandardCodesProperty('Status codes of X12 214 (element 1650).')
   readonly x12_214!: string[];
-  @ForeignStandardCodesField('Status codes of EDIFACT IFTSTA (UN/ECE Recommendation 24).')
+  @ForeignStandardCodesProperty('Status codes of EDIFACT IFTSTA (UN/ECE Recommendation 24).')
   readonly iftsta!: string[];
-  @ForeignStandardCodesField('Status codes of IATA FSU (Cargo-IMP).')
+  @ForeignStandardCodesProperty('Status codes of IATA FSU (Cargo-IMP).')
   readonly iata_fsu!: string[];
 }
 
 @ApiSchema({ name: 'MilestoneCode' })
-class MilestoneCodeResource implements wire.MilestoneCode {
+class MilestoneCodeResource implements wire.MilestoneCatalogEntry {
   @ApiProperty({ description: 'Canonical code.', enum: MILESTONE_CODES })
   readonly code!: string;
   @ApiProperty({ description: 'Label of the code for people.' })
@@ -294,17 +296,17 @@ class MilestoneCodeResource implements wire.MilestoneCode {
 }
 
 @ApiSchema({ name: 'MilestoneCodeList' })
-export class MilestoneCodeListResource extends DerivePageClass(
+export class MilestoneCodeListResource extends createPageResourceClass(
   MilestoneCodeResource,
   'Codes in catalog order. Without `limit`, the whole catalog.',
   'Cursor of the next page: send it as `cursor`.',
 ) {}
 
+/** Query parameters of the list of milestone codes. Without `limit`, one page contains the whole catalog. */
 export class ListMilestoneCodesDto {
-  /** Query parameters of the list of milestone codes. Without `limit`, one page contains the whole catalog. */
-  @PageLimitField(MAX_PAGE_SIZE)
+  @PageLimitProperty(MAX_PAGE_SIZE)
   limit?: string;
 
-  @PageCursorField()
+  @PageCursorProperty()
   cursor?: string;
 }

@@ -1,32 +1,32 @@
 import { applyDecorators, Controller, Delete, Get, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { MAX_PAGE_SIZE, MILESTONE_CATALOG } from '@tracking/contracts';
-import type { Milestone, MilestoneCode, Page, WorkspaceScope, Warning } from '@tracking/contracts';
+import type { Milestone, MilestoneCatalogEntry, Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
-  CurrentCommand,
-  ScopeOfRequest,
-  Cursors,
+  InjectCommandContext,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   formatEtag,
-  mergePatchBody,
+  createMergePatchBodyRule,
   NO_BODY_PIPE,
-  PublicRoute,
+  PublicApiOperation,
   readListPage,
   requirePrincipal,
-  ErrorResponse,
+  DeclareErrorResponse,
   requirePermission,
   getRequestScope,
-  RequestBody,
+  InjectRequestBody,
   WriteResponder,
 } from '@tracking/http';
 import type { WriteResponse, WrittenResource } from '@tracking/http';
-import type { CommandContext, WrittenAnswer } from '@tracking/shipments';
+import type { CommandContext, AnswerWithPosition } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SHIPMENTS_TOKEN } from '../dependencies.ts';
+import { SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { SHIPMENT_ETAG_DESCRIPTION, ShipmentOperation, SHIPMENT_ID_PARAMETER } from '../shipments/shipment.pipes.ts';
+import { SHIPMENT_ETAG_DESCRIPTION, ApiShipmentIdParameter, SHIPMENT_ID_PIPE } from '../shipments/shipment.pipes.ts';
 import { MILESTONE_IDS_PIPE, MilestoneFilterPipe, MilestonePatchPipe, MilestonePipe } from './milestone.pipes.ts';
-import type { MilestoneFilter, MilestoneIds, ParsedMilestone, ParsedMilestonePatch } from './milestone.pipes.ts';
+import type { MilestoneFilter, MilestonePathIds, ParsedMilestone, ParsedMilestonePatch } from './milestone.pipes.ts';
 import {
   CorrectMilestoneDto,
   ListMilestoneCodesDto,
@@ -39,9 +39,9 @@ import {
 } from './milestone.resource.ts';
 
 /** Declares an operation on a single milestone of a shipment. */
-const MilestoneOperation = (): MethodDecorator =>
+const DeclareMilestoneOperation = (): MethodDecorator =>
   applyDecorators(
-    ShipmentOperation('The shipment or the milestone does not exist in this workspace and environment.'),
+    ApiShipmentIdParameter('The shipment or the milestone does not exist in this workspace and environment.'),
     ApiParam({ name: 'milestone_id', description: 'Id of the milestone, `mst_…`.' }),
   );
 
@@ -50,19 +50,19 @@ const MilestoneOperation = (): MethodDecorator =>
 @Controller('v1')
 export class MilestonesController {
   constructor(
-    @Inject(SHIPMENTS_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
+    @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
     @Inject(WriteResponder) private readonly responder: WriteResponder,
-    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(PageCursorCodec) private readonly cursors: PageCursorCodec,
   ) {}
 
   @Get('shipments/:id/milestones')
-  @PublicRoute('listMilestones', {
+  @PublicApiOperation('listMilestones', {
     summary: 'List the milestones of a shipment',
     query: ListMilestonesDto,
     readsYourWrites: 'list',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'A page of milestones, by time and position in the catalog.',
@@ -86,13 +86,13 @@ export class MilestonesController {
   }
 
   @Post('shipments/:id/milestones')
-  @PublicRoute('recordMilestone', {
+  @PublicApiOperation('recordMilestone', {
     summary: 'Record a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     body: RecordMilestoneDto,
     conditional: 'write',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
   @ApiResponse({
     status: 200,
@@ -100,32 +100,32 @@ export class MilestonesController {
     type: MilestoneWrittenResource,
   })
   async recordMilestone(
-    @RequestBody(MilestonePipe) { milestone, warnings }: ParsedMilestone,
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(MilestonePipe) { milestone, warnings }: ParsedMilestone,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
     if (milestone.source !== 'manual') requirePermission(requirePrincipal(reply.request), 'milestones:feed');
     const written = await this.shipments.recordMilestone({ ...command, shipment_id, milestone });
     const isNew = written.answer.outcome === 'recorded';
-    return this.responder.respond(reply, warnings, {
-      ...toWrittenMilestone(written),
+    return this.responder.respondToWrite(reply, warnings, {
+      ...toWrittenMilestoneResource(written),
       status: isNew ? 201 : 200,
       location: isNew ? `/v1/shipments/${shipment_id}/milestones/${written.answer.milestone.id}` : undefined,
     });
   }
 
   @Get('shipments/:id/milestones/:milestone_id')
-  @PublicRoute('getMilestone', {
+  @PublicApiOperation('getMilestone', {
     summary: 'Get a milestone',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
     readsYourWrites: true,
   })
-  @MilestoneOperation()
+  @DeclareMilestoneOperation()
   @ApiResponse({ status: 200, description: 'The milestone.', type: MilestoneResource })
   async getMilestone(
-    @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
+    @Param(MILESTONE_IDS_PIPE) ids: MilestonePathIds,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Milestone> {
@@ -135,55 +135,55 @@ export class MilestonesController {
   }
 
   @Patch('shipments/:id/milestones/:milestone_id')
-  @PublicRoute('correctMilestone', {
+  @PublicApiOperation('correctMilestone', {
     summary: 'Correct a milestone',
     description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: CorrectMilestoneDto,
-    acceptedBody: mergePatchBody(),
+    acceptedBody: createMergePatchBodyRule(),
     conditional: 'write',
   })
-  @MilestoneOperation()
+  @DeclareMilestoneOperation()
   @ApiResponse({ status: 200, description: 'The corrected milestone.', type: MilestoneWrittenResource })
-  @ErrorResponse(409, 'The milestone is retracted, or another milestone has the external_id.')
+  @DeclareErrorResponse(409, 'The milestone is retracted, or another milestone has the external_id.')
   async correctMilestone(
-    @RequestBody(MilestonePatchPipe) { patch, warnings }: ParsedMilestonePatch,
-    @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(MilestonePatchPipe) { patch, warnings }: ParsedMilestonePatch,
+    @Param(MILESTONE_IDS_PIPE) ids: MilestonePathIds,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
     const written = await this.shipments.correctMilestone({ ...command, ...ids, patch });
-    return this.responder.respond(reply, warnings, toWrittenMilestone(written));
+    return this.responder.respondToWrite(reply, warnings, toWrittenMilestoneResource(written));
   }
 
   @Delete('shipments/:id/milestones/:milestone_id')
-  @PublicRoute('retractMilestone', {
+  @PublicApiOperation('retractMilestone', {
     summary: 'Retract a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
   })
-  @MilestoneOperation()
+  @DeclareMilestoneOperation()
   @ApiResponse({
     status: 200,
     description: 'The milestone, even if it was retracted before. It stays stored, but has no effect.',
     type: MilestoneWrittenResource,
   })
   async retractMilestone(
-    @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentCommand() command: CommandContext,
+    @Param(MILESTONE_IDS_PIPE) ids: MilestonePathIds,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
     const written = await this.shipments.retractMilestone({ ...command, ...ids });
-    return this.responder.respond(reply, ignored, toWrittenMilestone(written));
+    return this.responder.respondToWrite(reply, ignored, toWrittenMilestoneResource(written));
   }
 
   @Get('milestone_codes')
-  @PublicRoute('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
+  @PublicApiOperation('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
   @ApiResponse({ status: 200, description: 'A page of the catalog, in order.', type: MilestoneCodeListResource })
-  listCodes(
+  listMilestoneCodes(
     @Query() query: ListMilestoneCodesDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
-  ): Promise<Page<MilestoneCode>> {
+    @InjectWorkspaceScope() scope: WorkspaceScope,
+  ): Promise<Page<MilestoneCatalogEntry>> {
     const listing = { list: 'milestone codes', scope, filter: {}, sort: 'sequence' };
     return readListPage(
       { ...query, limit: query.limit ?? String(MAX_PAGE_SIZE) },
@@ -205,7 +205,10 @@ interface MilestoneAnswer {
   readonly warnings: readonly Warning[];
 }
 
-function toWrittenMilestone({ answer, position }: WrittenAnswer<MilestoneAnswer>): WrittenResource<Milestone> {
+function toWrittenMilestoneResource({
+  answer,
+  position,
+}: AnswerWithPosition<MilestoneAnswer>): WrittenResource<Milestone> {
   const { milestone, shipment_version, warnings } = answer;
   const about = { shipment_id: milestone.shipment_id, milestone_id: milestone.id };
   return { body: milestone, position, version: shipment_version, warnings, about };

@@ -2,15 +2,15 @@ import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { MILESTONE_CODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import {
-  CalendarDateField,
-  DeriveRequestClass,
-  Resource,
+  CalendarDateProperty,
+  DeriveRequestClassFromResource,
+  ResponseSchemaBase,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
   createFieldError,
-  CheckedField,
+  CheckedProperty,
   checkText,
-  checkTextUpToLength,
+  createTextLengthCheck,
 } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import { normaliseCode } from '@tracking/shipments';
@@ -30,17 +30,17 @@ export class LastMilestoneResource implements wire.LastMilestone {
 }
 
 const SIZE_TYPE_PATTERN = /^[0-9A-Z]{4}$/;
-const MAX_SEAL_CHARS = 100;
+const MAX_CONTAINER_SEAL_CHARS = 100;
 
 /** Checks the format of an ISO 6346 code such as `45G1`. Trade codes such as `40HC` have the same format. */
-const checkSizeType: FieldCheck = (value, param) => {
+const checkContainerSizeType: FieldCheck = (value, param) => {
   const faults = checkText(value, param);
   if (faults.length > 0 || SIZE_TYPE_PATTERN.test(String(value))) return faults;
   return createFieldError(param, 'invalid_value', 'Must be four letters or digits of ISO 6346, such as 45G1.');
 };
 
 @ApiSchema({ name: 'Container' })
-export class ContainerResource extends Resource implements wire.Container {
+export class ContainerResource extends ResponseSchemaBase implements wire.Container {
   @ApiProperty({ description: 'Normalised container number.' })
   readonly number!: string;
   @ApiProperty({
@@ -49,8 +49,8 @@ export class ContainerResource extends Resource implements wire.Container {
     description: 'True if the check digit is correct; null if this kind of number has none.',
   })
   readonly valid_check_digit!: boolean | null;
-  @CheckedField(
-    checkSizeType,
+  @CheckedProperty(
+    checkContainerSizeType,
     {
       description: 'Size and type code of ISO 6346: four letters or digits.',
       example: '45G1',
@@ -60,10 +60,10 @@ export class ContainerResource extends Resource implements wire.Container {
     { normalise: (value) => (typeof value === 'string' ? normaliseCode(value) : value) },
   )
   readonly size_type!: string | null;
-  @CheckedField(
-    checkTextUpToLength(MAX_SEAL_CHARS),
+  @CheckedProperty(
+    createTextLengthCheck(MAX_CONTAINER_SEAL_CHARS),
     { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
-    { type: String, minLength: 1, maxLength: MAX_SEAL_CHARS },
+    { type: String, minLength: 1, maxLength: MAX_CONTAINER_SEAL_CHARS },
   )
   readonly seal_number!: string | null;
   @ApiProperty({ description: 'Status of the container.', enum: SHIPMENT_STATUSES })
@@ -94,13 +94,13 @@ export class ContainerResource extends Resource implements wire.Container {
     description: 'Time of the empty return. UTC with milliseconds.',
   })
   readonly empty_returned_at!: string | null;
-  @CalendarDateField({
+  @CalendarDateProperty({
     description: 'Last day without demurrage, as a local date of the place.',
     example: '2026-12-24',
     nullable: true,
   })
   readonly last_free_day!: string | null;
-  @CalendarDateField({
+  @CalendarDateProperty({
     description: 'Last day for returning the empty container, as a local date of the place.',
     example: '2027-01-04',
     nullable: true,
@@ -110,7 +110,7 @@ export class ContainerResource extends Resource implements wire.Container {
 
 /** JSON merge patch of a container. Omitted fields keep their value; null clears a field. */
 @ApiSchema({ name: 'ContainerPatch' })
-export class PatchContainerDto extends DeriveRequestClass(ContainerResource, {
+export class PatchContainerDto extends DeriveRequestClassFromResource(ContainerResource, {
   optional: ['size_type', 'seal_number', 'last_free_day', 'empty_return_by'],
 }) {}
 

@@ -6,32 +6,38 @@ import {
   SHIPMENT_FILTER_LIMITS,
   SHIPMENT_FILTERS,
   SHIPMENT_STATUSES,
-  listShipmentFilters,
+  listShipmentFiltersOfKinds,
 } from '@tracking/contracts';
-import type { FieldError, Places, ShipmentFilter, ShipmentFilterKind, ShipmentFilterName } from '@tracking/contracts';
+import type {
+  FieldError,
+  PlaceLookup,
+  ShipmentFilterDefinition,
+  ShipmentFilterKind,
+  ShipmentFilterName,
+} from '@tracking/contracts';
 import {
   createFieldError,
-  CheckedField,
+  CheckedProperty,
   type FieldCheck,
-  type FieldOptions,
-  BooleanQueryField,
-  checkId,
+  type FieldDecoratorOptions,
+  BooleanQueryProperty,
+  createIdCheck,
   createInvalidRequestError,
   DEFAULT_MAX_CHARS,
   PageDto,
   parseTimestamp,
-  ListQueryField,
-  EnumQueryField,
-  TextQueryField,
-  TimeQueryField,
-  selectValuesInList,
-  EnumListQueryField,
+  ListQueryProperty,
+  EnumQueryProperty,
+  TextQueryProperty,
+  TimeQueryProperty,
+  parseCommaSeparatedValues,
+  EnumListQueryProperty,
   checkText,
 } from '@tracking/http';
 import { foldReference, SHIPMENT_SORT_FIELDS, splitIntoSearchParts, splitIntoWords } from '@tracking/read-models';
 import type { ShipmentListFilter, ShipmentOrder } from '@tracking/read-models';
 import { checkShipmentFields } from '@tracking/shipments';
-import { PLACES_TOKEN } from '../dependencies.ts';
+import { PLACES_INJECTION_TOKEN } from '../dependencies.ts';
 
 const { ids: MAX_IDS, words: MAX_WORDS } = SHIPMENT_FILTER_LIMITS;
 
@@ -46,22 +52,25 @@ const checkSearchWords: FieldCheck = (value, param) => {
 };
 
 /** Decorators for query parameters, by kind of filter. */
-const FILTER_PARAMETERS: {
-  readonly [Kind in ShipmentFilterKind]: (options: FieldOptions, filter: ShipmentFilter) => PropertyDecorator;
+const FILTER_PARAMETER_DECORATORS: {
+  readonly [Kind in ShipmentFilterKind]: (
+    options: FieldDecoratorOptions,
+    filter: ShipmentFilterDefinition,
+  ) => PropertyDecorator;
 } = {
-  ids: (options) => ListQueryField(checkId('shp'), MAX_IDS, options),
-  statuses: (options) => EnumListQueryField(SHIPMENT_STATUSES, options),
-  flag: BooleanQueryField,
-  modes: (options) => EnumListQueryField(TRANSPORT_MODES, options, MODE_ALIASES),
-  choices: (options, { values = [] }) => EnumListQueryField(values, options),
-  reference: TextQueryField,
-  container: TextQueryField,
-  party: TextQueryField,
-  carrier: TextQueryField,
-  port: TextQueryField,
-  time: TimeQueryField,
+  ids: (options) => ListQueryProperty(createIdCheck('shp'), MAX_IDS, options),
+  statuses: (options) => EnumListQueryProperty(SHIPMENT_STATUSES, options),
+  flag: BooleanQueryProperty,
+  modes: (options) => EnumListQueryProperty(TRANSPORT_MODES, options, MODE_ALIASES),
+  choices: (options, { values = [] }) => EnumListQueryProperty(values, options),
+  reference: TextQueryProperty,
+  container: TextQueryProperty,
+  party: TextQueryProperty,
+  carrier: TextQueryProperty,
+  port: TextQueryProperty,
+  time: TimeQueryProperty,
   words: (options) =>
-    CheckedField(
+    CheckedProperty(
       checkSearchWords,
       { ...options, required: false },
       { type: String, minLength: 1, maxLength: DEFAULT_MAX_CHARS },
@@ -75,12 +84,12 @@ type Parameters = { readonly [Name in ShipmentFilterName | 'sort']?: string };
 /** Query parameters of the shipment list. The list contains the shipments that match all filters. */
 export class ListShipmentsDto extends (PageDto as Type<PageDto & Parameters>) {}
 
-for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
+for (const [name, filter] of Object.entries<ShipmentFilterDefinition>(SHIPMENT_FILTERS)) {
   const { kind, description, example } = filter;
-  const declare = FILTER_PARAMETERS[kind]({ description, ...(example !== undefined && { example }) }, filter);
+  const declare = FILTER_PARAMETER_DECORATORS[kind]({ description, ...(example !== undefined && { example }) }, filter);
   declare(ListShipmentsDto.prototype, name);
 }
-const declareSortParameter = EnumQueryField(SHIPMENT_SORTS, {
+const declareSortParameter = EnumQueryProperty(SHIPMENT_SORTS, {
   description:
     'Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last.',
   example: '-updated_at',
@@ -88,7 +97,7 @@ const declareSortParameter = EnumQueryField(SHIPMENT_SORTS, {
 declareSortParameter(ListShipmentsDto.prototype, 'sort');
 
 /** Filters and order of a shipment list. */
-export interface ShipmentListing {
+export interface ShipmentFiltersAndSort {
   /** Normalized filter values. */
   readonly filter: ShipmentListFilter;
   /** Filter values in a form that is equal for all spellings of the same query, so that a cursor is valid with each. */
@@ -98,23 +107,26 @@ export interface ShipmentListing {
 }
 
 @Injectable()
-export class ShipmentFilterPipe implements PipeTransform<ListShipmentsDto, ShipmentListing> {
-  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
+export class ShipmentFilterPipe implements PipeTransform<ListShipmentsDto, ShipmentFiltersAndSort> {
+  constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
-  transform(query: ListShipmentsDto): ShipmentListing {
-    return toShipmentListing(query, this.places);
+  transform(query: ListShipmentsDto): ShipmentFiltersAndSort {
+    return parseShipmentListQuery(query, this.places);
   }
 }
 
 /** Functions that convert a filter's value to its stored form, for kinds whose values need no shipment field check. */
-const VALUE_CONVERTERS: {
-  readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string, filter: ShipmentFilter) => unknown;
+const FILTER_VALUE_CONVERTERS: {
+  readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (
+    value: string,
+    filter: ShipmentFilterDefinition,
+  ) => unknown;
 } = {
   ids: (value) => [...new Set(value.split(','))].sort(),
-  statuses: (value) => selectValuesInList(SHIPMENT_STATUSES, value),
+  statuses: (value) => parseCommaSeparatedValues(SHIPMENT_STATUSES, value),
   flag: (value) => value === 'true',
-  modes: (value) => selectValuesInList(TRANSPORT_MODES, value),
-  choices: (value, { values = [] }) => selectValuesInList(values, value),
+  modes: (value) => parseCommaSeparatedValues(TRANSPORT_MODES, value),
+  choices: (value, { values = [] }) => parseCommaSeparatedValues(values, value),
   reference: (value) => value,
   party: (value) => value,
   time: parseTimestamp,
@@ -125,18 +137,18 @@ const VALUE_CONVERTERS: {
 type CodeKind = 'container' | 'carrier' | 'port';
 
 /** Converts the query to filters with values in their stored form. @throws RequestError with every malformed code */
-function toShipmentListing(query: ListShipmentsDto, places: Places): ShipmentListing {
+function parseShipmentListQuery(query: ListShipmentsDto, places: PlaceLookup): ShipmentFiltersAndSort {
   const sort = query.sort ?? '-created_at';
   const { id: ids, q, ...filter } = { ...readFilterValues(query), ...readCodeFilters(query, places) };
   const isPhrase = query.q !== undefined && splitIntoSearchParts(query.q).length > 1;
   const words = [...new Set(splitIntoSearchParts(query.q ?? '').map(foldReference))].sort();
   const values = { ...filter, ...(ids !== undefined && { ids }), ...(q !== undefined && { words: q }) };
-  const references = listShipmentFilters('reference').flatMap((name) => {
+  const references = listShipmentFiltersOfKinds('reference').flatMap((name) => {
     const value = query[name];
     return value === undefined ? [] : [[name, foldReference(value)] as const];
   });
   // Earlier versions accepted one value of these filters. Cursors that they created stay valid.
-  const single = listShipmentFilters('modes', 'choices').flatMap((name) => {
+  const single = listShipmentFiltersOfKinds('modes', 'choices').flatMap((name) => {
     const given = filter[name];
     return Array.isArray(given) && given.length === 1 ? [[name, given[0] as unknown] as const] : [];
   });
@@ -154,28 +166,31 @@ function toShipmentListing(query: ListShipmentsDto, places: Places): ShipmentLis
 }
 
 function readFilterValues(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
-  const kinds = Object.keys(VALUE_CONVERTERS) as (keyof typeof VALUE_CONVERTERS)[];
-  const given = listShipmentFilters(...kinds).flatMap((name) => {
+  const kinds = Object.keys(FILTER_VALUE_CONVERTERS) as (keyof typeof FILTER_VALUE_CONVERTERS)[];
+  const given = listShipmentFiltersOfKinds(...kinds).flatMap((name) => {
     const value = query[name];
     if (value === undefined) return [];
-    const filter: ShipmentFilter & { readonly kind: (typeof kinds)[number] } = SHIPMENT_FILTERS[name];
-    return [[name, VALUE_CONVERTERS[filter.kind](value, filter)] as const];
+    const filter: ShipmentFilterDefinition & { readonly kind: (typeof kinds)[number] } = SHIPMENT_FILTERS[name];
+    return [[name, FILTER_VALUE_CONVERTERS[filter.kind](value, filter)] as const];
   });
   return Object.fromEntries(given);
 }
 
-function readCodeFilters(query: ListShipmentsDto, places: Places): { readonly [Name in ShipmentFilterName]?: string } {
+function readCodeFilters(
+  query: ListShipmentsDto,
+  places: PlaceLookup,
+): { readonly [Name in ShipmentFilterName]?: string } {
   const { container_number } = query;
   const given = {
-    ...Object.fromEntries(listShipmentFilters('carrier', 'port').map((name) => [name, query[name]])),
+    ...Object.fromEntries(listShipmentFiltersOfKinds('carrier', 'port').map((name) => [name, query[name]])),
     ...(container_number !== undefined && { container_numbers: [container_number] }),
   };
   const { fields, errors } = checkShipmentFields(given, undefined, places);
-  if (errors.length > 0) throw createInvalidRequestError(errors.map(renameToQueryParameter));
+  if (errors.length > 0) throw createInvalidRequestError(errors.map(renameErrorToQueryParameter));
   const { container_numbers: containers, ...others } = fields;
   return { ...(others as Record<string, string>), ...(containers?.[0] && { container_number: containers[0] }) };
 }
 
-function renameToQueryParameter(error: FieldError): FieldError {
+function renameErrorToQueryParameter(error: FieldError): FieldError {
   return { ...error, param: error.param.replace('container_numbers[0]', 'container_number') };
 }

@@ -9,7 +9,7 @@ import {
   EXPLAINED_EXCEPTION_STATUSES,
   HISTORY_TYPES,
   MILESTONE_CODES,
-  MILESTONE_RESULTS,
+  MILESTONE_EFFECT_KINDS,
   MILESTONE_RULES,
   MILESTONE_SOURCES,
   REASON_CODES,
@@ -17,11 +17,11 @@ import {
   SHIPMENT_STATUSES,
   STATUS_RULES,
   TIME_PRECISIONS,
-  TIME_RULES,
+  RULES_DECIDING_SHIPMENT_TIMES,
 } from '@tracking/contracts';
-import { CHANGE_SCHEMA, DerivePageClass, RESPONSE_TIME_SCHEMA } from '@tracking/http';
-import { RecentLookUps } from '@tracking/resilience';
-import { IDENTITY_TOKEN } from '../dependencies.ts';
+import { CHANGE_SCHEMA, createPageResourceClass, RESPONSE_TIME_SCHEMA } from '@tracking/http';
+import { RecentLookUpCache } from '@tracking/resilience';
+import { ACTOR_NAMES_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 
 /** Name that the history shows for actions of the service itself. */
@@ -30,13 +30,14 @@ const SYSTEM_ACTOR_NAME = 'System';
 /** Finds current names of actors. Each name is looked up at most once in a few seconds. */
 @Injectable()
 export class ActorNames {
-  private readonly recent = new RecentLookUps<string | null>();
+  private readonly recent = new RecentLookUpCache<string | null>();
 
   constructor(
-    @Inject(IDENTITY_TOKEN) private readonly identity: Pick<ShipmentsHttpDependencies['identity'], 'namesOf'>,
+    @Inject(ACTOR_NAMES_INJECTION_TOKEN)
+    private readonly identity: Pick<ShipmentsHttpDependencies['identity'], 'namesOf'>,
   ) {}
 
-  /** Returns names by id; null for an actor without a name or an unknown actor. @throws Unavailable */
+  /** Returns names by id; null for an actor without a name or an unknown actor. @throws UnavailableError */
   async readActorNames(actors: readonly wire.Actor[]): Promise<ReadonlyMap<string, string | null>> {
     const distinct = new Map(actors.map((actor) => [actor.id, actor]));
     const named = [...distinct.values()].map(async (actor) => [actor.id, await this.findActorName(actor)] as const);
@@ -45,7 +46,9 @@ export class ActorNames {
 
   private async findActorName(actor: wire.Actor): Promise<string | null> {
     if (actor.type === 'system') return SYSTEM_ACTOR_NAME;
-    const found = await this.recent.lookUp(actor.id, async () => (await this.identity.namesOf([actor])).get(actor.id));
+    const found = await this.recent.getOrLookUpValue(actor.id, async () =>
+      (await this.identity.namesOf([actor])).get(actor.id),
+    );
     return found ?? null;
   }
 }
@@ -87,7 +90,7 @@ class HistoryEntryResource implements wire.HistoryEntry {
 }
 
 @ApiSchema({ name: 'HistoryPage' })
-export class HistoryPageResource extends DerivePageClass(
+export class HistoryPageResource extends createPageResourceClass(
   HistoryEntryResource,
   'The entries of this page.',
   'Cursor of the next page: send it as `cursor`.',
@@ -121,7 +124,7 @@ class EtaChangeResource implements wire.EtaChange {
 }
 
 @ApiSchema({ name: 'EtaHistoryPage' })
-export class EtaHistoryPageResource extends DerivePageClass(
+export class EtaHistoryPageResource extends createPageResourceClass(
   EtaChangeResource,
   'The changes of this page.',
   'Cursor of the next page: send it as `cursor`.',
@@ -141,14 +144,14 @@ class ExplainedStatusResource implements wire.ExplainedStatus {
 class ExplainedTimeResource implements wire.ExplainedTime {
   @ApiProperty({ ...RESPONSE_TIME_SCHEMA, nullable: true, description: 'Time. UTC with milliseconds.' })
   readonly value!: string | null;
-  @ApiProperty({ description: 'Rule that determined the value.', enum: TIME_RULES })
+  @ApiProperty({ description: 'Rule that determined the value.', enum: RULES_DECIDING_SHIPMENT_TIMES })
   readonly rule!: wire.TimeRule;
   @ApiProperty({ type: String, nullable: true, description: 'Milestone that set the time, or that prevents a change.' })
   readonly milestone_id!: string | null;
 }
 
 class MilestoneEffectResource implements wire.MilestoneEffect {
-  @ApiProperty({ description: 'Effect of the milestone.', enum: MILESTONE_RESULTS })
+  @ApiProperty({ description: 'Effect of the milestone.', enum: MILESTONE_EFFECT_KINDS })
   readonly result!: wire.MilestoneResult;
   @ApiProperty({ description: 'Rule that determined the effect.', enum: Object.keys(MILESTONE_RULES) })
   readonly rule!: wire.MilestoneRule;
@@ -207,7 +210,7 @@ class ExplainedContainerResource {
 }
 
 @ApiSchema({ name: 'ResolvedBy' })
-class ResolvedByResource implements wire.ResolvedBy {
+class ResolvedByResource implements wire.ResolutionConditions {
   @ApiProperty({
     type: [String],
     description: 'Required document types: one document of each resolves the exception.',
@@ -219,7 +222,7 @@ class ResolvedByResource implements wire.ResolvedBy {
       'Kind of change that resolves the exception: a milestone with one of `codes`, a correction or retraction of one of `milestone_ids`, a new value of one of `fields`, and others.',
     enum: RESOLUTION_TRIGGERS,
   })
-  readonly by!: wire.ResolvedBy['by'];
+  readonly by!: wire.ResolutionConditions['by'];
   @ApiProperty({
     type: [String],
     description: 'Milestone codes, each of which resolves the exception, for the same container.',

@@ -5,14 +5,19 @@ import {
   ReadYourWrites,
   waitForResponseBudget,
   getRequestScope,
-  SETTINGS_TOKEN,
+  SETTINGS_INJECTION_TOKEN,
 } from '@tracking/http';
-import type { PageContent } from '@tracking/http';
+import type { ListPageContent } from '@tracking/http';
 import type { ReadModelName, MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
-import { type FoundMilestone, type GetMilestone, parseShipmentId, toShipmentResource } from '@tracking/shipments';
+import {
+  type FoundMilestone,
+  type GetMilestoneRequest,
+  parseShipmentId,
+  toShipmentResource,
+} from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from '../dependencies.ts';
+import { READ_MODELS_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 
 interface MilestonesQuery extends MilestoneListQuery {
   /** The time as of which milestones are listed; now if undefined. */
@@ -26,15 +31,15 @@ interface MilestonesQuery extends MilestoneListQuery {
 @Injectable()
 export class ShipmentReader {
   constructor(
-    @Inject(SHIPMENTS_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
-    @Inject(READ_MODELS_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments: ShipmentsHttpDependencies['shipments'],
+    @Inject(READ_MODELS_INJECTION_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
-    @Inject(SETTINGS_TOKEN) private readonly settings: ShipmentsHttpDependencies['settings'],
+    @Inject(SETTINGS_INJECTION_TOKEN) private readonly settings: ShipmentsHttpDependencies['settings'],
   ) {}
 
   /** @throws RequestError `not_found`, also for a malformed id and for an id of another workspace or environment */
   async getShipment(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
-    const expected = this.readYourWrites.readExpectedPosition(request);
+    const expected = this.readYourWrites.readRequiredReadPosition(request);
     const id = readShipmentId(shipmentId);
     const scope = getRequestScope(request);
     // The position is read before the row. Otherwise the result could apply to a newer row than the one that was read.
@@ -48,18 +53,18 @@ export class ShipmentReader {
    * Returns the shipment as it was at the given time.
    * @throws RequestError `not_found`, also if the shipment was created after that time
    */
-  async getShipmentAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
+  async getShipmentAtTime(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkConsistencyToken(request);
     const shipment_id = readShipmentId(shipmentId);
     return requireShipment(await this.shipments.getShipmentAt({ ...getRequestScope(request), shipment_id, as_of }));
   }
 
   /** @throws RequestError `read_model_behind` */
-  async listShipments(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
-    await this.readYourWrites.waitForList('shipments', request);
+  async listShipments(request: FastifyRequest, query: ShipmentListQuery): Promise<ListPageContent<Shipment>> {
+    await this.readYourWrites.waitForReadModelOfList('shipments', request);
     await waitForResponseBudget(request);
     const { items, next } = await this.readModels.queries.shipments.listShipments(getRequestScope(request), query);
-    return { items: items.map((record) => this.toResource(record)), next };
+    return { items: items.map((record) => this.convertToShipmentResource(record)), next };
   }
 
   /** @throws RequestError `not_found`, `read_model_behind` */
@@ -67,27 +72,30 @@ export class ShipmentReader {
     request: FastifyRequest,
     shipmentId: string,
     { as_of, ...query }: MilestonesQuery,
-  ): Promise<PageContent<Milestone>> {
-    if (as_of !== undefined) return this.listMilestonesAt(request, shipmentId, { ...query, as_of });
+  ): Promise<ListPageContent<Milestone>> {
+    if (as_of !== undefined) return this.listMilestonesAtTime(request, shipmentId, { ...query, as_of });
     const { id } = await this.getShipment(request, shipmentId);
-    await this.readYourWrites.waitForList('milestones', request);
+    await this.readYourWrites.waitForReadModelOfList('milestones', request);
     await waitForResponseBudget(request);
     return this.readModels.queries.milestones.listMilestones(getRequestScope(request), id, query);
   }
 
   /** Reads the milestones from the stream, which includes all writes. @throws RequestError `not_found` */
-  async getMilestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof WorkspaceScope>): Promise<FoundMilestone> {
+  async getMilestone(
+    request: FastifyRequest,
+    ids: Omit<GetMilestoneRequest, keyof WorkspaceScope>,
+  ): Promise<FoundMilestone> {
     this.readYourWrites.checkConsistencyToken(request);
     const found = await this.shipments.getMilestone({ ...getRequestScope(request), ...ids });
     if (found === undefined) throw createNotFoundError('milestone');
     return found;
   }
 
-  private async listMilestonesAt(
+  private async listMilestonesAtTime(
     request: FastifyRequest,
     shipmentId: string,
     query: MilestoneListQuery & { readonly as_of: Timestamp },
-  ): Promise<PageContent<Milestone>> {
+  ): Promise<ListPageContent<Milestone>> {
     this.readYourWrites.checkConsistencyToken(request);
     const shipment_id = readShipmentId(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
@@ -97,7 +105,7 @@ export class ShipmentReader {
   }
 
   /** Returns the shipment in API format. */
-  toResource(record: ShipmentRecord): Shipment {
+  convertToShipmentResource(record: ShipmentRecord): Shipment {
     return toShipmentResource(record, this.settings.appUrl);
   }
 }

@@ -1,32 +1,37 @@
 import { applyDecorators, Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
-import type { FieldError, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
+import type { FieldError, PlaceLookup, ClientShipmentFields, Timestamp, Warning } from '@tracking/contracts';
 import {
-  CLOCK_TOKEN,
-  parseDraftBody,
+  CLOCK_INJECTION_TOKEN,
+  parseBodyAndCollectFaults,
   createInvalidRequestError,
   isJsonObject,
-  TimeQueryField,
-  ErrorResponse,
+  TimeQueryProperty,
+  DeclareErrorResponse,
 } from '@tracking/http';
-import type { SentRequest } from '@tracking/http';
+import type { UncheckedRequestBody } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import { checkShipmentFields, normaliseCode } from '@tracking/shipments';
 import type { ShipmentPatch } from '@tracking/shipments';
-import { PLACES_TOKEN } from '../dependencies.ts';
+import { PLACES_INJECTION_TOKEN } from '../dependencies.ts';
 import { readShipmentId } from './shipment-reader.ts';
 import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
 /** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
-export const SHIPMENT_ID_PARAMETER: PipeTransform<string, string> = { transform: readShipmentId };
+export const SHIPMENT_ID_PIPE: PipeTransform<string, string> = { transform: readShipmentId };
 
 /**
  * Declares an operation on the shipment in its path.
  * @param missing description of the 404 response
  */
-export const ShipmentOperation = (missing = 'No such shipment in this workspace and environment.'): MethodDecorator =>
-  applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), ErrorResponse(404, missing));
+export const ApiShipmentIdParameter = (
+  missing = 'No such shipment in this workspace and environment.',
+): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
+    DeclareErrorResponse(404, missing),
+  );
 
 /** Sentence for the description of an operation on a container or milestone of a shipment. */
 export const SHIPMENT_ETAG_DESCRIPTION = 'If-Match and the ETag of the response are those of the shipment.';
@@ -50,14 +55,14 @@ export const AS_OF_PARAMETER = {
 };
 
 export class GetShipmentDto {
-  @TimeQueryField(AS_OF_PARAMETER)
+  @TimeQueryProperty(AS_OF_PARAMETER)
   as_of?: string;
 }
 
 /** Checks the time `as_of` of a request. Refuses a time in the future. */
 @Injectable()
 export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
-  constructor(@Inject(CLOCK_TOKEN) private readonly clock: Clock) {}
+  constructor(@Inject(CLOCK_INJECTION_TOKEN) private readonly clock: Clock) {}
 
   transform(query: GetShipmentDto): GetShipmentDto {
     requirePastTime(query.as_of, this.clock());
@@ -74,15 +79,15 @@ export function requirePastTime(as_of: Timestamp | undefined, now: Date): Timest
 
 /** The shipment fields that a body contains, with a warning for each ignored field. */
 export interface ParsedShipmentFields {
-  readonly fields: Partial<ShipmentFields>;
+  readonly fields: Partial<ClientShipmentFields>;
   readonly warnings: readonly Warning[];
 }
 
 @Injectable()
-export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ParsedShipmentFields> {
-  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
+export class ParseShipmentFieldsPipe implements PipeTransform<UncheckedRequestBody, ParsedShipmentFields> {
+  constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
-  transform(sent: SentRequest): ParsedShipmentFields {
+  transform(sent: UncheckedRequestBody): ParsedShipmentFields {
     return readShipmentFields(sent, this.places);
   }
 }
@@ -92,9 +97,16 @@ export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ParsedShip
  * `mode` in the body, codes of any mode are accepted, and the command checks them.
  * @throws RequestError with every field whose type or content is invalid
  */
-export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, places: Places): ParsedShipmentFields {
-  const { value, faults, accept } = parseDraftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
-  const input = removeFaultyFields(value, faults);
+export function readShipmentFields(
+  sent: Pick<UncheckedRequestBody, 'body' | 'strict'>,
+  places: PlaceLookup,
+): ParsedShipmentFields {
+  const {
+    value,
+    faults,
+    throwFaultsOrListWarnings: accept,
+  } = parseBodyAndCollectFaults(UpsertShipmentDto, ShipmentWrittenResource, sent);
+  const input = replaceInvalidFields(value, faults);
   const { fields, errors } = checkShipmentFields(input, input.mode, places, sent.strict);
   return { fields, warnings: accept(errors) };
 }
@@ -107,13 +119,17 @@ export interface ParsedShipmentPatch {
 
 /** Reads a merge patch of a shipment. The command checks the merged result. */
 @Injectable()
-export class ShipmentPatchPipe implements PipeTransform<SentRequest, ParsedShipmentPatch> {
-  constructor(@Inject(PLACES_TOKEN) private readonly places: Places) {}
+export class ShipmentPatchPipe implements PipeTransform<UncheckedRequestBody, ParsedShipmentPatch> {
+  constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
   /** @throws RequestError naming every faulty field */
-  transform(sent: SentRequest): ParsedShipmentPatch {
-    const { value, faults, accept } = parseDraftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
-    const { metadata: _, ...input } = removeFaultyFields(value, faults);
+  transform(sent: UncheckedRequestBody): ParsedShipmentPatch {
+    const {
+      value,
+      faults,
+      throwFaultsOrListWarnings: accept,
+    } = parseBodyAndCollectFaults(PatchShipmentDto, ShipmentWrittenResource, sent);
+    const { metadata: _, ...input } = replaceInvalidFields(value, faults);
     const { fields, errors } = checkShipmentFields(input, input.mode, this.places, sent.strict);
     const warnings = accept(errors);
     const { shipper, consignee, metadata, original_eta } = value;
@@ -132,7 +148,7 @@ export class ShipmentPatchPipe implements PipeTransform<SentRequest, ParsedShipm
  * Replaces each invalid field or element with a valid value, so that the valid elements of a list are still checked
  * under their own index.
  */
-function removeFaultyFields<T extends object>(value: T, faults: readonly FieldError[]): T {
+function replaceInvalidFields<T extends object>(value: T, faults: readonly FieldError[]): T {
   if (faults.length === 0) return value;
   const faulty = new Set(faults.map((fault) => fault.param));
   const validPart = (part: unknown, param: string): unknown => {

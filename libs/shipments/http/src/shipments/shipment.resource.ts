@@ -2,7 +2,7 @@ import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
   INCOTERMS,
-  LOAD_TYPES,
+  CARGO_LOAD_TYPES,
   TRANSPORT_MODES,
   MODE_ALIASES,
   SHIPMENT_FIELDS,
@@ -10,21 +10,21 @@ import {
   TIME_PRECISIONS,
 } from '@tracking/contracts';
 import {
-  FlexibleTimeField,
-  DeriveRequestClass,
-  ObjectField,
-  ObjectListField,
-  EnumField,
-  DerivePageClass,
-  Resource,
+  FlexibleTimeProperty,
+  DeriveRequestClassFromResource,
+  ObjectProperty,
+  ObjectListProperty,
+  EnumProperty,
+  createPageResourceClass,
+  ResponseSchemaBase,
   RESPONSE_TIME_SCHEMA,
-  TextField,
-  TextListField,
-  TextMapField,
-  TextMapPatchField,
+  TextProperty,
+  TextListProperty,
+  TextMapProperty,
+  TextMapPatchProperty,
   WithWarnings,
 } from '@tracking/http';
-import type { FieldOptions } from '@tracking/http';
+import type { FieldDecoratorOptions } from '@tracking/http';
 import { SHIPMENT_LIMITS } from '@tracking/shipments';
 import { ContainerResource, LastMilestoneResource } from './container.resource.ts';
 
@@ -32,7 +32,7 @@ import { ContainerResource, LastMilestoneResource } from './container.resource.t
  * Maximum number of containers in a request. It is higher than the maximum of a shipment, because repeated numbers are
  * stored once. It limits the work for a request.
  */
-const MAX_LISTED_CONTAINERS = 1_000;
+const MAX_CONTAINERS_IN_REQUEST = 1_000;
 /**
  * Maximum number of strings in a patch. It is higher than the maximum of a shipment, because the same patch may remove
  * some strings. It limits the work for a request.
@@ -40,28 +40,28 @@ const MAX_LISTED_CONTAINERS = 1_000;
 const MAX_PATCHED_STRINGS = 1_000;
 
 @ApiSchema({ name: 'Party' })
-class PartyResource extends Resource implements wire.Party {
-  @TextField({ description: 'Name of the party.', example: 'Acme Electronics Ltd', nullable: true })
+class PartyResource extends ResponseSchemaBase implements wire.Party {
+  @TextProperty({ description: 'Name of the party.', example: 'Acme Electronics Ltd', nullable: true })
   readonly name!: string | null;
-  @TextField({ description: 'Your own reference of the party.', example: 'CUST-1042', nullable: true })
+  @TextProperty({ description: 'Your own reference of the party.', example: 'CUST-1042', nullable: true })
   readonly external_id!: string | null;
 }
 
 @ApiSchema({ name: 'PartyFields' })
-class PartyDto extends DeriveRequestClass(PartyResource, { optional: ['name', 'external_id'] }) {}
+class PartyDto extends DeriveRequestClassFromResource(PartyResource, { optional: ['name', 'external_id'] }) {}
 
 @ApiSchema({ name: 'Reference' })
 class ReferenceResource implements wire.Reference {
-  @TextField({ description: 'Type of the reference.', example: 'purchase_order' })
+  @TextProperty({ description: 'Type of the reference.', example: 'purchase_order' })
   readonly type!: string;
-  @TextField({ description: 'Value of the reference.', example: 'PO-88213' })
+  @TextProperty({ description: 'Value of the reference.', example: 'PO-88213' })
   readonly value!: string;
 }
 
 /** A time with an offset, or a date: the whole local day at the port. */
-const ExpectedTime = (options: FieldOptions): PropertyDecorator => {
+const ExpectedTimeProperty = (options: FieldDecoratorOptions): PropertyDecorator => {
   const { description } = options;
-  return FlexibleTimeField(
+  return FlexibleTimeProperty(
     { day: true },
     { ...options, description: `${description} A date is the whole day.` },
     description,
@@ -69,30 +69,30 @@ const ExpectedTime = (options: FieldOptions): PropertyDecorator => {
 };
 
 /** Fields of a journey of goods between two places. Both a shipment and a leg are journeys. */
-class JourneyResource extends Resource {
-  @TextField({
+class JourneyResource extends ResponseSchemaBase {
+  @TextProperty({
     description: 'Carrier: SCAC, or the two-character IATA code for air and courier.',
     example: 'MAEU',
     nullable: true,
   })
   readonly carrier_scac!: string | null;
-  @TextField({
+  @TextProperty({
     description: 'UN/LOCODE, or IATA airport code where the mode allows it.',
     example: 'CNSHA',
     nullable: true,
   })
   readonly origin_port!: string | null;
-  @TextField({
+  @TextProperty({
     description: 'UN/LOCODE, or IATA airport code where the mode allows it.',
     example: 'NLRTM',
     nullable: true,
   })
   readonly destination_port!: string | null;
-  @ExpectedTime({ description: 'Estimated departure.', example: '2026-11-21T09:30:00Z', nullable: true })
+  @ExpectedTimeProperty({ description: 'Estimated departure.', example: '2026-11-21T09:30:00Z', nullable: true })
   readonly etd!: string | null;
   @ApiProperty({ description: 'Precision of `etd`.', enum: TIME_PRECISIONS })
   readonly etd_precision!: wire.TimePrecision;
-  @ExpectedTime({ description: 'Estimated arrival.', example: '2026-12-19T18:00:00Z', nullable: true })
+  @ExpectedTimeProperty({ description: 'Estimated arrival.', example: '2026-12-19T18:00:00Z', nullable: true })
   readonly eta!: string | null;
   @ApiProperty({ description: 'Precision of `eta`.', enum: TIME_PRECISIONS })
   readonly eta_precision!: wire.TimePrecision;
@@ -104,20 +104,20 @@ class JourneyResource extends Resource {
 
 @ApiSchema({ name: 'Leg' })
 class LegResource extends JourneyResource implements wire.Leg {
-  @EnumField(
+  @EnumProperty(
     TRANSPORT_MODES,
     { description: 'Transport mode of the leg.', example: 'ocean', nullable: true },
     MODE_ALIASES,
   )
   readonly mode!: wire.Mode | null;
-  @TextField({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
+  @TextProperty({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
   readonly vessel!: string | null;
-  @TextField({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
+  @TextProperty({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
   readonly voyage!: string | null;
 }
 
 @ApiSchema({ name: 'LegFields' })
-class LegDto extends DeriveRequestClass(LegResource, {
+class LegDto extends DeriveRequestClassFromResource(LegResource, {
   optional: ['mode', 'carrier_scac', 'vessel', 'voyage', 'origin_port', 'destination_port', 'etd', 'eta'],
 }) {}
 
@@ -126,7 +126,7 @@ class LegDto extends DeriveRequestClass(LegResource, {
 export class ShipmentResource extends JourneyResource implements wire.Shipment {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'shp_4h2k7qv3n5xw6yz2aabbccddee' })
   readonly id!: string;
-  @TextField({
+  @TextProperty({
     description:
       'Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.',
     example: 'TMS-2026-000181',
@@ -144,34 +144,34 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
     description: 'Milestone that set the status; null if the shipment is pending or was cancelled by the client.',
   })
   readonly status_milestone_id!: string | null;
-  @EnumField(
+  @EnumProperty(
     TRANSPORT_MODES,
     { description: 'Transport mode; `sea`, `vessel` and `truck` are normalised.', example: 'ocean', nullable: true },
     MODE_ALIASES,
   )
   readonly mode!: wire.Mode | null;
-  @EnumField(LOAD_TYPES, { description: 'Load type of the cargo.', example: 'fcl', nullable: true })
+  @EnumProperty(CARGO_LOAD_TYPES, { description: 'Load type of the cargo.', example: 'fcl', nullable: true })
   readonly load_type!: wire.LoadType | null;
-  @TextField({ description: 'House bill reference.', example: 'HBL-77120', nullable: true })
+  @TextProperty({ description: 'House bill reference.', example: 'HBL-77120', nullable: true })
   readonly house_bill!: string | null;
-  @TextField({ description: 'Master bill or air waybill.', example: 'MAEU912345678', nullable: true })
+  @TextProperty({ description: 'Master bill or air waybill.', example: 'MAEU912345678', nullable: true })
   readonly master_bill!: string | null;
-  @TextField({ description: 'Booking number of the carrier.', example: 'BKG-55012', nullable: true })
+  @TextProperty({ description: 'Booking number of the carrier.', example: 'BKG-55012', nullable: true })
   readonly booking_number!: string | null;
-  @EnumField(INCOTERMS, {
+  @EnumProperty(INCOTERMS, {
     description: 'Rule of Incoterms 2020 or 2010, which divides costs and risks between seller and buyer.',
     example: 'FOB',
     nullable: true,
   })
   readonly incoterm!: wire.Incoterm | null;
-  @TextListField(MAX_LISTED_CONTAINERS, {
+  @TextListProperty(MAX_CONTAINERS_IN_REQUEST, {
     description: 'Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.',
     example: ['CSQU3054383'],
   })
   readonly container_numbers!: string[];
   @ApiProperty({ type: [ContainerResource], description: 'Containers with their status and times.' })
   readonly containers!: ContainerResource[];
-  @ExpectedTime({
+  @ExpectedTimeProperty({
     description: 'First known estimated arrival. In a patch, null sets it to the present estimate.',
     example: '2026-12-19T18:00:00Z',
     nullable: true,
@@ -179,19 +179,19 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   readonly original_eta!: string | null;
   @ApiProperty({ description: 'Precision of `original_eta`.', enum: TIME_PRECISIONS })
   readonly original_eta_precision!: wire.TimePrecision;
-  @ObjectField(PartyDto, { description: 'Shipper.', nullable: true }, PartyResource)
+  @ObjectProperty(PartyDto, { description: 'Shipper.', nullable: true }, PartyResource)
   readonly shipper!: PartyResource | null;
-  @ObjectField(PartyDto, { description: 'Consignee.', nullable: true }, PartyResource)
+  @ObjectProperty(PartyDto, { description: 'Consignee.', nullable: true }, PartyResource)
   readonly consignee!: PartyResource | null;
-  @ObjectListField(ReferenceResource, SHIPMENT_LIMITS.references, { description: 'Additional references.' })
+  @ObjectListProperty(ReferenceResource, SHIPMENT_LIMITS.references, { description: 'Additional references.' })
   readonly references!: ReferenceResource[];
-  @TextMapField(SHIPMENT_LIMITS.metadata, {
+  @TextMapProperty(SHIPMENT_LIMITS.metadata, {
     description: 'Custom fields: your own strings by name.',
     example: { cost_centre: '4711' },
     nullable: true,
   })
   readonly metadata!: Record<string, string> | null;
-  @ObjectListField(
+  @ObjectListProperty(
     LegDto,
     SHIPMENT_LIMITS.legs,
     {
@@ -225,7 +225,9 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
  * shipment, omitted fields keep their value, null clears a field, and arrays and objects are replaced.
  */
 @ApiSchema({ name: 'ShipmentFields' })
-export class UpsertShipmentDto extends DeriveRequestClass(ShipmentResource, { optional: SHIPMENT_FIELDS }) {}
+export class UpsertShipmentDto extends DeriveRequestClassFromResource(ShipmentResource, {
+  optional: SHIPMENT_FIELDS,
+}) {}
 
 /**
  * A JSON merge patch of a shipment (RFC 7396). Omitted fields keep their value, null clears a field, and arrays are
@@ -233,10 +235,10 @@ export class UpsertShipmentDto extends DeriveRequestClass(ShipmentResource, { op
  * effect even if they equal the values sent before.
  */
 @ApiSchema({ name: 'ShipmentPatch' })
-export class PatchShipmentDto extends DeriveRequestClass(ShipmentResource, {
+export class PatchShipmentDto extends DeriveRequestClassFromResource(ShipmentResource, {
   optional: [...SHIPMENT_FIELDS.filter((name) => name !== 'metadata'), 'original_eta'],
 }) {
-  @TextMapPatchField(MAX_PATCHED_STRINGS, {
+  @TextMapPatchProperty(MAX_PATCHED_STRINGS, {
     description: 'Custom fields: your own strings by name; null removes one.',
     example: { cost_centre: '4711', old: null },
     nullable: true,
@@ -248,4 +250,4 @@ export class PatchShipmentDto extends DeriveRequestClass(ShipmentResource, {
 export class ShipmentWrittenResource extends IntersectionType(ShipmentResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ShipmentPage' })
-export class ShipmentPageResource extends DerivePageClass(ShipmentResource, 'The shipments of this page.') {}
+export class ShipmentPageResource extends createPageResourceClass(ShipmentResource, 'The shipments of this page.') {}

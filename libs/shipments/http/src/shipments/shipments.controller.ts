@@ -11,30 +11,30 @@ import type {
   Warning,
 } from '@tracking/contracts';
 import {
-  BodyPipe,
-  CurrentCommand,
-  ScopeOfRequest,
-  Cursors,
+  RequestBodyValidationPipe,
+  InjectCommandContext,
+  InjectWorkspaceScope,
+  PageCursorCodec,
   formatEtag,
-  mergePatchBody,
+  createMergePatchBodyRule,
   NO_BODY_PIPE,
-  PublicRoute,
+  PublicApiOperation,
   readListPage,
   PageDto,
   ReadYourWrites,
-  ErrorResponse,
+  DeclareErrorResponse,
   waitForResponseBudget,
-  RequestBody,
+  InjectRequestBody,
   WriteResponder,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
-import type { ReadBody, WriteResponse } from '@tracking/http';
+import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SHIPMENTS_TOKEN } from '../dependencies.ts';
+import { SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ListShipmentsDto, ShipmentFilterPipe } from './shipment-filter.ts';
-import type { ShipmentListing } from './shipment-filter.ts';
+import type { ShipmentFiltersAndSort } from './shipment-filter.ts';
 import {
   ActorNames,
   EtaHistoryPageResource,
@@ -47,9 +47,9 @@ import {
   CONTAINER_PARAMETERS_PIPE,
   SHIPMENT_ETAG_DESCRIPTION,
   GetShipmentDto,
-  ShipmentOperation,
-  SHIPMENT_ID_PARAMETER,
-  ShipmentFieldsPipe,
+  ApiShipmentIdParameter,
+  SHIPMENT_ID_PIPE,
+  ParseShipmentFieldsPipe,
   ShipmentPatchPipe,
 } from './shipment.pipes.ts';
 import type { ContainerParameters, ParsedShipmentFields, ParsedShipmentPatch } from './shipment.pipes.ts';
@@ -61,21 +61,21 @@ import {
   ShipmentWrittenResource,
   UpsertShipmentDto,
 } from './shipment.resource.ts';
-import { WrittenShipments } from './written-shipments.ts';
+import { ShipmentWriteResponder } from './written-shipments.ts';
 
 @ApiTags('Shipments')
 @Controller('v1/shipments')
 export class ShipmentsController {
-  @Inject(SHIPMENTS_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
+  @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments!: ShipmentsHttpDependencies['shipments'];
   @Inject(ShipmentReader) private readonly reader!: ShipmentReader;
-  @Inject(WrittenShipments) private readonly written!: WrittenShipments;
+  @Inject(ShipmentWriteResponder) private readonly written!: ShipmentWriteResponder;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
   @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
-  @Inject(Cursors) private readonly cursors!: Cursors;
+  @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
   @Inject(ActorNames) private readonly actorNames!: ActorNames;
 
   @Post()
-  @PublicRoute('upsertShipment', {
+  @PublicApiOperation('upsertShipment', {
     summary: 'Create or update a shipment',
     body: UpsertShipmentDto,
     conditional: 'upsert',
@@ -87,21 +87,21 @@ export class ShipmentsController {
     type: ShipmentWrittenResource,
   })
   async upsertShipment(
-    @RequestBody(ShipmentFieldsPipe) { fields, warnings }: ParsedShipmentFields,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(ParseShipmentFieldsPipe) { fields, warnings }: ParsedShipmentFields,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.upsertShipment({ ...command, fields });
     const isNew = written.answer.outcome === 'created';
-    return this.responder.respond(reply, warnings, {
-      ...(await this.written.respondWithDuplicates(reply.request, written)),
+    return this.responder.respondToWrite(reply, warnings, {
+      ...(await this.written.respondWithDuplicateWarnings(reply.request, written)),
       status: isNew ? 201 : 200,
       location: isNew ? `/v1/shipments/${written.answer.shipment.id}` : undefined,
     });
   }
 
   @Get()
-  @PublicRoute('listShipments', {
+  @PublicApiOperation('listShipments', {
     summary: 'List shipments',
     description:
       'Newest first by default. A page may have fewer shipments than limit, or even none, while has_more is true: continue with next_cursor.',
@@ -111,8 +111,8 @@ export class ShipmentsController {
   @ApiResponse({ status: 200, description: 'A page of shipments.', type: ShipmentPageResource })
   async listShipments(
     @Query() query: ListShipmentsDto,
-    @Query(ShipmentFilterPipe) { filter, cursorFilter, sort, order }: ShipmentListing,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @Query(ShipmentFilterPipe) { filter, cursorFilter, sort, order }: ShipmentFiltersAndSort,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<Shipment>> {
     return readListPage(query, { list: 'shipments', scope, filter: cursorFilter, sort }, this.cursors, (limit, after) =>
@@ -121,15 +121,15 @@ export class ShipmentsController {
   }
 
   @Get(':id')
-  @PublicRoute('getShipment', {
+  @PublicApiOperation('getShipment', {
     summary: 'Get a shipment',
     query: GetShipmentDto,
     conditional: 'read',
     readsYourWrites: true,
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })
-  @ErrorResponse(400, 'The Consistency-Token is not valid.')
+  @DeclareErrorResponse(400, 'The Consistency-Token is not valid.')
   async getShipment(
     @Param('id') id: string,
     @Query(AsOfPipe) { as_of }: GetShipmentDto,
@@ -137,51 +137,53 @@ export class ShipmentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment> {
     const { reader } = this;
-    const record = await (as_of ? reader.getShipmentAt(request, id, as_of) : reader.getShipment(request, id));
+    const record = await (as_of ? reader.getShipmentAtTime(request, id, as_of) : reader.getShipment(request, id));
     reply.header('ETag', formatEtag(record.version));
-    return reader.toResource(record);
+    return reader.convertToShipmentResource(record);
   }
 
   @Patch(':id')
-  @PublicRoute('changeShipment', {
+  @PublicApiOperation('changeShipment', {
     summary: 'Change a shipment',
     description: 'A JSON merge patch (RFC 7396).',
     body: PatchShipmentDto,
-    acceptedBody: mergePatchBody(),
+    acceptedBody: createMergePatchBodyRule(),
     conditional: 'write',
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentWrittenResource })
   async patchShipment(
-    @RequestBody(ShipmentPatchPipe) { patch, warnings }: ParsedShipmentPatch,
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @CurrentCommand() command: CommandContext,
+    @InjectRequestBody(ShipmentPatchPipe) { patch, warnings }: ParsedShipmentPatch,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.patchShipment({ ...command, shipment_id, patch });
-    return this.responder.respond(reply, warnings, await this.written.respondWithDuplicates(reply.request, written));
+    const response = await this.written.respondWithDuplicateWarnings(reply.request, written);
+    return this.responder.respondToWrite(reply, warnings, response);
   }
 
   @Patch(':id/containers/:number')
-  @PublicRoute('changeContainer', {
+  @PublicApiOperation('changeContainer', {
     summary: 'Change a container of a shipment',
     description: `A JSON merge patch (RFC 7396). ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: PatchContainerDto,
-    acceptedBody: mergePatchBody(),
+    acceptedBody: createMergePatchBodyRule(),
     conditional: 'write',
   })
-  @ShipmentOperation('The shipment or the container does not exist in this workspace and environment.')
+  @ApiShipmentIdParameter('The shipment or the container does not exist in this workspace and environment.')
   @ApiParam({ name: 'number', description: 'Number of a container of the shipment.', example: 'CSQU3054383' })
   @ApiResponse({ status: 200, description: 'The container.', type: ContainerWrittenResource })
   async changeContainer(
-    @RequestBody(new BodyPipe(PatchContainerDto, ContainerWrittenResource)) sent: ReadBody<PatchContainerDto>,
+    @InjectRequestBody(new RequestBodyValidationPipe(PatchContainerDto, ContainerWrittenResource))
+    sent: BodyWithWarnings<PatchContainerDto>,
     @Param(CONTAINER_PARAMETERS_PIPE) ids: ContainerParameters,
-    @CurrentCommand() command: CommandContext,
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Container>> {
     const patch = { ...sent.value };
     const { answer, position } = await this.shipments.patchContainer({ ...command, ...ids, patch });
-    return this.responder.respond(reply, sent.warnings, {
+    return this.responder.respondToWrite(reply, sent.warnings, {
       body: answer.container,
       position,
       version: answer.shipment_version,
@@ -192,60 +194,53 @@ export class ShipmentsController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @PublicRoute('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
-  @ShipmentOperation()
-  @ApiResponse({
-    status: 200,
-    description: 'The shipment, even if nothing changed.',
-    type: ShipmentWrittenResource,
-  })
-  @ErrorResponse(409, 'The shipment is already delivered.')
+  @PublicApiOperation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
+  @ApiShipmentIdParameter()
+  @ApiResponse({ status: 200, description: 'The shipment, even if nothing changed.', type: ShipmentWrittenResource })
+  @DeclareErrorResponse(409, 'The shipment is already delivered.')
   async cancelShipment(
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentCommand() command: CommandContext,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.cancelShipment({ ...command, shipment_id });
-    return this.responder.respond(reply, ignored, this.written.toWrittenResource(written));
+    return this.responder.respondToWrite(reply, ignored, this.written.toWrittenResource(written));
   }
 
   @Post(':id/reopen')
   @HttpCode(200)
-  @PublicRoute('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
-  @ShipmentOperation()
-  @ApiResponse({
-    status: 200,
-    description: 'The shipment, even if nothing changed.',
-    type: ShipmentWrittenResource,
-  })
-  @ErrorResponse(409, 'A milestone cancels the shipment.')
+  @PublicApiOperation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
+  @ApiShipmentIdParameter()
+  @ApiResponse({ status: 200, description: 'The shipment, even if nothing changed.', type: ShipmentWrittenResource })
+  @DeclareErrorResponse(409, 'A milestone cancels the shipment.')
   async reopenShipment(
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentCommand() command: CommandContext,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.reopenShipment({ ...command, shipment_id });
-    return this.responder.respond(reply, ignored, await this.written.respondWithDuplicates(reply.request, written));
+    const response = await this.written.respondWithDuplicateWarnings(reply.request, written);
+    return this.responder.respondToWrite(reply, ignored, response);
   }
 
   @Get(':id/history')
-  @PublicRoute('listShipmentHistory', {
+  @PublicApiOperation('listShipmentHistory', {
     summary: 'List the history of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'A page of entries, possibly fewer than `limit`.',
     type: HistoryPageResource,
   })
   async getHistory(
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<HistoryEntry>> {
     this.readYourWrites.checkConsistencyToken(request);
@@ -264,21 +259,21 @@ export class ShipmentsController {
   }
 
   @Get(':id/eta_history')
-  @PublicRoute('listEtaHistory', {
+  @PublicApiOperation('listEtaHistory', {
     summary: 'List the ETA changes of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'A page of entries, possibly fewer than `limit`.',
     type: EtaHistoryPageResource,
   })
-  async etaHistory(
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
+  async listEtaHistory(
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EtaChange>> {
     this.readYourWrites.checkConsistencyToken(request);
@@ -290,19 +285,19 @@ export class ShipmentsController {
 
   @Get(':id/explanation')
   // No `ETag`: expected exceptions depend on settings, which change without the shipment's version.
-  @PublicRoute('explainShipment', {
+  @PublicApiOperation('explainShipment', {
     summary: 'Explain the status, times and exceptions of a shipment',
     readsYourWrites: true,
   })
-  @ShipmentOperation()
+  @ApiShipmentIdParameter()
   @ApiResponse({
     status: 200,
     description: 'The explanation: for each value, the rule and the milestone that determined it.',
     type: ShipmentExplanationResource,
   })
   async explainShipment(
-    @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @ScopeOfRequest() scope: WorkspaceScope,
+    @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
+    @InjectWorkspaceScope() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<ShipmentExplanation> {
     this.readYourWrites.checkConsistencyToken(request);

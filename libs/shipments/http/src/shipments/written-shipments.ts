@@ -1,17 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Shipment, ShipmentRecord, Warning } from '@tracking/contracts';
-import { LOGGER_TOKEN, ReadYourWrites, createRequestLogFields, getRequestScope } from '@tracking/http';
+import { LOGGER_INJECTION_TOKEN, ReadYourWrites, createRequestLogFields, getRequestScope } from '@tracking/http';
 import type { WrittenResource } from '@tracking/http';
 import type { Logger, Position } from '@tracking/ports';
 import type { ReadModelName, PossibleDuplicate } from '@tracking/read-models';
-import type { WrittenAnswer } from '@tracking/shipments';
+import type { AnswerWithPosition } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { READ_MODELS_TOKEN } from '../dependencies.ts';
+import { READ_MODELS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 
-type WrittenShipment = WrittenAnswer<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
+type WrittenShipment = AnswerWithPosition<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
 
 /** Number of references whose last writer this process remembers. It is far more than the read model can lag behind. */
 const MAX_REMEMBERED_REFERENCES = 10_000;
@@ -23,14 +23,14 @@ const MAX_NAMED_CONTAINERS = 3;
  * no warning and never fails the write.
  */
 @Injectable()
-export class PossibleDuplicates {
+export class PossibleDuplicateFinder {
   /** Id of the shipment that was last written with a reference, by reference. */
   private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED_REFERENCES });
 
   constructor(
-    @Inject(READ_MODELS_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
+    @Inject(READ_MODELS_INJECTION_TOKEN) private readonly readModels: ShipmentsHttpDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
-    @Inject(LOGGER_TOKEN) private readonly logger: Logger,
+    @Inject(LOGGER_INJECTION_TOKEN) private readonly logger: Logger,
   ) {}
 
   /** Returns warnings for a write at the given position. Waits for the read model only if there may be a warning. */
@@ -74,7 +74,9 @@ export class PossibleDuplicates {
     try {
       const others = await this.readModels.queries.shipments.findPossibleDuplicates(getRequestScope(request), record);
       return others.flatMap((other) => [
-        ...(other.house_bill ? [createReferenceWarning('house_bill', `${other.id} has the same house bill.`)] : []),
+        ...(other.house_bill
+          ? [createPossibleDuplicateWarning('house_bill', `${other.id} has the same house bill.`)]
+          : []),
         ...warnOfSharedContainers(other),
       ]);
     } catch (error) {
@@ -96,28 +98,37 @@ function warnOfSharedContainers({ id, container_numbers }: PossibleDuplicate): r
   const more = container_numbers.length - MAX_NAMED_CONTAINERS;
   const named = container_numbers.slice(0, MAX_NAMED_CONTAINERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
   const noun = container_numbers.length === 1 ? 'container' : 'containers';
-  return named === '' ? [] : [createReferenceWarning('container_numbers', `${id} has ${noun} ${named} too.`)];
+  return named === '' ? [] : [createPossibleDuplicateWarning('container_numbers', `${id} has ${noun} ${named} too.`)];
 }
 
-function createReferenceWarning(param: string, message: string): Warning {
+function createPossibleDuplicateWarning(param: string, message: string): Warning {
   return { code: 'possible_duplicate', param, message };
 }
 
 /** Creates responses to writes of shipments. */
 @Injectable()
-export class WrittenShipments {
+export class ShipmentWriteResponder {
   constructor(
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
-    @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
+    @Inject(PossibleDuplicateFinder) private readonly duplicates: PossibleDuplicateFinder,
   ) {}
 
   toWrittenResource({ answer: { shipment, warnings }, position }: WrittenShipment): WrittenResource<Shipment> {
     const about = { shipment_id: shipment.id };
-    return { body: this.reader.toResource(shipment), position, version: shipment.version, warnings, about };
+    return {
+      body: this.reader.convertToShipmentResource(shipment),
+      position,
+      version: shipment.version,
+      warnings,
+      about,
+    };
   }
 
   /** Returns the response to a write that leaves the shipment open, with warnings of possible duplicates. */
-  async respondWithDuplicates(request: FastifyRequest, written: WrittenShipment): Promise<WrittenResource<Shipment>> {
+  async respondWithDuplicateWarnings(
+    request: FastifyRequest,
+    written: WrittenShipment,
+  ): Promise<WrittenResource<Shipment>> {
     const { answer, position } = written;
     const duplicates = await this.duplicates.createWriteWarnings(request, answer.shipment, position);
     return { ...this.toWrittenResource(written), warnings: [...answer.warnings, ...duplicates] };
@@ -127,14 +138,14 @@ export class WrittenShipments {
    * Returns the response to an item of a bulk request. `lateWarnings` finds possible duplicates after all items are
    * written.
    */
-  respondToItem(
+  createBulkItemResponse(
     request: FastifyRequest,
     { answer: { shipment, warnings }, position }: WrittenShipment,
     ignored: readonly Warning[],
   ) {
     this.duplicates.rememberWrittenReferences(request, shipment);
     return {
-      resource: this.reader.toResource(shipment),
+      resource: this.reader.convertToShipmentResource(shipment),
       warnings: [...ignored, ...warnings],
       position,
       lateWarnings: () => this.duplicates.findDuplicateWarnings(request, shipment),

@@ -55,7 +55,7 @@ const longTextArbitrary = fc.tuple(
 );
 
 /** Text of every kind, usually short. */
-export const anyText: fc.Arbitrary<string> = fc.oneof(
+export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom<string>(...TROUBLESOME_TEXTS) },
   { weight: 3, arbitrary: fc.string({ unit: 'binary' }) },
   { weight: 2, arbitrary: codeUnitTextArbitrary },
@@ -63,7 +63,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: longTextArbitrary.map(([unit, times]) => unit.repeat(times)) },
 );
 
-const anyNumber = fc.oneof(
+const numberArbitrary = fc.oneof(
   fc.constantFrom(0, -0, -1, 1.5, 255, 256, 2 ** 31, 2 ** 53, -(2 ** 63), 1e21, 1e308, 5e-324),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.integer(),
@@ -77,14 +77,14 @@ const deeplyNestedValueArbitrary = fc.tuple(fc.constantFrom(20, 200, 2_000), fc.
 });
 
 /** Any value that JSON can represent. */
-export const anyValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
+export const valueArbitrary: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     fc.constantFrom<unknown>(null, true, false, [], {}),
-    anyText,
-    anyNumber,
+    textArbitrary,
+    numberArbitrary,
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(anyText, tie('value'), { maxKeys: 3 }),
+    fc.dictionary(textArbitrary, tie('value'), { maxKeys: 3 }),
     deeplyNestedValueArbitrary,
   ),
 })).value;

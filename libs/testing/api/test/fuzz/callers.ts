@@ -39,21 +39,21 @@ export async function createFuzzCallers(api: Api): Promise<readonly FuzzCaller[]
       createAuthenticatedCaller({ cookie: session['cookie'] ?? '' }, LIVE_WORKSPACE_SCOPE),
     ],
     createAuthenticatedCaller({ ...session, environment: 'test' }, 'default test'),
-    ...(await Promise.all(LIMITED_CALLER_ROLES.map(([role, environment]) => key(role, environment)))),
+    ...(await Promise.all(FUZZ_CALLER_ROLES_AND_ENVIRONMENTS.map(([role, environment]) => key(role, environment)))),
     ...[await key('admin', 'live', 'other'), await key('admin', 'test', 'other')],
-    ...INVALID_CREDENTIALS.map((headers) => ({ headers, scope: LIVE_WORKSPACE_SCOPE, isAuthenticated: false })),
+    ...INVALID_CREDENTIAL_HEADERS.map((headers) => ({ headers, scope: LIVE_WORKSPACE_SCOPE, isAuthenticated: false })),
   ];
 }
 
 const LIVE_WORKSPACE_SCOPE = 'default live';
 const SAME_SITE_HEADERS = { 'x-requested-with': 'fuzz' };
-const INVALID_CREDENTIALS = [
+const INVALID_CREDENTIAL_HEADERS = [
   {},
   createBearerHeaders('sk_live_nobody'),
   { cookie: '__Host-session=nobody', ...SAME_SITE_HEADERS },
 ] as const;
 
-const LIMITED_CALLER_ROLES = [
+const FUZZ_CALLER_ROLES_AND_ENVIRONMENTS = [
   ['admin', 'test'],
   ['developer', 'live'],
   ['developer', 'test'],

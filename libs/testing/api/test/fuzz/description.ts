@@ -35,7 +35,7 @@ export interface ParameterDescription {
   readonly required?: boolean;
   readonly schema?: DescribedSchema;
 }
-export interface ContentDescription {
+export interface OpenApiMediaType {
   readonly schema?: DescribedSchema;
 }
 export interface ResponseDescription {
@@ -44,17 +44,17 @@ export interface ResponseDescription {
   readonly headers?: Readonly<
     Record<string, SchemaReference & { readonly required?: boolean; readonly schema?: DescribedSchema }>
   >;
-  readonly content?: Readonly<Record<string, ContentDescription>>;
+  readonly content?: Readonly<Record<string, OpenApiMediaType>>;
 }
 interface DescribedOperation {
   readonly operationId: string;
   readonly security?: readonly object[];
   readonly parameters?: readonly (ParameterDescription & SchemaReference)[];
-  readonly requestBody?: SchemaReference & { readonly content: Readonly<Record<string, ContentDescription>> };
+  readonly requestBody?: SchemaReference & { readonly content: Readonly<Record<string, OpenApiMediaType>> };
   readonly responses: Readonly<Record<string, ResponseDescription & SchemaReference>>;
   readonly 'x-error-codes'?: readonly string[];
 }
-interface DescriptionDocument {
+interface FuzzedOpenApiDocument {
   readonly security: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
 }
@@ -68,7 +68,7 @@ export interface FuzzedOperation {
   /** True if the operation requires credentials. */
   readonly isSecured: boolean;
   readonly parameters: readonly ParameterDescription[];
-  readonly content: Readonly<Record<string, ContentDescription>>;
+  readonly content: Readonly<Record<string, OpenApiMediaType>>;
   readonly responses: Readonly<Record<string, ResponseDescription>>;
   /** Error codes of the operation. */
   readonly errorCodes: readonly string[];
@@ -80,9 +80,11 @@ export class FuzzedDescription {
 
   /** @param json the OpenAPI document */
   constructor(readonly json: object) {
-    const { paths } = json as DescriptionDocument;
+    const { paths } = json as FuzzedOpenApiDocument;
     const described = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => this.createOperation(method.toUpperCase(), path, operation)),
+      Object.entries(methods).map(([method, operation]) =>
+        this.createFuzzedOperation(method.toUpperCase(), path, operation),
+      ),
     );
     this.operations = new Map(described.map((operation) => [operation.id, operation]));
   }
@@ -94,7 +96,7 @@ export class FuzzedDescription {
   }
 
   /** Returns the paths of GET operations without path parameters. */
-  listPaths(): readonly string[] {
+  listGetPathsWithoutParameters(): readonly string[] {
     const reads = [...this.operations.values()].filter(({ method, path }) => method === 'GET' && !path.includes('{'));
     return reads.filter(({ responses }) => responses['200']?.content?.['application/json']).map(({ path }) => path);
   }
@@ -116,12 +118,12 @@ export class FuzzedDescription {
     return this.resolveReference(found as T);
   }
 
-  private createOperation(method: string, path: string, described: DescribedOperation): FuzzedOperation {
+  private createFuzzedOperation(method: string, path: string, described: DescribedOperation): FuzzedOperation {
     const { operationId: id, parameters = [], requestBody, responses } = described;
-    const { security = (this.json as DescriptionDocument).security, 'x-error-codes': errorCodes = [] } = described;
+    const { security = (this.json as FuzzedOpenApiDocument).security, 'x-error-codes': errorCodes = [] } = described;
     const pathOfResponses = ['paths', path, method.toLowerCase(), 'responses'];
     const answers = Object.entries(responses).map(
-      ([status, response]) => [status, this.resolveSharedResponse(response, [...pathOfResponses, status])] as const,
+      ([status, response]) => [status, this.resolveResponseReference(response, [...pathOfResponses, status])] as const,
     );
     return {
       id,
@@ -136,14 +138,14 @@ export class FuzzedDescription {
   }
 
   /** Returns a shared response, in which all errors are problem details. */
-  getProblemResponse(): ResponseDescription {
-    return this.resolveSharedResponse(
+  getProblemResponseDescription(): ResponseDescription {
+    return this.resolveResponseReference(
       { $ref: '#/components/responses/ProblemDetails' } as ResponseDescription & SchemaReference,
       [],
     );
   }
 
-  private resolveSharedResponse(
+  private resolveResponseReference(
     given: ResponseDescription & SchemaReference,
     place: readonly string[],
   ): ResponseDescription {

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { Position } from '@tracking/ports';
-import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
+import { type ClientWebhookReceiver, createEnabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
 import { type Api, startApi } from '../start-api.ts';
 import { ResponseValidator } from './response-validator.ts';
 import { type FuzzCaller, CALLER_PASSWORD, createFuzzCallers } from './callers.ts';
 import { FuzzedDescription } from './description.ts';
 import type { FuzzedOperation } from './description.ts';
 import { SAMPLE_FILES } from './multipart-forms.ts';
-import { KnownResources, generatePlaceholder } from './known-resources.ts';
+import { KnownResources, generateKnownValuePlaceholder } from './known-resources.ts';
 import type { GeneratedRequest } from './requests.ts';
-import { SchemaValues } from './schema-values.ts';
+import { SchemaValueGenerator } from './schema-values.ts';
 import { type ReceivedResponse, RequestSender, type SentRequest } from './send.ts';
-import { RecordedWrites, recordStoreWrites } from './recorded-writes.ts';
+import { RecordedWrites, wrapStoreToRecordWrites } from './recorded-writes.ts';
 
 /** Collections that any request may write, even if it is refused. */
 const BOOKKEEPING_COLLECTIONS: ReadonlySet<string> = new Set(['idempotency_claims', 'document_reservations']);
 /** Collections that refused requests of an operation may also write: the audit log records failed sign-ins. */
-const COLLECTIONS_BY_OPERATION: Readonly<Record<string, string>> = { signIn: 'audit_log' };
+const COLLECTIONS_WRITTEN_BY_REFUSED_REQUESTS: Readonly<Record<string, string>> = { signIn: 'audit_log' };
 
 /** The API with one resource of each kind, and the checks of every response. */
 export class FuzzedApi {
-  readonly values: SchemaValues;
+  readonly values: SchemaValueGenerator;
   private readonly answers: ResponseValidator;
   /** Known resources by scope. */
   private readonly known = new Map<string, KnownResources>();
@@ -31,13 +31,13 @@ export class FuzzedApi {
   private constructor(
     private readonly api: Api,
     readonly description: FuzzedDescription,
-    private readonly receiver: ClientReceiver,
+    private readonly receiver: ClientWebhookReceiver,
     private readonly written: RecordedWrites,
     private callers: readonly FuzzCaller[],
   ) {
-    this.values = new SchemaValues(description, {
+    this.values = new SchemaValueGenerator(description, {
       urls: [receiver.url, 'http://127.0.0.1:1/'],
-      known: generatePlaceholder,
+      known: generateKnownValuePlaceholder,
     });
     this.answers = new ResponseValidator(description);
     this.sender = new RequestSender(api.url);
@@ -46,7 +46,7 @@ export class FuzzedApi {
   static async startFuzzedApi(): Promise<FuzzedApi> {
     const written = new RecordedWrites();
     const api = await startApi({
-      store: (store) => recordStoreWrites(store, written),
+      store: (store) => wrapStoreToRecordWrites(store, written),
       // Each request can then have another client address, with its own limit of sign-ins.
       settings: { trustedProxies: ['127.0.0.1'] },
     });
@@ -54,7 +54,7 @@ export class FuzzedApi {
     const description = new FuzzedDescription((await api.call('GET', '/openapi.json')).body);
     const fuzzed = new FuzzedApi(api, description, receiver, written, await createFuzzCallers(api));
     try {
-      await fuzzed.createResources();
+      await fuzzed.createOneResourceOfEachKind();
       return fuzzed;
     } catch (error) {
       await fuzzed.closeFuzzedApi();
@@ -74,9 +74,9 @@ export class FuzzedApi {
   }
 
   /** Sends the request and checks the response. @throws Error if the response is not as expected */
-  async sendAndCheck(operation: FuzzedOperation, drawn: GeneratedRequest): Promise<void> {
+  async sendRequestAndCheckResponse(operation: FuzzedOperation, drawn: GeneratedRequest): Promise<void> {
     const caller = this.findCaller(drawn);
-    const [whose, known] = this.findKnownResources(caller, drawn.usesForeignIds);
+    const [whose, known] = this.getKnownResourcesOfScope(caller, drawn.usesForeignIds);
     const sent: SentRequest = {
       method: operation.method,
       path: known.fillPlaceholders(buildRequestPath(operation.path, drawn, known)),
@@ -94,7 +94,7 @@ export class FuzzedApi {
       ({ path }) => path === sent.path.replace(/\?.*$/, ''),
     );
     if (status === 405 && isOtherPath && operation.path.includes('{')) return;
-    const faults = [...this.answers.findDifferences(operation, received)];
+    const faults = [...this.answers.findDifferencesFromDescription(operation, received)];
     if (status >= 500) faults.push('the server responded with an internal error');
     if (status >= 400 || operation.method === 'GET')
       faults.push(...(await this.listUnexpectedWrites(operation, before, received)));
@@ -105,18 +105,18 @@ export class FuzzedApi {
     this.sendings += 1;
     if (status < 300) {
       this.successes += 1;
-      this.findKnownResources(caller)[1].recordResponse(sent.path, received.headers, received.json);
+      this.getKnownResourcesOfScope(caller)[1].recordResourcesOfResponse(sent.path, received.headers, received.json);
     }
-    if (status === 401 && caller.isAuthenticated) await this.renewCallers();
+    if (status === 401 && caller.isAuthenticated) await this.recreateFuzzCallers();
   }
 
   /** Creates new callers with the original permissions, because requests may revoke them. */
-  private async renewCallers(): Promise<void> {
+  private async recreateFuzzCallers(): Promise<void> {
     this.callers = await createFuzzCallers(this.api);
     const caller = this.findCaller({ caller: 0 });
     for (const path of ['/v1/session', '/v1/sessions']) {
       const { headers, body } = await this.api.call('GET', path, { headers: caller.headers });
-      this.findKnownResources(caller)[1].recordResponse(path, Object.fromEntries(headers), body);
+      this.getKnownResourcesOfScope(caller)[1].recordResourcesOfResponse(path, Object.fromEntries(headers), body);
     }
   }
 
@@ -127,7 +127,7 @@ export class FuzzedApi {
   ): Promise<readonly string[]> {
     const collections = this.written
       .listChangedCollections(String(headers['request-id']))
-      .filter((name) => !BOOKKEEPING_COLLECTIONS.has(name) && COLLECTIONS_BY_OPERATION[id] !== name);
+      .filter((name) => !BOOKKEEPING_COLLECTIONS.has(name) && COLLECTIONS_WRITTEN_BY_REFUSED_REQUESTS[id] !== name);
     return [
       ...((await this.api.head()) === before ? [] : ['a GET or refused request stored events']),
       ...collections.map((name) => `a GET or refused request wrote to the collection ${name}`),
@@ -144,7 +144,7 @@ export class FuzzedApi {
    * Returns the known resources of the caller, or of another scope if the request uses ids of that scope. The scope is
    * returned too.
    */
-  private findKnownResources(
+  private getKnownResourcesOfScope(
     { scope }: FuzzCaller,
     isStrange = false,
   ): readonly [whose: string, known: KnownResources] {
@@ -156,17 +156,17 @@ export class FuzzedApi {
   }
 
   /** Creates one resource of each kind, so that the first requests find existing ones. */
-  private async createResources(): Promise<void> {
+  private async createOneResourceOfEachKind(): Promise<void> {
     const { api } = this;
     const caller = this.findCaller({ caller: 0 });
-    const [, known] = this.findKnownResources(caller);
+    const [, known] = this.getKnownResourcesOfScope(caller);
     const call = async (method: string, path: string, json?: object) => {
       const { status, headers, body } = await api.call(method, path, { headers: caller.headers, json });
       if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
-      known.recordResponse(path, Object.fromEntries(headers), body);
+      known.recordResourcesOfResponse(path, Object.fromEntries(headers), body);
       return String(body['id']);
     };
-    for (const name of ['password', 'current_password', 'new_password']) known.recordText(name, CALLER_PASSWORD);
+    for (const name of ['password', 'current_password', 'new_password']) known.rememberKnownText(name, CALLER_PASSWORD);
     const shipment = await call('POST', '/v1/shipments', {
       external_id: 'one',
       mode: 'ocean',
@@ -189,12 +189,12 @@ export class FuzzedApi {
     await call('POST', `/v1/webhook_endpoints/${String(endpoint['id'])}/test`, { type: 'shipment.created' });
     await call('POST', '/v1/service_accounts', { name: 'one', role: 'viewer' });
     await call('POST', '/v1/users', { email: 'one@example.com', role: 'viewer' });
-    for (const path of this.description.listPaths()) await call('GET', path);
+    for (const path of this.description.listGetPathsWithoutParameters()) await call('GET', path);
   }
 }
 
 function buildRequestPath(template: string, { path, query }: GeneratedRequest, known: KnownResources): string {
-  const paths = 'resource' in path ? known.listPaths(template) : [];
+  const paths = 'resource' in path ? known.listKnownPathsOfTemplate(template) : [];
   const steps = 'steps' in path ? [...path.steps] : [];
   const found = 'resource' in path ? paths[path.resource % paths.length] : undefined;
   const plain = found ?? template.replace(/\{[^}]+\}/g, () => steps.shift() ?? 'none');

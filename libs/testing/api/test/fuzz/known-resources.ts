@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { FuzzedDescription } from './description.ts';
 
-const PATH_PARAMETER = /\{[^}]+\}/g;
+const PATH_PARAMETER_PATTERN = /\{[^}]+\}/g;
 /**
  * Maximum number of known values per kind. The newest values are kept, because older resources are often deleted or in
  * a final state.
@@ -14,7 +14,7 @@ const PLACEHOLDER_PATTERN = /known-([a-z_-]*)-(\d+)-/g;
  * request is sent, so the generated request depends only on its seed.
  * @param name name of the field, parameter or header
  */
-export function generatePlaceholder(name: string): fc.Arbitrary<string> {
+export function generateKnownValuePlaceholder(name: string): fc.Arbitrary<string> {
   return fc.nat(1_000).map((which) => `known-${name.toLowerCase()}-${which}-`);
 }
 
@@ -31,7 +31,7 @@ export class KnownResources {
   }
 
   /** Returns known paths for a path template of the description. */
-  listPaths(template: string): readonly string[] {
+  listKnownPathsOfTemplate(template: string): readonly string[] {
     const item = findItemTemplates(template).at(-1) ?? template;
     const reached = (this.paths.get(item) ?? []).map((path) => path + template.slice(item.length));
     return item === template ? reached : [...reached, ...(this.paths.get(template) ?? [])];
@@ -40,48 +40,48 @@ export class KnownResources {
   /** Replaces each placeholder with a known value. */
   fillPlaceholders(text: string): string {
     return text.replace(PLACEHOLDER_PATTERN, (_, name: string, which: string) => {
-      const found = this.listKnownTexts(name);
+      const found = this.listKnownValuesOfName(name);
       return found[Number(which) % found.length] ?? 'none';
     });
   }
 
   /** Records the resources in a response: its path, the items of a list, and nested lists. */
-  recordResponse(asked: string, headers: Readonly<Record<string, unknown>>, body: unknown): void {
+  recordResourcesOfResponse(asked: string, headers: Readonly<Record<string, unknown>>, body: unknown): void {
     const location = headers['location'];
     const path = typeof location === 'string' ? removeUrlOrigin(location) : asked.replace(/\?.*$/, '');
-    this.recordPath(path);
-    this.recordText('consistency-token', headers['consistency-token']);
-    this.recordText('if-match', headers['etag']);
+    this.recordKnownPath(path);
+    this.rememberKnownText('consistency-token', headers['consistency-token']);
+    this.rememberKnownText('if-match', headers['etag']);
     if (!isJsonObject(body)) return;
-    this.recordText('cursor', body['next_cursor']);
+    this.rememberKnownText('cursor', body['next_cursor']);
     const user = body['user'] ?? body;
-    if (isJsonObject(user)) this.recordText('email', user['email']);
-    for (const id of listResourceIds(body['data'])) this.recordPath(`${path}/${id}`);
+    if (isJsonObject(user)) this.rememberKnownText('email', user['email']);
+    for (const id of listResourceIds(body['data'])) this.recordKnownPath(`${path}/${id}`);
     for (const [name, list] of Object.entries(body))
-      for (const id of listResourceIds(list)) this.recordPath(`${path}/${name}/${id}`);
+      for (const id of listResourceIds(list)) this.recordKnownPath(`${path}/${name}/${id}`);
     const link = body['invitation_url'] ?? body['reset_url'];
-    if (typeof link === 'string') this.recordPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
+    if (typeof link === 'string') this.recordKnownPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
     const upload = body['upload'];
-    if (isJsonObject(upload) && typeof upload['url'] === 'string') this.recordPath(removeUrlOrigin(upload['url']));
+    if (isJsonObject(upload) && typeof upload['url'] === 'string') this.recordKnownPath(removeUrlOrigin(upload['url']));
   }
 
   /** @param name name of the field, parameter or header */
-  recordText(name: string, text: unknown): void {
+  rememberKnownText(name: string, text: unknown): void {
     if (typeof text === 'string') addNewestKnownValue(this.texts, name, text);
   }
 
-  private recordPath(path: string): void {
+  private recordKnownPath(path: string): void {
     const [plain = path] = path.split('?');
     for (const [template, pattern] of this.patterns)
       if (pattern.test(plain)) addNewestKnownValue(this.paths, template, path);
   }
 
   /** Returns known values for the name, or ids of all kinds if there are none. */
-  private listKnownTexts(name: string): readonly string[] {
+  private listKnownValuesOfName(name: string): readonly string[] {
     const texts = this.texts.get(name);
     if (texts) return texts;
     const kind = name.replace(/_id$/, '');
-    const suiting = [...this.paths].filter(([template]) => isTemplateOfKind(template, kind));
+    const suiting = [...this.paths].filter(([template]) => isPathTemplateOfResource(template, kind));
     return (suiting.length === 0 ? [...this.paths] : suiting).flatMap(([template, paths]) =>
       template.endsWith('}') ? paths.map((path) => path.slice(path.lastIndexOf('/') + 1)) : [],
     );
@@ -92,18 +92,18 @@ export class KnownResources {
  * Returns true if the path template addresses the kind of resource: `/v1/webhook_endpoints/{id}` addresses an
  * `endpoint`.
  */
-function isTemplateOfKind(template: string, kind: string): boolean {
+function isPathTemplateOfResource(template: string, kind: string): boolean {
   const [one] = /[a-z_]+(?=s\/\{\w+\}$)/.exec(template) ?? [];
   return one !== undefined && kind !== '' && (one.endsWith(kind) || kind.endsWith(one));
 }
 
 /** Returns the templates of all items in a path: for `/a/{b}/c/{d}/e`, these are `/a/{b}` and `/a/{b}/c/{d}`. */
 function findItemTemplates(path: string): readonly string[] {
-  return [...path.matchAll(PATH_PARAMETER)].map((found) => path.slice(0, found.index + found[0].length));
+  return [...path.matchAll(PATH_PARAMETER_PATTERN)].map((found) => path.slice(0, found.index + found[0].length));
 }
 
 function toPathPattern(template: string): RegExp {
-  return new RegExp(`^${template.replaceAll('.', '\\.').replace(PATH_PARAMETER, '[^/]+')}$`);
+  return new RegExp(`^${template.replaceAll('.', '\\.').replace(PATH_PARAMETER_PATTERN, '[^/]+')}$`);
 }
 
 function removeUrlOrigin(address: string): string {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { anyText } from './arbitrary-values.ts';
+import { textArbitrary } from './arbitrary-values.ts';
 
 /** One part of a `multipart/form-data` body. */
 interface SentFormPart {
@@ -24,7 +24,7 @@ export const SAMPLE_FILES: readonly Uint8Array[] = [
   Buffer.alloc(0),
   Buffer.concat([ONE_PIXEL_PNG, Buffer.from('%PDF-1.7\n<script>')]),
 ];
-export const MEDIA_TYPES = [
+export const FUZZED_MEDIA_TYPES = [
   'application/pdf',
   'image/png',
   'text/html',
@@ -33,7 +33,7 @@ export const MEDIA_TYPES = [
   ';;;',
 ] as const;
 
-export interface FormField {
+export interface FuzzedFormField {
   readonly name: string;
   readonly isFile: boolean;
   readonly values: fc.Arbitrary<unknown>;
@@ -44,10 +44,10 @@ export interface FormField {
  * reordered parts.
  */
 export function generateMultipartForms(
-  fields: readonly FormField[],
+  fields: readonly FuzzedFormField[],
 ): fc.Arbitrary<{ readonly type: string; readonly body: Uint8Array }> {
-  const parts = fc.tuple(...fields.map(generateFormPart));
-  const other = fc.record({ name: anyText, content: anyText.map((text) => Buffer.from(text)) });
+  const parts = fc.tuple(...fields.map(createFormPartArbitrary));
+  const other = fc.record({ name: textArbitrary, content: textArbitrary.map((text) => Buffer.from(text)) });
   const beside = fc.oneof(
     { weight: 4, arbitrary: parts },
     fc.tuple(parts, other).map(([own, more]): readonly SentFormPart[] => [...own, more]),
@@ -68,10 +68,10 @@ export function generateMultipartForms(
   });
 }
 
-function generateFormPart({ name, isFile, values }: FormField): fc.Arbitrary<SentFormPart> {
+function createFormPartArbitrary({ name, isFile, values }: FuzzedFormField): fc.Arbitrary<SentFormPart> {
   if (!isFile) {
     return fc
-      .oneof({ weight: 6, arbitrary: values }, anyText)
+      .oneof({ weight: 6, arbitrary: values }, textArbitrary)
       .map((value) => ({ name, content: Buffer.from(String(value)) }));
   }
   const content = fc.oneof(
@@ -80,8 +80,8 @@ function generateFormPart({ name, isFile, values }: FormField): fc.Arbitrary<Sen
   );
   return fc.record({
     name: fc.constant(name),
-    fileName: fc.oneof(fc.constantFrom('bill.pdf', '../../etc/passwd', 'C:\\a.pdf'), anyText),
-    type: fc.constantFrom(...MEDIA_TYPES),
+    fileName: fc.oneof(fc.constantFrom('bill.pdf', '../../etc/passwd', 'C:\\a.pdf'), textArbitrary),
+    type: fc.constantFrom(...FUZZED_MEDIA_TYPES),
     content,
   });
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { anyText, anyValue } from './arbitrary-values.ts';
+import { textArbitrary, valueArbitrary } from './arbitrary-values.ts';
 
 /** A change that makes a valid value invalid. */
 interface ValueMutation {
@@ -13,8 +13,8 @@ interface ValueMutation {
 const valueMutationArbitrary: fc.Arbitrary<ValueMutation> = fc.record({
   place: fc.nat(100),
   kind: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'add', 'repeat'),
-  name: anyText,
-  value: anyValue,
+  name: textArbitrary,
+  value: valueArbitrary,
 });
 
 /** Generates valid values, and equally often values with one or two mutations. */
@@ -26,7 +26,7 @@ export function mutateSomeValues(values: fc.Arbitrary<unknown>): fc.Arbitrary<un
 type Step = string | number;
 
 function applyValueMutation(value: unknown, { place, kind, name, value: other }: ValueMutation): unknown {
-  const places = listPaths(value);
+  const places = listPathsOfValueParts(value);
   const at = places[place % places.length] ?? [];
   if (kind === 'replace') return changeValueAtPath(value, at, () => other);
   if (kind === 'remove') return changeValueAtPath(value, at, () => undefined);
@@ -39,10 +39,10 @@ function applyValueMutation(value: unknown, { place, kind, name, value: other }:
 }
 
 /** Returns the paths of all parts of a value, starting with the value itself. */
-function listPaths(value: unknown, depth = 0): readonly (readonly Step[])[] {
+function listPathsOfValueParts(value: unknown, depth = 0): readonly (readonly Step[])[] {
   if (typeof value !== 'object' || value === null || depth > 8) return [[]];
   const inner = Object.entries(value).flatMap(([name, item]) =>
-    listPaths(item, depth + 1).map((path) => [name, ...path]),
+    listPathsOfValueParts(item, depth + 1).map((path) => [name, ...path]),
   );
   return [[], ...inner];
 }

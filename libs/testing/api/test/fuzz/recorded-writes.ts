@@ -1,7 +1,7 @@
-import { getCurrentRequest } from '@tracking/http';
+import { getCurrentRequestOrigin } from '@tracking/http';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
-const WRITE_METHODS: ReadonlySet<string> = new Set<keyof Collection<Document>>([
+const COLLECTION_WRITE_METHODS: ReadonlySet<string> = new Set<keyof Collection<Document>>([
   ...(['insert', 'replace', 'replaceMany', 'upsert', 'delete', 'writeMany', 'claim'] as const),
 ]);
 
@@ -41,15 +41,15 @@ export class RecordedWrites {
 }
 
 /** Returns the store with all writes of requests recorded. */
-export function recordStoreWrites(store: DocumentStore, written: RecordedWrites): DocumentStore {
+export function wrapStoreToRecordWrites(store: DocumentStore, written: RecordedWrites): DocumentStore {
   const watched = <T extends Document>(name: string, collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
       get(target, member) {
         const method: unknown = Reflect.get(target, member);
         if (typeof method !== 'function') return method;
-        if (!WRITE_METHODS.has(String(member))) return method.bind(target) as unknown;
+        if (!COLLECTION_WRITE_METHODS.has(String(member))) return method.bind(target) as unknown;
         return async (...values: unknown[]) => {
-          const request = getCurrentRequest();
+          const request = getCurrentRequestOrigin();
           const outcome: unknown = await Reflect.apply(method, target, values);
           if (request)
             written.recordWrite({ of: `${request.request_id} ${name}`, method: String(member), values, outcome });
@@ -59,7 +59,7 @@ export function recordStoreWrites(store: DocumentStore, written: RecordedWrites)
     });
   return {
     collection: async (spec) => watched(spec.name, await store.collection(spec)),
-    collectionNames: (prefix) => store.collectionNames(prefix),
+    listCollectionNames: (prefix) => store.listCollectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => store.close(),
   };

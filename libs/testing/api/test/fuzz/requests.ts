@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { anyText, anyValue } from './arbitrary-values.ts';
-import { generatePlaceholder } from './known-resources.ts';
+import { textArbitrary, valueArbitrary } from './arbitrary-values.ts';
+import { generateKnownValuePlaceholder } from './known-resources.ts';
 import { mutateSomeValues } from './mutations.ts';
-import { SAMPLE_FILES, MEDIA_TYPES, generateMultipartForms } from './multipart-forms.ts';
+import { SAMPLE_FILES, FUZZED_MEDIA_TYPES, generateMultipartForms } from './multipart-forms.ts';
 import type { FuzzedOperation, ParameterDescription } from './description.ts';
-import type { SchemaValues } from './schema-values.ts';
+import type { SchemaValueGenerator } from './schema-values.ts';
 
 /** A generated request with placeholders for existing resources. */
 export interface GeneratedRequest {
@@ -23,7 +23,7 @@ export interface GeneratedRequest {
 /** Generates requests of an operation, both as described and invalid ones. */
 export function generateOperationRequests(
   operation: FuzzedOperation,
-  values: SchemaValues,
+  values: SchemaValueGenerator,
 ): fc.Arbitrary<GeneratedRequest> {
   return fc
     .record({
@@ -31,9 +31,12 @@ export function generateOperationRequests(
       usesForeignIds: fc.nat(9).map((one) => one === 9),
       path: fc.oneof(
         { weight: 12, arbitrary: fc.record({ resource: fc.nat(1_000) }) },
-        { weight: 1, arbitrary: fc.record({ steps: fc.array(unknownPathSegment, { minLength: 3, maxLength: 3 }) }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({ steps: fc.array(unknownPathSegmentArbitrary, { minLength: 3, maxLength: 3 }) }),
+        },
       ),
-      query: generateQueries(operation.parameters, values),
+      query: generateUrlQueries(operation.parameters, values),
       headers: generateHeaders(operation),
       address: fc.ipV4(),
       content: generateBodies(operation, values),
@@ -46,9 +49,9 @@ export function generateOperationRequests(
 }
 
 /** An encoded path segment that matches no resource. */
-const unknownPathSegment = fc.oneof(
-  generatePlaceholder('').map(percentEncode),
-  anyText.map((text) => percentEncode(text.slice(0, 500)) || '%20'),
+const unknownPathSegmentArbitrary = fc.oneof(
+  generateKnownValuePlaceholder('').map(percentEncode),
+  textArbitrary.map((text) => percentEncode(text.slice(0, 500)) || '%20'),
   fc.constantFrom('%', '%zz', '%C3%28', '%ED%A0%80', '%2e%2e%2f', ';', 'CSQU3054383'),
 );
 
@@ -61,17 +64,20 @@ function percentEncode(text: string): string {
 /** Maximum length of a query. The parser refuses a request whose request line and headers exceed 16 KiB. */
 const MAX_QUERY_LENGTH = 8_000;
 
-function generateQueries(parameters: readonly ParameterDescription[], values: SchemaValues): fc.Arbitrary<string> {
+function generateUrlQueries(
+  parameters: readonly ParameterDescription[],
+  values: SchemaValueGenerator,
+): fc.Arbitrary<string> {
   const described = parameters.filter((parameter) => parameter.in === 'query');
   const named = described.map(({ name, schema = {} }) => ({
     // A cursor from a response is valid for only one list.
     weight: name === 'cursor' ? 1 : 4,
     arbitrary: fc
-      .oneof({ weight: 6, arbitrary: values.generateValues(schema, name) }, anyText)
+      .oneof({ weight: 6, arbitrary: values.generateValuesOfSchema(schema, name) }, textArbitrary)
       .map((value) => `${percentEncode(name)}=${percentEncode(String(value))}`),
   }));
   const beside = fc.oneof(
-    fc.tuple(anyText, anyText).map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`),
+    fc.tuple(textArbitrary, textArbitrary).map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`),
     fc.constantFrom(
       '%',
       '%zz=1',
@@ -95,9 +101,9 @@ function generateQueries(parameters: readonly ParameterDescription[], values: Sc
 }
 
 /** Text of a header value that Node can send. */
-const anyHeaderText = anyText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
+const headerTextArbitrary = textArbitrary.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
 /** Generates values of the headers that the API reads for every operation. */
-const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
+const FUZZED_HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   prefer: ['handling=strict', 'handling=lenient', 'handling="strict", wait=5', 'respond-async'],
   'if-match': ['"1"', '"2"', '"999999999"', 'W/"1"', '*', '"1", "2"', '"', '1', '""'],
   'if-none-match': ['"1"', 'W/"1"', '*', '"1","x"', '"'],
@@ -129,14 +135,17 @@ function generateHeaders({ parameters }: FuzzedOperation): fc.Arbitrary<Readonly
   const own = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase());
   const header = (names: readonly string[]) =>
     fc.constantFrom(...names).chain((name) => {
-      const said = fc.oneof(fc.constantFrom(...(HEADER_VALUES[name] ?? [''])), generatePlaceholder(name));
-      return fc.oneof({ weight: 5, arbitrary: said }, anyHeaderText).map((value) => [name, value] as const);
+      const said = fc.oneof(
+        fc.constantFrom(...(FUZZED_HEADER_VALUES[name] ?? [''])),
+        generateKnownValuePlaceholder(name),
+      );
+      return fc.oneof({ weight: 5, arbitrary: said }, headerTextArbitrary).map((value) => [name, value] as const);
     });
   const some = (names: readonly string[]) =>
     names.length === 0
       ? fc.constant([])
       : fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(header(names), { maxLength: 2 }));
-  return fc.tuple(some(own), some(Object.keys(HEADER_VALUES))).map((both) => Object.fromEntries(both.flat()));
+  return fc.tuple(some(own), some(Object.keys(FUZZED_HEADER_VALUES))).map((both) => Object.fromEntries(both.flat()));
 }
 
 interface GeneratedBody {
@@ -144,25 +153,28 @@ interface GeneratedBody {
   readonly body?: string | Uint8Array;
 }
 
-const generateFileBodies = fc.record({
-  type: fc.constantFrom(...MEDIA_TYPES),
+const fileBodyArbitrary = fc.record({
+  type: fc.constantFrom(...FUZZED_MEDIA_TYPES),
   body: fc.oneof(fc.constantFrom(...SAMPLE_FILES), fc.uint8Array({ maxLength: 500 })),
 });
 
-function generateBodies({ method, content }: FuzzedOperation, values: SchemaValues): fc.Arbitrary<GeneratedBody> {
+function generateBodies(
+  { method, content }: FuzzedOperation,
+  values: SchemaValueGenerator,
+): fc.Arbitrary<GeneratedBody> {
   const described = Object.entries(content).map(([type, { schema = {} }]) => {
-    if (type.startsWith('multipart/')) return generateMultipartForms(values.generateFields(schema));
-    if (!/json$/.test(type)) return generateFileBodies;
-    const exemplary = values.preferExamples().generateValues(schema);
+    if (type.startsWith('multipart/')) return generateMultipartForms(values.listFormFieldsOfSchema(schema));
+    if (!/json$/.test(type)) return fileBodyArbitrary;
+    const exemplary = values.createGeneratorPreferringExamples().generateValuesOfSchema(schema);
     return fc.oneof(
       generateJsonBodies(type, exemplary),
-      generateJsonBodies(type, mutateSomeValues(fc.oneof(exemplary, values.generateValues(schema)))),
+      generateJsonBodies(type, mutateSomeValues(fc.oneof(exemplary, values.generateValuesOfSchema(schema)))),
     );
   });
   const none = fc.constant<GeneratedBody>({});
   const strange = fc.oneof(
     none,
-    generateJsonBodies('application/json', anyValue),
+    generateJsonBodies('application/json', valueArbitrary),
     fc.uint8Array({ maxLength: 100 }).map((body) => ({ type: 'application/json', body })),
     fc
       .constantFrom('', '{', '[', '{"a":1}{"b":2}', '\ufeff{}', '{"a":NaN}', '['.repeat(50_000), ' '.repeat(1_100_000))
@@ -171,8 +183,7 @@ function generateBodies({ method, content }: FuzzedOperation, values: SchemaValu
         body,
       })),
   );
-  if (described.length === 0 && method === 'PUT')
-    return fc.oneof({ weight: 8, arbitrary: generateFileBodies }, strange);
+  if (described.length === 0 && method === 'PUT') return fc.oneof({ weight: 8, arbitrary: fileBodyArbitrary }, strange);
   if (described.length === 0) return fc.oneof({ weight: 8, arbitrary: none }, strange);
   return fc.oneof({ weight: 12, arbitrary: fc.oneof(...described) }, strange);
 }

@@ -5,11 +5,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FuzzedDescription, FuzzedOperation, ResponseDescription, DescribedSchema } from './description.ts';
 import type { ReceivedResponse } from './send.ts';
 
-const DOCUMENT_URL = 'https://description.example/openapi.json';
+const OPENAPI_DOCUMENT_URL = 'https://description.example/openapi.json';
 
 const PROBLEM_TYPE = 'application/problem+json';
 /** Headers that almost all responses have. Only the shared error responses describe them. */
-const COMMON_HEADERS: ReadonlySet<string> = new Set([
+const COMMON_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
@@ -26,20 +26,20 @@ export class ResponseValidator {
 
   constructor(description: FuzzedDescription) {
     this.headers = description.listResponseHeaderNames();
-    this.problem = description.getProblemResponse();
+    this.problem = description.getProblemResponseDescription();
     formats.default(this.ajv);
-    this.ajv.addSchema(forbidUndescribedFields(description.json), DOCUMENT_URL);
+    this.ajv.addSchema(forbidUndescribedFields(description.json), OPENAPI_DOCUMENT_URL);
   }
 
   /** Returns all differences between a response and the description, or an empty list. */
-  findDifferences(
+  findDifferencesFromDescription(
     { responses, errorCodes }: FuzzedOperation,
     { status, headers, mediaType, json }: ReceivedResponse,
   ): readonly string[] {
     const described = responses[status];
     if (!described) return [`the OpenAPI description lacks the status ${status}`];
     const response = mediaType === PROBLEM_TYPE ? this.problem : described;
-    const wrong = [...this.findHeaderErrors(described, headers), ...findCodeErrors(errorCodes, json)];
+    const wrong = [...this.findResponseHeaderErrors(described, headers), ...findUndescribedErrorCode(errorCodes, json)];
     const content = response.content ?? {};
     if (mediaType === undefined)
       return Object.keys(content).length === 0 ? wrong : [...wrong, 'the response has no body'];
@@ -50,7 +50,10 @@ export class ResponseValidator {
   }
 
   /** Returns errors for headers that are missing, invalid, or not described for this response. */
-  private findHeaderErrors({ headers = {} }: ResponseDescription, received: IncomingHttpHeaders): readonly string[] {
+  private findResponseHeaderErrors(
+    { headers = {} }: ResponseDescription,
+    received: IncomingHttpHeaders,
+  ): readonly string[] {
     const described = Object.entries(headers).flatMap(([name, { required, schema }]) => {
       const text = [received[name.toLowerCase()] ?? []].flat().join(', ');
       if (text === '') return required === true ? [`the header ${name} is missing`] : [];
@@ -58,14 +61,14 @@ export class ResponseValidator {
       return schema && !this.ajv.validate(schema, value) ? [`the header ${name} is ${text}`] : [];
     });
     const undescribed = this.headers.filter(
-      (name) => received[name.toLowerCase()] !== undefined && !headers[name] && !COMMON_HEADERS.has(name),
+      (name) => received[name.toLowerCase()] !== undefined && !headers[name] && !COMMON_RESPONSE_HEADERS.has(name),
     );
     return [...described, ...undescribed.map((name) => `the OpenAPI description lacks the header ${name}`)];
   }
 
   private findBodyErrors(steps: readonly string[], json: unknown): readonly string[] {
     const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
-    const validate = this.validators.get(pointer) ?? this.ajv.compile({ $ref: `${DOCUMENT_URL}#/${pointer}` });
+    const validate = this.validators.get(pointer) ?? this.ajv.compile({ $ref: `${OPENAPI_DOCUMENT_URL}#/${pointer}` });
     this.validators.set(pointer, validate);
     if (validate(json)) return [];
     return (validate.errors ?? []).map(
@@ -75,7 +78,7 @@ export class ResponseValidator {
 }
 
 /** Reports an error code that the operation does not describe. */
-function findCodeErrors(described: readonly string[], json: unknown): readonly string[] {
+function findUndescribedErrorCode(described: readonly string[], json: unknown): readonly string[] {
   const { error, code = error?.code } = (json ?? {}) as {
     error?: { code?: string };
     code?: string;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { anyText, anyValue } from './arbitrary-values.ts';
+import { textArbitrary, valueArbitrary } from './arbitrary-values.ts';
 import type { FuzzedDescription, DescribedSchema } from './description.ts';
-import type { FormField } from './multipart-forms.ts';
+import type { FuzzedFormField } from './multipart-forms.ts';
 
 /** Hints for values that the schemas cannot describe. */
 export interface ValueHints {
@@ -14,7 +14,7 @@ export interface ValueHints {
 const DAY_MS = 86_400_000;
 /** The base of generated dates. It is fixed, because the fuzz test checks inputs, not time-based rules. */
 const BASE_TIME_MS = Date.parse('2026-11-21T09:30:00Z');
-const anyInstantMs = fc.oneof(
+const instantMsArbitrary = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.integer({ min: -90 * 24, max: 90 * 24 }).map((hours) => BASE_TIME_MS + hours * 3_600_000),
@@ -22,19 +22,19 @@ const anyInstantMs = fc.oneof(
   fc.integer({ min: Date.parse('1900-01-01T00:00:00Z'), max: Date.parse('2999-12-31T23:59:59Z') }),
 );
 const TIME_ZONE_SUFFIXES = ['Z', '+00:00', '-00:00', '+08:00', '-11:30', '+14:00', '.5Z', '.123456789Z', 'z'] as const;
-const anyDateTime = fc
-  .tuple(anyInstantMs, fc.constantFrom(...TIME_ZONE_SUFFIXES))
+const dateTimeArbitrary = fc
+  .tuple(instantMsArbitrary, fc.constantFrom(...TIME_ZONE_SUFFIXES))
   .map(([at, suffix]) => `${new Date(at).toISOString().slice(0, 19)}${suffix}`);
-const anyLocalTime = anyInstantMs.map((at) => new Date(at).toISOString().slice(0, 16));
+const localTimeArbitrary = instantMsArbitrary.map((at) => new Date(at).toISOString().slice(0, 16));
 /** Names of fields of requests that accept several forms of times, and therefore have no format. */
-const TIME_FIELD_NAMES = /^(etd|eta|original_eta|occurred_at|reported_at)$/;
-const anyDate = anyInstantMs.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
+const TIME_FIELD_NAME_PATTERN = /^(etd|eta|original_eta|occurred_at|reported_at)$/;
+const dateTextArbitrary = instantMsArbitrary.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
 
 /**
  * Generates values that match JSON schemas. If only the description of a schema states a rule, values may break it
  * slightly.
  */
-export class SchemaValues {
+export class SchemaValueGenerator {
   private readonly known = new Map<string, fc.Arbitrary<unknown>>();
 
   /** @param prefersExamples true to use the examples for most texts, because arbitrary text is usually invalid */
@@ -45,12 +45,12 @@ export class SchemaValues {
   ) {}
 
   /** Returns a generator that uses the examples for most texts. */
-  preferExamples(): SchemaValues {
-    return new SchemaValues(this.description, this.hints, true);
+  createGeneratorPreferringExamples(): SchemaValueGenerator {
+    return new SchemaValueGenerator(this.description, this.hints, true);
   }
 
   /** @param name name of the field or parameter */
-  generateValues(schema: DescribedSchema, name = ''): fc.Arbitrary<unknown> {
+  generateValuesOfSchema(schema: DescribedSchema, name = ''): fc.Arbitrary<unknown> {
     const { $ref } = schema;
     if ($ref === undefined) return this.generateForSchema(schema, name);
     const made = this.known.get($ref) ?? this.generateForSchema(this.description.resolveReference(schema), name);
@@ -59,12 +59,12 @@ export class SchemaValues {
   }
 
   /** The parts of a multipart form. */
-  generateFields(schema: DescribedSchema): readonly FormField[] {
+  listFormFieldsOfSchema(schema: DescribedSchema): readonly FuzzedFormField[] {
     const { properties = {} } = this.description.resolveReference(schema);
     return Object.entries(properties).map(([name, given]) => {
       const field = this.description.resolveReference(given);
       const isFile = field.format === 'binary' || field.contentMediaType !== undefined;
-      return { name, isFile, values: this.generateValues(given, name) };
+      return { name, isFile, values: this.generateValuesOfSchema(given, name) };
     });
   }
 
@@ -73,21 +73,21 @@ export class SchemaValues {
     if (schema.enum)
       return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, generateUpperCaseValues(schema.enum));
     const choices = schema.anyOf ?? schema.oneOf;
-    if (choices) return fc.oneof(...choices.map((choice) => this.generateValues(choice, name)));
-    if (schema.allOf) return this.mergeObjectSchemas(schema.allOf, name);
+    if (choices) return fc.oneof(...choices.map((choice) => this.generateValuesOfSchema(choice, name)));
+    if (schema.allOf) return this.createMergedObjectArbitrary(schema.allOf, name);
     const types = [schema.type ?? (schema.properties ? 'object' : 'any')].flat();
     const [first = 'any', ...others] = types.map((type) => this.generateValuesOfType(type, schema, name));
     return first === 'any'
-      ? anyValue
+      ? valueArbitrary
       : fc.oneof({ weight: 4, arbitrary: first }, ...(others as fc.Arbitrary<unknown>[]));
   }
 
   /** Merges several object schemas into one object. */
-  private mergeObjectSchemas(schemas: readonly DescribedSchema[], name: string): fc.Arbitrary<unknown> {
+  private createMergedObjectArbitrary(schemas: readonly DescribedSchema[], name: string): fc.Arbitrary<unknown> {
     const [first, ...others] = schemas;
-    if (first && others.length === 0) return this.generateValues(first, name);
+    if (first && others.length === 0) return this.generateValuesOfSchema(first, name);
     return fc
-      .tuple(...schemas.map((schema) => this.generateValues(schema, name)))
+      .tuple(...schemas.map((schema) => this.generateValuesOfSchema(schema, name)))
       .map((parts) => Object.assign({}, ...parts) as unknown);
   }
 
@@ -99,7 +99,7 @@ export class SchemaValues {
         return fc.boolean();
       case 'integer':
       case 'number':
-        return generateNumbers(type, schema);
+        return generateNumbersOfSchema(type, schema);
       case 'string':
         return this.generateTexts(schema, name);
       case 'array':
@@ -107,7 +107,7 @@ export class SchemaValues {
       case 'object':
         return this.generateObjects(schema);
       default:
-        return anyValue;
+        return valueArbitrary;
     }
   }
 
@@ -117,12 +117,14 @@ export class SchemaValues {
     additionalProperties,
     ...schema
   }: DescribedSchema): fc.Arbitrary<object> {
-    const fields = Object.entries(properties).map(([name, field]) => [name, this.generateValues(field, name)] as const);
+    const fields = Object.entries(properties).map(
+      ([name, field]) => [name, this.generateValuesOfSchema(field, name)] as const,
+    );
     const named = fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true });
     const examples = listExamples(schema).filter((example) => typeof example === 'object' && example !== null);
     if (typeof additionalProperties !== 'object')
       return examples.length ? fc.oneof(named, fc.constantFrom(...examples)) : named;
-    const others = fc.dictionary(anyText, this.generateValues(additionalProperties), {
+    const others = fc.dictionary(textArbitrary, this.generateValuesOfSchema(additionalProperties), {
       maxKeys: 3,
       noNullPrototype: true,
     });
@@ -133,7 +135,7 @@ export class SchemaValues {
 
   private generateArrays(schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
     const made = fc.array(
-      this.generateValues(schema.items ?? {}, name),
+      this.generateValuesOfSchema(schema.items ?? {}, name),
       createArrayLengthBounds(schema.minItems, schema.maxItems),
     );
     const examples = listExamples(schema).filter(Array.isArray);
@@ -145,11 +147,12 @@ export class SchemaValues {
     if (format === 'uri') return fc.constantFrom(...this.hints.urls);
     const examples = listExamples(schema).map(String);
     const samples = examples.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...examples) }];
-    const known = { weight: KNOWN_FIELD_NAMES.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
+    const known = { weight: EXISTING_VALUE_FIELD_PATTERN.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
     const made = (arbitrary: fc.Arbitrary<string>) => fc.oneof(...samples, known, { weight: 6, arbitrary });
-    if (format === 'date-time') return made(anyDateTime);
-    if (TIME_FIELD_NAMES.test(name)) return made(fc.oneof(anyDateTime, anyDate, anyLocalTime));
-    if (format === 'date') return made(anyDate);
+    if (format === 'date-time') return made(dateTimeArbitrary);
+    if (TIME_FIELD_NAME_PATTERN.test(name))
+      return made(fc.oneof(dateTimeArbitrary, dateTextArbitrary, localTimeArbitrary));
+    if (format === 'date') return made(dateTextArbitrary);
     if (format === 'email') return made(fc.emailAddress());
     if (pattern !== undefined) return made(fc.stringMatching(new RegExp(pattern)));
     if (this.prefersExamples && samples.length > 0) return fc.oneof(...samples);
@@ -160,7 +163,7 @@ export class SchemaValues {
 }
 
 /** Names of fields whose values must exist and cannot be generated. */
-const KNOWN_FIELD_NAMES = /(_id|^id|email|password|cursor|token|after)$/;
+const EXISTING_VALUE_FIELD_PATTERN = /(_id|^id|email|password|cursor|token|after)$/;
 
 /** The API accepts enumerations in upper and lower case. */
 function generateUpperCaseValues(values: readonly unknown[]): fc.Arbitrary<unknown> {
@@ -171,7 +174,7 @@ function listExamples({ example, examples = [] }: DescribedSchema): readonly unk
   return example === undefined ? examples : [example, ...examples];
 }
 
-function generateNumbers(type: 'integer' | 'number', schema: DescribedSchema): fc.Arbitrary<number> {
+function generateNumbersOfSchema(type: 'integer' | 'number', schema: DescribedSchema): fc.Arbitrary<number> {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const min = minimum ?? exclusiveMinimum ?? -1_000;
   const max = maximum ?? exclusiveMaximum ?? min + 10_000;

@@ -3,9 +3,9 @@ import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
-import type { DeadLettersResult, DeliveryFilter, WebhookReplay } from '../operation-types.ts';
+import type { DeadLetterReplayResult, DeliveryFilter, WebhookReplay } from '../operation-types.ts';
 import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
-import { DELIVERIES_COLLECTION, type DeliveryDocument } from '../store/delivery-document.ts';
+import { DELIVERIES_COLLECTION_SPEC, type DeliveryDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
@@ -38,7 +38,7 @@ describe('summary of dead letters', () => {
     await storeDeadLetters(harness, 5, { endpoint_id: a.id, reason: 'dns_failed', at: old });
     await storeDeadLetters(harness, 3, { endpoint_id: b.id, event_type: 'shipment.updated' });
     await storeDeadLetters(harness, 2, { endpoint_id: b.id, workspace_id: STRANGER.workspace_id });
-    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id: b.id });
+    await webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: b.id });
     expect(await summary()).toEqual({
       count: 15,
       is_exact: true,
@@ -65,12 +65,12 @@ describe('summary of dead letters', () => {
 
   test('includes new dead letters and excludes settled ones', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
     expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
     const [delivery] = await dead(id);
-    await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: delivery?.id ?? '' });
+    await webhooks.deliveries.discard({ ...harness.createSampleWebhookCommand(), delivery_id: delivery?.id ?? '' });
     expect(await summary()).toMatchObject({ count: 0, by_endpoint: [] });
   });
 
@@ -80,7 +80,7 @@ describe('summary of dead letters', () => {
       await storeDeadLetters(harness, 50, { endpoint_id });
       await storeDeadLetters(harness, 2, { endpoint_id, reason: 'dns_failed' });
     }
-    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
     let rows = 0;
     // Every suite checks that the queries themselves read only the rows that they return.
     const counted: Pick<Collection<DeliveryDocument>, 'find' | 'count'> = {
@@ -97,7 +97,7 @@ describe('summary of dead letters', () => {
     };
     const limits = { kinds: 5, ofEach: 20, inAll: 30 };
     const counts = new DeadLetterCounts(counted as Collection<DeliveryDocument>, limits);
-    const { groups, isWhole } = await counts.countGroups(SAMPLE_SCOPE, {});
+    const { groups, isWhole } = await counts.countDeadLetterGroups(SAMPLE_SCOPE, {});
     expect(isWhole).toBe(false);
     expect(groups.map(({ count, is_exact }) => [count, is_exact])).toEqual([
       [2, true],
@@ -108,9 +108,9 @@ describe('summary of dead letters', () => {
     ]);
     expect(rows).toBeLessThanOrEqual(3 * limits.kinds + limits.inAll);
     rows = 0;
-    expect((await counts.countGroups(SAMPLE_SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups).toMatchObject([
-      { count: 20, is_exact: false },
-    ]);
+    expect(
+      (await counts.countDeadLetterGroups(SAMPLE_SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups,
+    ).toMatchObject([{ count: 20, is_exact: false }]);
     expect(rows).toBeLessThanOrEqual(limits.kinds + 1 + limits.ofEach + 1);
   });
 
@@ -123,10 +123,10 @@ describe('summary of dead letters', () => {
         for (const endpoint_id of endpoints) await storeDeadLetters(harness, 1, { endpoint_id, reason, event_type });
       }
     }
-    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
     const counts = new DeadLetterCounts(stored, { kinds: 12, ofEach: 20, inAll: 40 });
     const counted = async (filter: object) => {
-      const { groups, isWhole } = await counts.countGroups(SAMPLE_SCOPE, filter);
+      const { groups, isWhole } = await counts.countDeadLetterGroups(SAMPLE_SCOPE, filter);
       return [groups.length, isWhole];
     };
     expect(await counted({})).toEqual([12, false]);
@@ -144,7 +144,9 @@ describe('summary of dead letters', () => {
     }
     expect(await counted({ reasons: ['dns_failed', 'unexpected_status'], endpoint_id: 'whe_2' })).toEqual([6, true]);
     expect(await counted({ reasons: ['body_too_large'] })).toEqual([0, true]);
-    expect((await counts.findNewestEvents(SAMPLE_SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size).toBe(3);
+    expect(
+      (await counts.findNewestDeadLetterTimes(SAMPLE_SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size,
+    ).toBe(3);
   });
 });
 
@@ -153,7 +155,7 @@ describe('deliveries', () => {
     const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     const [letter] = await storeDeadLetters(harness, 1, { endpoint_id, reason: 'tls_failed' });
     await storeDeadLetters(harness, 2, { endpoint_id });
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
@@ -170,9 +172,9 @@ describe('deliveries', () => {
 });
 
 describe('dead letters', () => {
-  const settle = (how: 'replay' | 'discard', filter: object = {}, command = harness.createCommand()) =>
+  const settle = (how: 'replay' | 'discard', filter: object = {}, command = harness.createSampleWebhookCommand()) =>
     webhooks.deadLetters[how]({ ...command, filter });
-  const one = ({ replays }: DeadLettersResult) => replays[0];
+  const one = ({ replays }: DeadLetterReplayResult) => replays[0];
 
   test('are replayed for each enabled endpoint, with a reason for each other endpoint', async () => {
     const a = await harness.createEnabledEndpoint(webhooks, URL_A);
@@ -182,8 +184,8 @@ describe('dead letters', () => {
     await storeDeadLetters(harness, 3, { endpoint_id: a.id, reason: 'dns_failed' });
     await storeDeadLetters(harness, 2, { endpoint_id: b.id });
     await storeDeadLetters(harness, 2, { endpoint_id: gone.id });
-    await webhooks.endpoints.disable({ ...harness.createCommand(), endpoint_id: b.id });
-    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id: gone.id });
+    await webhooks.endpoints.disable({ ...harness.createSampleWebhookCommand(), endpoint_id: b.id });
+    await webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: gone.id });
 
     const { replays, refused } = await settle('replay', { reasons: ['timeout'] });
     expect(replays).toMatchObject([
@@ -197,7 +199,7 @@ describe('dead letters', () => {
       ]),
     );
     expect(await ended(replays[0])).toMatchObject({ matched: 4, done: 4 });
-    const sent = harness.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id']);
+    const sent = harness.receivers.listDeliveriesAtUrl(URL_A).map(({ headers }) => headers['service-event-id']);
     expect(sent.toSorted()).toEqual(letters.map(({ event_id }) => event_id).toSorted());
     expect(await dead(a.id)).toHaveLength(3);
     await expect(settle('replay', { endpoint_id: b.id })).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
@@ -214,7 +216,9 @@ describe('dead letters', () => {
       done: 2,
     });
     expect((await dead(endpoint_id)).map(({ id }) => id)).toEqual(ids.slice(4));
-    await expect(settle('discard', { delivery_ids: ids }, harness.createCommand(STRANGER))).rejects.toMatchObject({
+    await expect(
+      settle('discard', { delivery_ids: ids }, harness.createSampleWebhookCommand(STRANGER)),
+    ).rejects.toMatchObject({
       code: 'not_found',
     });
   });
@@ -225,7 +229,7 @@ describe('dead letters', () => {
     await storeDeadLetters(harness, 3, { endpoint_id, reason: 'dns_failed' });
     await storeDeadLetters(harness, 2, { endpoint_id, event_type: 'shipment.updated' });
     await storeDeadLetters(harness, 2, { endpoint_id, workspace_id: STRANGER.workspace_id });
-    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id });
+    await webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id });
     const filter = { reasons: ['timeout'], event_types: ['shipment.created'] };
     const { replays } = await settle('discard', filter);
     expect(replays).toMatchObject([{ action: 'discard', endpoint_id }]);
@@ -241,7 +245,7 @@ describe('dead letters', () => {
   test('are settled once, however often the command is repeated', async () => {
     const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(harness, 3, { endpoint_id });
-    const command = harness.createCommand();
+    const command = harness.createSampleWebhookCommand();
     const first = one(await settle('discard', {}, command));
     await ended(first);
     await storeDeadLetters(harness, 3, { endpoint_id });
@@ -272,10 +276,10 @@ describe('dead letters', () => {
     const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(harness, 900, { endpoint_id });
     const replay_id = one(await settle('discard'))?.id ?? '';
-    const canceled = await webhooks.replays.cancel({ ...harness.createCommand(), replay_id });
+    const canceled = await webhooks.replays.cancel({ ...harness.createSampleWebhookCommand(), replay_id });
     expect(canceled.status).toBe('canceled');
     const { count } = await summary();
-    await webhooks.replays.resume({ ...harness.createCommand(), replay_id });
+    await webhooks.replays.resume({ ...harness.createSampleWebhookCommand(), replay_id });
     expect(await ended(canceled)).toMatchObject({ matched: 900, done: 900 });
     expect([count > 0, (await summary()).count]).toEqual([true, 0]);
   });

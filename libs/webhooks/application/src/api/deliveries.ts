@@ -22,11 +22,11 @@ import type {
   DeadLetterCount,
   DeadLetterSummary,
   DeliveryCommand,
-  ListDeliveries,
+  ListDeliveriesRequest,
   WorkspaceScope,
-  DeadLettersCommand,
-  DeadLettersResult,
-  SummarizeDeadLetters,
+  ReplayOrDiscardCommand,
+  DeadLetterReplayResult,
+  SummarizeDeadLettersRequest,
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../operation-types.ts';
@@ -36,7 +36,7 @@ import { type DeliveryDocument, toDelivery, convertToDeliveryDocument } from '..
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import {
   type WebhookDeadLetters,
-  type WebhookDeliveries,
+  type WebhookDeliveryOperations,
   deliverySucceededError,
   endpointDeletedError,
   endpointNotEnabledError,
@@ -62,10 +62,10 @@ interface DeliveriesDependencies {
 }
 
 /** Use cases of deliveries: docs/reference/delivery.md#deliveries. */
-export class Deliveries implements WebhookDeliveries {
+export class DeliveryUseCases implements WebhookDeliveryOperations {
   constructor(private readonly dependencies: DeliveriesDependencies) {}
 
-  list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
+  list(request: ListDeliveriesRequest): Promise<ItemPage<WebhookDelivery>> {
     return this.dependencies.queries.listDeliveries(request);
   }
 
@@ -93,14 +93,14 @@ export class Deliveries implements WebhookDeliveries {
     };
     // Also for a repeated command, because its first execution may have failed before the second request of a recount.
     return this.changeDelivery(command, discard, ({ endpoint_id, discarded_at = command.at }, store) =>
-      this.dependencies.recounts.recountDiscarded(endpoint_id, discarded_at, store),
+      this.dependencies.recounts.requestRecountAroundDiscard(endpoint_id, discarded_at, store),
     );
   }
 
   /**
    * Changes the delivery that the command names. Idempotent.
    * @param storeChange runs `store`, which stores the change
-   * @throws PreconditionFailed, Busy
+   * @throws PreconditionFailedError, BusyError
    */
   private async changeDelivery(
     command: DeliveryCommand,
@@ -134,18 +134,18 @@ interface DeadLettersDependencies {
 }
 
 /** An endpoint with matching dead letters. */
-interface MatchingEndpoint {
+interface EndpointWithDeadLetters {
   readonly endpoint_id: string;
   /** Creation time of the newest event among these dead letters. */
   readonly newest: Timestamp;
 }
 
 /** Use cases of dead letters: docs/reference/delivery.md#dead-letters. */
-export class DeadLetters implements WebhookDeadLetters {
+export class DeadLetterOperations implements WebhookDeadLetters {
   constructor(private readonly dependencies: DeadLettersDependencies) {}
 
-  async summary({ filter, ...scope }: SummarizeDeadLetters): Promise<DeadLetterSummary> {
-    const { groups, isWhole } = await this.dependencies.counts.countGroups(scope, filter);
+  async summary({ filter, ...scope }: SummarizeDeadLettersRequest): Promise<DeadLetterSummary> {
+    const { groups, isWhole } = await this.dependencies.counts.countDeadLetterGroups(scope, filter);
     const by_endpoint = countDeadLettersBy(groups, 'endpoint_id').map(async (counted) => {
       const endpoint = await this.dependencies.endpoints.getEndpoint(counted.endpoint_id);
       const isGone = endpoint === undefined || endpoint.deleted;
@@ -161,15 +161,15 @@ export class DeadLetters implements WebhookDeadLetters {
     };
   }
 
-  async replay(command: DeadLettersCommand): Promise<DeadLettersResult> {
-    const settled = await this.startReplays(command, 'replay');
+  async replay(command: ReplayOrDiscardCommand): Promise<DeadLetterReplayResult> {
+    const settled = await this.startReplayPerEndpoint(command, 'replay');
     // Notify the endpoints' owners even if nothing changed: the first notification may have been lost.
     await this.dependencies.owner.notifyOwningProcesses(settled.replays.map(({ endpoint_id }) => endpoint_id));
     return settled;
   }
 
-  async discard(command: DeadLettersCommand): Promise<DeadLettersResult> {
-    const settled = await this.startReplays(command, 'discard');
+  async discard(command: ReplayOrDiscardCommand): Promise<DeadLetterReplayResult> {
+    const settled = await this.startReplayPerEndpoint(command, 'discard');
     this.dependencies.discarding.job.wakeJob();
     return settled;
   }
@@ -178,13 +178,16 @@ export class DeadLetters implements WebhookDeadLetters {
    * Starts a replay or discard for each endpoint with matching dead letters. A repeated command returns the replays
    * that it already started, and starts the missing ones.
    */
-  private async startReplays(command: DeadLettersCommand, action: ReplayAction): Promise<DeadLettersResult> {
+  private async startReplayPerEndpoint(
+    command: ReplayOrDiscardCommand,
+    action: ReplayAction,
+  ): Promise<DeadLetterReplayResult> {
     const begun = new Map<string, ReplayDocument>();
     for (const replay of await this.dependencies.replays.listReplaysOfCommand(command.id)) {
       if (isResourceInScope(replay, command)) begun.set(replay.endpoint_id, replay);
     }
     const refused: { endpoint_id: string; error: DomainError }[] = [];
-    for (const [endpoint_id, newest] of await this.findNewestEvents(command)) {
+    for (const [endpoint_id, newest] of await this.findNewestDeadLetterTimes(command)) {
       if (begun.has(endpoint_id)) continue;
       try {
         begun.set(endpoint_id, await this.startReplay(command, { endpoint_id, newest }, action));
@@ -207,7 +210,7 @@ export class DeadLetters implements WebhookDeadLetters {
    * Returns the endpoints with matching dead letters, each with the creation time of its newest event. @throws
    * not_found
    */
-  private async findNewestEvents(command: DeadLettersCommand): Promise<ReadonlyMap<string, Timestamp>> {
+  private async findNewestDeadLetterTimes(command: ReplayOrDiscardCommand): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoints, counts } = this.dependencies;
     const { delivery_ids, ...filter } = command.filter;
     if (filter.endpoint_id !== undefined) {
@@ -216,14 +219,14 @@ export class DeadLetters implements WebhookDeadLetters {
     }
     const newest =
       delivery_ids === undefined
-        ? await counts.findNewestEvents(command, filter)
-        : await this.findNewestEventsOfDeliveries(command, delivery_ids);
+        ? await counts.findNewestDeadLetterTimes(command, filter)
+        : await this.findNewestEventTimeByEndpoint(command, delivery_ids);
     checkReplayFilter(filter, chooseLatestTime(command.at, ...newest.values()));
     return newest;
   }
 
-  private async findNewestEventsOfDeliveries(
-    command: DeadLettersCommand,
+  private async findNewestEventTimeByEndpoint(
+    command: ReplayOrDiscardCommand,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoint_id } = command.filter;
@@ -236,8 +239,8 @@ export class DeadLetters implements WebhookDeadLetters {
   }
 
   private async startReplay(
-    command: DeadLettersCommand,
-    of: MatchingEndpoint,
+    command: ReplayOrDiscardCommand,
+    of: EndpointWithDeadLetters,
     action: ReplayAction,
   ): Promise<ReplayDocument> {
     const { replays, endpoints } = this.dependencies;

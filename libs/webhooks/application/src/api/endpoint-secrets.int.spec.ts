@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.closeWebhooksHarness());
 
-const command = (scope = SAMPLE_SCOPE) => ({ ...harness.createCommand(scope), endpoint_id: endpoint.id });
+const command = (scope = SAMPLE_SCOPE) => ({ ...harness.createSampleWebhookCommand(scope), endpoint_id: endpoint.id });
 const rotate = (fields: object = {}) => webhooks.endpoints.rotateSecret({ ...command(), ...fields });
 const reveal = (fields: object = {}) => webhooks.endpoints.revealSecret({ ...command(), ...fields });
 
@@ -97,22 +97,22 @@ describe('rotating a secret', () => {
   });
 
   test('takes effect at the next attempt, also for earlier deliveries', async () => {
-    harness.receivers.respondWith(URL_A, () => ({
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => ({
       kind: 'failure',
       code: 'connection_reset',
       message: '',
       durationMs: 1,
     }));
     await delivered();
-    harness.receivers.respondWith(URL_A, (request) => harness.receivers.respondWithOk(request));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, (request) => harness.receivers.respondWithOk(request));
     const { secret } = await rotate({ expires_in_seconds: 0 });
     const [delivery] = await eventually(async () => {
       const found = await harness.listDeliveries(webhooks);
       expect(found[0]?.status).toBe('retrying');
       return found;
     });
-    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: delivery?.id ?? '' });
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
+    await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: delivery?.id ?? '' });
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2));
     const request = harness.receivers.arrived.at(-1);
     expect(request && signersOf(request, [secret])).toEqual([0, 0]);
   });

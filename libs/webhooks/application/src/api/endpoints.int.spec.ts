@@ -23,11 +23,11 @@ describe('endpoints', () => {
 
   const create = (fields: object = {}, scope: WorkspaceScope = SAMPLE_SCOPE) =>
     webhooks.endpoints.create({
-      ...harness.createCommand(scope),
+      ...harness.createSampleWebhookCommand(scope),
       fields: { url: URL_A, event_types: ['*'], ...fields },
     });
   const on = (endpoint_id: string, scope: WorkspaceScope = SAMPLE_SCOPE) => ({
-    ...harness.createCommand(scope),
+    ...harness.createSampleWebhookCommand(scope),
     endpoint_id,
   });
 
@@ -69,7 +69,7 @@ describe('endpoints', () => {
     );
 
     test('creates one endpoint if repeated, and returns the same response', async () => {
-      const command = { ...harness.createCommand(), fields: { url: URL_A, event_types: ['*'] } };
+      const command = { ...harness.createSampleWebhookCommand(), fields: { url: URL_A, event_types: ['*'] } };
       const answers = await Promise.all([1, 2, 3].map(() => webhooks.endpoints.create(command)));
       expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1);
       expect((await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 })).items).toHaveLength(1);
@@ -267,7 +267,7 @@ describe('endpoints', () => {
       ],
     ])('fails by %s, and reports the reason', async (_, behaviour, code, message) => {
       const { id } = await create();
-      harness.receivers.respondWith(URL_A, behaviour);
+      harness.receivers.setFakeReceiverBehaviour(URL_A, behaviour);
       expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
         status: 'pending_verification',
         last_verification: { ok: false, error: { code, message: expect.stringContaining(message) as string } },
@@ -278,7 +278,7 @@ describe('endpoints', () => {
     test('reports an answer without the secrets of the request', async () => {
       const { id, secret } = await create({ headers: { authorization: 'Bearer s3cret' } });
       let token = '';
-      harness.receivers.respondWith(URL_A, ({ body }) => {
+      harness.receivers.setFakeReceiverBehaviour(URL_A, ({ body }) => {
         token = (JSON.parse(body) as { data: { challenge: string } }).data.challenge;
         return createReceiverAnswer(401, {}, `Bearer s3cret is wrong for ${token}, ${secret}`);
       });
@@ -296,7 +296,7 @@ describe('endpoints', () => {
       ['in a URL', { 'x-key': 's3cret/+&=' }, '?key=s3cret%2F%2B%26%3D'],
     ])('masks a secret %s', async (_, headers, answered) => {
       const { id } = await create({ headers });
-      harness.receivers.respondWith(URL_A, () => createReceiverAnswer(401, {}, answered));
+      harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(401, {}, answered));
       const { last_verification } = await webhooks.endpoints.verify(on(id));
       const message = last_verification?.error?.message ?? '';
       expect(message).toContain('********');
@@ -305,7 +305,7 @@ describe('endpoints', () => {
 
     test('does not apply to a URL that was set in the meantime', async () => {
       const { id } = await create();
-      harness.receivers.respondWith(URL_A, async (request) => {
+      harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
         return harness.receivers.respondWithOk(request);
       });
@@ -337,11 +337,11 @@ describe('endpoints', () => {
         return delivery;
       });
       expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
-      expect(JSON.parse(harness.receivers.listDeliveriesAt(URL_A)[0]?.body ?? '')).toEqual(done.payload);
+      expect(JSON.parse(harness.receivers.listDeliveriesAtUrl(URL_A)[0]?.body ?? '')).toEqual(done.payload);
       await webhooks.endpoints.enable(on(id));
       await webhooks.endpoints.disable(on(id));
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
+      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2));
     });
 
     test('and verification are part of the requesting trace', async () => {
@@ -356,7 +356,7 @@ describe('endpoints', () => {
 
     test('makes one attempt without retries, and does not affect the endpoint', async () => {
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-      harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+      harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       await eventually(async () =>
         expect(await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sent.id })).toMatchObject({
@@ -375,7 +375,7 @@ describe('endpoints', () => {
       const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
       expect(two.id).toBe(one.id);
       await eventually(async () => expect((await harness.listDeliveries(webhooks))[0]?.status).toBe('succeeded'));
-      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
     });
 
     test('refuses unknown types', async () => {
@@ -455,7 +455,7 @@ describe('endpoints', () => {
 
     test('does not verify an endpoint that changed during the challenge', async () => {
       const { id, version } = await create();
-      harness.receivers.respondWith(URL_A, async (request) => {
+      harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
         return harness.receivers.respondWithOk(request);
       });
@@ -479,14 +479,20 @@ describe('endpoints', () => {
       expect(first.version).toBeGreaterThan(sent.version);
       const about = { delivery_id: sent.id, expected_versions: [sent.version] };
       for (const call of [deliveries.retry.bind(deliveries), deliveries.discard.bind(deliveries)]) {
-        await expect(call({ ...harness.createCommand(), ...about })).rejects.toMatchObject(failed(first.version));
+        await expect(call({ ...harness.createSampleWebhookCommand(), ...about })).rejects.toMatchObject(
+          failed(first.version),
+        );
       }
-      const retry = { ...harness.createCommand(), delivery_id: sent.id, expected_versions: [first.version] };
+      const retry = {
+        ...harness.createSampleWebhookCommand(),
+        delivery_id: sent.id,
+        expected_versions: [first.version],
+      };
       await deliveries.retry(retry);
       const second = await attempted(2);
       expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
       expect(await read()).toEqual(second);
-      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2);
+      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2);
     });
   });
 });
@@ -496,8 +502,8 @@ describe('conflicts', () => {
   const REQUESTS = Array.from({ length: 8 }, (_, index) => index);
 
   class LaggingProcess extends KillableProcess {
-    override documentStore(store: DocumentStore): DocumentStore {
-      return super.documentStore(delayStoreReads(store));
+    override wrapDocumentStoreWithFaults(store: DocumentStore): DocumentStore {
+      return super.wrapDocumentStoreWithFaults(delayStoreReads(store));
     }
   }
 
@@ -516,10 +522,10 @@ describe('conflicts', () => {
       await Promise.all(
         REQUESTS.map((index) => {
           const fields = { description: `the ${index}th` };
-          return webhooks.endpoints.change({ ...harness.createCommand(), endpoint_id: id, fields });
+          return webhooks.endpoints.change({ ...harness.createSampleWebhookCommand(), endpoint_id: id, fields });
         }),
       );
-      const endpoint = await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id });
+      const endpoint = await webhooks.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
       expect(endpoint.version).toBe(version + REQUESTS.length);
     });
 
@@ -527,12 +533,13 @@ describe('conflicts', () => {
       const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
       const [dead] = await storeDeadLetters(harness, 1, { endpoint_id });
       const replay = await webhooks.replays.create({
-        ...harness.createCommand(),
+        ...harness.createSampleWebhookCommand(),
         endpoint_id,
         filter: { statuses: ['missed'] },
       });
-      const discard = () => webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: dead?.id ?? '' });
-      const cancel = () => webhooks.replays.cancel({ ...harness.createCommand(), replay_id: replay.id });
+      const discard = () =>
+        webhooks.deliveries.discard({ ...harness.createSampleWebhookCommand(), delivery_id: dead?.id ?? '' });
+      const cancel = () => webhooks.replays.cancel({ ...harness.createSampleWebhookCommand(), replay_id: replay.id });
       // With fewer requests, a refused one repeats more often before reads show the other one's write.
       expect(await Promise.all([discard(), discard()])).toMatchObject([
         { status: 'discarded' },

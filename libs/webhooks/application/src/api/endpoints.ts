@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   EVENT_TYPES,
   type ItemPage,
-  type PayloadVersions,
+  type PayloadVersionConverter,
   type PublicAddresses,
   isResourceInScope,
   chooseLatestTime,
@@ -12,7 +12,7 @@ import type { Clock, Collection, EventStore, OutboundHttp } from '@tracking/port
 import {
   DEFAULT_ENDPOINT_FIELDS,
   DEFAULT_SECRET_OVERLAP_SECONDS,
-  type EndpointFields,
+  type EditableEndpointFields,
   INITIAL_ENDPOINT_STATE,
   checkEndpointFields,
   deleteEndpoint,
@@ -28,34 +28,34 @@ import {
 } from '@tracking/webhooks-domain';
 import { type EndpointClients, sendOwnershipChallenge } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl, computePayloadFormat, toEndpoint } from '../endpoints/endpoint-document.ts';
-import { type EndpointChange, type EndpointStore, readLogMoment } from '../endpoints/endpoint-store.ts';
-import { type SecretBox, createSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
+import { type EndpointChange, type EndpointStore, readLogHeadAtRequest } from '../endpoints/endpoint-store.ts';
+import { type SecretBox, createWebhookSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
 import type {
   ChangeEndpoint,
-  CreateEndpoint,
+  CreateEndpointCommand,
   EndpointCommand,
   ListEndpoints,
   NewWebhookEndpoint,
   RevealedSecret,
   RotateSecret,
   WorkspaceScope,
-  TestEndpoint,
+  TestEndpointCommand,
   WebhookCommand,
   WebhookDelivery,
   WebhookEndpoint,
 } from '../operation-types.ts';
 import {
   type DeliveryDocument,
-  type Payloads,
+  type PayloadStore,
   createDeliveryId,
   createPayloadId,
   toDelivery,
-  toDeliveryShards,
+  toDeliveryShardValues,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import {
-  type WebhookEndpoints,
+  type WebhookEndpointOperations,
   endpointNotVerifiedError,
   validationError,
   isRepeatedCommand,
@@ -70,17 +70,17 @@ interface EndpointsDependencies {
   readonly owner: ShardOwner;
   readonly sandbox: SandboxEventSender;
   readonly outbound: OutboundHttp;
-  readonly versions: PayloadVersions;
+  readonly versions: PayloadVersionConverter;
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly clock: Clock;
   readonly timeoutMs: number;
 }
 
 /** Use cases of endpoints: docs/reference/delivery.md#endpoints. */
-export class Endpoints implements WebhookEndpoints {
+export class WebhookEndpointUseCases implements WebhookEndpointOperations {
   constructor(private readonly dependencies: EndpointsDependencies) {}
 
-  async create(command: CreateEndpoint): Promise<NewWebhookEndpoint> {
+  async create(command: CreateEndpointCommand): Promise<NewWebhookEndpoint> {
     const { store, box, versions } = this.dependencies;
     const { url, event_types, ...optional } = this.checkFields(command.fields, true);
     if (url === undefined || event_types === undefined)
@@ -95,13 +95,13 @@ export class Endpoints implements WebhookEndpoints {
       environment: command.environment,
       deleted: false,
       headers: sealHeaders(box, id, fields.headers, {}),
-      secrets: [createSecret(box, id, command)],
+      secrets: [createWebhookSecret(box, id, command)],
       created_at: command.at,
       updated_at: command.at,
       revision: 1,
     });
     if (stored.deleted || !isResourceInScope(stored, command)) throw endpointNotFoundError();
-    return this.revealCreatedSecret(stored, command);
+    return this.toEndpointWithCreatedSecret(stored, command);
   }
 
   async list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>> {
@@ -115,7 +115,7 @@ export class Endpoints implements WebhookEndpoints {
 
   async change(command: ChangeEndpoint): Promise<WebhookEndpoint> {
     const fields = this.checkFields(command.fields, false);
-    return this.updateEndpoint(command, (endpoint) => this.applyFields(endpoint, fields, command.at));
+    return this.updateEndpoint(command, (endpoint) => this.applyEndpointFields(endpoint, fields, command.at));
   }
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
@@ -149,7 +149,7 @@ export class Endpoints implements WebhookEndpoints {
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.updateEndpoint(command, async (endpoint) => {
-      const after = enableEndpoint(endpoint, await readLogMoment(this.dependencies.eventStore, command.at));
+      const after = enableEndpoint(endpoint, await readLogHeadAtRequest(this.dependencies.eventStore, command.at));
       if (after === undefined) throw endpointNotVerifiedError();
       return after;
     });
@@ -157,13 +157,13 @@ export class Endpoints implements WebhookEndpoints {
 
   async disable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.updateEndpoint(command, async (endpoint) => {
-      return disableEndpoint(endpoint, 'manual', await readLogMoment(this.dependencies.eventStore, command.at));
+      return disableEndpoint(endpoint, 'manual', await readLogHeadAtRequest(this.dependencies.eventStore, command.at));
     });
   }
 
-  async test(command: TestEndpoint): Promise<WebhookDelivery> {
+  async test(command: TestEndpointCommand): Promise<WebhookDelivery> {
     const endpoint = await this.requireSignableEndpoint(command);
-    return this.dependencies.sandbox.sendSandboxEvent(command, endpoint);
+    return this.dependencies.sandbox.sendTestEventToEndpoint(command, endpoint);
   }
 
   async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
@@ -171,7 +171,7 @@ export class Endpoints implements WebhookEndpoints {
     // The overlap starts when the secret is rotated, which may be hours after the command was first sent.
     const command = { ...asked, at: chooseLatestTime(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_SECRET_OVERLAP_SECONDS } = command;
-    const fresh = createSecret(box, endpoint_id, command);
+    const fresh = createWebhookSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
     const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
     const rotate = (endpoint: EndpointDocument) => {
@@ -179,7 +179,7 @@ export class Endpoints implements WebhookEndpoints {
       const readable = endpoint.secrets.filter(({ sealed }) => box.isSealedWithThisKey(sealed));
       return { ...endpoint, secrets: addSigningSecret(readable, fresh, overlapEnds) };
     };
-    return this.revealCreatedSecret(await this.runCommand(command, rotate, isDone), command);
+    return this.toEndpointWithCreatedSecret(await this.changeEndpointAndNotifyOwner(command, rotate, isDone), command);
   }
 
   async revealSecret(command: EndpointCommand): Promise<RevealedSecret> {
@@ -194,7 +194,7 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   /** Returns the endpoint with the secret that the command created. A repeated command returns the same secret. */
-  private revealCreatedSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
+  private toEndpointWithCreatedSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
     const { box } = this.dependencies;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
     if (made === undefined) throw new Error(`The stored endpoint ${endpoint.id} has no signing secret.`);
@@ -211,9 +211,9 @@ export class Endpoints implements WebhookEndpoints {
     return endpoint;
   }
 
-  private checkFields(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
+  private checkFields(fields: CreateEndpointCommand['fields'], required: boolean): Partial<EditableEndpointFields> {
     const { outbound, versions } = this.dependencies;
-    const refuses = (url: string) => outbound.describeRefusal(url);
+    const refuses = (url: string) => outbound.describeUrlRefusal(url);
     const { fields: checked, errors } = checkEndpointFields(fields, required, refuses, versions);
     if (errors.length > 0) throw validationError(errors);
     return checked;
@@ -221,24 +221,28 @@ export class Endpoints implements WebhookEndpoints {
 
   /** Changes the endpoint that the command names. The endpoint's owner knows of the change when this resolves. */
   private async updateEndpoint(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
-    return toEndpoint(await this.runCommand(command, change));
+    return toEndpoint(await this.changeEndpointAndNotifyOwner(command, change));
   }
 
-  private async runCommand(
+  private async changeEndpointAndNotifyOwner(
     command: EndpointCommand,
     change: EndpointChange,
     isDone?: (before: EndpointDocument) => boolean,
   ): Promise<EndpointDocument> {
     const { store, clients, owner } = this.dependencies;
     await store.requireEndpoint(command, command.endpoint_id);
-    const after = await store.applyCommand(command, change, isDone);
+    const after = await store.applyCommandToStoredEndpoint(command, change, isDone);
     clients.cacheEndpoint(after);
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     await owner.notifyOwningProcesses([command.endpoint_id]);
     return after;
   }
 
-  private applyFields(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
+  private applyEndpointFields(
+    endpoint: EndpointDocument,
+    fields: Partial<EditableEndpointFields>,
+    at: string,
+  ): EndpointDocument {
     const { headers, ...plain } = fields;
     // Drop stored headers when the origin changes: a user could otherwise send them to a server of their own.
     const kept = hasSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
@@ -260,8 +264,8 @@ function requireReadableSecrets(box: SecretBox, sealed: readonly { readonly seal
 }
 
 interface SandboxEventSenderDependencies {
-  readonly payloads: Payloads;
-  readonly versions: PayloadVersions;
+  readonly payloads: PayloadStore;
+  readonly versions: PayloadVersionConverter;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly owner: ShardOwner;
   readonly addresses: PublicAddresses;
@@ -271,7 +275,7 @@ interface SandboxEventSenderDependencies {
 export class SandboxEventSender {
   constructor(private readonly dependencies: SandboxEventSenderDependencies) {}
 
-  async sendSandboxEvent(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
+  async sendTestEventToEndpoint(command: TestEndpointCommand, endpoint: EndpointDocument): Promise<WebhookDelivery> {
     const { payloads, versions, deliveries, owner, addresses } = this.dependencies;
     const type = EVENT_TYPES.find((known) => known === command.type);
     if (type === undefined) {
@@ -294,12 +298,12 @@ export class SandboxEventSender {
     const body = renderDeliveryBody(event, format, true, versions);
     await payloads.storePayloads([{ id: payload_id, body, created_at: command.at }]);
     const inserted = await deliveries.insert(delivery);
-    payloads.addToCache(payload_id, body);
+    payloads.cachePayloadBody(payload_id, body);
     if (inserted) {
       await owner.handOverDeliveries({ matches: [{ endpoint, delivery }], areNew: true });
       return toDelivery(delivery);
     }
     await owner.notifyOwningProcesses([endpoint.id]);
-    return toDelivery((await deliveries.get(id, toDeliveryShards(scope))) ?? delivery);
+    return toDelivery((await deliveries.get(id, toDeliveryShardValues(scope))) ?? delivery);
   }
 }

@@ -11,7 +11,7 @@ import {
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
 import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
-import { listRecordedStatuses } from '../replays/replay-source.ts';
+import { listStatusesOfStoredDeliveries } from '../replays/replay-source.ts';
 import {
   type ReplayChange,
   type ReplayDocument,
@@ -19,10 +19,16 @@ import {
   createReplayDocument,
   convertToWebhookReplay,
 } from '../replays/replay-store.ts';
-import type { CreateReplay, ListReplays, ReplayCommand, WorkspaceScope, WebhookReplay } from '../operation-types.ts';
+import type {
+  CreateReplayCommand,
+  ListReplaysRequest,
+  ReplayCommand,
+  WorkspaceScope,
+  WebhookReplay,
+} from '../operation-types.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import {
-  type WebhookReplays,
+  type WebhookReplayOperations,
   endpointNotEnabledError,
   validationError,
   replayCompletedError,
@@ -38,28 +44,28 @@ interface ReplaysDependencies {
 }
 
 /** Use cases of replays: docs/reference/delivery.md#replays. */
-export class Replays implements WebhookReplays {
+export class Replays implements WebhookReplayOperations {
   constructor(private readonly dependencies: ReplaysDependencies) {}
 
-  async create(command: CreateReplay): Promise<WebhookReplay> {
+  async create(command: CreateReplayCommand): Promise<WebhookReplay> {
     const { store, owner, eventStore } = this.dependencies;
     const { workspace_id, environment, endpoint_id, at, filter } = command;
     const id = `rpl_${hash('sha256', command.id).slice(0, 32)}`;
     let stored = await store.getReplay(id);
     if (stored === undefined) {
-      await this.requireEnabled(command, endpoint_id);
+      await this.requireEnabledEndpoint(command, endpoint_id);
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
       // The replay ends only after the log of published events, which lags, has reached this position.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      const which = checkReplayFilter(filter, await this.findLatestEventTime(command));
+      const which = checkReplayFilter(filter, await this.findLatestReplayableTime(command));
       stored = await this.addReplay({ ...createReplayDocument({ ...about, ...which }, at), ...until });
     }
     await owner.notifyOwningProcesses([endpoint_id]);
     return convertToWebhookReplay(stored);
   }
 
-  async list(request: ListReplays): Promise<ItemPage<WebhookReplay>> {
+  async list(request: ListReplaysRequest): Promise<ItemPage<WebhookReplay>> {
     const { items, next } = await this.dependencies.store.listReplays(request, request);
     return { items: items.map(convertToWebhookReplay), next };
   }
@@ -69,22 +75,22 @@ export class Replays implements WebhookReplays {
   }
 
   cancel(command: ReplayCommand): Promise<WebhookReplay> {
-    return this.changeReplay(command, (replay) => cancelReplay(replay, command.at));
+    return this.applyReplayCommand(command, (replay) => cancelReplay(replay, command.at));
   }
 
   async resume(command: ReplayCommand): Promise<WebhookReplay> {
     const { endpoint_id, action } = await this.dependencies.store.requireReplay(command, command.replay_id);
-    if (action === 'replay') await this.requireEnabled(command, endpoint_id);
-    return this.changeReplay(command, (replay) => {
+    if (action === 'replay') await this.requireEnabledEndpoint(command, endpoint_id);
+    return this.applyReplayCommand(command, (replay) => {
       if (replay.status === 'completed') throw replayCompletedError();
       return resumeReplay(replay);
     });
   }
 
   /** Returns the command's time or the creation time of the newest matching delivery, whichever is later. */
-  private async findLatestEventTime(command: CreateReplay): Promise<Timestamp> {
+  private async findLatestReplayableTime(command: CreateReplayCommand): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
-    const statuses = listRecordedStatuses(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
+    const statuses = listStatusesOfStoredDeliveries(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
     const newest = await this.dependencies.queries.findDeliveries([command], { endpoint_id, statuses }, { limit: 1 });
     return chooseLatestTime(
       at,
@@ -104,8 +110,8 @@ export class Replays implements WebhookReplays {
     }
   }
 
-  private async changeReplay(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
-    const after = await this.dependencies.store.applyCommand(command, change);
+  private async applyReplayCommand(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
+    const after = await this.dependencies.store.applyCommandToStoredReplay(command, change);
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     if (after.action === 'discard') this.dependencies.discarding.job.wakeJob();
     else await this.dependencies.owner.notifyOwningProcesses([after.endpoint_id]);
@@ -113,7 +119,7 @@ export class Replays implements WebhookReplays {
   }
 
   /** @throws not_found, endpoint_not_enabled */
-  private async requireEnabled(scope: WorkspaceScope, endpointId: string): Promise<void> {
+  private async requireEnabledEndpoint(scope: WorkspaceScope, endpointId: string): Promise<void> {
     if (!isEndpointEnabled(await this.dependencies.endpoints.requireEndpoint(scope, endpointId)))
       throw endpointNotEnabledError();
   }
@@ -126,7 +132,7 @@ export class Replays implements WebhookReplays {
  * back
  * @throws validation_failed
  */
-export function checkReplayFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {
+export function checkReplayFilter(filter: CreateReplayCommand['filter'], latest: Timestamp): ReplayFilter {
   const { since = null, event_types = null, reasons = null, statuses = DEFAULT_REPLAYED_STATUSES } = filter;
   const until = filter.until === undefined || filter.until > latest ? latest : filter.until;
   if (since !== null && since > until) {

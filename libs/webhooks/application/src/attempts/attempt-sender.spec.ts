@@ -1,6 +1,6 @@
 import { type AttemptOutcome, createDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { FailureLog } from './attempt-sender.ts';
+import { EndpointFailureLog } from './attempt-sender.ts';
 
 const MINUTE = 60_000;
 const success: AttemptOutcome = { kind: 'success' };
@@ -29,7 +29,7 @@ function linesOf(outcomes: readonly (readonly [after: number, AttemptOutcome])[]
   const log = (level: string) => (fields: object) => void lines.push({ level, fields });
   let now = 0;
   const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
-  const subject = new FailureLog(logger, () => now);
+  const subject = new EndpointFailureLog(logger, () => now);
   const owned = { endpoint };
   const times = {
     startedAt: '2026-01-01T00:00:00.000Z',
@@ -39,7 +39,7 @@ function linesOf(outcomes: readonly (readonly [after: number, AttemptOutcome])[]
   };
   for (const [after, outcome] of outcomes) {
     now += after;
-    subject.recordAttempt(owned, delivery, { finished: { ...times, outcome } }, failingSince);
+    subject.logFailureOrRecovery(owned, delivery, { finished: { ...times, outcome } }, failingSince);
   }
   return lines;
 }

@@ -18,8 +18,8 @@ import type { EndpointClient } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import type { ProcessTime } from '../scheduling/steady-time.ts';
-import { type DeliveryDocument, getFormOfPayloadId } from '../store/delivery-document.ts';
+import type { ProcessClock } from '../scheduling/steady-time.ts';
+import { type DeliveryDocument, getPayloadFormFromId } from '../store/delivery-document.ts';
 import { createAttemptTraceparent, toTraceLogFields } from '../tracing.ts';
 
 /** Inputs of one attempt to send a delivery: endpoint, event, body and number. */
@@ -40,7 +40,7 @@ export interface AttemptResult {
 interface AttemptSenderDependencies {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
-  readonly time: ProcessTime;
+  readonly time: ProcessClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -53,10 +53,10 @@ export class AttemptSender {
 
   constructor(private readonly dependencies: AttemptSenderDependencies) {
     const { metrics } = dependencies;
-    this.made = metrics.counter('webhook_attempts_total', 'Number of attempts, by outcome', ['outcome']);
-    this.seconds = metrics.histogram('webhook_attempt_seconds', 'Duration of an attempt', ['outcome']);
+    this.made = metrics.createCounter('webhook_attempts_total', 'Number of attempts, by outcome', ['outcome']);
+    this.seconds = metrics.createHistogram('webhook_attempt_seconds', 'Duration of an attempt', ['outcome']);
     const help = 'Time from event to delivery, for deliveries that succeeded at the first attempt';
-    this.untilDelivered = metrics.histogram('webhook_delivery_seconds', help);
+    this.untilDelivered = metrics.createHistogram('webhook_delivery_seconds', help);
   }
 
   /**
@@ -72,14 +72,14 @@ export class AttemptSender {
     const event = { id, type, traceparent: createAttemptTraceparent(delivery) };
     const startedAt = time.now();
     const signedAt = time.toStoredTime(startedAt);
-    const request = client.buildRequest(event, body, signedAt, timeoutMs);
+    const request = client.buildDeliveryRequest(event, body, signedAt, timeoutMs);
     const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOwned });
     if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
     const endedAt = time.now();
     const ended = new Date(time.toStoredTime(endedAt));
     // If the clock was set back, an attempt must not end before it began, and its retry must not be due much later.
     const started = new Date(Math.min(ended.getTime(), signedAt));
-    const outcome = toAttemptOutcome(answer, ended, getFormOfPayloadId(delivery.payload_id));
+    const outcome = toAttemptOutcome(answer, ended, getPayloadFormFromId(delivery.payload_id));
     this.recordMetrics(delivery, outcome, { durationMs: answer.durationMs, ended });
     const at = started.toISOString();
     const manual = delivery.manual_at !== null;
@@ -150,7 +150,7 @@ interface LastLoggedResult {
  * most two lines per minute and endpoint. The last line always reflects the current state, because a failing endpoint
  * is attempted again after the pause.
  */
-export class FailureLog {
+export class EndpointFailureLog {
   private readonly reports = new WeakMap<object, LastLoggedResult>();
 
   /** @param now returns the time on the monotonic clock, in milliseconds */
@@ -166,7 +166,7 @@ export class FailureLog {
    *   succeeded.
    * A failure from before this process owned the endpoint was logged by its former owner.
    */
-  recordAttempt(
+  logFailureOrRecovery(
     owned: { readonly endpoint: EndpointDocument },
     delivery: DeliveryDocument,
     { finished: { outcome } }: Pick<AttemptResult, 'finished'>,

@@ -8,7 +8,11 @@ import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
-import { DELIVERIES_COLLECTION, type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
+import {
+  DELIVERIES_COLLECTION_SPEC,
+  type DeliveryDocument,
+  convertToDeliveryDocument,
+} from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
@@ -28,8 +32,8 @@ beforeEach(async () => {
 });
 afterEach(() => harness.closeWebhooksHarness());
 
-const on = (endpoint_id: string) => ({ ...harness.createCommand(), endpoint_id });
-const about = (delivery_id: string) => ({ ...harness.createCommand(), delivery_id });
+const on = (endpoint_id: string) => ({ ...harness.createSampleWebhookCommand(), endpoint_id });
+const about = (delivery_id: string) => ({ ...harness.createSampleWebhookCommand(), delivery_id });
 const failing: FakeBehaviour = () => createReceiverAnswer(500, { 'x-from': 'receiver' }, 'sorry');
 /** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
@@ -53,7 +57,7 @@ describe('an attempt', () => {
     const event = harness.addEvent({ type: 'milestone.recorded' });
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
-    const [request] = harness.receivers.listDeliveriesAt(URL_A);
+    const [request] = harness.receivers.listDeliveriesAtUrl(URL_A);
     expect(request?.headers).toEqual({
       authorization: 'Bearer mine',
       'content-type': 'application/json',
@@ -73,14 +77,14 @@ describe('an attempt', () => {
 
   test('is retried with the same bytes and a new signature', async () => {
     const { id, secret } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(
+    harness.receivers.setFakeReceiverBehaviour(
       URL_A,
       first(1, () => ((harness.clockOffset += 2_000), createReceiverAnswer(500))),
     );
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
-    const [one, two] = harness.receivers.listDeliveriesAt(URL_A);
+    const [one, two] = harness.receivers.listDeliveriesAtUrl(URL_A);
     expect(two?.body).toBe(one?.body);
     expect(two?.headers['service-event-id']).toBe(one?.headers['service-event-id']);
     expect(two?.headers['service-signature']).not.toBe(one?.headers['service-signature']);
@@ -93,18 +97,18 @@ describe('an attempt', () => {
   test('is a span in the trace of the causing request, across restarts', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, failing);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
     const event = harness.addEvent();
     const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
     await harness.sendMessages(harness.createMessage(event, headers));
     await untilIs(id, event.id, { attempts_count: 2 });
     await webhooks.stop();
     webhooks = await harness.startWebhooks();
-    harness.receivers.respondWith(URL_A, (request) => harness.receivers.respondWithOk(request));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, (request) => harness.receivers.respondWithOk(request));
     const { id: delivery } = await harness.getDelivery(webhooks, id, event.id);
     await webhooks.deliveries.retry(about(delivery));
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3 });
-    const sent = harness.receivers.listDeliveriesAt(URL_A).map((request) => request.headers['traceparent']);
+    const sent = harness.receivers.listDeliveriesAtUrl(URL_A).map((request) => request.headers['traceparent']);
     const span = new RegExp(`^00-${trace}-(?!0{16}|b7ad6b7169203331)[0-9a-f]{16}-01$`);
     expect(sent).toEqual([1, 2, 3].map(() => expect.stringMatching(span) as string));
     expect(new Set(sent).size).toBe(3);
@@ -120,11 +124,14 @@ describe('an attempt', () => {
     async (traceparent) => {
       await harness.createEnabledEndpoint(webhooks, URL_A);
       await harness.createEnabledEndpoint(webhooks, URL_B);
-      harness.receivers.respondWith(URL_A, first(1, failing));
+      harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
       const event = harness.addEvent();
       await harness.sendMessages(harness.createMessage(event, { traceparent }));
       const sent = await eventually(() => {
-        const requests = [...harness.receivers.listDeliveriesAt(URL_A), ...harness.receivers.listDeliveriesAt(URL_B)];
+        const requests = [
+          ...harness.receivers.listDeliveriesAtUrl(URL_A),
+          ...harness.receivers.listDeliveriesAtUrl(URL_B),
+        ];
         expect(requests).toHaveLength(3);
         return requests.map(({ headers }) => headers['traceparent'] ?? '');
       });
@@ -148,7 +155,7 @@ describe('an attempt', () => {
 
   test('that fails is logged once for its endpoint, and so is the next success', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, first(3, failing));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, first(3, failing));
     await harness.publishEvents(harness.addEvent(), harness.addEvent(), harness.addEvent(), harness.addEvent());
     await eventually(async () => {
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
@@ -163,7 +170,7 @@ describe('an attempt', () => {
 
   test('logs that it was sent again, and its outcome', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(
+    harness.receivers.setFakeReceiverBehaviour(
       URL_A,
       first(1, () => ({ ...createReceiverAnswer(500), resent: true })),
     );
@@ -176,7 +183,7 @@ describe('an attempt', () => {
 
   test('is logged with its outcome', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, first(1, failing));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const delivery = await untilIs(id, event.id, { status: 'succeeded' });
@@ -204,7 +211,7 @@ describe('an attempt', () => {
 
   test('without an answer is logged with the reason', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(
+    harness.receivers.setFakeReceiverBehaviour(
       URL_A,
       first(1, () => TIMEOUT_FAILURE),
     );
@@ -221,8 +228,8 @@ describe('an attempt', () => {
       await waitForSimulatedDelay(5);
       return createReceiverAnswer(200);
     };
-    harness.receivers.respondWith(URL_A, slowly);
-    harness.receivers.respondWith(URL_B, slowly);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, slowly);
+    harness.receivers.setFakeReceiverBehaviour(URL_B, slowly);
     await harness.publishEvents(...Array.from({ length: 60 }, () => harness.addEvent()));
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
@@ -236,7 +243,7 @@ describe('a delivery that keeps failing', () => {
   test('becomes a dead letter at the end of its window, and is announced', async () => {
     webhooks = await harness.startWebhooks({ policy: SHORT });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, failing);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const attempted = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
@@ -271,7 +278,9 @@ describe('a delivery that keeps failing', () => {
     webhooks = await harness.startWebhooks({ policy: SHORT });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     const begin = Date.now();
-    harness.receivers.respondWith(URL_A, ({ at }) => createReceiverAnswer(at < begin + SHORT.windowMs ? 500 : 200));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, ({ at }) =>
+      createReceiverAnswer(at < begin + SHORT.windowMs ? 500 : 200),
+    );
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
@@ -281,7 +290,7 @@ describe('a delivery that keeps failing', () => {
   test('keeps its schedule across restarts', async () => {
     webhooks = await harness.startWebhooks({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, first(1, failing));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const { next_attempt_at } = await untilIs(id, event.id, { status: 'retrying' });
@@ -297,7 +306,7 @@ describe('a delivery that keeps failing', () => {
   test('is attempted after an outage of ours that lasted longer than its window', async () => {
     webhooks = await harness.startWebhooks();
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, first(1, failing));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
     const [failed, untried] = [harness.addEvent(), harness.addEvent()];
     await harness.publishEvents(failed);
     await untilIs(id, failed.id, { status: 'retrying' });
@@ -314,7 +323,7 @@ describe('an endpoint that answers 410', () => {
   test('is disabled; the delivery becomes a dead letter, and others wait until it is enabled', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    harness.receivers.respondWith(
+    harness.receivers.setFakeReceiverBehaviour(
       URL_A,
       first(1, () => createReceiverAnswer(410)),
     );
@@ -333,7 +342,7 @@ describe('an endpoint that answers 410', () => {
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1),
     );
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
     await webhooks.endpoints.enable(on(id));
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
@@ -352,7 +361,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
     webhooks = await harness.startWebhooks({ policy: NEVER, maxInFlight: 2 });
     for (const url of GONE) {
       await harness.createEnabledEndpoint(webhooks, url);
-      harness.receivers.respondWith(url, () => createReceiverAnswer(410));
+      harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(410));
     }
     harness.logIsAway = true;
     await harness.publishEvents(harness.addEvent());
@@ -360,19 +369,19 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
     await eventually(async () => expect(await harness.listDeliveries(webhooks, dead)).toHaveLength(GONE.length));
     harness.logIsAway = false;
     await eventually(async () => expect(await statuses()).toEqual(GONE.toReversed().map((url) => [url, 'disabled'])));
-    expect(GONE.map((url) => harness.receivers.listDeliveriesAt(url).length)).toEqual(GONE.map(() => 1));
+    expect(GONE.map((url) => harness.receivers.listDeliveriesAtUrl(url).length)).toEqual(GONE.map(() => 1));
   });
 
   test('are disabled before their process has stopped', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER, drainMs: 10_000 });
     await harness.createEnabledEndpoint(webhooks, URL_A);
     let stopped: Promise<void> = Promise.resolve();
-    harness.receivers.respondWith(URL_A, () => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => {
       stopped = webhooks.stop();
       return createReceiverAnswer(410);
     });
     await harness.publishEvents(harness.addEvent());
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1));
     await stopped;
     expect(await statuses()).toEqual([[URL_A, 'disabled']]);
   });
@@ -385,21 +394,21 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const other = await harness.createEnabledEndpoint(webhooks, URL_B);
-    harness.receivers.respondWith(URL_A, first(1, holding));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, holding));
     const events = [harness.addEvent(), harness.addEvent(), harness.addEvent()];
     for (const event of events) await harness.publishEvents(event);
     for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
     );
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
     // Also in another process.
     await webhooks.stop();
     webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
     const late = harness.addEvent();
     await harness.publishEvents(late);
     await untilIs(other.id, late.id, { status: 'succeeded' });
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
     harness.clockOffset = 61_000;
     for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
   });
@@ -407,7 +416,7 @@ describe('an endpoint that answers 429 with Retry-After', () => {
   test('is not held at another URL', async () => {
     webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, holding);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, holding);
     const held = harness.addEvent();
     await harness.publishEvents(held);
     await untilIs(id, held.id, { status: 'retrying' });
@@ -418,13 +427,13 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
-    expect(harness.receivers.listDeliveriesAt(URL_B)).toHaveLength(2);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_B)).toHaveLength(2);
   });
 
   test('gets the last attempt after a hold that ends beyond the window', async () => {
     webhooks = await harness.startWebhooks({ policy: SHORT });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, holding);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, holding);
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'retrying', attempts_count: 1 });
@@ -449,7 +458,7 @@ describe('in the middle of retries', () => {
 
   test('disabling holds pending deliveries and their windows; enabling continues', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
-    harness.receivers.respondWith(URL_A, failing);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'retrying' });
@@ -470,7 +479,7 @@ describe('in the middle of retries', () => {
       max_concurrency: 1,
       event_types: ['shipment.created'],
     });
-    harness.receivers.respondWith(URL_A, failing);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
     const events = Array.from({ length: 30 }, () => harness.addEvent());
     await harness.publishEvents(...events);
     await eventually(async () =>
@@ -481,11 +490,11 @@ describe('in the middle of retries', () => {
       expect(await harness.listDeliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
     );
     await overtaken();
-    const count = harness.receivers.listDeliveriesAt(URL_A).length;
+    const count = harness.receivers.listDeliveriesAtUrl(URL_A).length;
     await harness.publishEvents(harness.addEvent());
     harness.clockOffset = 3_600_000;
     await overtaken();
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(count);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(count);
     const log = await harness.listDeliveries(webhooks, { endpoint_id: id });
     expect(log).toHaveLength(30);
     const tried = log.find(({ attempts_count }) => attempts_count > 0);
@@ -497,13 +506,13 @@ describe('in the middle of retries', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    harness.receivers.respondWith(URL_A, async () => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, async () => {
       await released;
       return createReceiverAnswer(500);
     });
     const event = harness.addEvent();
     await harness.publishEvents(event);
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1));
     await webhooks.endpoints.remove(on(id));
     release();
     await untilIs(id, event.id, { status: 'discarded', attempts_count: 1, next_attempt_at: null });
@@ -514,7 +523,7 @@ describe('requests of a person', () => {
   test('a retry is one attempt and keeps the schedule', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, first(2, failing));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, first(2, failing));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const before = await untilIs(id, event.id, { status: 'retrying' });
@@ -532,13 +541,13 @@ describe('requests of a person', () => {
   test('a retried dead letter that fails again stays one; one that succeeds is a success', async () => {
     webhooks = await harness.startWebhooks({ policy: { ...SHORT, windowMs: 1 } });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, failing);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'succeeded' });
     expect(await harness.readMessages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
@@ -547,7 +556,7 @@ describe('requests of a person', () => {
   test('a retry is sent to enabled endpoints only', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, failing);
+    harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const delivery = await untilIs(id, event.id, { status: 'retrying' });
@@ -565,7 +574,7 @@ describe('requests of a person', () => {
   test('a retry waits neither for a hold nor for due deliveries', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    harness.receivers.respondWith(
+    harness.receivers.setFakeReceiverBehaviour(
       URL_A,
       first(1, () => createReceiverAnswer(503, { 'retry-after': '3600' })),
     );
@@ -584,23 +593,25 @@ describe('requests of a person', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
     const letters = await storeDeadLetters(harness, 300, { endpoint_id: id });
-    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
     const retried = letters.map((letter) => convertToDeliveryDocument(requestExtraAttempt(letter, harness.now())));
     await stored.writeMany(retried.map((document) => ({ kind: 'upsert', document })));
     await webhooks.stop();
     webhooks = await harness.startWebhooks();
     for (let sent = 1; sent <= 2; sent += 1) {
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(sent));
     }
     await webhooks.endpoints.enable(on(id));
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(302), {
+      deadlineMs: 20_000,
+    });
   });
 
   test('discarding ends a delivery; a success cannot be discarded', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, first(1, failing));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
     const [one, two] = [harness.addEvent(), harness.addEvent()];
     await harness.publishEvents(one);
     const delivery = await untilIs(id, one.id, { status: 'retrying' });
@@ -613,7 +624,7 @@ describe('requests of a person', () => {
     });
     harness.clockOffset = 4_000_000;
     await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(3));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(3));
     expect(await harness.getDelivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
   });
 
@@ -626,14 +637,14 @@ describe('requests of a person', () => {
     ] as const) {
       let release: () => void = () => undefined;
       const released = new Promise<void>((resolve) => (release = resolve));
-      harness.receivers.respondWith(URL_A, async () => {
+      harness.receivers.setFakeReceiverBehaviour(URL_A, async () => {
         await released;
         return createReceiverAnswer(status);
       });
       const event = harness.addEvent();
       await harness.publishEvents(event);
       const delivery = await untilIs(id, event.id, { status: 'pending' });
-      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A).at(-1)?.body).toContain(event.id));
+      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A).at(-1)?.body).toContain(event.id));
       await webhooks.deliveries.discard(about(delivery.id));
       release();
       await untilIs(id, event.id, { status: end, attempts_count: 1, attempts: [{ status_code: status }] });
@@ -646,7 +657,7 @@ describe('the log', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const a = await harness.createEnabledEndpoint(webhooks, URL_A);
     const b = await harness.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
-    harness.receivers.respondWith(URL_B, failing);
+    harness.receivers.setFakeReceiverBehaviour(URL_B, failing);
     const events = [];
     for (let n = 0; n < 6; n += 1) {
       harness.clockOffset += 1_000;

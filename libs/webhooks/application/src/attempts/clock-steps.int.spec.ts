@@ -23,13 +23,13 @@ beforeEach(async () => {
 });
 afterEach(() => harness.closeWebhooksHarness());
 
-const attemptCount = () => harness.receivers.listDeliveriesAt(URL).length;
+const attemptCount = () => harness.receivers.listDeliveriesAtUrl(URL).length;
 
 describe('an endpoint of a process whose wall clock is set', () => {
   test.each([3 * HOUR, -3 * HOUR])('gets new events at once after %i ms with attempts in progress', async (step) => {
     await harness.createEnabledEndpoint(webhooks, URL);
     const gate = Promise.withResolvers<void>();
-    harness.receivers.respondWith(URL, () => gate.promise.then(() => createReceiverAnswer(200)));
+    harness.receivers.setFakeReceiverBehaviour(URL, () => gate.promise.then(() => createReceiverAnswer(200)));
     await harness.publishEvents(...Array.from({ length: 4 }, () => harness.addEvent()));
     await eventually(() => expect(attemptCount()).toBe(4));
     process.clockOffset += step;
@@ -44,7 +44,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
     'is attempted after days forward and back %s',
     async (by) => {
       await harness.createEnabledEndpoint(webhooks, URL);
-      harness.receivers.respondWith(URL, () => createReceiverAnswer(500));
+      harness.receivers.setFakeReceiverBehaviour(URL, () => createReceiverAnswer(500));
       await harness.publishEvents(harness.addEvent());
       await eventually(() => expect(attemptCount()).toBeGreaterThan(1));
       process.clockOffset += DAYS;
@@ -56,7 +56,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
         await webhooks.stop();
         webhooks = await harness.startWebhooks({ policy: SOON });
       }
-      harness.receivers.respondWith(URL, () => createReceiverAnswer(200));
+      harness.receivers.setFakeReceiverBehaviour(URL, () => createReceiverAnswer(200));
       await eventually(
         async () => {
           const [all] = [await webhooks.deliveries.list({ scopes: [SAMPLE_SCOPE], filter: {}, limit: 10 })];
@@ -69,12 +69,12 @@ describe('an endpoint of a process whose wall clock is set', () => {
 
   test('waits no longer than it asked for with Retry-After', async () => {
     await harness.createEnabledEndpoint(webhooks, URL);
-    harness.receivers.respondWith(URL, () => createReceiverAnswer(429, { 'retry-after': '1' }));
+    harness.receivers.setFakeReceiverBehaviour(URL, () => createReceiverAnswer(429, { 'retry-after': '1' }));
     process.clockOffset += DAYS;
     await harness.publishEvents(harness.addEvent());
     await eventually(() => expect(attemptCount()).toBe(1));
     process.clockOffset -= DAYS;
-    harness.receivers.respondWith(URL, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(URL, () => createReceiverAnswer(200));
     await eventually(() => expect(attemptCount()).toBe(2), { deadlineMs: 10_000 });
   });
 });

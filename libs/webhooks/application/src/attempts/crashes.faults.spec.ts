@@ -44,7 +44,7 @@ async function run(dieAt: number, before: boolean) {
   harness.clockOffset += 1_000;
   const refused = new Set<string>();
   const accepted: string[] = [];
-  harness.receivers.respondWith(urls[0] ?? '', ({ headers }) => {
+  harness.receivers.setFakeReceiverBehaviour(urls[0] ?? '', ({ headers }) => {
     const id = headers['service-event-id'] ?? '';
     if (!refused.has(id)) {
       refused.add(id);
@@ -53,13 +53,13 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`a ${id}`);
     return createReceiverAnswer(200);
   });
-  harness.receivers.respondWith(urls[1] ?? '', ({ headers }) => {
+  harness.receivers.setFakeReceiverBehaviour(urls[1] ?? '', ({ headers }) => {
     accepted.push(`b ${headers['service-event-id'] ?? ''}`);
     return createReceiverAnswer(200);
   });
   const waken = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
   let isFirst = true;
-  harness.receivers.respondWith(urls[2] ?? '', ({ headers }) => {
+  harness.receivers.setFakeReceiverBehaviour(urls[2] ?? '', ({ headers }) => {
     if (isFirst) {
       isFirst = false;
       return createReceiverAnswer(500);
@@ -67,7 +67,7 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`c ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
-  harness.receivers.respondWith(urls[3] ?? '', ({ headers }) => {
+  harness.receivers.setFakeReceiverBehaviour(urls[3] ?? '', ({ headers }) => {
     accepted.push(`d ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
@@ -77,11 +77,11 @@ async function run(dieAt: number, before: boolean) {
     if (mortal.dead) return;
     const got = (name: string) => new Set(accepted.filter((one) => one.startsWith(name))).size;
     expect(['a', 'b', 'c', 'd'].map(got)).toEqual([BEFORE, BEFORE, 1, 1]);
-    expect(await harness.readLag()).toBe(0);
+    expect(await harness.readRecordingLag()).toBe(0);
   });
   await harness.publishEvents(...Array.from({ length: EVENTS }, () => harness.addEvent(scope)));
   await eventually(async () => {
-    if (!mortal.dead) expect(await harness.readLag()).toBe(0);
+    if (!mortal.dead) expect(await harness.readRecordingLag()).toBe(0);
   });
   const late = first.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
   const putOff = first.metrics.getMetricValue('webhook_deliveries_put_off_total');

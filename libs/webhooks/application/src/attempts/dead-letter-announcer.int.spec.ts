@@ -1,12 +1,12 @@
-import { MessageRefused } from '@tracking/ports';
+import { MessageRefusedError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import {
-  ANNOUNCEMENT_QUEUE,
-  DELIVERIES_COLLECTION,
+  DEAD_LETTER_ANNOUNCEMENT_QUEUE,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
@@ -20,18 +20,18 @@ afterEach(() => harness.closeWebhooksHarness());
 test('publishes a dead letter without its event, or skips it, if the broker refuses it; all others are published', async () => {
   const letters = await storeDeadLetters(harness, 4, { endpoint_id: 'whe_1' });
   const [large, largest] = letters.map(({ id }) => id);
-  const deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
   const untold = letters.map((letter) => convertToDeliveryDocument({ ...letter, announced_at: null }));
   await deliveries.writeMany(untold.map((document) => ({ kind: 'upsert', document })));
   const process = new KillableProcess();
-  const { wrapBroker } = process;
-  process.wrapBroker = (inner) => ({
+  const { makeBrokerKillable: wrapBroker } = process;
+  process.makeBrokerKillable = (inner) => ({
     ...wrapBroker.call(process, inner),
-    publish: (topic, messages) => {
+    publishMessages: (topic, messages) => {
       const told = messages.map(({ value }) => JSON.parse(value) as { readonly id: string; readonly event: unknown });
       const refused = told.findIndex(({ id, event }) => id === largest || (id === large && event !== null));
-      if (refused >= 0) return Promise.reject(new MessageRefused(topic, refused, 'too large'));
-      return inner.publish(topic, messages);
+      if (refused >= 0) return Promise.reject(new MessageRefusedError(topic, refused, 'too large'));
+      return inner.publishMessages(topic, messages);
     },
   });
   await harness.startWebhooks({}, process);
@@ -45,7 +45,7 @@ test('publishes a dead letter without its event, or skips it, if the broker refu
       .toSorted(),
   );
   expect(told).toContainEqual(expect.objectContaining({ id: large, event: null }));
-  await eventually(async () => expect(await deliveries.count({ queue: ANNOUNCEMENT_QUEUE })).toBe(0));
+  await eventually(async () => expect(await deliveries.count({ queue: DEAD_LETTER_ANNOUNCEMENT_QUEUE })).toBe(0));
   const warned = harness.lines.filter(({ message }) => message === 'webhooks: the dead letter topic refused a message');
   expect(warned).toMatchObject([{ level: 'warn', delivery: largest }]);
 });

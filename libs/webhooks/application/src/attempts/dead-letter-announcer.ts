@@ -5,9 +5,9 @@ import {
   type Counter,
   type LeaseSource,
   type Logger,
-  type Message,
+  type BrokerMessage,
   type MessageBroker,
-  MessageRefused,
+  MessageRefusedError,
   type Metrics,
   createRetryCounter,
 } from '@tracking/ports';
@@ -17,16 +17,16 @@ import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import {
-  ANNOUNCEMENT_QUEUE,
+  DEAD_LETTER_ANNOUNCEMENT_QUEUE,
   type AttemptDocument,
   type DeliveryDocument,
   type PayloadDocument,
   createAttemptId,
   toDelivery,
-  toDeliveryShards,
+  toDeliveryShardValues,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
-import type { EndpointEvents } from './endpoint-events.ts';
+import type { EndpointEventRecorder } from './endpoint-events.ts';
 
 /** Number of dead letters in one read. The number is small because every dead letter includes its event. */
 const DEAD_LETTERS_PER_READ = 50;
@@ -36,8 +36,8 @@ const SWEEP_INTERVAL_MS = 5_000;
 interface DeadLetterAnnouncerDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly broker: MessageBroker;
-  readonly messages: DeadLetterMessages;
-  readonly events: EndpointEvents;
+  readonly messages: DeadLetterMessageBuilder;
+  readonly events: EndpointEventRecorder;
   readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -55,7 +55,7 @@ export class DeadLetterAnnouncer {
 
   constructor(private readonly dependencies: DeadLetterAnnouncerDependencies) {
     const { leases, logger, metrics } = dependencies;
-    this.announced = metrics.counter('webhook_dead_letters_total', 'Deliveries that became dead letters');
+    this.announced = metrics.createCounter('webhook_dead_letters_total', 'Deliveries that became dead letters');
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-dead-letters',
@@ -63,22 +63,22 @@ export class DeadLetterAnnouncer {
       countRetry: createRetryCounter(metrics),
       description: 'announcing dead letters',
       intervalMs: SWEEP_INTERVAL_MS,
-      runRound: (ending) => this.announceDeadLetters(ending),
+      runJobRound: (ending) => this.announceDeadLetters(ending),
     });
   }
 
   private async announceDeadLetters(ending: AbortSignal): Promise<void> {
     for (;;) {
       const found = await this.dependencies.deliveries.find({
-        filter: { queue: ANNOUNCEMENT_QUEUE },
+        filter: { queue: DEAD_LETTER_ANNOUNCEMENT_QUEUE },
         sort: { fields: ['due_at', 'id'] },
         limit: DEAD_LETTERS_PER_READ,
       });
       if (found.length === 0 || ending.aborted) return;
-      await this.dependencies.events.recordDeadLetters(found);
+      await this.dependencies.events.recordDeadLetterEvents(found);
       await this.publishDeadLetters(found);
       const at = this.dependencies.clock().toISOString();
-      await Promise.all(found.map((delivery) => this.storeAnnouncementTime(delivery, at)));
+      await Promise.all(found.map((delivery) => this.storeDeadLetterAnnouncementTime(delivery, at)));
       this.announced.add(found.length);
     }
   }
@@ -88,7 +88,7 @@ export class DeadLetterAnnouncer {
    * messages. The API still lists its dead letter.
    */
   private async publishDeadLetters(found: readonly DeliveryDocument[]): Promise<void> {
-    const messages = await this.dependencies.messages.buildMessages(found);
+    const messages = await this.dependencies.messages.buildDeadLetterMessages(found);
     if (await this.publishDeadLetterMessages(messages)) return;
     for (const [index, message] of messages.entries()) {
       if (
@@ -101,12 +101,12 @@ export class DeadLetterAnnouncer {
     }
   }
 
-  private async publishDeadLetterMessages(messages: readonly Message[]): Promise<boolean> {
+  private async publishDeadLetterMessages(messages: readonly BrokerMessage[]): Promise<boolean> {
     try {
-      await this.dependencies.broker.publish(DEAD_LETTERS_TOPIC, messages);
+      await this.dependencies.broker.publishMessages(DEAD_LETTERS_TOPIC, messages);
       return true;
     } catch (error) {
-      if (error instanceof MessageRefused) return false;
+      if (error instanceof MessageRefusedError) return false;
       throw error;
     }
   }
@@ -115,7 +115,7 @@ export class DeadLetterAnnouncer {
    * Marks the dead letter as announced. Retries if other fields of the dead letter changed in the meantime, because the
    * message is already published.
    */
-  private async storeAnnouncementTime(delivery: DeliveryDocument, at: string): Promise<void> {
+  private async storeDeadLetterAnnouncementTime(delivery: DeliveryDocument, at: string): Promise<void> {
     let current: DeliveryDocument | undefined = delivery;
     while (current?.status === 'dead_lettered' && current.announced_at === null) {
       if (
@@ -124,7 +124,7 @@ export class DeadLetterAnnouncer {
         })
       )
         return;
-      current = await this.dependencies.deliveries.get(delivery.id, toDeliveryShards(delivery));
+      current = await this.dependencies.deliveries.get(delivery.id, toDeliveryShardValues(delivery));
     }
   }
 }
@@ -132,7 +132,7 @@ export class DeadLetterAnnouncer {
 /** Number of earlier attempts in a dead letter message, besides the latest attempt. */
 const EARLIER_ATTEMPTS_IN_MESSAGE = 2;
 /** Maximum number of characters of a receiver's answer in a message. */
-const MAX_ANSWER_CHARS = 1_000;
+const MAX_RECEIVER_ANSWER_CHARS = 1_000;
 /** Maximum size of the event in a message. Larger events are omitted, because a broker accepts 1 MiB by default. */
 const MAX_EVENT_CHARS = 256 * 1_024;
 
@@ -147,10 +147,10 @@ interface DeadLetterMessagesDependencies {
  * Builds the messages of the dead letter topic. They contain enough to act on without the database:
  * docs/guides/dead-letters.md
  */
-export class DeadLetterMessages {
+export class DeadLetterMessageBuilder {
   constructor(private readonly dependencies: DeadLetterMessagesDependencies) {}
 
-  async buildMessages(deadLetters: readonly DeliveryDocument[]): Promise<readonly Message[]> {
+  async buildDeadLetterMessages(deadLetters: readonly DeliveryDocument[]): Promise<readonly BrokerMessage[]> {
     const { endpoints, payloads, attempts } = this.dependencies;
     const ids = [...new Set(deadLetters.map(({ endpoint_id }) => endpoint_id))];
     const [known, bodies, earlier] = await Promise.all([
@@ -177,7 +177,7 @@ export class DeadLetterMessages {
         latest_attempts: [...before, ...(delivery.latest_attempt ? [delivery.latest_attempt] : [])].map(
           summarizeAttempt,
         ),
-        replay: this.describeReplay(id),
+        replay: this.createRedeliveryInstructions(id),
       };
       const headers = { 'delivery-id': id, 'event-id': delivery.event_id };
       return { key: delivery.endpoint_id, value: JSON.stringify(value), headers };
@@ -185,7 +185,7 @@ export class DeadLetterMessages {
   }
 
   /** Returns instructions for delivering the event again once its endpoint works. */
-  private describeReplay(id: string): JsonValue {
+  private createRedeliveryInstructions(id: string): JsonValue {
     const { baseUrl } = this.dependencies.addresses;
     return {
       delivery_url: `${baseUrl}/v1/webhook_deliveries/${id}`,
@@ -196,7 +196,7 @@ export class DeadLetterMessages {
 }
 
 /** Returns the message without its event. */
-function removeEventFromMessage(message: Message): Message {
+function removeEventFromMessage(message: BrokerMessage): BrokerMessage {
   return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
 }
 
@@ -216,7 +216,7 @@ function summarizeAttempt({
   manual,
   resent,
 }: WebhookAttempt): JsonValue {
-  const answer = response && response.body.slice(0, MAX_ANSWER_CHARS).toWellFormed();
+  const answer = response && response.body.slice(0, MAX_RECEIVER_ANSWER_CHARS).toWellFormed();
   const fields = { number, at, duration_ms, status_code, error: error && { ...error }, answer, manual };
   return { ...fields, ...(resent && { resent }) };
 }

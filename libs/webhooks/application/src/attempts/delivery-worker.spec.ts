@@ -2,7 +2,7 @@ import type { Lease } from '@tracking/ports';
 import { DEFAULT_RETRY_POLICY, INITIAL_ENDPOINT_STATE, createDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import { toPending } from '../scheduling/pending-window.ts';
+import { toPendingDelivery } from '../scheduling/pending-window.ts';
 import { convertToDeliveryDocument } from '../store/delivery-document.ts';
 import { DeliveryWorker, type DeliveryWorkerDependencies } from './delivery-worker.ts';
 import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
@@ -20,10 +20,10 @@ test('makes no attempt at an endpoint that is no longer stored', async () => {
     status: 'enabled',
     revision: 1,
   } as unknown as EndpointDocument;
-  const owned = new OwnedEndpoint(endpoint, { isHeld: () => true } as Lease, true, TIMING);
+  const owned = new OwnedEndpoint(endpoint, { isLeaseHeld: () => true } as Lease, true, TIMING);
   const worker = new DeliveryWorker({
-    clients: { getFreshClient: () => undefined, readClient: () => Promise.resolve(undefined) },
+    clients: { getFreshEndpointClient: () => undefined, readEndpointClient: () => Promise.resolve(undefined) },
     engines: { retryUntilDone: (_what: string, work: () => Promise<unknown>) => work() },
   } as unknown as DeliveryWorkerDependencies);
-  expect(await worker.attemptDelivery(owned, toPending(delivery, 0), () => undefined)).toBeUndefined();
+  expect(await worker.attemptDelivery(owned, toPendingDelivery(delivery, 0), () => undefined)).toBeUndefined();
 });

@@ -9,25 +9,25 @@ import {
 } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
-import type { EngineRetry } from '../engine-retry.ts';
+import type { UnavailableEngineRetrier } from '../engine-retry.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
-import type { ProcessTime } from '../scheduling/steady-time.ts';
+import type { ProcessClock } from '../scheduling/steady-time.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import type { CountOutcome, StatsKeeper } from '../stats/stats-keeper.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
-  type Payloads,
+  type PayloadStore,
   createAttemptId,
-  getFormOfPayloadId,
-  getThinFormOfPayloadId,
-  toDeliveryShards,
+  getPayloadFormFromId,
+  getThinPayloadId,
+  toDeliveryShardValues,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
-import type { AttemptSender, FailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
+import type { AttemptSender, EndpointFailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './dead-letter-announcer.ts';
 
 export interface DeliveryWorkerDependencies {
@@ -35,18 +35,18 @@ export interface DeliveryWorkerDependencies {
   /** Collection of deliveries for writes that the process repeats if a power cut loses them. */
   readonly repeatable: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
-  readonly payloads: Payloads;
+  readonly payloads: PayloadStore;
   readonly clients: EndpointClients;
   readonly endpoints: OwnedEndpoints;
   readonly sender: AttemptSender;
-  readonly failures: FailureLog;
+  readonly failures: EndpointFailureLog;
   readonly stats: StatsKeeper;
   readonly recounts: RecountRequests;
   readonly announcer: DeadLetterAnnouncer;
-  readonly engines: EngineRetry;
+  readonly engines: UnavailableEngineRetrier;
   readonly policy: RetryPolicy;
   readonly random: Random;
-  readonly time: ProcessTime;
+  readonly time: ProcessClock;
   /** Milliseconds after which an attempt reads its endpoint and delivery again. */
   readonly freshnessMs: number;
 }
@@ -60,7 +60,7 @@ interface SkippedAttempt {
  * Thrown if the body of a delivery is not stored yet. Bodies and deliveries are stored in parallel, so after a crash a
  * delivery may lack its body until the event is recorded again.
  */
-export class PayloadMissing extends Error {
+export class PayloadMissingError extends Error {
   override readonly name = 'PayloadMissing';
 }
 
@@ -77,7 +77,7 @@ export class DeliveryWorker {
    * Attempts the delivery and stores the outcome.
    * @param answered called when the endpoint has answered; the next attempt may begin while the outcome is being stored
    * @returns the delivery as stored afterwards; undefined if it no longer exists
-   * @throws PayloadMissing, and `Unavailable` if the process ends while a storage engine is unreachable
+   * @throws PayloadMissingError, and `UnavailableError` if the process ends while a storage engine is unreachable
    */
   async attemptDelivery(
     owned: OwnedEndpoint,
@@ -91,31 +91,31 @@ export class DeliveryWorker {
     const made = await sender.sendAttempt(owned, prepared);
     // A canceled attempt does not count as a failure of the endpoint, because this process caused it.
     if (made === undefined) return delivery;
-    if (!delivery.sandbox) this.recordOutcome(owned, client.endpoint, delivery, made);
+    if (!delivery.sandbox) this.recordAttemptOutcome(owned, client.endpoint, delivery, made);
     answered();
-    if (made.finished.outcome.kind !== 'success') await this.refreshEndpoint(owned);
+    if (made.finished.outcome.kind !== 'success') await this.reloadEndpointFromStore(owned);
     const count = delivery.sandbox ? undefined : await this.openStatsHour(owned, made);
-    const stored = await this.storeOutcome(delivery, made, owned.endpoint);
+    const stored = await this.storeAttemptOutcome(delivery, made, owned.endpoint);
     count?.(stored?.latest_attempt);
-    await this.saveHealth(owned);
+    await this.saveEndpointHealth(owned);
     if (stored?.status === 'dead_lettered') announcer.job.wakeJob();
     return stored;
   }
 
-  /** Gathers the inputs of an attempt and checks again that the delivery is due. @throws PayloadMissing */
+  /** Gathers the inputs of an attempt and checks again that the delivery is due. @throws PayloadMissingError */
   private async prepareAttempt(
     owned: OwnedEndpoint,
     pending: PendingDelivery,
   ): Promise<PreparedAttempt | SkippedAttempt> {
     const { clients, payloads, time } = this.dependencies;
-    const client = clients.getFreshClient(owned.id) ?? (await clients.readClient(owned.id));
+    const client = clients.getFreshEndpointClient(owned.id) ?? (await clients.readEndpointClient(owned.id));
     if (client === undefined) return { delivery: undefined };
-    owned.setEndpoint(client.endpoint);
+    owned.setEndpointUnlessOutdated(client.endpoint);
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
     const delivery = await this.readCurrentDelivery(pending);
-    if (delivery === undefined || !owned.isDue(delivery, time.now(), pending)) return { delivery };
+    if (delivery === undefined || !owned.isDeliveryDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getCachedPayload(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
-    if (body === undefined) throw new PayloadMissing(delivery.id);
+    if (body === undefined) throw new PayloadMissingError(delivery.id);
     const prepared = mustSendThinBody(delivery, client.endpoint)
       ? await this.storeThinBody(delivery, body)
       : { delivery, body };
@@ -129,10 +129,10 @@ export class DeliveryWorker {
     full: Uint8Array,
   ): Promise<Pick<PreparedAttempt, 'delivery' | 'body'>> {
     const { payloads, time } = this.dependencies;
-    const id = getThinFormOfPayloadId(delivery.payload_id);
+    const id = getThinPayloadId(delivery.payload_id);
     const body = removeSnapshotsFromBody(Buffer.from(full).toString());
     await payloads.storePayloads([{ id, body, created_at: new Date(time.toStoredTime(time.now())).toISOString() }]);
-    payloads.addToCache(id, body);
+    payloads.cachePayloadBody(id, body);
     return { delivery: { ...delivery, payload_id: id }, body: Buffer.from(body) };
   }
 
@@ -140,13 +140,15 @@ export class DeliveryWorker {
   private async readCurrentDelivery({ delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
     const isUntried = delivery.attempts_count === 0;
     const isFresh = performance.now() - knownAt <= this.dependencies.freshnessMs;
-    return isUntried && isFresh ? delivery : this.dependencies.deliveries.get(delivery.id, toDeliveryShards(delivery));
+    return isUntried && isFresh
+      ? delivery
+      : this.dependencies.deliveries.get(delivery.id, toDeliveryShardValues(delivery));
   }
 
   /**
    * Records the outcome in memory before the endpoint's next attempt begins, so that a hold takes effect immediately.
    */
-  private recordOutcome(
+  private recordAttemptOutcome(
     owned: OwnedEndpoint,
     attempted: EndpointDocument,
     delivery: DeliveryDocument,
@@ -155,23 +157,30 @@ export class DeliveryWorker {
     // An outcome counts only for the URL that the attempt was sent to.
     if (!hasSameUrl(attempted, owned.endpoint)) return;
     const { startedAt, endedAt } = made.processTimes;
-    this.dependencies.failures.recordAttempt(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
-    owned.state.recordOutcome(attempted, made.finished.outcome, startedAt, endedAt);
+    this.dependencies.failures.logFailureOrRecovery(
+      owned,
+      delivery,
+      made,
+      owned.state.concurrency?.failingSince ?? null,
+    );
+    owned.state.recordAttemptOutcome(attempted, made.finished.outcome, startedAt, endedAt);
   }
 
   /**
    * Reads the endpoint again, because another process may have changed its URL during the attempt. A failure at a
    * former URL does not end the delivery.
    */
-  private async refreshEndpoint(owned: OwnedEndpoint): Promise<void> {
+  private async reloadEndpointFromStore(owned: OwnedEndpoint): Promise<void> {
     const { engines, clients } = this.dependencies;
-    const client = await engines.retryUntilDone('reading an endpoint', () => clients.readClient(owned.id));
-    if (client !== undefined) owned.setEndpoint(client.endpoint);
+    const client = await engines.retryUntilDone('reading an endpoint', () => clients.readEndpointClient(owned.id));
+    if (client !== undefined) owned.setEndpointUnlessOutdated(client.endpoint);
   }
 
   private openStatsHour(owned: OwnedEndpoint, { log }: AttemptResult): Promise<CountOutcome> {
     const { engines, stats } = this.dependencies;
-    return engines.retryUntilDone('opening an hour of statistics', () => stats.startCounting(owned, log.at));
+    return engines.retryUntilDone('opening an hour of statistics', () =>
+      stats.startCountingAttemptOutcome(owned, log.at),
+    );
   }
 
   /**
@@ -180,7 +189,7 @@ export class DeliveryWorker {
    * delivery. Retries until the outcome is stored or the process ends; the attempt is then repeated.
    * @param endpoint the endpoint after the attempt
    */
-  private async storeOutcome(
+  private async storeAttemptOutcome(
     known: DeliveryDocument,
     { finished, log }: AttemptResult,
     endpoint: EndpointDocument,
@@ -192,12 +201,12 @@ export class DeliveryWorker {
     let restored: readonly DeliveryDocument[] = [];
     return engines.retryUntilDone('storing an outcome', async () => {
       // Read the delivery again: the failed write may have taken effect.
-      if (tried !== undefined) current = await repeatable.get(known.id, toDeliveryShards(known));
+      if (tried !== undefined) current = await repeatable.get(known.id, toDeliveryShardValues(known));
       while (current !== undefined) {
         const { revision } = current;
         if (tried !== undefined && isAttemptAlreadyStored(current, tried)) {
           // The failed write may have failed before its second request of a recount.
-          return recounts.recountRestored(restored, () => Promise.resolve(current));
+          return recounts.requestRecountAroundRestore(restored, () => Promise.resolve(current));
         }
         const settled = convertToDeliveryDocument({
           ...applyFinishedAttempt(current, finished, context),
@@ -208,8 +217,9 @@ export class DeliveryWorker {
         const outcome = { ...settled, latest_attempt: attempt };
         [tried, restored] = [outcome, outcome.status === 'discarded' ? [] : [current]];
         if (current.latest_attempt !== undefined) await this.storeEarlierAttempt(current.id, current.latest_attempt);
-        if (await recounts.recountRestored(restored, () => repeatable.replace(outcome, { revision }))) return outcome;
-        current = await repeatable.get(known.id, toDeliveryShards(known));
+        if (await recounts.requestRecountAroundRestore(restored, () => repeatable.replace(outcome, { revision })))
+          return outcome;
+        current = await repeatable.get(known.id, toDeliveryShardValues(known));
       }
       return undefined;
     });
@@ -223,9 +233,9 @@ export class DeliveryWorker {
     await this.dependencies.attempts.upsert({ id: createAttemptId(deliveryId, attempt.number), ...attempt });
   }
 
-  private async saveHealth(owned: OwnedEndpoint): Promise<void> {
+  private async saveEndpointHealth(owned: OwnedEndpoint): Promise<void> {
     const { engines, endpoints, time } = this.dependencies;
-    await engines.retryUntilDone("storing an endpoint's health", () => endpoints.saveHealth(owned, time.now()));
+    await engines.retryUntilDone("storing an endpoint's health", () => endpoints.saveEndpointHealth(owned, time.now()));
   }
 }
 
@@ -236,7 +246,7 @@ export class DeliveryWorker {
 function mustSendThinBody({ payload_id, latest_attempt }: DeliveryDocument, { payload }: EndpointDocument): boolean {
   return (
     payload === 'thin' &&
-    getFormOfPayloadId(payload_id) === 'full' &&
+    getPayloadFormFromId(payload_id) === 'full' &&
     latest_attempt?.status_code === CONTENT_TOO_LARGE_STATUS
   );
 }

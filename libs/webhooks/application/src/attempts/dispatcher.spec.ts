@@ -4,8 +4,8 @@ import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { SetTimer } from '../scheduling/timing.ts';
 import { convertToDeliveryDocument } from '../store/delivery-document.ts';
-import { PayloadMissing } from './delivery-worker.ts';
-import { Dispatcher, type DispatcherDependencies } from './dispatcher.ts';
+import { PayloadMissingError } from './delivery-worker.ts';
+import { AttemptDispatcher, type DispatcherDependencies } from './dispatcher.ts';
 import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
 
 const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
@@ -22,12 +22,17 @@ const NOW = START + 600_001;
 
 /** An endpoint with one attempt at a time that has just answered again after ten minutes. */
 function recovering(): OwnedEndpoint {
-  const lease = { isHeld: () => true } as Lease;
+  const lease = { isLeaseHeld: () => true } as Lease;
   const endpoint = { ...ENDPOINT, revision: 1 } as unknown as EndpointDocument;
   const owned = new OwnedEndpoint(endpoint, lease, true, TIMING);
-  owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
-  owned.state.recordOutcome(endpoint, { kind: 'failure', error: { code: 'timeout', message: '' } }, START, START);
-  owned.state.recordOutcome(endpoint, { kind: 'success' }, START + 600_000, START + 600_000);
+  owned.state.setEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.recordAttemptOutcome(
+    endpoint,
+    { kind: 'failure', error: { code: 'timeout', message: '' } },
+    START,
+    START,
+  );
+  owned.state.recordAttemptOutcome(endpoint, { kind: 'success' }, START + 600_000, START + 600_000);
   return owned;
 }
 
@@ -35,7 +40,7 @@ function wait(owned: OwnedEndpoint, id: string): void {
   const at = new Date(NOW - 1).toISOString();
   const about = { workspace_id: 'wsp_1', environment: 'live', endpoint_id: 'whe_1', payload_id: 'p' } as const;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: at, sandbox: false };
-  owned.addDelivery(convertToDeliveryDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
+  owned.addStoredDelivery(convertToDeliveryDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
 }
 
 test('a delivery whose body is not stored yet waits before its next try, also while its endpoint recovers', async () => {
@@ -47,15 +52,19 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
   const attempt: DispatcherDependencies['worker']['attemptDelivery'] = (_owned, { id }) => {
     tried.push(id);
     // Bounded, since tries that follow each other without a pause let nothing else run.
-    return tried.length < 6 ? Promise.reject(new PayloadMissing(id)) : Promise.resolve(undefined);
+    return tried.length < 6 ? Promise.reject(new PayloadMissingError(id)) : Promise.resolve(undefined);
   };
   const setTimer: SetTimer = (_ring, ms) => {
     timers.push(ms);
     return () => undefined;
   };
-  const dispatcher = new Dispatcher({
-    endpoints: { needsWindowFill: () => false, getFreeCapacity: () => owned.room, addObserver: () => undefined },
-    reporter: { getReportTime: () => Infinity },
+  const dispatcher = new AttemptDispatcher({
+    endpoints: {
+      needsDeliveryWindowFill: () => false,
+      getFreeDeliveryCapacity: () => owned.room,
+      addEndpointObserver: () => undefined,
+    },
+    reporter: { getNextFailureReportTime: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
     time: { ...TIME_OF_NEVER_SET_CLOCK, now: () => NOW },

@@ -1,19 +1,19 @@
 import type { Logger } from '@tracking/ports';
 import type { GoneEndpointDisabler } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { EngineRetry } from '../engine-retry.ts';
+import type { UnavailableEngineRetrier } from '../engine-retry.ts';
 import type { EndpointObserver, OwnedEndpoints } from '../ownership/owned-endpoints.ts';
-import type { BacklogDiscarder } from '../replays/discard-jobs.ts';
+import type { DeletedEndpointBacklogDiscarder } from '../replays/discard-jobs.ts';
 import type { ReplayRunner } from '../replays/replay-runner.ts';
 import { FairScheduler } from '../scheduling/fair-scheduler.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
-import type { ProcessTime } from '../scheduling/steady-time.ts';
+import type { ProcessClock } from '../scheduling/steady-time.ts';
 import { DelayQueue, type EventLoopTime, SpareTimePacing, type SetTimer } from '../scheduling/timing.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { toTraceLogFields } from '../tracing.ts';
-import { type DeliveryWorker, PayloadMissing } from './delivery-worker.ts';
-import type { FailureReporter } from './endpoint-events.ts';
+import { type DeliveryWorker, PayloadMissingError } from './delivery-worker.ts';
+import type { EndpointFailureReporter } from './endpoint-events.ts';
 
 /** Interval at which spare time is checked while an endpoint waits for it. */
 const SPARE_TIME_CHECK_INTERVAL_MS = 5;
@@ -21,17 +21,17 @@ const SPARE_TIME_CHECK_INTERVAL_MS = 5;
 export interface DispatcherDependencies {
   readonly endpoints: OwnedEndpoints;
   readonly worker: Pick<DeliveryWorker, 'attemptDelivery'>;
-  readonly reporter: FailureReporter;
+  readonly reporter: EndpointFailureReporter;
   readonly replaying: ReplayRunner;
   readonly gone: GoneEndpointDisabler;
-  readonly backlogs: Pick<BacklogDiscarder, 'requestDiscard'>;
+  readonly backlogs: Pick<DeletedEndpointBacklogDiscarder, 'requestBacklogDiscard'>;
   /**
    * Maximum number of concurrent requests. At most twice as many attempts are in progress, including those whose
    * outcome is being stored.
    */
   readonly maxInFlight: number;
-  readonly engines: EngineRetry;
-  readonly time: ProcessTime;
+  readonly engines: UnavailableEngineRetrier;
+  readonly time: ProcessClock;
   readonly logger: Logger;
   /** Reads the event loop's time. By default, the loop of this thread. */
   readonly loopTime?: (() => EventLoopTime) | undefined;
@@ -40,7 +40,7 @@ export interface DispatcherDependencies {
 }
 
 /** Starts due attempts, one endpoint after the other. {@link OwnedEndpoints} holds the endpoints. */
-export class Dispatcher implements EndpointObserver {
+export class AttemptDispatcher implements EndpointObserver {
   private readonly scheduler: FairScheduler<OwnedEndpoint>;
   /** Endpoints whose next attempt is due later. */
   private readonly later: DelayQueue<OwnedEndpoint>;
@@ -59,7 +59,7 @@ export class Dispatcher implements EndpointObserver {
     this.later = new DelayQueue(time, (owned) => this.onEndpointChange(owned), setTimer);
     this.loopTime = loopTime;
     this.pacing = new SpareTimePacing(loopTime());
-    endpoints.addObserver(this);
+    endpoints.addEndpointObserver(this);
   }
 
   get inFlight(): number {
@@ -77,9 +77,9 @@ export class Dispatcher implements EndpointObserver {
   }
 
   async onEndpointDrop(owned: OwnedEndpoint): Promise<void> {
-    this.scheduler.removeEndpoint(owned);
-    this.later.removeItem(owned);
-    this.pacing.removeEndpoint(owned);
+    this.scheduler.removeEndpointFromQueues(owned);
+    this.later.cancelWakeUpOfItem(owned);
+    this.pacing.removeWaitingEndpoint(owned);
     if (owned.state.underWay.size === 0) return;
     await Promise.allSettled([...this.unsettled].filter(([, one]) => one === owned).map(([work]) => work));
   }
@@ -104,12 +104,12 @@ export class Dispatcher implements EndpointObserver {
     if (owned.state.isDropped || this.isStopping) return;
     const now = time.now();
     owned.adjustToClockSteps();
-    if (endpoints.needsWindowFill(owned)) void endpoints.fillEndpoint(owned);
+    if (endpoints.needsDeliveryWindowFill(owned)) void endpoints.loadHealthAndNextDeliveries(owned);
     this.reportOrScheduleEndpointFailure(owned, now);
-    if (owned.hasRecovered) void this.endRecovery(owned);
+    if (owned.hasRecovered) void this.endEndpointRecovery(owned);
     if (owned.canTakeDelivery(now)) return this.scheduler.addEndpoint(owned);
     if (owned.state.hasReplayToContinue(now) && this.admitsReplay(owned)) void this.takeDeliveriesFromReplay(owned);
-    for (const moment of [owned.nextMoment, owned.state.replay?.getNextStoreTime(now)]) {
+    for (const moment of [owned.nextMoment, owned.state.replay?.getTimeToStoreOutcomes(now)]) {
       if (moment !== undefined) this.later.scheduleItem(owned, moment);
     }
   }
@@ -118,7 +118,7 @@ export class Dispatcher implements EndpointObserver {
     while (!this.isStopping && this.unsettled.size < 2 * this.dependencies.maxInFlight) {
       const owned = this.scheduler.takeNextEndpoint();
       if (owned === undefined) return;
-      if (!this.admitsEndpoint(owned)) continue;
+      if (!this.mayEndpointBeginAttempt(owned)) continue;
       const item = owned.takeDelivery(this.dependencies.time.now());
       if (item !== undefined) this.startAttempt(owned, item);
       this.scheduleNextDelivery(owned);
@@ -129,14 +129,14 @@ export class Dispatcher implements EndpointObserver {
     const end = this.scheduler.beginAttempt(owned);
     const answered = () => {
       if (!end()) return;
-      owned.state.markAnswered(item.id);
+      owned.state.markDeliveryAnswered(item.id);
       this.onEndpointChange(owned);
     };
     const work = this.dependencies.worker
       .attemptDelivery(owned, item, answered)
       .then(
-        (after) => this.completeAttempt(owned, item, after),
-        (error: unknown) => this.handleFailure(owned, item, error),
+        (after) => this.endWorkOnDelivery(owned, item, after),
+        (error: unknown) => this.handleUnattemptedDelivery(owned, item, error),
       )
       .then(() => {
         this.unsettled.delete(work);
@@ -146,16 +146,16 @@ export class Dispatcher implements EndpointObserver {
     this.unsettled.set(work, owned);
   }
 
-  private completeAttempt(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
-    const room = this.dependencies.endpoints.getFreeCapacity(owned);
-    if (!owned.completeAttempt(id, after, performance.now(), room)) void this.discardBacklog(owned);
+  private endWorkOnDelivery(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
+    const room = this.dependencies.endpoints.getFreeDeliveryCapacity(owned);
+    if (!owned.endWorkOnDelivery(id, after, performance.now(), room)) void this.discardEndpointBacklog(owned);
   }
 
   /** Handles a delivery for which no attempt could be made. */
-  private handleFailure(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
+  private handleUnattemptedDelivery(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
     const { delivery } = item;
-    const isPayloadMissing = error instanceof PayloadMissing && delivery.manual_at === null && !delivery.sandbox;
-    const waits = owned.returnToWindow(item, isPayloadMissing, this.dependencies.time.now());
+    const isPayloadMissing = error instanceof PayloadMissingError && delivery.manual_at === null && !delivery.sandbox;
+    const waits = owned.makeDeliveryPendingAgain(item, isPayloadMissing, this.dependencies.time.now());
     if (!waits || this.dependencies.engines.ended.aborted) return;
     const about = { endpoint: owned.id, delivery: item.id, ...toTraceLogFields(delivery), reason: String(error) };
     if (isPayloadMissing)
@@ -166,45 +166,45 @@ export class Dispatcher implements EndpointObserver {
     else this.dependencies.logger.error(about, 'webhooks: an attempt could not be made');
   }
 
-  private admitsEndpoint(owned: OwnedEndpoint): boolean {
+  private mayEndpointBeginAttempt(owned: OwnedEndpoint): boolean {
     const isAdmitted = this.pacing.mayBeginAttempt(owned, this.loopTime());
-    if (!isAdmitted) this.awaitSpareTime();
+    if (!isAdmitted) this.serveEndpointsInSpareTime();
     return isAdmitted;
   }
 
   private admitsReplay(owned: OwnedEndpoint): boolean {
     const isAdmitted = this.pacing.admitsReplay(owned, this.loopTime());
-    if (!isAdmitted) this.awaitSpareTime();
+    if (!isAdmitted) this.serveEndpointsInSpareTime();
     return isAdmitted;
   }
 
   /** Serves waiting endpoints as soon as there is spare time. */
-  private awaitSpareTime(): void {
+  private serveEndpointsInSpareTime(): void {
     if (this.isStopping) return;
     this.spareTimeTimer ??= setTimeout(() => {
       this.spareTimeTimer = undefined;
-      for (let owned = this.findNextPacedEndpoint(); owned !== undefined; owned = this.findNextPacedEndpoint())
+      for (let owned = this.takeNextPacedEndpoint(); owned !== undefined; owned = this.takeNextPacedEndpoint())
         this.onEndpointChange(owned);
-      if (this.pacing.isAwaited) this.awaitSpareTime();
+      if (this.pacing.isAwaited) this.serveEndpointsInSpareTime();
     }, SPARE_TIME_CHECK_INTERVAL_MS);
   }
 
-  private findNextPacedEndpoint(): OwnedEndpoint | undefined {
+  private takeNextPacedEndpoint(): OwnedEndpoint | undefined {
     return this.pacing.takeNextWaitingEndpoint(this.loopTime());
   }
 
   /** Reports a failing endpoint, or sets a timer for its report. */
   private reportOrScheduleEndpointFailure(owned: OwnedEndpoint, now: number): void {
-    const due = this.dependencies.reporter.getReportTime(owned);
+    const due = this.dependencies.reporter.getNextFailureReportTime(owned);
     if (due <= now) void this.reportEndpointFailing(owned);
     else if (due < Infinity) this.later.scheduleItem(owned, due);
   }
 
   private async reportEndpointFailing(owned: OwnedEndpoint): Promise<void> {
     const { reporter, engines } = this.dependencies;
-    owned.state.beginReporting();
+    owned.state.beginReportingFailures();
     await engines.retryOrLog('reporting a failing endpoint', () => reporter.reportEndpointFailing(owned));
-    owned.state.endReporting();
+    owned.state.endFailureReportTask();
     this.onEndpointChange(owned);
   }
 
@@ -215,37 +215,42 @@ export class Dispatcher implements EndpointObserver {
   private disableGoneEndpoint(owned: OwnedEndpoint, endpoint: EndpointDocument): void {
     const { gone, engines } = this.dependencies;
     const work = engines
-      .retryOrLog('disabling an endpoint', async () => owned.setEndpoint(await gone.disableEndpoint(endpoint)))
+      .retryOrLog('disabling an endpoint', async () =>
+        owned.setEndpointUnlessOutdated(await gone.disableEndpoint(endpoint)),
+      )
       .then((isDisabled) => {
-        owned.state.endDisabling(endpoint, isDisabled);
+        owned.state.endDisablingOfGoneEndpoint(endpoint, isDisabled);
         this.disabling.delete(work);
         if (!engines.ended.aborted) this.onEndpointChange(owned);
       });
     this.disabling.add(work);
   }
 
-  private async endRecovery(owned: OwnedEndpoint): Promise<void> {
+  private async endEndpointRecovery(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, engines, time } = this.dependencies;
-    owned.state.endRecovery();
-    await engines.retryOrLog('storing endpoint health', () => endpoints.saveHealth(owned, time.now()));
+    owned.state.endEndpointRecovery();
+    await engines.retryOrLog('storing endpoint health', () => endpoints.saveEndpointHealth(owned, time.now()));
   }
 
   private async takeDeliveriesFromReplay(owned: OwnedEndpoint): Promise<void> {
     const { engines, replaying } = this.dependencies;
     const replay = owned.state.beginReplayTurn();
     await engines.retryOrLog('replaying', async () => {
-      if (!(await replay.takeDeliveries())) await replaying.refreshReplay(owned);
+      if (!(await replay.takeDeliveriesToReplay())) await replaying.readRunningReplayOfEndpoint(owned);
     });
     owned.state.endReplayTurn();
-    if (owned.endpoint.deleted) await this.discardBacklog(owned);
+    if (owned.endpoint.deleted) await this.discardEndpointBacklog(owned);
     else this.onEndpointChange(owned);
   }
 
-  /** Discards a delivery that was recorded, deferred or replayed while its endpoint was being deleted. */
-  private async discardBacklog(owned: OwnedEndpoint): Promise<void> {
+  /**
+   * Drops a deleted endpoint, and requests that its pending deliveries are discarded. Some of them were recorded,
+   * deferred or replayed while the endpoint was being deleted.
+   */
+  private async discardEndpointBacklog(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, backlogs, engines } = this.dependencies;
-    void endpoints.dropEndpoint(owned);
-    await engines.retryOrLog("marking an endpoint's backlog", () => backlogs.requestDiscard(owned.id));
+    void endpoints.stopOwningEndpoint(owned);
+    await engines.retryOrLog("marking an endpoint's backlog", () => backlogs.requestBacklogDiscard(owned.id));
   }
 }
 

@@ -36,7 +36,7 @@ async function run(dieAt: number, before: boolean) {
     scope,
   );
   for (const url of others) await harness.createEnabledEndpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
-  harness.receivers.respondWith(String(faulty), () => createReceiverAnswer(500));
+  harness.receivers.setFakeReceiverBehaviour(String(faulty), () => createReceiverAnswer(500));
   await harness.publishEvents(harness.addEvent(scope), harness.addEvent(scope));
   const attempted = (times: number, webhooks = setUp) =>
     eventually(async () => {
@@ -77,7 +77,7 @@ async function run(dieAt: number, before: boolean) {
   const recorded = await harness.listDeliveries(setUp, {}, scope);
   const events = (type: string) => new Set(recorded.flatMap((one) => (one.event_type === type ? [one.event_id] : [])));
   const arrived = others.map(
-    (url) => new Set(harness.receivers.listDeliveriesAt(url).map(({ headers }) => headers['service-event-id'])),
+    (url) => new Set(harness.receivers.listDeliveriesAtUrl(url).map(({ headers }) => headers['service-event-id'])),
   );
   return {
     lived,

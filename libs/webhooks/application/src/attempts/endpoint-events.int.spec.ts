@@ -27,7 +27,7 @@ let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
   harness = await WebhooksTestHarness.openWebhooksHarness();
-  harness.receivers.respondWith(FAULTY, (request) =>
+  harness.receivers.setFakeReceiverBehaviour(FAULTY, (request) =>
     request.headers['service-event-type'] === 'endpoint.verification'
       ? harness.receivers.respondWithOk(request)
       : createReceiverAnswer(500),
@@ -42,7 +42,7 @@ type Told = EventEnvelope & { readonly data: { readonly [name: string]: Readonly
 /** Events about endpoints that arrived there, oldest first. */
 const told = (url = TOLD): readonly Told[] =>
   harness.receivers
-    .listDeliveriesAt(url)
+    .listDeliveriesAtUrl(url)
     .map(({ body }) => JSON.parse(body) as Told)
     .filter(({ type }) => type === FAILING || type === DEAD);
 const untilTold = (times = 1) =>
@@ -52,12 +52,12 @@ const untilTold = (times = 1) =>
   });
 /** Once this event is delivered, all earlier ones were handled. */
 async function another(url = OTHER): Promise<void> {
-  const before = harness.receivers.listDeliveriesAt(url).length;
+  const before = harness.receivers.listDeliveriesAtUrl(url).length;
   await harness.publishEvents(harness.addEvent({ type: 'document.uploaded' }));
-  await eventually(() => expect(harness.receivers.listDeliveriesAt(url).length).toBeGreaterThan(before));
+  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url).length).toBeGreaterThan(before));
 }
 const other = () => harness.createEnabledEndpoint(webhooks, OTHER, { event_types: ['document.uploaded'] });
-const on = (endpoint_id: string) => ({ ...harness.createCommand(), endpoint_id });
+const on = (endpoint_id: string) => ({ ...harness.createSampleWebhookCommand(), endpoint_id });
 const statusOf = (endpoint_id: string, event_id: string) =>
   harness.getDelivery(webhooks, endpoint_id, event_id).then(({ status }) => status);
 
@@ -91,7 +91,7 @@ describe('the event about a dead letter', () => {
       delivery: { ...shown, version: expect.any(Number) as number },
       reason: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
     });
-    const [request] = harness.receivers.listDeliveriesAt(TOLD);
+    const [request] = harness.receivers.listDeliveriesAtUrl(TOLD);
     expect(request?.headers['traceparent']?.slice(3, 35)).toBe(trace);
     expect(JSON.stringify(request?.body)).not.toContain(faulty.secret);
     await eventually(async () => expect(await statusOf(listener.id, id)).toBe('succeeded'));
@@ -109,7 +109,7 @@ describe('the event about a dead letter', () => {
     await webhooks.endpoints.disable(on(disabled.id));
     const removed = await harness.createEnabledEndpoint(webhooks, OTHER, OPERATING);
     await webhooks.endpoints.remove(on(removed.id));
-    await webhooks.endpoints.create({ ...harness.createCommand(), fields: { url: OTHER, ...OPERATING } });
+    await webhooks.endpoints.create({ ...harness.createSampleWebhookCommand(), fields: { url: OTHER, ...OPERATING } });
     await harness.createEnabledEndpoint(webhooks, FAULTY);
     await harness.createEnabledEndpoint(webhooks, TOLD, OPERATING);
     await harness.publishEvents(harness.addEvent());
@@ -128,7 +128,7 @@ describe('the event about a dead letter', () => {
     const first = await untilTold();
     const { id } = await harness.getDelivery(webhooks, faulty.id, event.id);
     harness.clockOffset += 1_000;
-    await webhooks.deadLetters.replay({ ...harness.createCommand(), filter: { delivery_ids: [id] } });
+    await webhooks.deadLetters.replay({ ...harness.createSampleWebhookCommand(), filter: { delivery_ids: [id] } });
     const second = await untilTold(2);
     expect(second.data['delivery']).toMatchObject({ id });
     expect(second.id).not.toBe(first.id);
@@ -136,7 +136,7 @@ describe('the event about a dead letter', () => {
 
   test('is told of what an endpoint gave up for itself', async () => {
     const gone = await harness.createEnabledEndpoint(webhooks, FAULTY);
-    harness.receivers.respondWith(FAULTY, () => createReceiverAnswer(410));
+    harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(410));
     await harness.createEnabledEndpoint(webhooks, TOLD, OPERATING);
     await harness.publishEvents(harness.addEvent());
     expect((await untilTold()).data['endpoint']).toMatchObject({ id: gone.id });
@@ -144,7 +144,7 @@ describe('the event about a dead letter', () => {
 
   test('is not sent about deliveries of such events: two failing endpoints do not notify each other', async () => {
     await harness.createEnabledEndpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
-    harness.receivers.respondWith(TOLD, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(TOLD, () => createReceiverAnswer(500));
     const id = await registered(TOLD);
     await harness.publishEvents(harness.addEvent());
     await eventually(async () =>
@@ -157,7 +157,7 @@ describe('the event about a dead letter', () => {
 
   /** An endpoint that fails from its first delivery on. */
   async function registered(url: string): Promise<string> {
-    harness.receivers.respondWith(url, (request) =>
+    harness.receivers.setFakeReceiverBehaviour(url, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification'
         ? harness.receivers.respondWithOk(request)
         : createReceiverAnswer(500),
@@ -203,29 +203,29 @@ describe('the event about a failing endpoint', () => {
     expect(Object.keys(event.data)).toEqual(['endpoint', 'failing_since', 'reason']);
     expect(Date.parse(event.created_at) - Date.parse(String(since))).toBeGreaterThanOrEqual(HOUR);
     harness.clockOffset += 30 * HOUR;
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(FAULTY)).toHaveLength(3));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FAULTY)).toHaveLength(3));
     await another();
     expect(told()).toHaveLength(1);
   });
 
   test('is sent again after an answer in between, and not if it answered within the hour', async () => {
     const { id } = await failsSince();
-    harness.receivers.respondWith(FAULTY, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(200));
     await harness.publishEvents(harness.addEvent());
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(FAULTY)).toHaveLength(3));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FAULTY)).toHaveLength(3));
     harness.clockOffset += HOUR;
     await another();
     expect(told()).toEqual([]);
-    harness.receivers.respondWith(FAULTY, () => createReceiverAnswer(503));
+    harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(503));
     const failed = harness.addEvent();
     await harness.publishEvents(failed);
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('retrying'));
     harness.clockOffset += HOUR;
     const first = await untilTold();
-    harness.receivers.respondWith(FAULTY, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(200));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('succeeded'));
-    harness.receivers.respondWith(FAULTY, () => createReceiverAnswer(503));
+    harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(503));
     const again = harness.addEvent();
     await harness.publishEvents(again);
     await eventually(async () => expect(await statusOf(id, again.id)).toBe('retrying'));
@@ -270,12 +270,12 @@ describe('the event about a failing endpoint', () => {
   test('is not sent about old failures before the new owner made an attempt', async () => {
     const { id } = await failsSince();
     for (const { id: delivery_id } of await harness.listDeliveries(webhooks, { endpoint_id: id })) {
-      await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id });
+      await webhooks.deliveries.discard({ ...harness.createSampleWebhookCommand(), delivery_id });
     }
     await webhooks.stop();
     webhooks = await harness.startWebhooks({ policy: LONG });
     harness.clockOffset += 5 * HOUR;
-    harness.receivers.respondWith(FAULTY, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(200));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['succeeded'] })).toHaveLength(1),

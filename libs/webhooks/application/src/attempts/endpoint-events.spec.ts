@@ -3,7 +3,7 @@ import { DEFAULT_RETRY_POLICY, type AttemptOutcome, type FailingPeriod } from '@
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import { type EndpointEvents, FailureReporter } from './endpoint-events.ts';
+import { type EndpointEventRecorder, EndpointFailureReporter } from './endpoint-events.ts';
 import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
 
 const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
@@ -17,63 +17,63 @@ const ENDPOINT = { id: 'whe_1', status: 'enabled', max_concurrency: 4, pauses: [
 function failing(): OwnedEndpoint {
   const owned = new OwnedEndpoint(
     ENDPOINT as unknown as EndpointDocument,
-    { isHeld: () => true } as Lease,
+    { isLeaseHeld: () => true } as Lease,
     true,
     TIMING,
   );
-  owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
-  owned.state.recordOutcome(owned.endpoint, FAILURE, START, START);
+  owned.state.setEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.recordAttemptOutcome(owned.endpoint, FAILURE, START, START);
   return owned;
 }
 
 /** @param saved called with the number of each write of the health */
 function createReporter(saved: (count: number) => void): {
-  readonly reporter: FailureReporter;
+  readonly reporter: EndpointFailureReporter;
   readonly reported: FailingPeriod[];
 } {
   const reported: FailingPeriod[] = [];
   let writes = 0;
-  const saveHealth = () => {
+  const saveEndpointHealth = () => {
     saved((writes += 1));
     return Promise.resolve(true);
   };
-  const endpoints = { saveHealth } as unknown as OwnedEndpoints;
+  const endpoints = { saveEndpointHealth } as unknown as OwnedEndpoints;
   const time = { ...TIME_OF_NEVER_SET_CLOCK, now: () => START + HOUR_MS };
-  const recordFailing = (_: EndpointDocument, period: FailingPeriod) => {
+  const recordFailingEndpointEvent = (_: EndpointDocument, period: FailingPeriod) => {
     reported.push(period);
     return Promise.resolve();
   };
-  const events = { recordFailing } as unknown as EndpointEvents;
-  return { reporter: new FailureReporter({ endpoints, time, afterMs: HOUR_MS, events }), reported };
+  const events = { recordFailingEndpointEvent } as unknown as EndpointEventRecorder;
+  return { reporter: new EndpointFailureReporter({ endpoints, time, afterMs: HOUR_MS, events }), reported };
 }
 
 describe('the report of a failing endpoint', () => {
   test('is recorded once for a period of failures', async () => {
     const owned = failing();
     const { reporter, reported } = createReporter(() => undefined);
-    expect(reporter.getReportTime(owned)).toBe(START + HOUR_MS);
+    expect(reporter.getNextFailureReportTime(owned)).toBe(START + HOUR_MS);
     await reporter.reportEndpointFailing(owned);
     expect(reported).toMatchObject([{ since: new Date(START).toISOString(), reason: { code: 'timeout' } }]);
-    expect(reporter.getReportTime(owned)).toBe(Infinity);
+    expect(reporter.getNextFailureReportTime(owned)).toBe(Infinity);
   });
 
   test('is not recorded for failures that began in the meantime', async () => {
     const owned = failing();
     const { reporter } = createReporter((count) => {
       if (count > 1) return;
-      owned.state.recordOutcome(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
-      owned.state.recordOutcome(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
+      owned.state.recordAttemptOutcome(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
+      owned.state.recordAttemptOutcome(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
     });
     await reporter.reportEndpointFailing(owned);
     // The report time is still unset: nothing of the former period was recorded.
-    expect(owned.state.createFailingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
-    expect(reporter.getReportTime(owned)).toBe(START + 2 * HOUR_MS + 1);
+    expect(owned.state.createFailurePeriodReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
+    expect(reporter.getNextFailureReportTime(owned)).toBe(START + 2 * HOUR_MS + 1);
   });
 
   test('is not recorded for a former URL', async () => {
     const owned = failing();
     const { reporter, reported } = createReporter(() => {
-      owned.setEndpoint({ ...owned.endpoint, url_revision: 2, revision: 2 });
+      owned.setEndpointUnlessOutdated({ ...owned.endpoint, url_revision: 2, revision: 2 });
     });
     await reporter.reportEndpointFailing(owned);
     expect([reported, owned.state.concurrency]).toEqual([[], undefined]);

@@ -11,9 +11,9 @@ import { v5 } from 'uuid';
 import { type EndpointDocument, toEndpoint } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
-import type { RecordableEvent, Recorder } from '../recording/recorder.ts';
+import type { RecordableEvent, DeliveryRecorder } from '../recording/recorder.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import type { ProcessTime } from '../scheduling/steady-time.ts';
+import type { ProcessClock } from '../scheduling/steady-time.ts';
 import { type DeliveryDocument, toDelivery } from '../store/delivery-document.ts';
 
 /**
@@ -21,16 +21,16 @@ import { type DeliveryDocument, toDelivery } from '../store/delivery-document.ts
  * type. These events are in no log: they are recorded for the endpoints that are enabled at that time. Idempotent: a
  * repeated event has the same id.
  */
-export class EndpointEvents {
+export class EndpointEventRecorder {
   constructor(
     private readonly endpoints: EndpointStore,
-    private readonly recorder: Recorder,
+    private readonly recorder: DeliveryRecorder,
   ) {}
 
   /** Records one event for each period of failures. */
-  recordFailing(endpoint: EndpointDocument, { since, at, reason }: FailingPeriod): Promise<void> {
+  recordFailingEndpointEvent(endpoint: EndpointDocument, { since, at, reason }: FailingPeriod): Promise<void> {
     const data = { failing_since: since, reason: { ...reason } };
-    return this.recorder.recordEvents([
+    return this.recorder.recordDeliveriesOfEvents([
       createEndpointEvent(endpoint, 'webhook_endpoint.failing', { key: since, at, data }),
     ]);
   }
@@ -39,9 +39,9 @@ export class EndpointEvents {
    * Records one event each time a delivery becomes a dead letter, except for deliveries of such events: two failing
    * endpoints would notify each other forever.
    */
-  async recordDeadLetters(deliveries: readonly DeliveryDocument[]): Promise<void> {
+  async recordDeadLetterEvents(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const announced = deliveries.filter(({ event_type }) => !isEndpointEvent(event_type));
-    const endpoints = await this.endpoints.findByIds(announced.map(({ endpoint_id }) => endpoint_id));
+    const endpoints = await this.endpoints.findEndpointsByIds(announced.map(({ endpoint_id }) => endpoint_id));
     const events = announced.flatMap((delivery): readonly RecordableEvent[] => {
       const { id, endpoint_id, completed_at: at, origin, last_error } = delivery;
       const endpoint = endpoints.get(endpoint_id);
@@ -50,27 +50,27 @@ export class EndpointEvents {
       const event = createEndpointEvent(endpoint, 'webhook_delivery.dead_lettered', { key: `${id} ${at}`, at, data });
       return [{ ...event, origin }];
     });
-    await this.recorder.recordEvents(events);
+    await this.recorder.recordDeliveriesOfEvents(events);
   }
 }
 
-interface FailureReporterDependencies {
+interface EndpointFailureReporterDependencies {
   readonly endpoints: OwnedEndpoints;
-  readonly events: EndpointEvents;
+  readonly events: EndpointEventRecorder;
   /** Time without a successful attempt after which an endpoint is reported, in milliseconds. */
   readonly afterMs: number;
-  readonly time: ProcessTime;
+  readonly time: ProcessClock;
 }
 
 /** Reports a failing endpoint to the other endpoints, once for each period of failures. */
-export class FailureReporter {
-  constructor(private readonly dependencies: FailureReporterDependencies) {}
+export class EndpointFailureReporter {
+  constructor(private readonly dependencies: EndpointFailureReporterDependencies) {}
 
   /**
    * Returns the time of this process at which the endpoint is to be reported; Infinity if it is not to be reported.
    */
-  getReportTime(owned: OwnedEndpoint): number {
-    return owned.getNextReportTime(this.dependencies.afterMs);
+  getNextFailureReportTime(owned: OwnedEndpoint): number {
+    return owned.getNextFailureReportTime(this.dependencies.afterMs);
   }
 
   /**
@@ -79,28 +79,28 @@ export class FailureReporter {
    */
   async reportEndpointFailing(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, events, time } = this.dependencies;
-    const report = owned.state.createFailingReport(time.now());
+    const report = owned.state.createFailurePeriodReport(time.now());
     if (report === undefined) return;
     const { endpoint, since, at, reason } = report;
     owned.state.recordFailureReport(report, false);
-    const isOurs = await endpoints.saveHealth(owned, time.now());
+    const isOurs = await endpoints.saveEndpointHealth(owned, time.now());
     // Check the URL again, because another process may have changed the endpoint during this report.
-    if (isOurs && owned.state.isForCurrentUrl(report)) {
-      await events.recordFailing(endpoint, {
+    if (isOurs && owned.state.isReportForCurrentUrl(report)) {
+      await events.recordFailingEndpointEvent(endpoint, {
         since: toTimestamp(time.toStoredTime(since)),
         at: toTimestamp(time.toStoredTime(at)),
         reason,
       });
     }
     owned.state.recordFailureReport(report, true);
-    await endpoints.saveHealth(owned, time.now());
+    await endpoints.saveEndpointHealth(owned, time.now());
   }
 }
 
 /** UUID namespace of the events' ids. */
 const EVENT_ID_NAMESPACE = '4c1a7d0e-6f0b-4b52-9d0a-7b1f0c6a2e35';
 
-interface EndpointEventContent {
+interface EndpointEventInput {
   /** Identifies what happened. A repeated report with the same key gets the same event id. */
   readonly key: string;
   readonly at: Timestamp;
@@ -111,7 +111,7 @@ interface EndpointEventContent {
 function createEndpointEvent(
   endpoint: EndpointDocument,
   type: EndpointEventType,
-  { key, at, data }: EndpointEventContent,
+  { key, at, data }: EndpointEventInput,
 ): RecordableEvent {
   const { id, workspace_id, environment } = endpoint;
   return {

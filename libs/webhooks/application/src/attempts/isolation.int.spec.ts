@@ -48,7 +48,7 @@ describe('endpoints that hang', () => {
     const hung = Array.from({ length: 20 }, (_, index) => `https://hung-${index}.example.com/`);
     for (const url of hung) {
       await harness.createEnabledEndpoint(webhooks, url);
-      harness.receivers.respondWith(url, () => gate.promise.then(() => TIMEOUT_FAILURE));
+      harness.receivers.setFakeReceiverBehaviour(url, () => gate.promise.then(() => TIMEOUT_FAILURE));
     }
     const healthy = await harness.createEnabledEndpoint(webhooks, URL_A);
     // The initial limits of all hanging endpoints together exceed what they may occupy.
@@ -60,7 +60,7 @@ describe('endpoints that hang', () => {
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
       await harness.publishEvents(harness.addEvent());
-      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(sent));
     }
     await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(54));
     gate.resolve();
@@ -80,10 +80,10 @@ describe('an endpoint that keeps failing', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
     await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(500));
     await harness.publishEvents(...Array.from({ length: 200 }, () => harness.addEvent()));
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(200));
-    const made = () => harness.receivers.listDeliveriesAt(FAILING).length;
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(200));
+    const made = () => harness.receivers.listDeliveriesAtUrl(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
     // Attempts from saved spare time, and the first few before the endpoint was known to fail.
     const saved = made();
@@ -104,14 +104,14 @@ describe('an endpoint that keeps failing', () => {
     busyLoop();
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
-    harness.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(500));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
     await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     const asked = (await harness.getDelivery(webhooks, id, event.id)).id;
-    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: asked });
+    await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: asked });
     await eventually(async () => expect((await harness.getDelivery(webhooks, id, event.id)).attempts_count).toBe(2));
     expect(await count(['pending'], id)).toBeGreaterThan(0);
   });
@@ -121,13 +121,13 @@ describe('an endpoint that keeps failing', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
     let isFailing = true;
-    harness.receivers.respondWith(FAILING, () => createReceiverAnswer(isFailing ? 500 : 200));
+    harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(isFailing ? 500 : 200));
     await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(5));
     const [waiting] = await harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
     isFailing = false;
-    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: waiting?.id ?? '' });
+    await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: waiting?.id ?? '' });
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(1));
     expect(await count(['pending'], id)).toBeGreaterThan(0);
     await eventually(async () => {
@@ -136,10 +136,10 @@ describe('an endpoint that keeps failing', () => {
       expect(await count(['pending'], id)).toBe(0);
     });
 
-    const made = harness.receivers.listDeliveriesAt(FAILING).length;
+    const made = harness.receivers.listDeliveriesAtUrl(FAILING).length;
     harness.clockOffset += 1_000;
     await harness.publishEvents(...Array.from({ length: 50 }, () => harness.addEvent()));
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(FAILING)).toHaveLength(made + 50));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FAILING)).toHaveLength(made + 50));
   });
 });
 
@@ -158,14 +158,14 @@ describe('a workspace whose receivers answer slowly', () => {
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
     for (const url of SLOW)
-      harness.receivers.respondWith(url, () => gate.promise.then(() => createReceiverAnswer(200)));
+      harness.receivers.setFakeReceiverBehaviour(url, () => gate.promise.then(() => createReceiverAnswer(200)));
     await harness.publishEvents(...Array.from({ length: 50 }, () => harness.addEvent()));
     const atGate = () => webhooks.metrics.getMetricValue('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
 
     await harness.createEnabledEndpoint(webhooks, URL_A, {}, scope);
     await harness.publishEvents(...Array.from({ length: 10 }, () => harness.addEvent(scope)));
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(10));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(10));
     expect(atGate()).toBeGreaterThan(40);
     gate.resolve();
     await eventually(async () => expect(await count(['pending', 'retrying'])).toBe(0));
@@ -181,7 +181,7 @@ describe('an endpoint that is behind', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     await harness.createEnabledEndpoint(webhooks, URL_A);
     const gate = Promise.withResolvers<void>();
-    harness.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
+    harness.receivers.setFakeReceiverBehaviour(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
     const events: ReturnType<typeof harness.addEvent>[] = [];
     const publish = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -192,30 +192,30 @@ describe('an endpoint that is behind', () => {
     };
     // More than are held in memory for it.
     await publish(20);
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(20));
-    await harness.waitUntilConsumed();
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(20));
+    await harness.waitUntilEventsRecorded();
     // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
     const recordedLate = () => webhooks.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
     await eventually(async () => {
       const before = recordedLate();
       await publish(1);
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       expect(recordedLate() - before).toBe(1);
     });
     const stored = events.length;
 
     process.holdDeliveriesTo = id;
     await publish(1);
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(stored + 1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
-    expect(await harness.readLag()).toBe(1);
+    expect(await harness.readRecordingLag()).toBe(1);
     expect(await harness.listDeliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
     process.releaseWrites();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
-    const arrived = harness.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
+    const arrived = harness.receivers.listDeliveriesAtUrl(SLOW).map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
   });
 
   test('receives an event once whose recording was not confirmed', async () => {
@@ -223,9 +223,9 @@ describe('an endpoint that is behind', () => {
     webhooks = await harness.startWebhooks({}, process);
     const { id } = await harness.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
-    harness.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
+    harness.receivers.setFakeReceiverBehaviour(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
     await harness.publishEvents(...Array.from({ length: 20 }, () => harness.addEvent()));
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     process.afterWritesTo = 'webhook_deliveries';
     const event = harness.addEvent();
     await harness.publishEvents(event);
@@ -233,10 +233,10 @@ describe('an endpoint that is behind', () => {
       expect(await harness.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(1),
     );
     process.afterWritesTo = undefined;
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(21));
-    const ids = harness.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
+    const ids = harness.receivers.listDeliveriesAtUrl(SLOW).map(({ headers }) => headers['service-event-id']);
     expect([ids.length, new Set(ids).size]).toEqual([21, 21]);
   });
 });
@@ -252,7 +252,7 @@ describe('a workspace with a large backlog', () => {
       [other, 'https://c.example.com/'],
     ] as const) {
       await harness.createEnabledEndpoint(webhooks, url, {}, scope);
-      harness.receivers.respondWith(url, () => {
+      harness.receivers.setFakeReceiverBehaviour(url, () => {
         order.push(scope.workspace_id);
         return after(1, createReceiverAnswer(200));
       });
@@ -273,7 +273,7 @@ describe('a large backlog', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER, maxWaiting: 100 });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
     await webhooks.endpoints.change({
-      ...harness.createCommand(),
+      ...harness.createSampleWebhookCommand(),
       endpoint_id: id,
       fields: { url: `${URL_A}/2` },
     });
@@ -283,17 +283,17 @@ describe('a large backlog', () => {
     }
     await eventually(async () => expect(await count(['pending'])).toBe(all));
     let most = 0;
-    harness.receivers.respondWith(`${URL_A}/2`, (request) => {
+    harness.receivers.setFakeReceiverBehaviour(`${URL_A}/2`, (request) => {
       most = Math.max(most, webhooks.metrics.getMetricValue('webhook_waiting_in_memory'));
       return after(1, harness.receivers.respondWithOk(request));
     });
-    await webhooks.endpoints.verify({ ...harness.createCommand(), endpoint_id: id });
-    await webhooks.endpoints.enable({ ...harness.createCommand(), endpoint_id: id });
+    await webhooks.endpoints.verify({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
+    await webhooks.endpoints.enable({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 45_000 });
-    expect(harness.receivers.listDeliveriesAt(`${URL_A}/2`)).toHaveLength(all);
+    expect(harness.receivers.listDeliveriesAtUrl(`${URL_A}/2`)).toHaveLength(all);
     expect(most).toBeLessThanOrEqual(300);
     const times = harness.receivers
-      .listDeliveriesAt(`${URL_A}/2`)
+      .listDeliveriesAtUrl(`${URL_A}/2`)
       .map(({ body }) => (JSON.parse(body) as { created_at: string }).created_at);
     const outOfOrder = times.filter((time, index) => index >= 2 && time < (times[index - 2] ?? ''));
     expect(outOfOrder).toEqual([]);
@@ -304,12 +304,12 @@ describe('a large backlog', () => {
     webhooks = await harness.startWebhooks({ policy: SOON, maxWaiting: 50 });
     await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;
-    harness.receivers.respondWith(URL_A, () =>
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () =>
       (failures -= 1) >= 0 ? createReceiverAnswer(500) : createReceiverAnswer(200),
     );
     await harness.publishEvents(...Array.from({ length: all }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1.5 * all);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1.5 * all);
   });
 });
 
@@ -318,36 +318,36 @@ describe('an endpoint that answers again after failing for long', () => {
     const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
     webhooks = await harness.startWebhooks(settings);
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     await harness.publishEvents(...Array.from({ length: 300 }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
     harness.clockOffset += 30_000;
     const [one] = await harness.listDeliveries(webhooks);
-    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: one?.id ?? '' });
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(301));
+    await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: one?.id ?? '' });
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(301));
     await eventually(async () => expect((await harness.listDeliveries(webhooks))[0]?.attempts_count).toBe(2));
     await webhooks.stop();
     webhooks = await harness.startWebhooks(settings);
     harness.clockOffset += 60_000;
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(602);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(602);
     expect(harness.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
   });
 
   test('keeps the schedule of pending deliveries if it fails again after one success', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER, recoveryAfterMs: 60_000 });
     await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(100));
     const before = await harness.listDeliveries(webhooks);
     harness.clockOffset += 120_000;
     let successes = 1;
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer((successes -= 1) >= 0 ? 200 : 500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer((successes -= 1) >= 0 ? 200 : 500));
     await harness.publishEvents(harness.addEvent());
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A).length).toBeGreaterThanOrEqual(104));
     await webhooks.stop();
     const after = new Map((await harness.listDeliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
     const changed = before.filter(({ id, version }) => after.get(id)?.version !== version);
@@ -359,10 +359,10 @@ describe('an endpoint that answers again after failing for long', () => {
   test('keeps its schedule if it failed for a short time only', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
     await harness.publishEvents(harness.addEvent());
@@ -388,7 +388,7 @@ describe('a process with another secrets key', () => {
     harness.secretsKey = right;
     webhooks = await harness.startWebhooks({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
   });
 });
 
@@ -396,21 +396,21 @@ describe('a passive process', () => {
   test('sends nothing; its requests are carried out by the next active process', async () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.stop();
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
     const passive = await harness.startWebhooks({ policy: NEVER }, undefined, undefined, true);
     const { id: delivery_id } = await harness.getDelivery(passive, id, event.id);
     await harness.publishEvents(harness.addEvent());
-    await passive.deliveries.retry({ ...harness.createCommand(), delivery_id });
+    await passive.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id });
     await passive.stop();
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
     expect(await harness.listDeliveries(passive)).toHaveLength(1);
     webhooks = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(3);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(3);
   });
 });

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import {
-  type RawReceiver,
+  type HttpTestReceiver,
   type TempFolder,
   eventually,
-  hostileReceivers,
+  hostileReceiverBehaviours,
   startReceiver,
   waitForSimulatedDelay,
   createTempFolder,
@@ -21,7 +21,7 @@ const SCRIPT = fileURLToPath(new URL('../../test/delivering-process.ts', import.
 const NODE = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
 
 let folder: TempFolder;
-let receiver: RawReceiver;
+let receiver: HttpTestReceiver;
 let children: ChildProcess[];
 let published: Set<string>;
 /** Arrival times, by event id. */
@@ -37,12 +37,12 @@ beforeEach(async () => {
     const id = request.headers['service-event-id'] ?? '';
     if (request.headers['service-event-type'] === 'endpoint.verification') {
       const { data } = JSON.parse(request.body.toString()) as { data: { challenge: string } };
-      return hostileReceivers.answers(200, data.challenge)(socket, request);
+      return hostileReceiverBehaviours.answers(200, data.challenge)(socket, request);
     }
     count += 1;
-    if (count % 10 === 0) return hostileReceivers.answers(500)(socket, request);
+    if (count % 10 === 0) return hostileReceiverBehaviours.answers(500)(socket, request);
     arrived.set(id, [...(arrived.get(id) ?? []), Date.now()]);
-    return hostileReceivers.answers(200)(socket, request);
+    return hostileReceiverBehaviours.answers(200)(socket, request);
   });
 });
 afterEach(async () => {

@@ -3,12 +3,12 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import type { OutboundHttp } from '@tracking/ports';
 import {
   type RawBehaviour,
-  type RawReceiver,
-  createAuthority,
+  type HttpTestReceiver,
+  createCertificateAuthority,
   endlessResponses,
   eventually,
   issueCertificate,
-  hostileReceivers,
+  hostileReceiverBehaviours,
   startReceiver,
 } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
@@ -18,13 +18,13 @@ import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-t
 jest.setTimeout(60_000);
 
 const SOON: RetryPolicy = { firstMs: 30, factor: 1, capMs: 30, windowMs: 3_600_000 };
-const authority = createAuthority();
+const authority = createCertificateAuthority();
 const trusted = issueCertificate({ issuer: authority });
 
 let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 let outbound: OutboundHttp;
-let open: RawReceiver[];
+let open: HttpTestReceiver[];
 
 beforeEach(async () => {
   open = [];
@@ -35,14 +35,14 @@ beforeEach(async () => {
 afterEach(async () => {
   await harness.closeWebhooksHarness();
   for (const receiver of open) await receiver.close();
-  await outbound.closeReceivers();
+  await outbound.closeOutboundHttp();
 });
 
 const verifies: RawBehaviour = (socket, request) => {
   const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
-  return hostileReceivers.answers(200, data.challenge ?? 'ok')(socket, request);
+  return hostileReceiverBehaviours.answers(200, data.challenge ?? 'ok')(socket, request);
 };
-async function receiver(): Promise<RawReceiver> {
+async function receiver(): Promise<HttpTestReceiver> {
   const started = await startReceiver(verifies, { tls: trusted });
   open.push(started);
   return started;
@@ -64,35 +64,43 @@ describe('a real HTTPS receiver', () => {
       const event = verifier.constructEvent(body, headers['service-signature'] ?? '', secret);
       expect(event.id).toBe(headers['service-event-id']);
     }
-    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });
 
   test.each<[string, RawBehaviour, object, times?: number]>([
-    ['answers an error', hostileReceivers.answers(503, 'busy'), { status_code: 503, response: { body: 'busy' } }],
+    [
+      'answers an error',
+      hostileReceiverBehaviours.answers(503, 'busy'),
+      { status_code: 503, response: { body: 'busy' } },
+    ],
     [
       'redirects',
-      hostileReceivers.redirects('https://elsewhere.example.com/'),
+      hostileReceiverBehaviours.redirects('https://elsewhere.example.com/'),
       { error: { code: 'redirect_not_followed' } },
     ],
-    ['hangs', hostileReceivers.hangs(), { error: { code: 'timeout' } }],
-    ['hangs after its headers', hostileReceivers.hangsAfterHeaders(), { error: { code: 'timeout' } }],
-    ['drips', hostileReceivers.drips(), { error: { code: 'timeout' } }],
+    ['hangs', hostileReceiverBehaviours.hangs(), { error: { code: 'timeout' } }],
+    ['hangs after its headers', hostileReceiverBehaviours.hangsAfterHeaders(), { error: { code: 'timeout' } }],
+    ['drips', hostileReceiverBehaviours.drips(), { error: { code: 'timeout' } }],
     [
       'informs without end',
-      hostileReceivers.floods(endlessResponses.information103),
+      hostileReceiverBehaviours.floods(endlessResponses.information103),
       { error: { code: 'invalid_response' } },
     ],
     [
       'extends a chunk without end',
-      hostileReceivers.floods(endlessResponses.chunkExtension),
+      hostileReceiverBehaviours.floods(endlessResponses.chunkExtension),
       { error: { code: 'invalid_response' } },
     ],
     // Twice, because a request dropped by a reused connection is sent once more.
-    ['resets', hostileReceivers.resets(), { error: { code: 'connection_reset' } }, 2],
-    ['lies about its length', hostileReceivers.claimsMore(), { error: { code: 'connection_reset' } }],
-    ['speaks something else', hostileReceivers.says('SSH-2.0-OpenSSH\r\n'), { error: { code: 'invalid_response' } }],
+    ['resets', hostileReceiverBehaviours.resets(), { error: { code: 'connection_reset' } }, 2],
+    ['lies about its length', hostileReceiverBehaviours.claimsMore(), { error: { code: 'connection_reset' } }],
+    [
+      'speaks something else',
+      hostileReceiverBehaviours.says('SSH-2.0-OpenSSH\r\n'),
+      { error: { code: 'invalid_response' } },
+    ],
   ])('that %s is retried with the same bytes', async (_, behaviour, expected, times = 1) => {
     const bad = await receiver();
     const { id } = await harness.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
@@ -116,7 +124,7 @@ describe('a real HTTPS receiver', () => {
   test('that answers with a decompression bomb is judged by its status; 16 KiB of the answer are kept', async () => {
     const bad = await receiver();
     const { id } = await harness.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
-    bad.setReceiverBehaviour(hostileReceivers.gzipBomb(64));
+    bad.setReceiverBehaviour(hostileReceiverBehaviours.gzipBomb(64));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const { attempts } = await eventually(async () => {
@@ -131,10 +139,12 @@ describe('a real HTTPS receiver', () => {
     const bad = await startReceiver(verifies, { tls: issueCertificate() });
     open.push(bad);
     const created = await webhooks.endpoints.create({
-      ...harness.createCommand(),
+      ...harness.createSampleWebhookCommand(),
       fields: { url: `${bad.origin}/hook`, event_types: ['*'] },
     });
-    expect(await webhooks.endpoints.verify({ ...harness.createCommand(), endpoint_id: created.id })).toMatchObject({
+    expect(
+      await webhooks.endpoints.verify({ ...harness.createSampleWebhookCommand(), endpoint_id: created.id }),
+    ).toMatchObject({
       status: 'pending_verification',
       last_verification: { ok: false, error: { code: 'tls_failed' } },
     });
@@ -145,7 +155,7 @@ describe('a real HTTPS receiver', () => {
     const fields = { event_types: ['*'] };
     for (const url of ['https://10.0.0.1/', 'https://[::1]/', 'https://169.254.169.254/latest', 'http://127.0.0.1/']) {
       await expect(
-        webhooks.endpoints.create({ ...harness.createCommand(), fields: { ...fields, url } }),
+        webhooks.endpoints.create({ ...harness.createSampleWebhookCommand(), fields: { ...fields, url } }),
       ).rejects.toMatchObject({
         details: [{ param: 'url' }],
       });

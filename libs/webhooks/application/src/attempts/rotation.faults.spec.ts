@@ -48,7 +48,7 @@ beforeEach(async () => {
   verified = [];
   published = new Set();
   const refused = new Set<string>();
-  harness.receivers.respondWith(URL_A, (request) => {
+  harness.receivers.setFakeReceiverBehaviour(URL_A, (request) => {
     if (request.headers['service-event-type'] === 'endpoint.verification')
       return harness.receivers.respondWithOk(request);
     const event = request.headers['service-event-id'] ?? '';
@@ -113,7 +113,7 @@ const moreCome = (count = 30) => {
 
 /** @param overlap in seconds */
 async function rotate(api: RunningWebhooks, overlap?: number): Promise<Known> {
-  const command = { ...harness.createCommand(), endpoint_id: endpoint.id };
+  const command = { ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id };
   const fresh: Known = { secret: '', expiresAt: Infinity };
   const given = overlap === undefined ? {} : { expires_in_seconds: overlap };
   const { secret } = await api.endpoints.rotateSecret({ ...command, ...given });
@@ -197,7 +197,7 @@ describe('a secret that is rotated under load', () => {
     expect(verified.at(-1)?.signedBy).toEqual([secrets[0]]);
     await allDelivered();
     const { secret, previous_secrets } = await api.endpoints.revealSecret({
-      ...harness.createCommand(SAMPLE_SCOPE),
+      ...harness.createSampleWebhookCommand(SAMPLE_SCOPE),
       endpoint_id: endpoint.id,
     });
     expect([secret, previous_secrets]).toEqual([secrets[0]?.secret, []]);

@@ -27,7 +27,7 @@ describe('a document store that fails intermittently', () => {
     webhooks = await harness.startWebhooks({ policy: SOON }, flaky);
     await harness.createEnabledEndpoint(webhooks, URL_A);
     let n = 0;
-    harness.receivers.respondWith(URL_A, () =>
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () =>
       (n += 1) % 5 === 0 ? createReceiverAnswer(500) : createReceiverAnswer(200),
     );
     flaky.flaky = true;
@@ -37,12 +37,14 @@ describe('a document store that fails intermittently', () => {
     }
     await eventually(
       () =>
-        expect(harness.receivers.listDeliveriesAt(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
+        expect(harness.receivers.listDeliveriesAtUrl(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(
+          50,
+        ),
       { deadlineMs: 40_000 },
     );
     flaky.flaky = false;
     await eventually(async () => expect(await count(['succeeded'])).toBe(50), { deadlineMs: 20_000 });
-    const delivered = harness.receivers.listDeliveriesAt(URL_A);
+    const delivered = harness.receivers.listDeliveriesAtUrl(URL_A);
     for (const { attempts_count, event_id } of await harness.listDeliveries(webhooks)) {
       expect(delivered.filter(({ headers }) => headers['service-event-id'] === event_id)).toHaveLength(attempts_count);
     }
@@ -52,8 +54,8 @@ describe('a document store that fails intermittently', () => {
     const flaky = new FlakyProcess();
     webhooks = await harness.startWebhooks({ policy: NEVER }, flaky);
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    const on = () => ({ ...harness.createCommand(), endpoint_id: id });
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
@@ -66,12 +68,13 @@ describe('a document store that fails intermittently', () => {
     await webhooks.endpoints.enable(on());
     // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    harness.receivers.respondWith(`${URL_A}/2`, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(`${URL_A}/2`, () => createReceiverAnswer(500));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    harness.receivers.respondWith(`${URL_A}/2`, (request) => harness.receivers.respondWithOk(request));
+    harness.receivers.setFakeReceiverBehaviour(`${URL_A}/2`, (request) => harness.receivers.respondWithOk(request));
     const [failed] = await harness.listDeliveries(webhooks, { statuses: ['retrying'] });
-    const retry = () => webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: failed?.id ?? '' });
+    const retry = () =>
+      webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: failed?.id ?? '' });
     flaky.afterNextReplace = true;
     await expect(retry()).rejects.toThrow('test');
     await retry();

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => harness.closeWebhooksHarness());
 
 async function changeUrl(endpoint_id: string, url: string): Promise<void> {
-  const on = () => ({ ...harness.createCommand(), endpoint_id });
+  const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id });
   await webhooks.endpoints.change({ ...on(), fields: { url } });
   await webhooks.endpoints.verify(on());
   await webhooks.endpoints.enable(on());
@@ -38,32 +38,32 @@ async function untilSucceeded(endpoint_id: string, event_id: string, attempts_co
 /** Publishes an event whose attempt at the former URL ends with what the test passes to `reply`. */
 async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly reply: (answer: FakeAnswer) => void }> {
   const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
-  harness.receivers.respondWith(FORMER, () => promise);
+  harness.receivers.setFakeReceiverBehaviour(FORMER, () => promise);
   const event = harness.addEvent();
   await harness.publishEvents(event);
-  await eventually(() => expect(harness.receivers.listDeliveriesAt(FORMER)).toHaveLength(1));
+  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FORMER)).toHaveLength(1));
   return { event_id: event.id, reply: resolve };
 }
 
 describe('after the URL of an endpoint was changed', () => {
   test('retries of the former URL are due immediately, and a restart restores no hold', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
-    harness.receivers.respondWith(FORMER, () => AN_HOUR);
+    harness.receivers.setFakeReceiverBehaviour(FORMER, () => AN_HOUR);
     const held = harness.addEvent();
     await harness.publishEvents(held);
     await eventually(async () =>
       expect(await harness.getDelivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
     );
     const down = Promise.withResolvers<FakeAnswer>();
-    harness.receivers.respondWith(PRESENT, (request) =>
+    harness.receivers.setFakeReceiverBehaviour(PRESENT, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification'
         ? harness.receivers.respondWithOk(request)
         : down.promise,
     );
     await changeUrl(id, PRESENT);
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(PRESENT)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(PRESENT)).toHaveLength(1));
     webhooks.process.killProcess();
-    harness.receivers.respondWith(PRESENT, (request) => harness.receivers.respondWithOk(request));
+    harness.receivers.setFakeReceiverBehaviour(PRESENT, (request) => harness.receivers.respondWithOk(request));
     webhooks = await harness.startWebhooks({ policy: POLICY });
     await untilSucceeded(id, held.id, 2);
     const later = harness.addEvent();
@@ -88,7 +88,7 @@ describe('after the URL of an endpoint was changed', () => {
     await changeUrl(id, PRESENT);
     reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });
@@ -104,7 +104,7 @@ describe('after the URL of an endpoint was changed', () => {
     webhooks = owner;
     reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });
@@ -113,11 +113,11 @@ describe('after the URL of an endpoint was changed', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
-    harness.receivers.respondWith(FORMER, (request) => harness.receivers.respondWithOk(request));
+    harness.receivers.setFakeReceiverBehaviour(FORMER, (request) => harness.receivers.respondWithOk(request));
     await changeUrl(id, FORMER);
     reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });

@@ -3,8 +3,8 @@ import { DomainError, type Timestamp } from '@tracking/contracts';
 import type { Clock, EventStore, Logger, OutboundHttp, OutboundRequest } from '@tracking/ports';
 import {
   HEADER_VALUE_MASK,
-  type RequestOrigin,
-  type Verification,
+  type CausingRequest,
+  type EndpointVerificationResult,
   isOwnershipProven,
   disableEndpoint,
   determineAttemptOutcome,
@@ -13,11 +13,11 @@ import {
 import { LRUCache } from 'lru-cache';
 import { createAttemptTraceparent } from '../tracing.ts';
 import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
-import { type EndpointStore, readLogMoment } from './endpoint-store.ts';
+import { type EndpointStore, readLogHeadAtRequest } from './endpoint-store.ts';
 import { type SecretBox, type SigningKeys, createSigner, openHeaders, openSecret, openSigningKeys } from './secrets.ts';
 
 /** Event fields that an attempt sends as request headers. */
-interface AttemptedEvent {
+interface EventHeaderFields {
   readonly id: string;
   readonly type: string;
   /** W3C trace context (`traceparent`) of this attempt. */
@@ -39,7 +39,7 @@ export class EndpointClient {
    * @param at time of the attempt, in epoch milliseconds
    * @throws Error if the stored secrets cannot be decrypted
    */
-  buildRequest(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
+  buildDeliveryRequest(event: EventHeaderFields, body: Uint8Array, at: number, timeoutMs: number) {
     const { keys, headers: own } = (this.opened ??= this.openSecrets());
     const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => createSigner(key, body));
     const headers = {
@@ -92,13 +92,13 @@ export class EndpointClients {
   }
 
   /** Returns the cached client if it is fresh enough to send with; otherwise undefined. */
-  getFreshClient(endpointId: string): EndpointClient | undefined {
+  getFreshEndpointClient(endpointId: string): EndpointClient | undefined {
     const known = this.clients.get(endpointId);
     return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.client : undefined;
   }
 
   /** Reads the endpoint and returns its client; undefined if the endpoint is not stored. */
-  async readClient(endpointId: string): Promise<EndpointClient | undefined> {
+  async readEndpointClient(endpointId: string): Promise<EndpointClient | undefined> {
     const endpoint = await this.store.getEndpoint(endpointId);
     return endpoint === undefined ? undefined : this.cacheEndpoint(endpoint);
   }
@@ -119,7 +119,7 @@ export class GoneEndpointDisabler {
   /**
    * Disables the endpoint. Does nothing if the URL was changed or the endpoint was deleted since the 410. Returns the
    * endpoint as stored afterwards.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async disableEndpoint(gone: EndpointDocument): Promise<EndpointDocument> {
     const { store, clients, eventStore, clock, logger } = this.dependencies;
@@ -129,7 +129,7 @@ export class GoneEndpointDisabler {
     try {
       const endpoint = await store.updateEndpoint(id, at, async (now) => {
         isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
-        return isDisabling ? disableEndpoint(now, 'gone', await readLogMoment(eventStore, at)) : now;
+        return isDisabling ? disableEndpoint(now, 'gone', await readLogHeadAtRequest(eventStore, at)) : now;
       });
       if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: disabled an endpoint that answered 410');
       return clients.cacheEndpoint(endpoint).endpoint;
@@ -141,39 +141,39 @@ export class GoneEndpointDisabler {
   }
 }
 
-const CHALLENGE_TYPE = 'endpoint.verification';
+const CHALLENGE_EVENT_TYPE = 'endpoint.verification';
 /** Maximum number of characters of a wrong answer in the error message. */
-const MAX_SHOWN_CHARS = 200;
+const MAX_SHOWN_ANSWER_CHARS = 200;
 /** Minimum length of a header's value that is masked in an answer. A shorter one is no secret. */
-const MIN_MASKED_CHARS = 4;
+const MIN_LENGTH_OF_MASKED_VALUE = 4;
 
-interface ChallengeOptions {
+interface EndpointChallengeOptions {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** Client request that caused the challenge. */
-  readonly origin: RequestOrigin | undefined;
+  readonly origin: CausingRequest | undefined;
 }
 
 /** Sends a challenge to the endpoint and judges the answer. The token is not stored. */
 export async function sendOwnershipChallenge(
   client: EndpointClient,
-  { outbound, timeoutMs, clock, origin }: ChallengeOptions,
-): Promise<Verification> {
+  { outbound, timeoutMs, clock, origin }: EndpointChallengeOptions,
+): Promise<EndpointVerificationResult> {
   const token = randomBytes(24).toString('base64url');
   const id = `evt_${randomUUID()}`;
   const now = clock();
   const at: Timestamp = now.toISOString();
   const event = {
     id,
-    type: CHALLENGE_TYPE,
+    type: CHALLENGE_EVENT_TYPE,
     created_at: at,
     api_version: client.endpoint.api_version,
     data: { challenge: token },
   };
   const body = Buffer.from(JSON.stringify(event));
-  const attempted = { id, type: CHALLENGE_TYPE, traceparent: createAttemptTraceparent({ event_id: id, origin }) };
-  const answer = await outbound.post(client.buildRequest(attempted, body, now.getTime(), timeoutMs));
+  const attempted = { id, type: CHALLENGE_EVENT_TYPE, traceparent: createAttemptTraceparent({ event_id: id, origin }) };
+  const answer = await outbound.post(client.buildDeliveryRequest(attempted, body, now.getTime(), timeoutMs));
   if (answer.kind === 'failure') return createFailedVerification(at, answer.code, answer.message);
   if (isOwnershipProven(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
   const outcome = determineAttemptOutcome({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
@@ -196,18 +196,20 @@ export async function sendOwnershipChallenge(
  */
 function quoteResponseBodyForError(body: string, secrets: readonly string[]): string {
   const masked = secrets
-    .flatMap(listEncodedForms)
-    .filter(({ length }) => length >= MIN_MASKED_CHARS)
+    .flatMap(listEncodedFormsOfSecret)
+    .filter(({ length }) => length >= MIN_LENGTH_OF_MASKED_VALUE)
     // The longest first, because a secret may contain another one.
     .sort((one, other) => other.length - one.length)
     .reduce((text, secret) => text.replaceAll(secret, HEADER_VALUE_MASK), body);
   const line = [...masked.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim()];
   if (line.length === 0) return 'an empty body';
-  return JSON.stringify(line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS).join('')}…` : line.join(''));
+  return JSON.stringify(
+    line.length > MAX_SHOWN_ANSWER_CHARS ? `${line.slice(0, MAX_SHOWN_ANSWER_CHARS).join('')}…` : line.join(''),
+  );
 }
 
 /** Returns the forms in which receivers repeat a secret: as sent, without its scheme or prefix, decoded, and escaped. */
-function listEncodedForms(secret: string): readonly string[] {
+function listEncodedFormsOfSecret(secret: string): readonly string[] {
   const bare = secret.replace(/^(?:\S+\s+|whsec_)/, '');
   const user = /^basic\s/i.test(secret) ? Buffer.from(bare, 'base64').toString() : '';
   const password = user.slice(user.indexOf(':') + 1);
@@ -218,6 +220,6 @@ function listEncodedForms(secret: string): readonly string[] {
   ]);
 }
 
-function createFailedVerification(at: Timestamp, code: string, message: string): Verification {
+function createFailedVerification(at: Timestamp, code: string, message: string): EndpointVerificationResult {
   return { at, ok: false, error: { code, message } };
 }

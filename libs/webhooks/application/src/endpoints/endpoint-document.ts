@@ -1,8 +1,8 @@
-import type { Environment, PayloadForm, PayloadVersions, PublishedEvent, Timestamp } from '@tracking/contracts';
+import type { Environment, PayloadForm, PayloadVersionConverter, PublishedEvent, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
 import {
-  type DeliveryError,
-  type EndpointFields,
+  type DeliveryFailureDetails,
+  type EditableEndpointFields,
   type EndpointState,
   type PayloadFormat,
   HEADER_VALUE_MASK,
@@ -11,7 +11,7 @@ import {
 import type { WebhookEndpoint } from '../operation-types.ts';
 import type { StoredSecret } from './secrets.ts';
 
-export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers' | 'payload'> {
+export interface EndpointDocument extends Document, EndpointState, Omit<EditableEndpointFields, 'headers' | 'payload'> {
   readonly workspace_id: string;
   readonly environment: Environment;
   /**
@@ -35,7 +35,7 @@ export interface EndpointDocument extends Document, EndpointState, Omit<Endpoint
   readonly changed_by?: string;
 }
 
-export const ENDPOINTS_COLLECTION: CollectionSpec = {
+export const ENDPOINTS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_endpoints',
   indexes: [
     { name: 'slot', fields: ['workspace_id', 'environment', 'slot'], unique: true },
@@ -57,7 +57,7 @@ export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): bool
 export function computePayloadFormat(
   event: Pick<PublishedEvent, 'api_version'>,
   { api_version, payload = 'full' }: Pick<EndpointDocument, 'api_version' | 'payload'>,
-  versions: PayloadVersions,
+  versions: PayloadVersionConverter,
 ): PayloadFormat {
   return { version: versions.choosePayloadVersion(event, api_version), form: payload };
 }
@@ -91,7 +91,7 @@ export interface EndpointHealth {
   /** Start of the first failed attempt since the last success. */
   readonly failing_since: Timestamp | null;
   /** Error of the first failed attempt since the last success. */
-  readonly failing_reason?: DeliveryError | null;
+  readonly failing_reason?: DeliveryFailureDetails | null;
   /** Time of the event that reports the failures. Stored before the other endpoints are notified. */
   readonly failing_event_at?: Timestamp | null;
   /** True if the other endpoints were notified. */
@@ -107,4 +107,4 @@ export interface EndpointHealthDocument extends Document, EndpointHealth {
   readonly url_revision?: number;
 }
 
-export const ENDPOINT_HEALTH_COLLECTION: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };
+export const ENDPOINT_HEALTH_COLLECTION_SPEC: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };

@@ -54,7 +54,7 @@ describe('the secrets key in use', () => {
     await before.stop();
     harness.secretsKey = other;
     const after = await harness.startWebhooks();
-    const command = { ...harness.createCommand(), endpoint_id: id };
+    const command = { ...harness.createSampleWebhookCommand(), endpoint_id: id };
     for (const sending of [
       after.endpoints.verify(command),
       after.endpoints.test({ ...command, type: 'shipment.created' }),

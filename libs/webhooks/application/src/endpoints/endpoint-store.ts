@@ -4,14 +4,14 @@ import {
   type CollectionSpec,
   type Document,
   type DocumentStore,
-  DuplicateKey,
+  DuplicateKeyError,
   type EventStore,
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { LOG_START_POSITION, type RequestMoment } from '@tracking/webhooks-domain';
 import type { EndpointCommand, WorkspaceScope } from '../operation-types.ts';
 import { isRepeatedCommand, endpointNotFoundError, tooManyEndpointsError } from '../webhooks-api.ts';
-import { ENDPOINTS_COLLECTION, type EndpointDocument } from './endpoint-document.ts';
+import { ENDPOINTS_COLLECTION_SPEC, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, parseSealingKeyId } from './secrets.ts';
 
 /** Maximum number of endpoints in each environment of a workspace: docs/reference/delivery.md#endpoints. */
@@ -28,7 +28,7 @@ export class EndpointStore {
   }
 
   /** Returns the endpoints with these ids, deleted ones included. */
-  async findByIds(ids: readonly string[]): Promise<ReadonlyMap<string, EndpointDocument>> {
+  async findEndpointsByIds(ids: readonly string[]): Promise<ReadonlyMap<string, EndpointDocument>> {
     const found = await this.documents.getMany([...new Set(ids)]);
     return new Map(found.map((endpoint) => [endpoint.id, endpoint]));
   }
@@ -60,7 +60,7 @@ export class EndpointStore {
   /**
    * Stores an endpoint in a free slot of its scope. If the id already exists, the command was repeated, and the stored
    * endpoint is returned.
-   * @throws limit_exceeded, Busy
+   * @throws limit_exceeded, BusyError
    */
   addEndpoint(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
     const { workspace_id, environment } = document;
@@ -75,7 +75,7 @@ export class EndpointStore {
         return (await this.documents.insert(placed)) ? placed : undefined;
       } catch (error) {
         // Try the next free slot: another process stored an endpoint in this one.
-        if (error instanceof DuplicateKey) return undefined;
+        if (error instanceof DuplicateKeyError) return undefined;
         throw error;
       }
     });
@@ -84,7 +84,7 @@ export class EndpointStore {
   /**
    * Applies a change to the stored endpoint. If another process changed the endpoint in the meantime, applies the
    * change again to the new version. A change that returns its argument writes nothing.
-   * @throws not_found, Busy, and errors of `change`
+   * @throws not_found, BusyError, and errors of `change`
    */
   updateEndpoint(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
     return retryConflicts(this.documents, `endpoint ${id}`, async () => {
@@ -101,9 +101,9 @@ export class EndpointStore {
    * Applies a command's change to the stored endpoint. Idempotent: a repeated command changes nothing.
    * @param isDone returns true if the command was already carried out, even if other commands changed the endpoint
    *   since
-   * @throws PreconditionFailed, and errors of {@link updateEndpoint}
+   * @throws PreconditionFailedError, and errors of {@link updateEndpoint}
    */
-  async applyCommand(
+  async applyCommandToStoredEndpoint(
     command: EndpointCommand,
     change: EndpointChange,
     isDone: (before: EndpointDocument) => boolean = () => false,
@@ -116,7 +116,11 @@ export class EndpointStore {
   }
 
   /** Lists endpoints that were deleted before this time, in the order of their deletion. */
-  listDeletedBefore(before: Timestamp, limit: number, after?: EndpointDocument): Promise<readonly EndpointDocument[]> {
+  listEndpointsDeletedBefore(
+    before: Timestamp,
+    limit: number,
+    after?: EndpointDocument,
+  ): Promise<readonly EndpointDocument[]> {
     return this.documents.find({
       filter: { deleted: true, updated_at: { lt: before } },
       sort: { fields: ['updated_at', 'id'] },
@@ -137,9 +141,9 @@ export class EndpointStore {
 
   /**
    * Marks a deleted endpoint as having pending deliveries. Renews an existing mark, because a delivery may have become
-   * pending since. @throws Busy
+   * pending since. @throws BusyError
    */
-  async markEndpointBacklog(id: string): Promise<void> {
+  async markDeletedEndpointBacklog(id: string): Promise<void> {
     await retryConflicts(this.documents, `endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
       if (before?.deleted !== true) return true;
@@ -149,7 +153,7 @@ export class EndpointStore {
   }
 
   /** Removes the backlog mark of an endpoint. Keeps a mark that was set after the endpoint was read. */
-  async clearBacklog({ backlog: _mark, ...endpoint }: EndpointDocument): Promise<void> {
+  async removeBacklogMark({ backlog: _mark, ...endpoint }: EndpointDocument): Promise<void> {
     const { revision } = endpoint;
     await this.documents.replace({ ...endpoint, revision: revision + 1 }, { revision });
   }
@@ -162,13 +166,16 @@ function createScopeFilter({ workspace_id, environment }: WorkspaceScope) {
 /**
  * Reads the head of the log for an endpoint that is about to be enabled or disabled. Read it again for each attempt to
  * write the endpoint: an older head would omit events that were acknowledged since.
- * @throws Unavailable
+ * @throws UnavailableError
  */
-export async function readLogMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<RequestMoment> {
+export async function readLogHeadAtRequest(
+  eventStore: Pick<EventStore, 'head'>,
+  at: Timestamp,
+): Promise<RequestMoment> {
   return { at, head: (await eventStore.head()) ?? LOG_START_POSITION };
 }
 
-interface KeyDocument extends Document {
+interface SecretsKeyIdDocument extends Document {
   readonly key_id: string;
 }
 
@@ -176,16 +183,16 @@ interface KeyDocument extends Document {
  * Collection that names the secrets key in use. It is in the same store as the secrets, so that one backup contains
  * both.
  */
-const SECRETS_KEY_COLLECTION: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
-const KEY_DOCUMENT_ID = 'in_use';
+const SECRETS_KEY_COLLECTION_SPEC: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
+const SECRETS_KEY_DOCUMENT_ID = 'in_use';
 
 /** Returns the id of the key that this store's secrets are sealed with; undefined if there is none yet. */
 export async function getSecretsKeyId(store: DocumentStore): Promise<string | undefined> {
-  const keys = await store.collection<KeyDocument>(SECRETS_KEY_COLLECTION);
-  const stored = await keys.get(KEY_DOCUMENT_ID);
+  const keys = await store.collection<SecretsKeyIdDocument>(SECRETS_KEY_COLLECTION_SPEC);
+  const stored = await keys.get(SECRETS_KEY_DOCUMENT_ID);
   if (stored !== undefined) return stored.key_id;
   // Derive the key id from a stored secret: the key may have been used before its id was stored.
-  const endpoints = await store.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
+  const endpoints = await store.collection<EndpointDocument>(ENDPOINTS_COLLECTION_SPEC);
   const [endpoint] = await endpoints.find({ filter: { deleted: false }, limit: 1 });
   const sealed = endpoint?.secrets[0]?.sealed;
   return sealed === undefined ? undefined : parseSealingKeyId(sealed);
@@ -194,7 +201,7 @@ export async function getSecretsKeyId(store: DocumentStore): Promise<string | un
 /**
  * Stores the key as the one in use if no key is. If several processes call this concurrently, one key wins. Returns the
  * id of the key in use if it differs from this key, because a key cannot open secrets that another key sealed.
- * @param key 32 bytes, as passed to `Webhooks.start`
+ * @param key 32 bytes, as passed to `WebhooksFeature.start`
  * @param lost id of a lost key, which this key replaces
  */
 export async function storeOrCheckSecretsKey(
@@ -205,9 +212,9 @@ export async function storeOrCheckSecretsKey(
   const { keyId } = new SecretBox(key);
   const before = await getSecretsKeyId(store);
   if (before !== undefined && before !== keyId && before !== lost) return before;
-  const keys = await store.collection<KeyDocument>(SECRETS_KEY_COLLECTION);
-  const mine = { id: KEY_DOCUMENT_ID, key_id: keyId };
+  const keys = await store.collection<SecretsKeyIdDocument>(SECRETS_KEY_COLLECTION_SPEC);
+  const mine = { id: SECRETS_KEY_DOCUMENT_ID, key_id: keyId };
   if (!(await keys.insert(mine)) && lost !== undefined) await keys.replace(mine, { key_id: lost });
-  const stored = await keys.get(KEY_DOCUMENT_ID);
+  const stored = await keys.get(SECRETS_KEY_DOCUMENT_ID);
   return stored?.key_id === keyId ? undefined : stored?.key_id;
 }

@@ -14,7 +14,7 @@ const SEAL_VERSION = 'v1';
 const CIPHER_ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+const AUTHENTICATION_TAG_LENGTH = 16;
 
 /**
  * Encrypts secrets at rest with AES-256-GCM. A sealed text is `v1.<key id>.<nonce>.<ciphertext and tag>` (base64url).
@@ -57,8 +57,8 @@ export class SecretBox {
     const bytes = Buffer.from(sealed, 'base64url');
     const decipher = createDecipheriv(CIPHER_ALGORITHM, this.key, Buffer.from(nonce, 'base64url'))
       .setAAD(Buffer.from(context))
-      .setAuthTag(bytes.subarray(-TAG_BYTES));
-    return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      .setAuthTag(bytes.subarray(-AUTHENTICATION_TAG_LENGTH));
+    return decipher.update(bytes.subarray(0, -AUTHENTICATION_TAG_LENGTH), undefined, 'utf8') + decipher.final('utf8');
   }
 }
 
@@ -79,7 +79,11 @@ const SECRET_BYTES = 32;
 const createSecretContext = (endpointId: string) => `${endpointId} secret`;
 
 /** Creates a secret for a command: `whsec_` and standard base64, as in Standard Webhooks. */
-export function createSecret(box: SecretBox, endpointId: string, made: { id: string; at: Timestamp }): StoredSecret {
+export function createWebhookSecret(
+  box: SecretBox,
+  endpointId: string,
+  made: { id: string; at: Timestamp },
+): StoredSecret {
   const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
   const sealed = sealSecret(box, endpointId, secret);
   return { sealed, created_at: made.at, expires_at: null, made_by: made.id };
@@ -120,7 +124,7 @@ export function createSigner({ service, standard }: SigningKeys, body: Uint8Arra
   };
 }
 
-const createHeaderContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
+const createHeaderSealingContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
 
 /**
  * Seals the values of headers. A mask and an unchanged value keep the stored value; a header whose mask has no stored
@@ -136,7 +140,7 @@ export function sealHeaders(
   const sealed = Object.entries(headers).flatMap(([name, value]) => {
     const before = Object.hasOwn(stored, name) ? stored[name] : undefined;
     if (value === HEADER_VALUE_MASK) return before === undefined ? [] : [[name, before]];
-    const context = createHeaderContext(endpointId, name);
+    const context = createHeaderSealingContext(endpointId, name);
     const isSame = before !== undefined && box.isSealedWithThisKey(before) && box.openText(before, context) === value;
     return [[name, isSame ? before : box.sealText(value, context)]];
   });
@@ -149,7 +153,7 @@ export function openHeaders(
 ): Readonly<Record<string, string>> {
   const opened = Object.entries(headers).map(([name, sealed]) => [
     name,
-    box.openText(sealed, createHeaderContext(id, name)),
+    box.openText(sealed, createHeaderSealingContext(id, name)),
   ]);
   return Object.fromEntries(opened) as Record<string, string>;
 }

@@ -49,7 +49,7 @@ function publishing(atOnce = 1): () => Promise<number> {
 function arrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of harness.receivers.listDeliveriesAt(url)) {
+    for (const { headers } of harness.receivers.listDeliveriesAtUrl(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -67,7 +67,7 @@ const succeedsAt = ({ metrics }: RunningWebhooks) =>
 async function twoUnderLoad() {
   const first = await harness.startWebhooks({ policy: POLICY });
   for (const url of URLS) await harness.createEnabledEndpoint(first, url);
-  for (const url of URLS) harness.receivers.respondWith(url, slowly);
+  for (const url of URLS) harness.receivers.setFakeReceiverBehaviour(url, slowly);
   const second = await harness.startWebhooks({ policy: POLICY });
   const published = publishing();
   await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
@@ -107,8 +107,8 @@ describe('two processes', () => {
     const owner = await harness.startWebhooks({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
     const other = await harness.startWebhooks({ policy: POLICY });
     const { id } = await harness.createEnabledEndpoint(owner, URLS[0] ?? '');
-    const on = () => ({ ...harness.createCommand(), endpoint_id: id });
-    harness.receivers.respondWith(URLS[0] ?? '', () => createReceiverAnswer(500));
+    const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
+    harness.receivers.setFakeReceiverBehaviour(URLS[0] ?? '', () => createReceiverAnswer(500));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const delivery = await eventually(async () => {
@@ -116,7 +116,7 @@ describe('two processes', () => {
       expect(found.status).toBe('retrying');
       return found;
     });
-    await other.deliveries.retry({ ...harness.createCommand(), delivery_id: delivery.id });
+    await other.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: delivery.id });
     await eventually(async () =>
       expect(await harness.getDelivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
     );
@@ -177,7 +177,7 @@ describe('two processes', () => {
     );
     const url = URLS[0] ?? '';
     const { id } = await harness.createEnabledEndpoint(first, url);
-    harness.receivers.respondWith(url, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(500));
     const event = harness.addEvent();
     await harness.publishEvents(event);
     const second = await harness.startWebhooks({ policy: POLICY });
@@ -187,11 +187,11 @@ describe('two processes', () => {
     flaky.down = true;
     // It is the first one's turn, which cannot read what it needs.
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(1));
-    const arrivedBefore = harness.receivers.listDeliveriesAt(url).length;
+    const arrivedBefore = harness.receivers.listDeliveriesAtUrl(url).length;
     const answered = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
-    harness.receivers.respondWith(url, () => answered.promise);
+    harness.receivers.setFakeReceiverBehaviour(url, () => answered.promise);
     first.process.loseLeases();
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0), {
       deadlineMs: 10_000,
@@ -200,7 +200,7 @@ describe('two processes', () => {
     await eventually(async () =>
       expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
-    expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1);
+    expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(arrivedBefore + 1);
   });
 
   describe('continue if one was suspended until the other had its shards', () => {
@@ -218,14 +218,14 @@ describe('two processes', () => {
       await harness.publishEvents(event);
       await eventually(() => expect(still.atGate).toBe(1));
       const second = await harness.startWebhooks({ policy: POLICY });
-      still.suspendProcess();
+      still.simulateSuspension();
       await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       still.releaseWrites();
       await eventually(async () =>
         expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
       );
       expect([attempts(first), attempts(second)]).toEqual([0, 1]);
-      expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(1);
     });
 
     test('leave wake-ups to the other', async () => {
@@ -235,15 +235,15 @@ describe('two processes', () => {
       // The first one checks long before it.
       const second = await harness.startWebhooks({ policy: POLICY, pollMs: 300 });
       const asked = await harness.startWebhooks({ policy: POLICY }, undefined, undefined, true);
-      first.process.suspendProcess();
+      first.process.simulateSuspension();
       await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       await Promise.all(
         ids.map((endpoint_id) =>
-          asked.endpoints.test({ ...harness.createCommand(), endpoint_id, type: 'shipment.created' }),
+          asked.endpoints.test({ ...harness.createSampleWebhookCommand(), endpoint_id, type: 'shipment.created' }),
         ),
       );
       await eventually(() =>
-        expect(URLS.map((url) => harness.receivers.listDeliveriesAt(url).length)).toEqual(URLS.map(() => 1)),
+        expect(URLS.map((url) => harness.receivers.listDeliveriesAtUrl(url).length)).toEqual(URLS.map(() => 1)),
       );
       expect(attempts(first)).toBe(0);
     });
@@ -254,16 +254,16 @@ describe('two processes', () => {
     const url = URLS[0] ?? '';
     const { id } = await harness.createEnabledEndpoint(first, url, { max_concurrency: 1 });
     const second = await harness.startWebhooks({ policy: POLICY });
-    harness.receivers.respondWith(url, () => new Promise(() => undefined));
+    harness.receivers.setFakeReceiverBehaviour(url, () => new Promise(() => undefined));
     const event = harness.addEvent();
     await harness.publishEvents(event);
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(1));
-    harness.receivers.respondWith(url, () => createReceiverAnswer(200));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(1));
+    harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(200));
     first.process.loseLeases();
     await eventually(async () =>
       expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
     );
-    expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(2);
+    expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(2);
     expect(harness.receivers.mostAtOnce.get(url)).toBe(1);
   });
 
@@ -271,7 +271,7 @@ describe('two processes', () => {
     const first = await harness.startWebhooks({ policy: POLICY });
     const url = URLS[0] ?? '';
     const { id } = await harness.createEnabledEndpoint(first, url, { max_concurrency: 2 });
-    harness.receivers.respondWith(url, slowly);
+    harness.receivers.setFakeReceiverBehaviour(url, slowly);
     const second = await harness.startWebhooks({ policy: POLICY });
     const published = publishing(4);
     await eventually(() => expect(arrivals().length).toBeGreaterThan(20));

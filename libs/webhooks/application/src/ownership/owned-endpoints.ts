@@ -1,18 +1,18 @@
 import type { Collection, Lease } from '@tracking/ports';
 import { type Random, type RetryPolicy, isEndpointEnabled } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
-import type { EngineRetry } from '../engine-retry.ts';
+import type { UnavailableEngineRetrier } from '../engine-retry.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import type { ProcessTime } from '../scheduling/steady-time.ts';
+import type { ProcessClock } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 
 interface OwnedEndpointsDependencies {
   readonly queues: DeliveryQueues;
   readonly health: Collection<EndpointHealthDocument>;
-  readonly engines: EngineRetry;
+  readonly engines: UnavailableEngineRetrier;
   readonly random: Random;
-  readonly time: ProcessTime;
+  readonly time: ProcessClock;
   readonly policy: RetryPolicy;
   /** Maximum number of deliveries held in memory for all endpoints together. */
   readonly maxWaiting: number;
@@ -55,15 +55,15 @@ export class OwnedEndpoints {
     return this.waiting;
   }
 
-  getOwnedEndpoint(endpointId: string): OwnedEndpoint | undefined {
+  getEndpointOwnedByProcess(endpointId: string): OwnedEndpoint | undefined {
     return this.endpoints.get(endpointId);
   }
 
-  addObserver(observer: EndpointObserver): void {
+  addEndpointObserver(observer: EndpointObserver): void {
     this.observers.push(observer);
   }
 
-  notifyChanged(owned: OwnedEndpoint): void {
+  notifyEndpointObservers(owned: OwnedEndpoint): void {
     for (const observer of this.observers) observer.onEndpointChange(owned);
   }
 
@@ -71,10 +71,10 @@ export class OwnedEndpoints {
    * @param lease lease under which this process owns the endpoint
    * @param empty true if no stored delivery is pending for the endpoint
    */
-  openEndpoint(endpoint: EndpointDocument, lease: Lease, empty: boolean): OwnedEndpoint {
+  getOrCreateOwnedEndpoint(endpoint: EndpointDocument, lease: Lease, empty: boolean): OwnedEndpoint {
     const known = this.endpoints.get(endpoint.id);
     if (known !== undefined) {
-      known.setEndpoint(endpoint);
+      known.setEndpointUnlessOutdated(endpoint);
       return known;
     }
     const owned = new OwnedEndpoint(endpoint, lease, empty, this.dependencies);
@@ -86,8 +86,8 @@ export class OwnedEndpoints {
    * Drops an endpoint. Attempts in progress are completed and stored; no new ones start. Resolves when the outcomes of
    * all attempts are stored.
    */
-  async dropEndpoint(owned: OwnedEndpoint): Promise<void> {
-    owned.state.dropEndpoint();
+  async stopOwningEndpoint(owned: OwnedEndpoint): Promise<void> {
+    owned.state.markEndpointDropped();
     if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
     await Promise.all(this.observers.map((observer) => observer.onEndpointDrop(owned)));
   }
@@ -96,25 +96,25 @@ export class OwnedEndpoints {
    * Returns the maximum number of scheduled deliveries to hold for the endpoint. If memory is full, each endpoint may
    * still hold as many as it may attempt concurrently.
    */
-  getFreeCapacity(owned: OwnedEndpoint): number {
+  getFreeDeliveryCapacity(owned: OwnedEndpoint): number {
     if (this.waiting < this.dependencies.maxWaiting) return owned.room;
     return Math.min(owned.room, owned.state.concurrency?.allowed ?? 0);
   }
 
   /** Returns true if the endpoint's health is not read yet, or if the window has capacity for more deliveries. */
-  needsWindowFill(owned: OwnedEndpoint): boolean {
-    return owned.state.concurrency === undefined || owned.needsRefill(this.getFreeCapacity(owned));
+  needsDeliveryWindowFill(owned: OwnedEndpoint): boolean {
+    return owned.state.concurrency === undefined || owned.needsStoredDeliveries(this.getFreeDeliveryCapacity(owned));
   }
 
   /** Reads the endpoint's health and its next deliveries. Concurrent calls share one read. */
-  fillEndpoint(owned: OwnedEndpoint): Promise<void> {
+  loadHealthAndNextDeliveries(owned: OwnedEndpoint): Promise<void> {
     const running = this.fills.get(owned);
     if (running !== undefined) return running;
     const filling = this.dependencies.engines
-      .retryOrLog("reading an endpoint's pending deliveries", () => this.readEndpoint(owned))
+      .retryOrLog("reading an endpoint's pending deliveries", () => this.loadEndpointHealthAndDeliveries(owned))
       .then(() => {
         this.fills.delete(owned);
-        this.notifyChanged(owned);
+        this.notifyEndpointObservers(owned);
       });
     this.fills.set(owned, filling);
     return filling;
@@ -125,9 +125,9 @@ export class OwnedEndpoints {
    * @param now in time of this process
    * @returns false if another process took over the endpoint in the meantime
    */
-  saveHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
+  saveEndpointHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
     // Write once at a time: the store could apply concurrent writes in the wrong order.
-    const saved = (this.saves.get(owned) ?? Promise.resolve()).then(() => this.writeHealth(owned, now));
+    const saved = (this.saves.get(owned) ?? Promise.resolve()).then(() => this.writeEndpointHealth(owned, now));
     this.saves.set(
       owned,
       saved.catch(() => undefined),
@@ -141,28 +141,28 @@ export class OwnedEndpoints {
     const now = performance.now();
     for (const owned of this.endpoints.values()) {
       this.waiting += owned.waiting;
-      if (owned.hasBeenIdle(now)) void this.dropEndpoint(owned);
+      if (owned.isEndpointIdleTooLong(now)) void this.stopOwningEndpoint(owned);
     }
   }
 
-  private async readEndpoint(owned: OwnedEndpoint): Promise<void> {
+  private async loadEndpointHealthAndDeliveries(owned: OwnedEndpoint): Promise<void> {
     if (owned.state.concurrency === undefined) {
-      owned.state.setHealth(await this.dependencies.health.get(owned.id), this.dependencies);
+      owned.state.setEndpointHealth(await this.dependencies.health.get(owned.id), this.dependencies);
     }
-    while (owned.needsRefill(this.getFreeCapacity(owned))) await this.refillWindow(owned);
+    while (owned.needsStoredDeliveries(this.getFreeDeliveryCapacity(owned))) await this.refillDeliveryWindow(owned);
   }
 
-  private async refillWindow(owned: OwnedEndpoint): Promise<void> {
+  private async refillDeliveryWindow(owned: OwnedEndpoint): Promise<void> {
     const knownAt = performance.now();
-    const refill = owned.beginRefill(this.getFreeCapacity(owned));
+    const refill = owned.beginDeliveriesRefill(this.getFreeDeliveryCapacity(owned));
     try {
       const [scheduled, express] = await Promise.all([
         refill.after === undefined
           ? []
-          : this.dependencies.queues.readScheduledAfter(refill.after, owned.endpoint, refill.limit),
+          : this.dependencies.queues.readScheduledDeliveriesAfter(refill.after, owned.endpoint, refill.limit),
         refill.expressLimit > 0 ? this.readExpressDeliveries(owned, refill.expressLimit) : [],
       ]);
-      owned.endRefill(refill, { scheduled, express }, knownAt);
+      owned.addRefilledDeliveries(refill, { scheduled, express }, knownAt);
       this.waiting += scheduled.length;
     } finally {
       owned.abandonRefill(refill);
@@ -177,7 +177,7 @@ export class OwnedEndpoints {
       : queues.readSandboxDeliveries(endpoint, limit);
   }
 
-  private async writeHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
+  private async writeEndpointHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
     const unsaved = owned.state.getUnsavedHealth(now);
     if (unsaved === undefined) return true;
     const { id, lease } = owned;

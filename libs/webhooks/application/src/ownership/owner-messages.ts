@@ -1,12 +1,12 @@
 import type { Counter, Metrics } from '@tracking/ports';
 import { computeShardOfEndpoint } from '@tracking/webhooks-domain';
-import type { DeliveryDocument, Payloads } from '../store/delivery-document.ts';
-import type { OwnerWakeUps } from './shards.ts';
+import type { DeliveryDocument, PayloadStore } from '../store/delivery-document.ts';
+import type { OwnerWakeUpStore } from './shards.ts';
 
 /** Milliseconds without messages to a process after a message to it failed. */
 const PAUSE_AFTER_MESSAGE_FAILURE_MS = 1_000;
 /** Maximum characters of bodies in one message. The owner reads the other bodies. */
-const MAX_BODY_CHARACTERS = 1024 * 1024;
+const MAX_BODY_CHARACTERS_PER_MESSAGE = 1024 * 1024;
 
 /** Stored deliveries that a process hands over to the owner of their endpoints. */
 export interface HandedOverDeliveries {
@@ -16,16 +16,16 @@ export interface HandedOverDeliveries {
 }
 
 /** Ids of the endpoints that the process does not own. */
-export interface RefusedEndpoints {
+export interface RefusedEndpointIds {
   readonly refused: readonly string[];
 }
 
 /** Messages that the owner of a shard accepts from other processes. Repeated messages change nothing. */
 export interface ShardOwnerOperations {
-  /** Attempts deliveries that were just stored. @throws Unavailable */
-  takeDeliveries(handed: HandedOverDeliveries): Promise<RefusedEndpoints>;
-  /** Reads the stored data of endpoints again, because it changed. @throws Unavailable */
-  reload(changed: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpoints>;
+  /** Attempts deliveries that were just stored. @throws UnavailableError */
+  takeDeliveries(handed: HandedOverDeliveries): Promise<RefusedEndpointIds>;
+  /** Reads the stored data of endpoints again, because it changed. @throws UnavailableError */
+  reload(changed: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpointIds>;
 }
 
 /**
@@ -38,40 +38,40 @@ export type FindShardOwner = (shard: number) => ShardOwnerOperations | undefined
  * Reaches the owners of endpoints that other processes own: by a message, which takes about a millisecond, and
  * otherwise by a stored wake-up.
  */
-export class OwnerMessages {
+export class EndpointOwnerNotifier {
   private readonly pausedUntil = new WeakMap<ShardOwnerOperations, number>();
   private readonly reached: Counter;
 
   constructor(
     private readonly findOwner: FindShardOwner,
-    private readonly wakeUps: Pick<OwnerWakeUps, 'requestWakeUps'>,
-    private readonly payloads: Pick<Payloads, 'getCachedPayload'>,
+    private readonly wakeUps: Pick<OwnerWakeUpStore, 'requestOwnerWakeUps'>,
+    private readonly payloads: Pick<PayloadStore, 'getCachedPayload'>,
     metrics: Metrics,
   ) {
     const help = 'Endpoints whose owner, another process, was informed about new or changed data';
-    this.reached = metrics.counter('webhook_owner_wake_ups_total', help, ['by']);
+    this.reached = metrics.createCounter('webhook_owner_wake_ups_total', help, ['by']);
   }
 
-  /** Hands stored deliveries over to the owners of their endpoints. @throws Unavailable */
-  async sendDeliveries(deliveries: readonly DeliveryDocument[]): Promise<void> {
+  /** Hands stored deliveries over to the owners of their endpoints. @throws UnavailableError */
+  async sendDeliveriesToOwners(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const byEndpoint = Map.groupBy(deliveries, ({ endpoint_id }) => endpoint_id);
-    await this.sendToOwners([...byEndpoint.keys()], (owner, ids) => {
+    await this.callShardOwners([...byEndpoint.keys()], (owner, ids) => {
       const handed = ids.flatMap((id) => byEndpoint.get(id) ?? []);
       return owner.takeDeliveries({ deliveries: handed, payloads: this.collectDeliveryBodies(handed) });
     });
   }
 
-  /** Requests that the owners read the data of these endpoints again. @throws Unavailable */
-  async sendReloads(endpointIds: readonly string[]): Promise<void> {
-    await this.sendToOwners(endpointIds, (owner, endpoint_ids) => owner.reload({ endpoint_ids }));
+  /** Requests that the owners read the data of these endpoints again. @throws UnavailableError */
+  async requestEndpointReloads(endpointIds: readonly string[]): Promise<void> {
+    await this.callShardOwners(endpointIds, (owner, endpoint_ids) => owner.reload({ endpoint_ids }));
   }
 
-  private async sendToOwners(
+  private async callShardOwners(
     endpointIds: readonly string[],
-    call: (owner: ShardOwnerOperations, endpointIds: readonly string[]) => Promise<RefusedEndpoints>,
+    call: (owner: ShardOwnerOperations, endpointIds: readonly string[]) => Promise<RefusedEndpointIds>,
   ): Promise<void> {
     if (endpointIds.length === 0) return;
-    const byOwner = Map.groupBy(endpointIds, (id) => this.findReachableOwner(computeShardOfEndpoint(id)));
+    const byOwner = Map.groupBy(endpointIds, (id) => this.findReachableShardOwner(computeShardOfEndpoint(id)));
     const unreached = await Promise.all(
       [...byOwner].map(async ([owner, ids]) => {
         if (owner === undefined) return ids;
@@ -86,11 +86,11 @@ export class OwnerMessages {
     const left = unreached.flat();
     this.reached.add(endpointIds.length - left.length, { by: 'message' });
     if (left.length === 0) return;
-    await this.wakeUps.requestWakeUps(left);
+    await this.wakeUps.requestOwnerWakeUps(left);
     this.reached.add(left.length, { by: 'store' });
   }
 
-  private findReachableOwner(shard: number): ShardOwnerOperations | undefined {
+  private findReachableShardOwner(shard: number): ShardOwnerOperations | undefined {
     const owner = this.findOwner(shard);
     if (owner === undefined || performance.now() < (this.pausedUntil.get(owner) ?? -Infinity)) return undefined;
     return owner;
@@ -101,7 +101,7 @@ export class OwnerMessages {
     let characters = 0;
     for (const { payload_id } of deliveries) {
       const body = bodies[payload_id] === undefined ? this.payloads.getCachedPayload(payload_id) : undefined;
-      if (body === undefined || characters + body.length > MAX_BODY_CHARACTERS) continue;
+      if (body === undefined || characters + body.length > MAX_BODY_CHARACTERS_PER_MESSAGE) continue;
       bodies[payload_id] = body.toString();
       characters += body.length;
     }

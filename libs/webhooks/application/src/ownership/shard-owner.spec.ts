@@ -22,8 +22,8 @@ function owner(microtasks: number, { pending = [FIRST, LATE] as readonly string[
     epoch: 1,
     lost: new AbortController().signal,
     handOverRequested: new AbortController().signal,
-    isHeld: () => true,
-    release: () => Promise.resolve(),
+    isLeaseHeld: () => true,
+    releaseLease: () => Promise.resolve(),
   };
   const shards = new ShardLeases({
     logger: silentLogger,
@@ -41,7 +41,7 @@ function owner(microtasks: number, { pending = [FIRST, LATE] as readonly string[
   const parts = {
     shards,
     queues: {
-      async *listEndpointIds() {
+      async *listEndpointsWithPendingDeliveries() {
         yield* await Promise.resolve(pending);
         firstIsRead.resolve();
       },
@@ -51,15 +51,15 @@ function owner(microtasks: number, { pending = [FIRST, LATE] as readonly string[
         yield* await Promise.resolve([]);
       },
     },
-    replaying: { refreshReplay: () => Promise.resolve() },
-    clients: { readClient },
+    replaying: { readRunningReplayOfEndpoint: () => Promise.resolve() },
+    clients: { readEndpointClient: readClient },
     endpoints: {
       all: [],
-      getOwnedEndpoint: () => undefined,
+      getEndpointOwnedByProcess: () => undefined,
       dropIdleEndpoints: () => undefined,
-      notifyChanged: () => undefined,
-      openEndpoint: ({ id }: { id: string }) => ({ id, rereadPending: () => undefined }),
-      fillEndpoint: ({ id }: { id: string }) => Promise.resolve(void read.push(id)),
+      notifyEndpointObservers: () => undefined,
+      getOrCreateOwnedEndpoint: ({ id }: { id: string }) => ({ id, markPendingDeliveriesForReread: () => undefined }),
+      loadHealthAndNextDeliveries: ({ id }: { id: string }) => Promise.resolve(void read.push(id)),
     },
     wakeUps: { processWakeUps: () => Promise.resolve() },
     logger: silentLogger,
@@ -68,7 +68,7 @@ function owner(microtasks: number, { pending = [FIRST, LATE] as readonly string[
   };
   const made = new ShardOwner(parts as unknown as ShardOwnerDependencies);
   made.startOwningShards();
-  return { read, stop: () => made.stopOwningShards() };
+  return { read, stop: () => made.stopAcquiringShards() };
 }
 
 test('deliveries of a shard are read whenever it is acquired, even while the read of other shards ends', async () => {

@@ -3,16 +3,21 @@ import { pauseFor, retry } from '@tracking/resilience';
 import { computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { BacklogDiscarder } from '../replays/discard-jobs.ts';
+import type { DeletedEndpointBacklogDiscarder } from '../replays/discard-jobs.ts';
 import type { ReplayStore } from '../replays/replay-store.ts';
 import type { ReplayRunner } from '../replays/replay-runner.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { StatsKeeper } from '../stats/stats-keeper.ts';
-import type { DeliveryDocument, Payloads } from '../store/delivery-document.ts';
+import type { DeliveryDocument, PayloadStore } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
-import type { HandedOverDeliveries, OwnerMessages, RefusedEndpoints, ShardOwnerOperations } from './owner-messages.ts';
-import type { OwnerWakeUps, ShardLeases } from './shards.ts';
+import type {
+  HandedOverDeliveries,
+  EndpointOwnerNotifier,
+  RefusedEndpointIds,
+  ShardOwnerOperations,
+} from './owner-messages.ts';
+import type { OwnerWakeUpStore, ShardLeases } from './shards.ts';
 
 /**
  * Maximum milliseconds until a requested shard is handed over. Attempts that take longer are canceled, and the next
@@ -26,11 +31,11 @@ export interface ShardOwnerDependencies {
   readonly shards: ShardLeases;
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
-  readonly backlogs: Pick<BacklogDiscarder, 'requestDiscard'>;
-  readonly wakeUps: OwnerWakeUps;
-  readonly messages: OwnerMessages;
-  readonly payloads: Pick<Payloads, 'addToCache'>;
-  readonly stats: Pick<StatsKeeper, 'writeShard'>;
+  readonly backlogs: Pick<DeletedEndpointBacklogDiscarder, 'requestBacklogDiscard'>;
+  readonly wakeUps: OwnerWakeUpStore;
+  readonly messages: EndpointOwnerNotifier;
+  readonly payloads: Pick<PayloadStore, 'cachePayloadBody'>;
+  readonly stats: Pick<StatsKeeper, 'writeStatsOfShard'>;
   readonly replays: ReplayStore;
   readonly replaying: ReplayRunner;
   readonly clients: EndpointClients;
@@ -67,8 +72,8 @@ export class ShardOwner implements ShardOwnerOperations {
   constructor(private readonly dependencies: ShardOwnerDependencies) {}
 
   startOwningShards(): void {
-    this.dependencies.shards.startAcquiring({
-      acquired: () => void (this.takingOver ??= this.takeOverShards()),
+    this.dependencies.shards.startAcquiringShardLeases({
+      acquired: () => void (this.takingOver ??= this.readWorkOfAcquiredShards()),
       lost: (shard) => void this.dropEndpointsOfShard(shard),
       handOver: (shard) => this.handShardOver(shard),
     });
@@ -77,53 +82,54 @@ export class ShardOwner implements ShardOwnerOperations {
 
   /** Hands deliveries to the endpoints that this process owns, and to the owners of all other endpoints. */
   async handOverDeliveries(stored: StoredDeliveries): Promise<void> {
-    const ofOthers = this.addDeliveries(stored);
-    await this.dependencies.messages.sendDeliveries(ofOthers);
+    const ofOthers = this.addDeliveriesToOwnedEndpoints(stored);
+    await this.dependencies.messages.sendDeliveriesToOwners(ofOthers);
     // This process may have become the owner meanwhile.
     const endpointIds = new Set(ofOthers.map(({ endpoint_id }) => endpoint_id));
     await Promise.all([...endpointIds].map((id) => this.reloadEndpoint(id)));
   }
 
-  async takeDeliveries({ deliveries, payloads }: HandedOverDeliveries): Promise<RefusedEndpoints> {
+  async takeDeliveries({ deliveries, payloads }: HandedOverDeliveries): Promise<RefusedEndpointIds> {
     const { shards, clients, payloads: bodies } = this.dependencies;
     const ids = new Set(deliveries.map(({ endpoint_id }) => endpoint_id));
     const endpoints = new Map<string, EndpointDocument>();
     const readEndpoint = async (id: string) => {
       if (!shards.ownsShardOf(id)) return;
-      const client = clients.getFreshClient(id) ?? (await clients.readClient(id));
+      const client = clients.getFreshEndpointClient(id) ?? (await clients.readEndpointClient(id));
       if (client !== undefined && !client.endpoint.deleted) endpoints.set(id, client.endpoint);
       else await this.reloadEndpoint(id);
     };
     await Promise.all([...ids].map(readEndpoint));
-    for (const [id, body] of Object.entries(payloads)) bodies.addToCache(id, body);
+    for (const [id, body] of Object.entries(payloads)) bodies.cachePayloadBody(id, body);
     const matches = deliveries.flatMap((delivery) => {
       const endpoint = endpoints.get(delivery.endpoint_id);
       return endpoint === undefined ? [] : [{ endpoint, delivery }];
     });
     // The message may be late, so the deliveries may already be attempted.
-    this.addDeliveries({ matches, areNew: false });
+    this.addDeliveriesToOwnedEndpoints({ matches, areNew: false });
     return { refused: [...ids].filter((id) => !shards.ownsShardOf(id)) };
   }
 
-  async reload({ endpoint_ids }: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpoints> {
+  async reload({ endpoint_ids }: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpointIds> {
     await Promise.all(endpoint_ids.map((id) => this.reloadEndpoint(id)));
     return { refused: endpoint_ids.filter((id) => !this.dependencies.shards.ownsShardOf(id)) };
   }
 
   /** Adds deliveries to the endpoints that this process owns. @returns the deliveries of all other endpoints */
-  private addDeliveries({ matches, areNew }: StoredDeliveries): readonly DeliveryDocument[] {
+  private addDeliveriesToOwnedEndpoints({ matches, areNew }: StoredDeliveries): readonly DeliveryDocument[] {
     const { clients, endpoints } = this.dependencies;
     const ofOthers: DeliveryDocument[] = [];
     for (const [endpoint, some] of Map.groupBy(matches, (match) => match.endpoint)) {
-      const owned = this.openEndpoint(endpoint, this.known.has(computeShardOfEndpoint(endpoint.id)));
+      const owned = this.openEndpointIfOwned(endpoint, this.known.has(computeShardOfEndpoint(endpoint.id)));
       if (owned === undefined) {
         ofOthers.push(...some.map(({ delivery }) => delivery));
         continue;
       }
       clients.cacheEndpoint(endpoint);
       const knownAt = areNew ? performance.now() : -Infinity;
-      for (const { delivery } of some) owned.addDelivery(delivery, knownAt, endpoints.getFreeCapacity(owned));
-      endpoints.notifyChanged(owned);
+      for (const { delivery } of some)
+        owned.addStoredDelivery(delivery, knownAt, endpoints.getFreeDeliveryCapacity(owned));
+      endpoints.notifyEndpointObservers(owned);
     }
     return ofOthers;
   }
@@ -132,28 +138,28 @@ export class ShardOwner implements ShardOwnerOperations {
    * Returns true unless this process owns the endpoint and cannot send its deliveries soon: the circuit is open or the
    * window lacks pending deliveries.
    */
-  isKeepingUp(endpointId: string): boolean {
+  isEndpointKeepingUp(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
-    return !shards.ownsShardOf(endpointId) || (endpoints.getOwnedEndpoint(endpointId)?.isKeepingUp ?? true);
+    return !shards.ownsShardOf(endpointId) || (endpoints.getEndpointOwnedByProcess(endpointId)?.isKeepingUp ?? true);
   }
 
   /** Returns true if this process knows that the endpoint's circuit is open: recent attempts all failed. */
   isEndpointFailing(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
-    return shards.ownsShardOf(endpointId) && endpoints.getOwnedEndpoint(endpointId)?.isFailing === true;
+    return shards.ownsShardOf(endpointId) && endpoints.getEndpointOwnedByProcess(endpointId)?.isFailing === true;
   }
 
   /** Notifies the owners of these endpoints (this process or others) that stored data of the endpoints changed. */
   async notifyOwningProcesses(endpointIds: readonly string[]): Promise<void> {
     const { shards, messages } = this.dependencies;
-    await messages.sendReloads(endpointIds.filter((id) => !shards.ownsShardOf(id)));
+    await messages.requestEndpointReloads(endpointIds.filter((id) => !shards.ownsShardOf(id)));
     await Promise.all(endpointIds.map((id) => this.reloadEndpoint(id)));
   }
 
   /** Stops acquiring shards. Held shards stay held until {@link releaseShards}. */
-  async stopOwningShards(): Promise<void> {
+  async stopAcquiringShards(): Promise<void> {
     this.stopping.abort();
-    this.dependencies.shards.stopAcquiring();
+    this.dependencies.shards.stopAcquiringShardLeases();
     await Promise.all([this.polling, this.takingOver]);
   }
 
@@ -162,29 +168,29 @@ export class ShardOwner implements ShardOwnerOperations {
   }
 
   /** Opens an endpoint. Returns undefined if another process owns it. */
-  private openEndpoint(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
+  private openEndpointIfOwned(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
     const lease = this.dependencies.shards.getLeaseOfEndpoint(endpoint.id);
-    return lease && this.dependencies.endpoints.openEndpoint(endpoint, lease, empty);
+    return lease && this.dependencies.endpoints.getOrCreateOwnedEndpoint(endpoint, lease, empty);
   }
 
   /** Reads the stored data of an endpoint again. No-op if another process owns the endpoint. */
   private async reloadEndpoint(endpointId: string): Promise<OwnedEndpoint | undefined> {
     const { shards, endpoints, backlogs, clients, replaying } = this.dependencies;
     if (!shards.ownsShardOf(endpointId)) return undefined;
-    const endpoint = (await clients.readClient(endpointId))?.endpoint;
+    const endpoint = (await clients.readEndpointClient(endpointId))?.endpoint;
     if (endpoint === undefined || !shards.ownsShardOf(endpointId)) return undefined;
     if (endpoint.deleted) {
-      const known = endpoints.getOwnedEndpoint(endpointId);
-      known?.setEndpoint(endpoint);
-      if (known !== undefined) void endpoints.dropEndpoint(known);
-      await backlogs.requestDiscard(endpointId);
+      const known = endpoints.getEndpointOwnedByProcess(endpointId);
+      known?.setEndpointUnlessOutdated(endpoint);
+      if (known !== undefined) void endpoints.stopOwningEndpoint(known);
+      await backlogs.requestBacklogDiscard(endpointId);
       return undefined;
     }
-    const owned = this.openEndpoint(endpoint, false);
+    const owned = this.openEndpointIfOwned(endpoint, false);
     if (owned === undefined) return undefined;
-    owned.rereadPending();
-    await replaying.refreshReplay(owned);
-    endpoints.notifyChanged(owned);
+    owned.markPendingDeliveriesForReread();
+    await replaying.readRunningReplayOfEndpoint(owned);
+    endpoints.notifyEndpointObservers(owned);
     return owned;
   }
 
@@ -192,7 +198,7 @@ export class ShardOwner implements ShardOwnerOperations {
    * Reads all pending work of newly acquired shards. Shards that are acquired during a round are read in the next
    * round.
    */
-  private async takeOverShards(): Promise<void> {
+  private async readWorkOfAcquiredShards(): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.dependencies;
     const onFailure = (error: unknown) => {
@@ -201,12 +207,15 @@ export class ShardOwner implements ShardOwnerOperations {
     };
     // Wait for one turn of the event loop: shards are mostly acquired together, and one round reads them all.
     await new Promise(setImmediate);
-    await retry(() => this.readAcquiredShards(), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure }).catch(
-      () => undefined,
-    );
+    await retry(() => this.loadEndpointsOfAcquiredShards(), {
+      signal,
+      firstPauseMs: 500,
+      maxPauseMs: 2_000,
+      onFailure,
+    }).catch(() => undefined);
   }
 
-  private async readAcquiredShards(): Promise<void> {
+  private async loadEndpointsOfAcquiredShards(): Promise<void> {
     const { signal } = this.stopping;
     const { shards, queues, replays } = this.dependencies;
     while (!signal.aborted) {
@@ -216,7 +225,7 @@ export class ShardOwner implements ShardOwnerOperations {
         this.takingOver = undefined;
         return;
       }
-      await this.reloadEndpointsOfAcquiredShards(queues.listEndpointIds());
+      await this.reloadEndpointsOfAcquiredShards(queues.listEndpointsWithPendingDeliveries());
       await this.reloadEndpointsOfAcquiredShards(replays.listReplayingEndpoints());
       if (signal.aborted) return;
       for (const shard of this.unknown) this.known.add(shard);
@@ -228,7 +237,7 @@ export class ShardOwner implements ShardOwnerOperations {
     const { endpoints } = this.dependencies;
     const reloadAndFill = async (endpointId: string) => {
       const owned = await this.reloadEndpoint(endpointId);
-      if (owned !== undefined) await endpoints.fillEndpoint(owned);
+      if (owned !== undefined) await endpoints.loadHealthAndNextDeliveries(owned);
     };
     let batch: string[] = [];
     for await (const endpointId of endpointIds) {
@@ -247,7 +256,7 @@ export class ShardOwner implements ShardOwnerOperations {
     const waiting = new AbortController();
     await Promise.race([this.dropEndpointsOfShard(shard), pauseFor(MAX_HAND_OVER_MS, waiting.signal)]);
     waiting.abort();
-    await this.dependencies.stats.writeShard(shard);
+    await this.dependencies.stats.writeStatsOfShard(shard);
   }
 
   /** Drops the endpoints of a shard. Resolves when the outcomes of all attempts in progress are stored. */
@@ -256,7 +265,7 @@ export class ShardOwner implements ShardOwnerOperations {
     this.known.delete(shard);
     this.unknown.delete(shard);
     const ofShard = [...endpoints.all].filter(({ id }) => computeShardOfEndpoint(id) === shard);
-    await Promise.all(ofShard.map((owned) => endpoints.dropEndpoint(owned)));
+    await Promise.all(ofShard.map((owned) => endpoints.stopOwningEndpoint(owned)));
   }
 
   private async pollEndpoints(): Promise<void> {

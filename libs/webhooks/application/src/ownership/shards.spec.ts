@@ -4,7 +4,7 @@ import { SHARD_COUNT } from '@tracking/webhooks-domain';
 import { ShardLeases } from './shards.ts';
 
 const NEVER = new AbortController().signal;
-const LEASE = { lost: NEVER, handOverRequested: NEVER, isHeld: () => true, release: () => Promise.resolve() };
+const LEASE = { lost: NEVER, handOverRequested: NEVER, isLeaseHeld: () => true, releaseLease: () => Promise.resolve() };
 
 test('a failure to acquire a shard is counted and logged, and the shard is acquired afterwards', async () => {
   const failed = new Set<string>();
@@ -22,7 +22,11 @@ test('a failure to acquire a shard is counted and logged, and the shard is acqui
     logger: { debug: log, info: log, warn: log, error: log },
     countRetry: (what) => void counted.push(what),
   });
-  shards.startAcquiring({ acquired: () => undefined, lost: () => undefined, handOver: () => Promise.resolve() });
+  shards.startAcquiringShardLeases({
+    acquired: () => undefined,
+    lost: () => undefined,
+    handOver: () => Promise.resolve(),
+  });
   await eventually(() => expect(shards.count).toBe(SHARD_COUNT));
   await shards.releaseShards();
   expect(counted).toEqual(['acquiring a shard']);

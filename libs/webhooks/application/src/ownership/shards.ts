@@ -57,7 +57,7 @@ export class ShardLeases {
     return lease !== undefined && this.isShardLeaseOwned(lease) ? lease : undefined;
   }
 
-  startAcquiring(observer: ShardObserver): void {
+  startAcquiringShardLeases(observer: ShardObserver): void {
     for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.holdShardLease(shard, observer));
   }
 
@@ -65,17 +65,17 @@ export class ShardLeases {
    * Stops acquiring shards. Held shards stay held until {@link releaseShards}, so that no other process starts before all
    * work here is done.
    */
-  stopAcquiring(): void {
+  stopAcquiringShardLeases(): void {
     this.stopping.abort();
   }
 
   async releaseShards(): Promise<void> {
-    this.stopAcquiring();
+    this.stopAcquiringShardLeases();
     this.releasing.abort();
     await Promise.all(this.loops);
     const leases = [...this.held.values()];
     this.held.clear();
-    await Promise.allSettled(leases.map((lease) => lease.release()));
+    await Promise.allSettled(leases.map((lease) => lease.releaseLease()));
   }
 
   private async holdShardLease(shard: number, observer: ShardObserver): Promise<void> {
@@ -89,7 +89,7 @@ export class ShardLeases {
       if (!lease.lost.aborted && signal.aborted) return;
       if (!lease.lost.aborted) await this.handShardOver(shard, lease, observer);
       this.held.delete(shard);
-      if (this.handingOver.delete(lease)) await lease.release().catch(() => undefined);
+      if (this.handingOver.delete(lease)) await lease.releaseLease().catch(() => undefined);
       else observer.lost(shard);
     }
   }
@@ -104,7 +104,7 @@ export class ShardLeases {
   }
 
   private isShardLeaseOwned(lease: Lease): boolean {
-    return !this.handingOver.has(lease) && lease.isHeld();
+    return !this.handingOver.has(lease) && lease.isLeaseHeld();
   }
 
   /** @throws when this process stops */
@@ -128,7 +128,7 @@ export interface WakeUpDocument extends Document {
   readonly token: string;
 }
 
-export const WAKE_UPS_COLLECTION: CollectionSpec = {
+export const WAKE_UPS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_nudges',
   indexes: [{ name: 'shard', fields: ['shard'] }],
 };
@@ -136,11 +136,11 @@ export const WAKE_UPS_COLLECTION: CollectionSpec = {
 const WAKE_UPS_PER_READ = 500;
 
 /** Stored wake-ups, for owners that no message reached. Each owner reads the wake-ups of its shards regularly. */
-export class OwnerWakeUps {
+export class OwnerWakeUpStore {
   constructor(private readonly documents: Collection<WakeUpDocument>) {}
 
   /** Requests wake-ups, which are stored when this resolves. Call it after the change is stored. */
-  async requestWakeUps(endpointIds: readonly string[]): Promise<void> {
+  async requestOwnerWakeUps(endpointIds: readonly string[]): Promise<void> {
     await this.documents.writeMany(
       endpointIds.map((id) => ({
         kind: 'upsert',

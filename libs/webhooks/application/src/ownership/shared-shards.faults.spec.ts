@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { type RetryPolicy, SHARD_COUNT } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, type SharingWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
+import { type RunningWebhooks, type KillableWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
@@ -45,7 +45,7 @@ async function waitForEvenShares(processes: readonly RunningWebhooks[]): Promise
 async function createEndpoints(process: RunningWebhooks): Promise<void> {
   for (const url of URLS) {
     await harness.createEnabledEndpoint(process, url, { max_concurrency: MAX_CONCURRENCY });
-    harness.receivers.respondWith(url, async (request) => {
+    harness.receivers.setFakeReceiverBehaviour(url, async (request) => {
       await waitForSimulatedDelay(3);
       return harness.receivers.respondWithOk(request);
     });
@@ -75,7 +75,7 @@ function startPublishing(): () => Promise<number> {
 function readArrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of harness.receivers.listDeliveriesAt(url)) {
+    for (const { headers } of harness.receivers.listDeliveriesAtUrl(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -92,7 +92,10 @@ async function waitForDeliveries(process: RunningWebhooks, events: number): Prom
 
 describe('processes that share the shards', () => {
   test('divide the work, and send each other what they record', async () => {
-    const processes = [await harness.startSharing(NEVER_POLLS), await harness.startSharing(NEVER_POLLS)] as const;
+    const processes = [
+      await harness.startProcessSharingShards(NEVER_POLLS),
+      await harness.startProcessSharingShards(NEVER_POLLS),
+    ] as const;
     const [first, second] = processes;
     await waitForEvenShares(processes);
     await createEndpoints(first);
@@ -107,12 +110,15 @@ describe('processes that share the shards', () => {
   });
 
   test('find what no message announced', async () => {
-    const processes = [await harness.startSharing({ policy: POLICY }), await harness.startSharing({ policy: POLICY })];
-    const [first, second] = processes as [SharingWebhooks, SharingWebhooks];
+    const processes = [
+      await harness.startProcessSharingShards({ policy: POLICY }),
+      await harness.startProcessSharingShards({ policy: POLICY }),
+    ];
+    const [first, second] = processes as [KillableWebhooks, KillableWebhooks];
     await waitForEvenShares(processes);
     await createEndpoints(first);
     for (const { owners } of processes) {
-      const refuse = () => Promise.reject(new Unavailable('webhooks', 'test'));
+      const refuse = () => Promise.reject(new UnavailableError('webhooks', 'test'));
       jest.spyOn(owners, 'takeDeliveries').mockImplementation(refuse);
       jest.spyOn(owners, 'reload').mockImplementation(refuse);
     }
@@ -123,11 +129,11 @@ describe('processes that share the shards', () => {
   });
 
   test('hand a shard over when its attempts have ended', async () => {
-    const first = await harness.startSharing(NEVER_POLLS);
+    const first = await harness.startProcessSharingShards(NEVER_POLLS);
     const answers: PromiseWithResolvers<ReturnType<typeof createReceiverAnswer>>[] = [];
     await createEndpoints(first);
     for (const url of URLS) {
-      harness.receivers.respondWith(url, () => {
+      harness.receivers.setFakeReceiverBehaviour(url, () => {
         const answer = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
         answers.push(answer);
         return answer.promise;
@@ -135,7 +141,7 @@ describe('processes that share the shards', () => {
     }
     await harness.publishEvents(harness.addEvent());
     await eventually(() => expect(answers).toHaveLength(URLS.length));
-    const second = await harness.startSharing(NEVER_POLLS);
+    const second = await harness.startProcessSharingShards(NEVER_POLLS);
     // Shards without an attempt in progress are handed over immediately.
     await eventually(() => expect(countShards(second)).toBeGreaterThan(SHARD_COUNT / 2 - URLS.length - 1));
     for (const answer of answers) answer.resolve(createReceiverAnswer(200));
@@ -146,7 +152,7 @@ describe('processes that share the shards', () => {
   });
 
   test('1, 4 and 2 processes under load: nothing is lost, and only attempts of killed processes are repeated', async () => {
-    const start = () => harness.startSharing({ policy: POLICY });
+    const start = () => harness.startProcessSharingShards({ policy: POLICY });
     const first = await start();
     await createEndpoints(first);
     const publishEnd = startPublishing();

@@ -1,4 +1,4 @@
-import { CombinedBatches } from './combined-batches.ts';
+import { BatchCombiner } from './combined-batches.ts';
 
 describe('CombinedBatches', () => {
   const handled: (readonly string[])[] = [];
@@ -9,18 +9,18 @@ describe('CombinedBatches', () => {
   beforeEach(() => void handled.splice(0));
 
   it('handles the batches of one turn together, in their order', async () => {
-    const batches = new CombinedBatches(10, record);
-    await Promise.all([batches.addMessages(['a', 'b']), batches.addMessages(['c'])]);
-    await batches.addMessages(['d']);
+    const batches = new BatchCombiner(10, record);
+    await Promise.all([batches.addMessageBatch(['a', 'b']), batches.addMessageBatch(['c'])]);
+    await batches.addMessageBatch(['d']);
     expect(handled).toEqual([['a', 'b', 'c'], ['d']]);
   });
 
   it('starts another batch above the maximum, and never splits one', async () => {
-    const batches = new CombinedBatches(3, record);
+    const batches = new BatchCombiner(3, record);
     await Promise.all([
-      batches.addMessages(['a', 'b']),
-      batches.addMessages(['c', 'd']),
-      batches.addMessages(['e', 'f', 'g', 'h']),
+      batches.addMessageBatch(['a', 'b']),
+      batches.addMessageBatch(['c', 'd']),
+      batches.addMessageBatch(['e', 'f', 'g', 'h']),
     ]);
     expect(handled).toEqual([
       ['a', 'b'],
@@ -30,10 +30,10 @@ describe('CombinedBatches', () => {
   });
 
   it('rejects all batches that were handled together, and handles later ones', async () => {
-    const batches = new CombinedBatches(10, record);
-    const outcomes = await Promise.allSettled([batches.addMessages(['a']), batches.addMessages(['bad'])]);
+    const batches = new BatchCombiner(10, record);
+    const outcomes = await Promise.allSettled([batches.addMessageBatch(['a']), batches.addMessageBatch(['bad'])]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await batches.addMessages(['a']);
+    await batches.addMessageBatch(['a']);
     expect(handled).toEqual([['a', 'bad'], ['a']]);
   });
 });

@@ -7,7 +7,7 @@ interface CombinedBatch<T> {
  * Handles batches that are added in one turn of the event loop together, so that they share reads and writes. The order
  * of the items of each batch is kept.
  */
-export class CombinedBatches<T> {
+export class BatchCombiner<T> {
   private open: CombinedBatch<T> | undefined;
 
   /**
@@ -20,7 +20,7 @@ export class CombinedBatches<T> {
   ) {}
 
   /** Adds a batch. Settles like the handling of its items. */
-  addMessages(batch: readonly T[]): Promise<void> {
+  addMessageBatch(batch: readonly T[]): Promise<void> {
     if (this.open === undefined || this.open.items.length + batch.length > this.maxItems)
       this.open = this.startCombinedBatch();
     this.open.items.push(...batch);

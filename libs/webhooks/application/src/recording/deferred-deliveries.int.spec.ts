@@ -4,7 +4,7 @@ import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type HarnessEndpoint, type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
-import { DEFERRED_DELIVERIES_COLLECTION, type DeferredDocument } from './deferred-deliveries.ts';
+import { DEFERRED_DELIVERIES_COLLECTION_SPEC, type DeferredDeliveriesDocument } from './deferred-deliveries.ts';
 
 const HEALTHY = 'https://healthy.example.com/hook';
 const FAILING = 'https://failing.example.com/hook';
@@ -19,7 +19,9 @@ let webhooks: RunningWebhooks;
 let failing: HarnessEndpoint;
 
 const late = async () => {
-  const documents = await harness.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
+  const documents = await harness.engine.documentStore.collection<DeferredDeliveriesDocument>(
+    DEFERRED_DELIVERIES_COLLECTION_SPEC,
+  );
   return documents.find({ filter: {}, sort: { fields: ['id'] }, limit: 100 });
 };
 const ofFailing = (api = webhooks) => harness.listDeliveries(api, { endpoint_id: failing.id });
@@ -33,12 +35,12 @@ beforeEach(async () => {
   webhooks = await harness.startWebhooks({ policy: NEVER }, process);
   await harness.createEnabledEndpoint(webhooks, HEALTHY);
   failing = await harness.createEnabledEndpoint(webhooks, FAILING);
-  harness.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
+  harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(500));
   await harness.publishEvents(...events(20));
   await eventually(async () => {
     const before = putOff();
     await harness.publishEvents(...events(1));
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     expect(putOff() - before).toBe(1);
   });
   await eventually(async () => expect(await late()).toEqual([]));
@@ -52,10 +54,10 @@ afterEach(async () => {
 async function putOffSome(): Promise<readonly string[]> {
   process.holdDeliveriesTo = failing.id;
   const some = events(3);
-  const arrived = harness.receivers.listDeliveriesAt(HEALTHY).length;
+  const arrived = harness.receivers.listDeliveriesAtUrl(HEALTHY).length;
   await harness.publishEvents(...some);
-  await harness.waitUntilConsumed();
-  await eventually(() => expect(harness.receivers.listDeliveriesAt(HEALTHY)).toHaveLength(arrived + 3));
+  await harness.waitUntilEventsRecorded();
+  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(HEALTHY)).toHaveLength(arrived + 3));
   await eventually(() => expect(process.atGate).toBe(1));
   expect(await late()).toHaveLength(3);
   return some.map(({ id }) => id);
@@ -87,7 +89,9 @@ describe('events deferred for an endpoint', () => {
 
   test('stay unchanged if they were recorded just before a crash', async () => {
     await putOffSome();
-    const documents = await harness.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
+    const documents = await harness.engine.documentStore.collection<DeferredDeliveriesDocument>(
+      DEFERRED_DELIVERIES_COLLECTION_SPEC,
+    );
     const again = await late();
     process.releaseWrites();
     await eventually(async () => expect(await late()).toEqual([]));
@@ -107,7 +111,7 @@ describe('events deferred for an endpoint', () => {
     const { data } = harness.addEvent();
     const many = Array.from({ length: 120 }, () => harness.addEvent({ data }));
     await harness.publishEvents(...many);
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     const ids = many.map(({ id }) => id);
     expect((await late()).map(({ about }) => about.event_id)).toEqual(ids.slice(0, 100));
   });
@@ -116,7 +120,7 @@ describe('events deferred for an endpoint', () => {
     await putOffSome();
     const before = await harness.listDeliveries(webhooks, { endpoint_id: failing.id });
     const passive = await harness.startWebhooks({}, undefined, undefined, true);
-    await passive.endpoints.remove({ ...harness.createCommand(), endpoint_id: failing.id });
+    await passive.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: failing.id });
     process.killProcess();
     const second = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await late()).toEqual([]));
@@ -135,29 +139,29 @@ describe('events deferred for an endpoint', () => {
         const before = putOff();
         await harness.publishEvents(...events(1));
         // Held like the deferred ones.
-        await eventually(async () => expect(await harness.readLag()).toBe(1), { deadlineMs: 500 });
+        await eventually(async () => expect(await harness.readRecordingLag()).toBe(1), { deadlineMs: 500 });
         expect(putOff()).toBe(before);
       },
       { deadlineMs: 10_000 },
     );
     process.releaseWrites();
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     await eventually(async () =>
-      expect(await ofFailing()).toHaveLength(harness.receivers.listDeliveriesAt(HEALTHY).length),
+      expect(await ofFailing()).toHaveLength(harness.receivers.listDeliveriesAtUrl(HEALTHY).length),
     );
   });
 });
 
 test('are all recorded immediately if no endpoint keeps up', async () => {
-  harness.receivers.respondWith(HEALTHY, () => createReceiverAnswer(500));
+  harness.receivers.setFakeReceiverBehaviour(HEALTHY, () => createReceiverAnswer(500));
   await harness.publishEvents(...events(20));
-  await harness.waitUntilConsumed();
+  await harness.waitUntilEventsRecorded();
   await eventually(async () => {
     const before = putOff();
     const [event] = events(1);
     if (event === undefined) return;
     await harness.publishEvents(event);
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     expect(putOff() - before).toBe(0);
     expect(await harness.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(2);
   });

@@ -25,7 +25,7 @@ export class DeliveryInserter {
     private readonly deliveries: Collection<DeliveryDocument>,
     metrics: Metrics,
   ) {
-    this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
+    this.recorded = metrics.createCounter('webhook_deliveries_recorded_total', 'Deliveries recorded');
   }
 
   /** Inserts deliveries. A delivery that is already stored stays unchanged. */
@@ -36,7 +36,7 @@ export class DeliveryInserter {
 }
 
 /** A stored event whose deliveries to some endpoints are deferred. */
-export interface DeferredDocument extends Document {
+export interface DeferredDeliveriesDocument extends Document {
   readonly about: EventFields;
   readonly endpoints: readonly { readonly id: string; readonly payload_id: string }[];
   /** Time at which the event's deliveries to the other endpoints were created. */
@@ -44,7 +44,7 @@ export interface DeferredDocument extends Document {
 }
 
 /** Collection of deferred events. A deferred event is stored before the offset of its message is committed. */
-export const DEFERRED_DELIVERIES_COLLECTION: CollectionSpec = {
+export const DEFERRED_DELIVERIES_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_late_records',
   indexes: [],
   durability: 'ordered',
@@ -57,7 +57,7 @@ const EVENTS_PER_READ = 50;
 const DELIVERIES_PER_WRITE = 50;
 /** Pause after a write, as a multiple of its duration. A busy process therefore pauses longer. */
 const PAUSE_PER_WRITE_DURATION = 4;
-const MAX_PAUSE_MS = 1_000;
+const MAX_PAUSE_BETWEEN_WRITES_MS = 1_000;
 /** Milliseconds between two checks for events that other processes deferred. */
 const SWEEP_INTERVAL_MS = 500;
 /**
@@ -66,10 +66,10 @@ const SWEEP_INTERVAL_MS = 500;
  */
 const MAX_DEFERRAL_MS = 300_000;
 /** Minimum time between two reads of the oldest deferred event. Its age decides whether more events are deferred. */
-const CAPACITY_CHECK_INTERVAL_MS = 1_000;
+const DEFERRED_EVENT_CHECK_INTERVAL_MS = 1_000;
 
 interface DeferredDeliveriesDependencies {
-  readonly documents: Collection<DeferredDocument>;
+  readonly documents: Collection<DeferredDeliveriesDocument>;
   readonly endpoints: EndpointStore;
   readonly insertion: DeliveryInserter;
   readonly owner: Pick<ShardOwner, 'handOverDeliveries' | 'notifyOwningProcesses'>;
@@ -97,7 +97,7 @@ export class DeferredDeliveries {
   constructor(private readonly dependencies: DeferredDeliveriesDependencies) {
     const { leases, logger, metrics } = dependencies;
     const help = 'Age of the oldest event waiting to be recorded for failing endpoints, in seconds';
-    metrics.gauge('webhook_late_records_seconds', help, [], () => this.computeAgeMs(this.oldest) / 1_000);
+    metrics.createGauge('webhook_late_records_seconds', help, [], () => this.computeAgeMs(this.oldest) / 1_000);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-late-records',
@@ -105,16 +105,16 @@ export class DeferredDeliveries {
       countRetry: createRetryCounter(metrics),
       description: 'recording late deliveries',
       intervalMs: SWEEP_INTERVAL_MS,
-      runRound: (ending) =>
-        this.recordAllDeferred(ending).finally(() => {
+      runJobRound: (ending) =>
+        this.recordAllDeferredDeliveries(ending).finally(() => {
           this.oldest = undefined;
         }),
     });
   }
 
   /** Returns true if more deliveries may be deferred; false while a deferred event has waited for too long. */
-  async hasCapacity(): Promise<boolean> {
-    if (performance.now() - this.lookedAt > CAPACITY_CHECK_INTERVAL_MS) {
+  async canDeferMoreDeliveries(): Promise<boolean> {
+    if (performance.now() - this.lookedAt > DEFERRED_EVENT_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
       const [oldest] = await this.readDeferredDocuments(1);
       this.waitsTooLong = this.computeAgeMs(oldest?.at) > MAX_DEFERRAL_MS;
@@ -125,7 +125,9 @@ export class DeferredDeliveries {
   /** Defers deliveries. The deferral is stored when this resolves. */
   async deferDeliveries(deliveries: readonly DeliveryDocument[]): Promise<void> {
     if (deliveries.length === 0) return;
-    const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(toDeferredDocument);
+    const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(
+      toDeferredDeliveriesDocument,
+    );
     await this.dependencies.documents.writeMany(documents.map((document) => ({ kind: 'insert', document })));
     this.job.wakeJob();
   }
@@ -135,11 +137,11 @@ export class DeferredDeliveries {
     return since === undefined ? 0 : Math.max(0, this.dependencies.clock().getTime() - Date.parse(since));
   }
 
-  private readDeferredDocuments(limit: number): Promise<readonly DeferredDocument[]> {
+  private readDeferredDocuments(limit: number): Promise<readonly DeferredDeliveriesDocument[]> {
     return this.dependencies.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
   }
 
-  private async recordAllDeferred(ending: AbortSignal): Promise<void> {
+  private async recordAllDeferredDeliveries(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
       const page = await this.readDeferredDocuments(EVENTS_PER_READ);
       this.oldest = page[0]?.at;
@@ -149,18 +151,21 @@ export class DeferredDeliveries {
         const began = performance.now();
         await this.recordDeliveries(some);
         await this.dependencies.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
-        await pauseFor(Math.min(MAX_PAUSE_MS, PAUSE_PER_WRITE_DURATION * (performance.now() - began)), ending);
+        await pauseFor(
+          Math.min(MAX_PAUSE_BETWEEN_WRITES_MS, PAUSE_PER_WRITE_DURATION * (performance.now() - began)),
+          ending,
+        );
       }
     }
   }
 
-  private async recordDeliveries(some: readonly DeferredDocument[]): Promise<void> {
+  private async recordDeliveries(some: readonly DeferredDeliveriesDocument[]): Promise<void> {
     const { endpoints, insertion, owner } = this.dependencies;
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
-    const known = await endpoints.findByIds(ids);
+    const known = await endpoints.findEndpointsByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));
     // The deliveries may not be new: this job may have recorded some of them before a crash.
-    const deliveries = { matches: some.flatMap((deferred) => toMatches(deferred, live)), areNew: false };
+    const deliveries = { matches: some.flatMap((deferred) => toDeliveryMatches(deferred, live)), areNew: false };
     await insertion.insertDeliveries(deliveries.matches);
     await owner.handOverDeliveries(deliveries);
     // Discard the recorded deliveries of endpoints that were deleted in the meantime.
@@ -172,7 +177,10 @@ export class DeferredDeliveries {
  * @param deliveries deliveries of one event @param index position of the event among those deferred together; they are
  *   recorded in that order
  */
-function toDeferredDocument(deliveries: readonly DeliveryDocument[], index: number): DeferredDocument {
+function toDeferredDeliveriesDocument(
+  deliveries: readonly DeliveryDocument[],
+  index: number,
+): DeferredDeliveriesDocument {
   const [first] = deliveries;
   if (first === undefined) throw new TypeError('no deliveries');
   const { workspace_id, environment, event_id, event_type, event_created_at, origin, created_at: at } = first;
@@ -182,8 +190,8 @@ function toDeferredDocument(deliveries: readonly DeliveryDocument[], index: numb
   return { id: `${at}.${String(index).padStart(6, '0')}.${randomUUID()}`, about, endpoints, at };
 }
 
-function toMatches(
-  { about, endpoints, at }: DeferredDocument,
+function toDeliveryMatches(
+  { about, endpoints, at }: DeferredDeliveriesDocument,
   live: ReadonlyMap<string, EndpointDocument>,
 ): StoredDeliveries['matches'] {
   return endpoints.flatMap(({ id, payload_id }) => {
@@ -194,8 +202,10 @@ function toMatches(
 }
 
 /** Groups events whose deliveries are written together. */
-function* groupEventsWrittenTogether(page: readonly DeferredDocument[]): Iterable<readonly DeferredDocument[]> {
-  let group: DeferredDocument[] = [];
+function* groupEventsWrittenTogether(
+  page: readonly DeferredDeliveriesDocument[],
+): Iterable<readonly DeferredDeliveriesDocument[]> {
+  let group: DeferredDeliveriesDocument[] = [];
   let deliveries = 0;
   for (const deferred of page) {
     if (group.length > 0 && deliveries + deferred.endpoints.length > DELIVERIES_PER_WRITE) {

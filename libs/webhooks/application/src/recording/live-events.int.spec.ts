@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import type { PublishedEvent } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
-import { ENDPOINTS_COLLECTION, type EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { ENDPOINTS_COLLECTION_SPEC, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
@@ -22,11 +22,11 @@ beforeEach(async () => {
 });
 afterEach(() => harness.closeWebhooksHarness());
 
-const on = (endpoint_id: string) => ({ ...harness.createCommand(), endpoint_id });
+const on = (endpoint_id: string) => ({ ...harness.createSampleWebhookCommand(), endpoint_id });
 const idsOf = (events: readonly PublishedEvent[]) => events.map(({ id }) => id).sort();
 /** Ids of the events recorded for the endpoint once everything is consumed. */
 async function recorded(endpoint_id: string): Promise<readonly string[]> {
-  await harness.waitUntilConsumed();
+  await harness.waitUntilEventsRecorded();
   return (await harness.listDeliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
 }
 const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[]) =>
@@ -113,7 +113,7 @@ describe('an event is live for an endpoint by its log position', () => {
 
   test('with a disabling by 410 at a log position, too', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
     const first = harness.addEvent();
     await harness.publishEvents(first);
     await eventually(async () =>
@@ -132,13 +132,13 @@ describe("while the log's head cannot be read", () => {
   test('enabling and disabling are refused, and succeed when repeated', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.logIsAway = true;
-    await expect(webhooks.endpoints.disable(on(id))).rejects.toBeInstanceOf(Unavailable);
+    await expect(webhooks.endpoints.disable(on(id))).rejects.toBeInstanceOf(UnavailableError);
     expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
     harness.logIsAway = false;
     const before = harness.addEvent();
     await webhooks.endpoints.disable(on(id));
     harness.logIsAway = true;
-    await expect(webhooks.endpoints.enable(on(id))).rejects.toBeInstanceOf(Unavailable);
+    await expect(webhooks.endpoints.enable(on(id))).rejects.toBeInstanceOf(UnavailableError);
     const meanwhile = harness.addEvent();
     harness.logIsAway = false;
     await webhooks.endpoints.enable(on(id));
@@ -156,7 +156,7 @@ describe("while the log's head cannot be read", () => {
 
   test('an endpoint that answers 410 gets nothing, and is disabled as soon as possible', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
     harness.logIsAway = true;
     const events = [harness.addEvent(), harness.addEvent()];
     await harness.publishEvents(...events);
@@ -171,7 +171,7 @@ describe("while the log's head cannot be read", () => {
         disabled_reason: 'gone',
       }),
     );
-    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
     const statuses = (await harness.listDeliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
     expect(statuses.sort()).toEqual(['dead_lettered', 'pending']);
   });
@@ -190,7 +190,7 @@ test('a message without a position is parked', async () => {
 test('an endpoint whose stored period has no places receives all events and does not stop other recording', async () => {
   const { id: faulty } = await harness.createEnabledEndpoint(webhooks, URL_A);
   const { id: sound } = await harness.createEnabledEndpoint(webhooks, URL_B);
-  const documents = await harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
+  const documents = await harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION_SPEC);
   const stored = await documents.get(faulty);
   const enabled_periods = stored?.enabled_periods.map(({ from, to }) => ({ from, to }));
   await documents.upsert({ ...stored, enabled_periods, revision: 99 } as unknown as EndpointDocument);

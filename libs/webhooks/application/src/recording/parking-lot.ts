@@ -2,7 +2,7 @@ import {
   EVENT_HEADERS,
   type ItemPage,
   type PageRequest,
-  type PayloadVersions,
+  type PayloadVersionConverter,
   type PublishedEvent,
   type Timestamp,
   parseTraceparent,
@@ -14,24 +14,24 @@ import {
   type Counter,
   type Document,
   type Logger,
-  type Message,
+  type BrokerMessage,
   type MessageBroker,
-  MessageRefused,
+  MessageRefusedError,
   type Metrics,
   type ReceivedMessage,
 } from '@tracking/ports';
-import type { LogPosition, RequestOrigin } from '@tracking/webhooks-domain';
+import type { LogPosition, CausingRequest } from '@tracking/webhooks-domain';
 import type { ParkedMessage } from '../operation-types.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 import { toTraceLogFields } from '../tracing.ts';
-import { type ParkedMessages, parkedMessageNotFoundError } from '../webhooks-api.ts';
+import { type ParkedMessageOperations, parkedMessageNotFoundError } from '../webhooks-api.ts';
 
 export interface ParkedDocument extends Document, ReceivedMessage {
   readonly error: string;
   readonly parked_at: Timestamp;
 }
 
-export const PARKED_MESSAGES_COLLECTION: CollectionSpec = {
+export const PARKED_MESSAGES_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_parked_messages',
   indexes: [{ name: 'order', fields: ['parked_at', 'id'] }],
 };
@@ -53,7 +53,7 @@ export class ParkingLot {
 
   constructor(private readonly dependencies: ParkingLotDependencies) {
     const help = 'Messages parked because they are not valid events';
-    this.parked = dependencies.metrics.counter('webhook_parked_messages_total', help);
+    this.parked = dependencies.metrics.createCounter('webhook_parked_messages_total', help);
   }
 
   /** Parks a message. The message's position in the topic is the key, so a message received again is parked once. */
@@ -64,7 +64,7 @@ export class ParkingLot {
     const error = reason.slice(0, 500);
     const source = { 'parked-from': id, 'parked-because': error };
     // Publish before storing: after an interruption, the topic receives the message twice rather than never.
-    await this.publishParkedMessage({ key: key || id, value, headers: { ...headers, ...source } });
+    await this.publishMessageToParkedTopic({ key: key || id, value, headers: { ...headers, ...source } });
     const parked_at = this.dependencies.clock().toISOString();
     if (
       !(await this.dependencies.documents.insert({
@@ -82,35 +82,36 @@ export class ParkingLot {
       return;
     this.parked.add();
     this.dependencies.logger.error(
-      { topic, partition, offset, ...toEventLogFields(message), reason: error },
+      { topic, partition, offset, ...toLogFieldsOfEvent(message), reason: error },
       'webhooks: a message was parked',
     );
   }
 
   /**
-   * Publishes a parked message. With its extra headers the message may exceed the broker's limit; it is still listed.
+   * Publishes a message to the topic of parked messages. With its extra headers the message may exceed the broker's
+   * limit; it is still listed.
    */
-  private async publishParkedMessage(message: Message): Promise<void> {
+  private async publishMessageToParkedTopic(message: BrokerMessage): Promise<void> {
     try {
-      await this.dependencies.broker.publish(PARKED_TOPIC, [message]);
+      await this.dependencies.broker.publishMessages(PARKED_TOPIC, [message]);
     } catch (error) {
-      if (!(error instanceof MessageRefused)) throw error;
-      const about = { ...toEventLogFields(message), reason: error.message };
+      if (!(error instanceof MessageRefusedError)) throw error;
+      const about = { ...toLogFieldsOfEvent(message), reason: error.message };
       this.dependencies.logger.warn(about, 'webhooks: the topic of parked messages refused a message');
     }
   }
 
-  async getParked(id: string): Promise<ParkedDocument> {
+  async getParkedMessage(id: string): Promise<ParkedDocument> {
     const found = await this.dependencies.documents.get(id);
     if (found === undefined) throw parkedMessageNotFoundError();
     return found;
   }
 
-  async removeParked(id: string): Promise<void> {
+  async removeParkedMessage(id: string): Promise<void> {
     await this.dependencies.documents.delete(id);
   }
 
-  async listParked({ limit, after }: PageRequest): Promise<ItemPage<ParkedMessage>> {
+  async listParkedMessages({ limit, after }: PageRequest): Promise<ItemPage<ParkedMessage>> {
     const found = await this.dependencies.documents.find({
       filter: {},
       sort: { fields: ['parked_at', 'id'] },
@@ -124,34 +125,34 @@ export class ParkingLot {
 }
 
 /** Log fields of the event that a message's headers identify. */
-function toEventLogFields({ headers }: Message): object {
+function toLogFieldsOfEvent({ headers }: BrokerMessage): object {
   const { [EVENT_HEADERS.id]: event } = headers;
-  const origin = parseOrigin(headers);
+  const origin = parseRequestOriginOfMessage(headers);
   return event === undefined ? {} : { event, ...toTraceLogFields({ event_id: event, origin }) };
 }
 
 /** Use cases of parked messages. */
-export class ParkedMessageUseCases implements ParkedMessages {
+export class ParkedMessageUseCases implements ParkedMessageOperations {
   /** @param recorder stores the deliveries of messages */
   constructor(
     private readonly parking: ParkingLot,
-    private readonly versions: PayloadVersions,
+    private readonly versions: PayloadVersionConverter,
     private readonly recorder: { consume(messages: readonly ReceivedMessage[]): Promise<void> },
   ) {}
 
   list(request: PageRequest): Promise<ItemPage<ParkedMessage>> {
-    return this.parking.listParked(request);
+    return this.parking.listParkedMessages(request);
   }
 
   async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
-    const message = await this.parking.getParked(id);
+    const message = await this.parking.getParkedMessage(id);
     try {
       parseMessage(message, this.versions);
     } catch {
       return { recorded: false };
     }
     await this.recorder.consume([message]);
-    await this.parking.removeParked(id);
+    await this.parking.removeParkedMessage(id);
     return { recorded: true };
   }
 }
@@ -160,7 +161,7 @@ export class ParkedMessageUseCases implements ParkedMessages {
 export interface ConsumedEvent extends PublishedEvent {
   readonly place: LogPosition;
   /** Request that caused the event; undefined if the message does not identify one. */
-  readonly origin: RequestOrigin | undefined;
+  readonly origin: CausingRequest | undefined;
 }
 
 /**
@@ -169,8 +170,8 @@ export interface ConsumedEvent extends PublishedEvent {
  *   converted to every older version, to which an endpoint may be pinned; or if the message has no log position
  */
 export function parseMessage(
-  { value, headers }: Pick<Message, 'value' | 'headers'>,
-  versions: PayloadVersions,
+  { value, headers }: Pick<BrokerMessage, 'value' | 'headers'>,
+  versions: PayloadVersionConverter,
 ): ConsumedEvent {
   const event = parseEvent(value);
   if (versions.findApiVersion(event.api_version) === undefined)
@@ -178,19 +179,19 @@ export function parseMessage(
   requireKnownPayloadVersions(event, versions);
   const place = headers[EVENT_HEADERS.position] ?? '';
   if (place === '') throw new Error('the message has no position header');
-  return { ...event, place, origin: parseOrigin(headers) };
+  return { ...event, place, origin: parseRequestOriginOfMessage(headers) };
 }
 
-function requireKnownPayloadVersions(event: PublishedEvent, versions: PayloadVersions): void {
+function requireKnownPayloadVersions(event: PublishedEvent, versions: PayloadVersionConverter): void {
   try {
-    versions.downgradeData(event, versions.oldest);
+    versions.downgradeEventData(event, versions.oldest);
   } catch (error) {
     throw new Error(`the event cannot be converted to an older payload version: ${String(error)}`, { cause: error });
   }
 }
 
 /** Parses the request that caused a message's event; undefined if the headers do not identify one. */
-function parseOrigin(headers: Message['headers']): RequestOrigin | undefined {
+function parseRequestOriginOfMessage(headers: BrokerMessage['headers']): CausingRequest | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
     ...(request_id !== undefined && { request_id }),

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   type PublishedEvent,
   PAYLOAD_VERSIONS,
-  PayloadVersions,
+  PayloadVersionConverter,
 } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
@@ -20,7 +20,7 @@ let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 
 /** A second version, in which the shipment's reference has another name. */
-const two = new PayloadVersions([
+const two = new PayloadVersionConverter([
   {
     name: OLD,
     downgrade: (_type, { reference, ...data }) => ({
@@ -42,10 +42,10 @@ afterEach(() => harness.closeWebhooksHarness());
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
   harness.addEvent({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
 const bodiesAt = (url: string) =>
-  harness.receivers.listDeliveriesAt(url).map(({ body }) => JSON.parse(body) as JsonObject);
+  harness.receivers.listDeliveriesAtUrl(url).map(({ body }) => JSON.parse(body) as JsonObject);
 const received = (url: string, count: number) =>
   eventually(() => {
-    expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(count);
+    expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(count);
     return bodiesAt(url)[count - 1];
   });
 const inOld = { api_version: OLD, data: { shipment_id: 'shp_1', external_id: 'PO-1' } };
@@ -64,7 +64,7 @@ describe('with a second version of the payload', () => {
     ]);
     await expect(
       webhooks.endpoints.change({
-        ...harness.createCommand(),
+        ...harness.createSampleWebhookCommand(),
         endpoint_id: pinned.id,
         fields: { api_version: '2020-01-01' },
       }),
@@ -75,13 +75,13 @@ describe('with a second version of the payload', () => {
 
   test('another version applies to later recordings; an event keeps its bytes', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
-    harness.receivers.respondWith(OLD_URL, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(OLD_URL, () => createReceiverAnswer(500));
     const before = newEvent();
     await harness.publishEvents(before);
     await received(OLD_URL, 1);
-    harness.receivers.respondWith(OLD_URL, (request) => harness.receivers.respondWithOk(request));
+    harness.receivers.setFakeReceiverBehaviour(OLD_URL, (request) => harness.receivers.respondWithOk(request));
     const changed = await webhooks.endpoints.change({
-      ...harness.createCommand(),
+      ...harness.createSampleWebhookCommand(),
       endpoint_id: id,
       fields: { api_version: NEW },
     });
@@ -91,9 +91,9 @@ describe('with a second version of the payload', () => {
       expect(found.status).toBe('retrying');
       return found;
     });
-    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: delivery.id });
+    await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: delivery.id });
     await received(OLD_URL, 2);
-    const [first, again] = harness.receivers.listDeliveriesAt(OLD_URL);
+    const [first, again] = harness.receivers.listDeliveriesAtUrl(OLD_URL);
     expect(again?.body).toBe(first?.body);
     const after = newEvent();
     await harness.publishEvents(after);
@@ -103,15 +103,19 @@ describe('with a second version of the payload', () => {
   test('sandbox events and missed events of a replay are sent in the endpoint’s version', async () => {
     const missed = newEvent({ created_at: new Date(Date.parse(harness.now()) - 60_000).toISOString() });
     const { id } = await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
-    await webhooks.endpoints.test({ ...harness.createCommand(), endpoint_id: id, type: 'shipment.created' });
+    await webhooks.endpoints.test({
+      ...harness.createSampleWebhookCommand(),
+      endpoint_id: id,
+      type: 'shipment.created',
+    });
     expect(await received(OLD_URL, 1)).toMatchObject({ api_version: OLD, sandbox: true });
-    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: {} });
+    await webhooks.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id: id, filter: {} });
     expect(await received(OLD_URL, 2)).toEqual({ ...missed, ...inOld });
   });
 
   test('an event that cannot be converted to an older version is parked alone until it can', async () => {
     const picky = (reference: unknown) => ({ external_id: (reference as string).trim() });
-    harness.versions = new PayloadVersions([
+    harness.versions = new PayloadVersionConverter([
       { name: OLD, downgrade: (_type, { reference, ...data }) => ({ ...data, ...picky(reference) }) },
       { name: NEW },
     ]);
@@ -121,7 +125,7 @@ describe('with a second version of the payload', () => {
     const broken = newEvent({ data: { shipment_id: 'shp_1' } });
     await harness.publishEvents(broken, newEvent());
     expect(await received(OLD_URL, 1)).toMatchObject(inOld);
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
     expect(others).toEqual([]);
     expect(parked?.error).toMatch(/^the event cannot be converted to an older payload version: /);
@@ -141,7 +145,7 @@ describe('with a second version of the payload', () => {
     const event = newEvent();
     await harness.publishEvents(event, harness.addEvent());
     await received(OLD_URL, 1);
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     const [parked] = (await behind.parked.list({ limit: 10 })).items;
     expect(parked).toMatchObject({ error: 'api_version of the event is unknown to this process' });
     expect(await behind.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });

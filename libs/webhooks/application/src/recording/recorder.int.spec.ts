@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { MessageRefused } from '@tracking/ports';
+import { MessageRefusedError } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { PARKED_TOPIC } from '../settings.ts';
-import { Recorder } from './recorder.ts';
+import { DeliveryRecorder } from './recorder.ts';
 
 describe('recording', () => {
   const URL_A = 'https://a.example.com/hook';
@@ -28,7 +28,7 @@ describe('recording', () => {
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(count),
     );
   const raw = (value: string) =>
-    harness.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
+    harness.engine.messageBroker.publishMessages(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
 
   describe('recording', () => {
     test('an event makes one delivery for each subscribed endpoint, with the same event id and bytes', async () => {
@@ -50,7 +50,7 @@ describe('recording', () => {
       const event = harness.addEvent();
       await harness.publishEvents(event);
       await succeeded(2);
-      const [a, b] = [harness.receivers.listDeliveriesAt(URL_A), harness.receivers.listDeliveriesAt(URL_B)];
+      const [a, b] = [harness.receivers.listDeliveriesAtUrl(URL_A), harness.receivers.listDeliveriesAtUrl(URL_B)];
       expect([a.length, b.length]).toEqual([1, 1]);
       expect(a[0]?.body).toBe(b[0]?.body);
       expect(JSON.parse(a[0]?.body ?? '')).toEqual({ ...event, api_version: '2026-11-01' });
@@ -63,9 +63,9 @@ describe('recording', () => {
       await harness.publishEvents(...events, ...events);
       await succeeded(20);
       await harness.publishEvents(...events);
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       await succeeded(20);
-      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(20);
+      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(20);
     });
 
     test('republishing everything to a new process delivers nothing', async () => {
@@ -76,11 +76,11 @@ describe('recording', () => {
       await webhooks.stop();
       webhooks = await harness.startWebhooks();
       await harness.publishEvents(...events);
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       const last = harness.addEvent();
       await harness.publishEvents(last);
       await succeeded(21);
-      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(21);
+      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(21);
     });
 
     test('a later endpoint receives nothing from before it was enabled', async () => {
@@ -89,40 +89,40 @@ describe('recording', () => {
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
       await harness.publishEvents(before, harness.addEvent());
       await succeeded(1);
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       expect(await harness.listDeliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
     });
 
     test('an event created while the endpoint was enabled is recorded even if consumed later', async () => {
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-      const on = () => ({ ...harness.createCommand(), endpoint_id: id });
+      const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
       const during = harness.addEvent();
       harness.clockOffset += 10;
       await webhooks.endpoints.disable(on());
       harness.clockOffset += 10;
       const after = harness.addEvent();
       await harness.publishEvents(during, after);
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       const recorded = await harness.listDeliveries(webhooks);
       expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
     });
 
     test('recording continues for a changed URL, which receives pending deliveries once verified and enabled', async () => {
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-      const on = () => ({ ...harness.createCommand(), endpoint_id: id });
+      const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
       await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
       const event = harness.addEvent();
       await harness.publishEvents(event);
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       expect(await harness.getDelivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
       await webhooks.endpoints.verify(on());
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(harness.receivers.listDeliveriesAt(URL_A)).toEqual([]);
-      expect(harness.receivers.listDeliveriesAt(URL_B)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toEqual([]);
+      expect(harness.receivers.listDeliveriesAtUrl(URL_B)).toHaveLength(1);
     });
 
     test('unknown event types are accepted', async () => {
@@ -145,7 +145,7 @@ describe('recording', () => {
         await raw(value);
         await harness.publishEvents(harness.addEvent());
         await succeeded(1);
-        await harness.waitUntilConsumed();
+        await harness.waitUntilEventsRecorded();
         const [parked] = await harness.readMessages(PARKED_TOPIC, 1);
         expect(parked).toMatchObject({ value, headers: { 'parked-because': expect.any(String) as string } });
         expect(webhooks.metrics.getMetricValue('webhook_parked_messages_total')).toBe(1);
@@ -164,28 +164,28 @@ describe('recording', () => {
       await raw('nonsense');
       await eventually(() => expect(mortal.dead).toBe(true));
       webhooks = await harness.startWebhooks();
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       expect(await harness.readMessages(PARKED_TOPIC, 1)).toHaveLength(1);
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
     });
 
     test('is parked even if the topic of parked messages refuses it', async () => {
       const process = new KillableProcess();
-      const { wrapBroker } = process;
-      process.wrapBroker = (inner) => ({
+      const { makeBrokerKillable: wrapBroker } = process;
+      process.makeBrokerKillable = (inner) => ({
         ...wrapBroker.call(process, inner),
-        publish: (topic) => Promise.reject(new MessageRefused(topic, 0, 'too large')),
+        publishMessages: (topic) => Promise.reject(new MessageRefusedError(topic, 0, 'too large')),
       });
       await webhooks.stop();
       webhooks = await harness.startWebhooks({}, process);
       await raw('no JSON');
       await eventually(async () => expect((await webhooks.parked.list({ limit: 9 })).items).toHaveLength(1));
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
     });
 
     test('stays parked if it is retried and still invalid', async () => {
       await raw('nonsense');
-      await harness.waitUntilConsumed();
+      await harness.waitUntilEventsRecorded();
       const [parked] = (await webhooks.parked.list({ limit: 10 })).items;
       expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
@@ -203,9 +203,9 @@ describe('metrics of blocked webhooks', () => {
 
   test('include the number of waiting events, even if no process records', async () => {
     const idle = new KillableProcess();
-    const { wrapBroker } = idle;
+    const { makeBrokerKillable: wrapBroker } = idle;
     const goOn = Promise.withResolvers<void>();
-    idle.wrapBroker = (inner) => {
+    idle.makeBrokerKillable = (inner) => {
       const own = wrapBroker.call(idle, inner);
       return { ...own, consume: (...given) => goOn.promise.then(() => own.consume(...given)) };
     };
@@ -236,21 +236,23 @@ test.each([
   const dependencies = {
     endpoints: { listEndpointsOfScope: () => Promise.resolve(listed.resolve()).then(() => []) },
     watermark: {
-      readWatermark: () => {
+      readRetentionWatermark: () => {
         watermarkReads += 1;
         return listed.promise.then(() => '');
       },
     },
     retentionMs: 30 * 86_400_000,
-    payloads: { findStoredIds: () => Promise.resolve(new Set()) },
+    payloads: { findStoredPayloadIds: () => Promise.resolve(new Set()) },
     deliveries: { getMany: () => Promise.resolve([]) },
     deferred: { deferDeliveries: () => Promise.resolve() },
     owner: { notifyOwningProcesses: (ids: unknown) => Promise.resolve(recorded.push(ids)) },
     clock: () => new Date('2026-12-20T12:00:00.000Z'),
     metrics: noMetrics,
-  } as unknown as ConstructorParameters<typeof Recorder>[0];
+  } as unknown as ConstructorParameters<typeof DeliveryRecorder>[0];
   const event = { ...SAMPLE_SCOPE, id: 'evt_1', type: 'shipment.created', created_at };
-  await new Recorder(dependencies).recordEvents([event as Parameters<Recorder['recordEvents']>[0][number]]);
+  await new DeliveryRecorder(dependencies).recordDeliveriesOfEvents([
+    event as Parameters<DeliveryRecorder['recordDeliveriesOfEvents']>[0][number],
+  ]);
   expect(recorded).toEqual([[]]);
   expect(watermarkReads).toBe(reads);
 });

@@ -1,4 +1,4 @@
-import { type PayloadVersions, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { type PayloadVersionConverter, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type {
   Clock,
   Collection,
@@ -19,16 +19,16 @@ import {
   type EventFields,
   type DeliveryDocument,
   type PayloadDocument,
-  type Payloads,
+  type PayloadStore,
   isWaitingForAttempt,
   createPayloadId,
   createDeliveryDocument,
-  toDeliveryShards,
+  toDeliveryShardValues,
 } from '../store/delivery-document.ts';
-import type { RetentionWatermark } from '../store/delivery-queries.ts';
+import type { RetentionWatermarkStore } from '../store/delivery-queries.ts';
 import { toTraceLogFields } from '../tracing.ts';
 import type { DeferredDeliveries, DeliveryInserter } from './deferred-deliveries.ts';
-import { CombinedBatches } from './combined-batches.ts';
+import { BatchCombiner } from './combined-batches.ts';
 import { type ConsumedEvent, type ParkingLot, parseMessage } from './parking-lot.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
@@ -37,14 +37,14 @@ type Match = StoredDeliveries['matches'][number];
 type Urgency = 'first' | 'rest' | 'deferred';
 
 /** Deliveries written in one batch, with their bodies. */
-interface RecordingBatch extends StoredDeliveries {
+interface DeliveryRecordingBatch extends StoredDeliveries {
   /** Bodies that are not stored yet. */
   readonly payloads: readonly PayloadDocument[];
 }
 
-interface RecordingPlan {
+interface DeliveryRecordingPlan {
   /** Batches to store one after the other. */
-  readonly batches: readonly RecordingBatch[];
+  readonly batches: readonly DeliveryRecordingBatch[];
   readonly deferred: readonly DeliveryDocument[];
   /** Bodies that only deferred deliveries use. */
   readonly deferredPayloads: readonly PayloadDocument[];
@@ -67,19 +67,19 @@ export interface RecordableEvent extends Omit<ConsumedEvent, 'place'> {
   readonly about_endpoint?: string;
 }
 
-interface RecorderDependencies {
+interface DeliveryRecorderDependencies {
   readonly endpoints: EndpointStore;
-  readonly payloads: Payloads;
-  readonly versions: PayloadVersions;
+  readonly payloads: PayloadStore;
+  readonly versions: PayloadVersionConverter;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly owner: Pick<
     ShardOwner,
-    'isKeepingUp' | 'isEndpointFailing' | 'handOverDeliveries' | 'notifyOwningProcesses'
+    'isEndpointKeepingUp' | 'isEndpointFailing' | 'handOverDeliveries' | 'notifyOwningProcesses'
   >;
   readonly insertion: DeliveryInserter;
-  readonly deferred: Pick<DeferredDeliveries, 'hasCapacity' | 'deferDeliveries'>;
+  readonly deferred: Pick<DeferredDeliveries, 'canDeferMoreDeliveries' | 'deferDeliveries'>;
   readonly parking: ParkingLot;
-  readonly watermark: RetentionWatermark;
+  readonly watermark: RetentionWatermarkStore;
   /**
    * Shortest time for which deliveries are kept. The watermark is at least this old, so it is read only for older
    * events.
@@ -94,41 +94,44 @@ interface RecorderDependencies {
  * Creates delivery records from events. Idempotent: a record is only ever inserted, and its id is derived from endpoint
  * and event.
  */
-export class Recorder {
+export class DeliveryRecorder {
   private readonly recordedLate: Counter;
   private readonly deferred: Counter;
-  private readonly batches: CombinedBatches<ReceivedMessage>;
+  private readonly batches: BatchCombiner<ReceivedMessage>;
 
-  constructor(private readonly dependencies: RecorderDependencies) {
+  constructor(private readonly dependencies: DeliveryRecorderDependencies) {
     const { metrics } = dependencies;
-    this.batches = new CombinedBatches(MAX_COMBINED_MESSAGES, async (messages) =>
-      this.recordEvents(await this.parseMessages(messages)),
+    this.batches = new BatchCombiner(MAX_COMBINED_MESSAGES, async (messages) =>
+      this.recordDeliveriesOfEvents(await this.parseMessages(messages)),
     );
     const late =
       'Deliveries that were recorded after other deliveries, because their endpoint is failing or has a backlog';
-    this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
+    this.recordedLate = metrics.createCounter('webhook_deliveries_recorded_late_total', late);
     const deferred = 'Deliveries to failing endpoints whose recording was deferred to spare time';
-    this.deferred = metrics.counter('webhook_deliveries_put_off_total', deferred);
+    this.deferred = metrics.createCounter('webhook_deliveries_put_off_total', deferred);
   }
 
   /**
    * Records the events of these messages. The offset is committed after this resolves. A message that is not a valid
    * event is parked. Messages of several partitions that arrive together are recorded together.
    */
-  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> => this.batches.addMessages(messages);
+  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> => this.batches.addMessageBatch(messages);
 
   /**
    * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'
    * owners.
    */
-  async recordEvents(events: readonly RecordableEvent[]): Promise<void> {
+  async recordDeliveriesOfEvents(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
-    const [retained, endpoints] = await Promise.all([this.filterRetainedEvents(events), this.findEndpoints(events)]);
-    const recording = await this.planRecording(retained, endpoints);
+    const [retained, endpoints] = await Promise.all([
+      this.filterRetainedEvents(events),
+      this.findEndpointsOfEvents(events),
+    ]);
+    const recording = await this.planDeliveriesOfEvents(retained, endpoints);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
-    await Promise.all([deferred.deferDeliveries(recording.deferred), this.storeBatches(recording.batches)]);
+    await Promise.all([deferred.deferDeliveries(recording.deferred), this.storeRecordingBatches(recording.batches)]);
     this.deferred.add(recording.deferred.length);
     // Notify the owners: the process that recorded these deliveries may have ended before it handed them over.
     await owner.notifyOwningProcesses(recording.recordedBefore);
@@ -139,14 +142,17 @@ export class Recorder {
    * they are attempted while the others are still being stored. Deliveries to failing endpoints are deferred.
    * @param endpoints read after the events, so that they include every endpoint enabled before an event
    */
-  private async planRecording(events: readonly RecordableEvent[], endpoints: EndpointsByScope): Promise<RecordingPlan> {
+  private async planDeliveriesOfEvents(
+    events: readonly RecordableEvent[],
+    endpoints: EndpointsByScope,
+  ): Promise<DeliveryRecordingPlan> {
     const { matches, payloads } = this.listEndpointsOfEvents(events, endpoints);
     // A delivery without a stored payload is new, because payloads are stored before any attempt.
-    const knownPayloads = await this.dependencies.payloads.findStoredIds([...payloads.keys()]);
+    const knownPayloads = await this.dependencies.payloads.findStoredPayloadIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
     const known = await this.dependencies.deliveries.getMany(
       doubtful.map(({ delivery }) => delivery.id),
-      toDeliveryShards(...doubtful.map(({ delivery }) => delivery)),
+      toDeliveryShardValues(...doubtful.map(({ delivery }) => delivery)),
     );
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
@@ -155,7 +161,7 @@ export class Recorder {
     this.recordedLate.add(rest.length);
     return {
       batches: [
-        ...createRecordingBatches(
+        ...splitMatchesIntoRecordingBatches(
           [...splitIntoWriteBatches(first), ...splitIntoWriteBatches(rest)],
           payloads,
           doubtful.length === 0,
@@ -168,23 +174,24 @@ export class Recorder {
   }
 
   private async groupMatchesByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
-    const groups = Object.groupBy(matches, ({ endpoint }) => this.classifyUrgency(endpoint));
+    const groups = Object.groupBy(matches, ({ endpoint }) => this.computeDeliveryUrgency(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
     // Defer only if some endpoint keeps up. Otherwise deferring would speed up no delivery.
-    if (deferred.length === 0 || (first.length > 0 && (await this.dependencies.deferred.hasCapacity()))) return groups;
+    if (deferred.length === 0 || (first.length > 0 && (await this.dependencies.deferred.canDeferMoreDeliveries())))
+      return groups;
     return { first, rest: [...rest, ...deferred] };
   }
 
-  private classifyUrgency({ id }: EndpointDocument): Urgency {
-    if (this.dependencies.owner.isKeepingUp(id)) return 'first';
+  private computeDeliveryUrgency({ id }: EndpointDocument): Urgency {
+    if (this.dependencies.owner.isEndpointKeepingUp(id)) return 'first';
     return this.dependencies.owner.isEndpointFailing(id) ? 'deferred' : 'rest';
   }
 
-  private async storeBatches(batches: readonly RecordingBatch[]): Promise<void> {
+  private async storeRecordingBatches(batches: readonly DeliveryRecordingBatch[]): Promise<void> {
     const { payloads, insertion, owner } = this.dependencies;
     for (const batch of batches) {
       await Promise.all([payloads.storePayloads(batch.payloads), insertion.insertDeliveries(batch.matches)]);
-      for (const { id, body } of batch.payloads) payloads.addToCache(id, body);
+      for (const { id, body } of batch.payloads) payloads.cachePayloadBody(id, body);
       await owner.handOverDeliveries(batch);
     }
   }
@@ -209,7 +216,7 @@ export class Recorder {
   private async filterRetainedEvents(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
     const youngSince = this.dependencies.clock().getTime() - this.dependencies.retentionMs / 2;
     if (events.every(({ created_at }) => Date.parse(created_at) >= youngSince)) return events;
-    const before = await this.dependencies.watermark.readWatermark();
+    const before = await this.dependencies.watermark.readRetentionWatermark();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
       created_at >= before ? 'retained' : 'tooOld',
     );
@@ -228,7 +235,7 @@ export class Recorder {
     const { clock, versions } = this.dependencies;
     const at = clock().toISOString();
     for (const event of events) {
-      const about = toEventFields(event);
+      const about = toDeliveryEventFields(event);
       for (const endpoint of endpoints.get(createWorkspaceEnvironmentKey(event)) ?? []) {
         if (endpoint.id === event.about_endpoint || !doesEndpointReceiveEvent(endpoint, event)) continue;
         const format = computePayloadFormat(event, endpoint, versions);
@@ -242,7 +249,7 @@ export class Recorder {
     return { matches, payloads };
   }
 
-  private async findEndpoints(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
+  private async findEndpointsOfEvents(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, WorkspaceScope>(
       events.map((event) => [createWorkspaceEnvironmentKey(event), event]),
     );
@@ -257,11 +264,11 @@ export class Recorder {
  * @param payloads bodies that are not stored. A body is written with its first delivery; bodies without a delivery stay
  *   in the map
  */
-function* createRecordingBatches(
+function* splitMatchesIntoRecordingBatches(
   matches: Iterable<readonly Match[]>,
   payloads: Map<string, PayloadDocument>,
   areNew: boolean,
-): Iterable<RecordingBatch> {
+): Iterable<DeliveryRecordingBatch> {
   for (const some of matches) {
     const needed = [...new Set(some.map(({ delivery }) => delivery.payload_id))];
     yield { matches: some, payloads: needed.map((id) => payloads.get(id)).filter((one) => one !== undefined), areNew };
@@ -277,7 +284,14 @@ function createWorkspaceEnvironmentKey({ workspace_id, environment }: WorkspaceS
   return `${workspace_id} ${environment}`;
 }
 
-function toEventFields({ workspace_id, environment, id, type, created_at, origin }: RecordableEvent): EventFields {
+function toDeliveryEventFields({
+  workspace_id,
+  environment,
+  id,
+  type,
+  created_at,
+  origin,
+}: RecordableEvent): EventFields {
   const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
   return origin === undefined ? about : { ...about, origin };
 }
@@ -286,7 +300,7 @@ function toEventFields({ workspace_id, environment, id, type, created_at, origin
  * Measures how many published events are not recorded yet, as reported by the broker. The measurement also works while
  * no process records events.
  */
-export class ConsumerLag {
+export class ConsumerLagMeter {
   private timer: NodeJS.Timeout | undefined;
   private measuring: Promise<void> | undefined;
   private readonly gauge;
@@ -297,10 +311,10 @@ export class ConsumerLag {
     private readonly countRetry: CountRetry,
     private readonly everyMs: number,
   ) {
-    this.gauge = metrics.gauge('webhook_events_waiting', 'Published events that no process has recorded yet');
+    this.gauge = metrics.createGauge('webhook_events_waiting', 'Published events that no process has recorded yet');
   }
 
-  startMeasuring(): void {
+  startMeasuringLag(): void {
     this.measureLag();
     this.timer = setInterval(() => this.measureLag(), this.everyMs).unref();
   }

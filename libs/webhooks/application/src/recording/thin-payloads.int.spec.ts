@@ -4,7 +4,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
-import { type EndpointDocument, ENDPOINTS_COLLECTION } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, ENDPOINTS_COLLECTION_SPEC } from '../endpoints/endpoint-document.ts';
 
 const THIN_URL = 'https://thin.example.com/hook';
 const FULL_URL = 'https://full.example.com/hook';
@@ -33,7 +33,7 @@ const newEvent = (fields: Partial<PublishedEvent> = {}) =>
 const thin = (event: PublishedEvent) => ({ ...event, data: { ...ABOUT, changes: CHANGES } });
 const receivedAt = (url: string, count: number) =>
   eventually(() => {
-    const bodies = harness.receivers.listDeliveriesAt(url).map(({ body }) => body);
+    const bodies = harness.receivers.listDeliveriesAtUrl(url).map(({ body }) => body);
     expect(bodies).toHaveLength(count);
     return bodies;
   });
@@ -45,7 +45,7 @@ const untilStatusIs = (endpoint_id: string, event: PublishedEvent, status: strin
     return found;
   });
 const changePayload = (endpoint_id: string, payload: string | null) =>
-  webhooks.endpoints.change({ ...harness.createCommand(), endpoint_id, fields: { payload } });
+  webhooks.endpoints.change({ ...harness.createSampleWebhookCommand(), endpoint_id, fields: { payload } });
 
 describe('an endpoint with thin payloads', () => {
   test('receives each event without its snapshot, and other endpoints receive the same event with it', async () => {
@@ -63,11 +63,15 @@ describe('an endpoint with thin payloads', () => {
   test('receives sandbox events and missed events of a replay without snapshots', async () => {
     const missed = newEvent({ created_at: new Date(Date.parse(harness.now()) - 60_000).toISOString() });
     const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL, { payload: 'thin' });
-    await webhooks.endpoints.test({ ...harness.createCommand(), endpoint_id: id, type: 'shipment.created' });
+    await webhooks.endpoints.test({
+      ...harness.createSampleWebhookCommand(),
+      endpoint_id: id,
+      type: 'shipment.created',
+    });
     const sandbox = parsedLast(await receivedAt(THIN_URL, 1));
     expect(sandbox).toMatchObject({ sandbox: true });
     expect(Object.keys(sandbox['data'] as object)).toEqual(['shipment_id', 'external_id', 'shipment_version']);
-    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: {} });
+    await webhooks.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id: id, filter: {} });
     expect(parsedLast(await receivedAt(THIN_URL, 2))).toEqual(thin(missed));
   });
 
@@ -76,16 +80,20 @@ describe('an endpoint with thin payloads', () => {
     ['thin', 'full'],
   ])('changed from %s to %s keeps the bytes of earlier deliveries, also in retries and replays', async (from, to) => {
     const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL, { payload: from });
-    harness.receivers.respondWith(THIN_URL, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(THIN_URL, () => createReceiverAnswer(500));
     const [before, after] = [newEvent(), newEvent()];
     await harness.publishEvents(before);
     const [first] = await receivedAt(THIN_URL, 1);
     const { id: delivery_id } = await untilStatusIs(id, before, 'retrying');
-    harness.receivers.respondWith(THIN_URL, (request) => harness.receivers.respondWithOk(request));
+    harness.receivers.setFakeReceiverBehaviour(THIN_URL, (request) => harness.receivers.respondWithOk(request));
     expect(await changePayload(id, to)).toMatchObject({ payload: to, status: 'enabled' });
-    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id });
+    await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id });
     await untilStatusIs(id, before, 'succeeded');
-    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: { statuses: ['succeeded'] } });
+    await webhooks.replays.create({
+      ...harness.createSampleWebhookCommand(),
+      endpoint_id: id,
+      filter: { statuses: ['succeeded'] },
+    });
     expect(await receivedAt(THIN_URL, 3)).toEqual([first, first, first]);
     await harness.publishEvents(after);
     expect(parsedLast(await receivedAt(THIN_URL, 4))).toEqual(to === 'thin' ? thin(after) : after);
@@ -93,7 +101,7 @@ describe('an endpoint with thin payloads', () => {
 
   test('receives the events that were too large for it, and keeps their bytes from then on', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL);
-    harness.receivers.respondWith(THIN_URL, (request) =>
+    harness.receivers.setFakeReceiverBehaviour(THIN_URL, (request) =>
       request.body.includes('"shipment":') ? createReceiverAnswer(413) : harness.receivers.respondWithOk(request),
     );
     const event = newEvent();
@@ -102,10 +110,14 @@ describe('an endpoint with thin payloads', () => {
     expect(refused.last_error?.message).toContain('set `payload` of the endpoint to `thin`');
     expect(refused.payload).toEqual(event);
     await changePayload(id, 'thin');
-    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: refused.id });
+    await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: refused.id });
     expect((await untilStatusIs(id, event, 'succeeded')).payload).toEqual(thin(event));
     await changePayload(id, 'full');
-    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: { statuses: ['succeeded'] } });
+    await webhooks.replays.create({
+      ...harness.createSampleWebhookCommand(),
+      endpoint_id: id,
+      filter: { statuses: ['succeeded'] },
+    });
     const [full, ...others] = await receivedAt(THIN_URL, 3);
     expect([JSON.parse(full ?? ''), ...others.map((body) => JSON.parse(body) as JsonObject)]).toEqual([
       event,
@@ -126,7 +138,7 @@ describe('an endpoint with thin payloads', () => {
 
 test('an endpoint that was stored before forms existed is full', async () => {
   const { id } = await harness.createEnabledEndpoint(webhooks, FULL_URL);
-  const stored = await harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
+  const stored = await harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION_SPEC);
   const { payload, ...former } = (await stored.get(id)) as EndpointDocument;
   expect(payload).toBe('full');
   await webhooks.stop();

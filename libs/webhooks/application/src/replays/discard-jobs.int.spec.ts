@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type HarnessEndpoint, type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
-import { ENDPOINTS_COLLECTION, type EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { ENDPOINTS_COLLECTION_SPEC, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
 jest.setTimeout(60_000);
 
@@ -18,18 +18,18 @@ let process: FlakyProcess;
 let webhooks: RunningWebhooks;
 let endpoint: HarnessEndpoint;
 
-const of = ({ id: endpoint_id }: { readonly id: string }) => ({ ...harness.createCommand(), endpoint_id });
+const of = ({ id: endpoint_id }: { readonly id: string }) => ({ ...harness.createSampleWebhookCommand(), endpoint_id });
 const fails = () => createReceiverAnswer(500);
 const statuses = async (api: RunningWebhooks) =>
   new Set((await harness.listDeliveries(api, { endpoint_id: endpoint.id })).map(({ status }) => status));
-const collection = () => harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
+const collection = () => harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION_SPEC);
 
 beforeEach(async () => {
   harness = await WebhooksTestHarness.openWebhooksHarness();
   process = new FlakyProcess();
   webhooks = await harness.startWebhooks({ policy }, process);
   endpoint = await harness.createEnabledEndpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
-  harness.receivers.respondWith(DELETED, fails);
+  harness.receivers.setFakeReceiverBehaviour(DELETED, fails);
   await harness.publishEvents(...Array.from({ length: COUNT }, () => harness.addEvent()));
   await eventually(async () => {
     const retrying = { endpoint_id: endpoint.id, statuses: ['retrying'] };
@@ -48,7 +48,7 @@ describe('the backlog of a deleted endpoint', () => {
     async (which) => {
       const passive = await harness.startWebhooks({}, undefined, undefined, true);
       const other = await harness.createEnabledEndpoint(passive, OTHER, { event_types: ['shipment.updated'] });
-      harness.receivers.respondWith(OTHER, fails);
+      harness.receivers.setFakeReceiverBehaviour(OTHER, fails);
       const event = harness.addEvent({ type: 'shipment.updated' });
       await harness.publishEvents(event);
       await eventually(async () =>
@@ -57,14 +57,14 @@ describe('the backlog of a deleted endpoint', () => {
       await (which === 'another' ? passive : webhooks).endpoints.remove(of(endpoint));
       await eventually(() => expect(process.atGate).toBe(1));
       const { id: delivery_id } = await harness.getDelivery(passive, other.id, event.id);
-      await passive.deliveries.retry({ ...harness.createCommand(), delivery_id });
+      await passive.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id });
       await eventually(async () =>
         expect(await harness.getDelivery(passive, other.id, event.id)).toMatchObject({ attempts_count: 2 }),
       );
       expect(await statuses(passive)).toEqual(new Set(['retrying']));
       process.releaseWrites();
       await eventually(async () => expect(await statuses(webhooks)).toEqual(new Set(['discarded'])));
-      expect(harness.receivers.listDeliveriesAt(DELETED)).toHaveLength(COUNT);
+      expect(harness.receivers.listDeliveriesAtUrl(DELETED)).toHaveLength(COUNT);
     },
   );
 

@@ -1,7 +1,11 @@
 import type { Lease } from '@tracking/ports';
 import { eventually, RecordedMetrics, silentLogger } from '@tracking/testing';
 import { RecountRequests } from '../stats/hour-log.ts';
-import { BacklogDiscarder, type BacklogDiscarderDependencies, DeadLetterDiscarder } from './discard-jobs.ts';
+import {
+  DeletedEndpointBacklogDiscarder,
+  type BacklogDiscarderDependencies,
+  DeadLetterDiscarder,
+} from './discard-jobs.ts';
 
 const PAGES = 40;
 const MS_PER_PAGE = 30;
@@ -9,7 +13,7 @@ const MS_PER_PAGE = 30;
 const never = new AbortController().signal;
 const leases = {
   acquireLease: async () =>
-    ({ lost: never, handOverRequested: never, release: async () => undefined }) as Partial<Lease>,
+    ({ lost: never, handOverRequested: never, releaseLease: async () => undefined }) as Partial<Lease>,
 };
 
 test('the backlog of a deleted endpoint is discarded 50 deliveries at a time, in 20% of the time', async () => {
@@ -18,19 +22,19 @@ test('the backlog of a deleted endpoint is discarded 50 deliveries at a time, in
   let isMarked = true;
   const limits: number[] = [];
   const rests: number[] = [];
-  const discarder = new BacklogDiscarder({
+  const discarder = new DeletedEndpointBacklogDiscarder({
     endpoints: {
       listDeletedEndpointsWithBacklog: () => Promise.resolve(isMarked ? [{ id: 'whe_1' }] : []),
-      clearBacklog: async () => void (isMarked = false),
+      removeBacklogMark: async () => void (isMarked = false),
     },
     queues: {
-      discardPending: async (_endpoint: object, _at: string, limit: number) => {
+      discardPendingDeliveries: async (_endpoint: object, _at: string, limit: number) => {
         limits.push(limit);
         now += MS_PER_PAGE;
         return left-- > 0 ? limit : 0;
       },
     },
-    replays: { cancelRunning: () => Promise.resolve() },
+    replays: { cancelRunningReplay: () => Promise.resolve() },
     clock: () => new Date(),
     leases,
     logger: silentLogger,
@@ -52,13 +56,13 @@ test('a page whose dead letters were discarded before a crash is recounted befor
   const discarded = { endpoint_id, replay_id, status: 'discarded', discarded_at: '2026-11-23T14:55:00.000Z' };
   const discarder = new DeadLetterDiscarder({
     store: {
-      listDiscards: () => Promise.resolve([...running]),
-      storeOutcomes: async (_: object, outcomes: object) => {
+      listRunningDiscardJobs: () => Promise.resolve([...running]),
+      storeOutcomesOfTakenDeliveries: async (_: object, outcomes: object) => {
         running.pop();
         steps.push(outcomes);
       },
     },
-    queries: { findByIds: () => Promise.resolve([{ ...discarded }, { ...discarded }]) },
+    queries: { findDeliveriesByIds: () => Promise.resolve([{ ...discarded }, { ...discarded }]) },
     recounts: new RecountRequests({
       upsert: async ({ hour, part }: { readonly hour: string; readonly part: string }) => void steps.push([part, hour]),
     } as unknown as RecountRequests['documents']),

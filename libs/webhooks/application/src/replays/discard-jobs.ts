@@ -6,14 +6,14 @@ import {
   type Metrics,
   createRetryCounter,
 } from '@tracking/ports';
-import { DutyCycle, type DutyCycleOptions, LeaderElectedJob } from '@tracking/resilience';
+import { BackgroundWorkThrottle, type DutyCycleOptions, LeaderElectedJob } from '@tracking/resilience';
 import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
-import { ReplaySource, type ReplaySourceDependencies } from './replay-source.ts';
+import { ReplayedDeliverySource, type ReplaySourceDependencies } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 
 /** Dead letters that one discard job handles before the next job gets its turn. */
@@ -22,7 +22,7 @@ const DISCARDS_PER_READ = 100;
 /** Milliseconds between two checks for discards that other processes requested. */
 const POLL_INTERVAL_MS = 1_000;
 /** Largest share of time that discards may use. Deliveries take priority. */
-const MAX_DISCARDING_SHARE = 0.5;
+const MAX_DISCARDING_TIME_SHARE = 0.5;
 
 interface DeadLetterDiscarderDependencies extends ReplaySourceDependencies {
   readonly store: ReplayStore;
@@ -41,7 +41,7 @@ interface DeadLetterDiscarderDependencies extends ReplaySourceDependencies {
  */
 export class DeadLetterDiscarder {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: MAX_DISCARDING_SHARE });
+  private readonly pace = new BackgroundWorkThrottle({ share: MAX_DISCARDING_TIME_SHARE });
 
   constructor(private readonly dependencies: DeadLetterDiscarderDependencies) {
     const { leases, logger, metrics } = dependencies;
@@ -52,24 +52,24 @@ export class DeadLetterDiscarder {
       countRetry: createRetryCounter(metrics),
       description: 'discarding dead letters',
       intervalMs: POLL_INTERVAL_MS,
-      runRound: (ending) => this.discardDeadLettersOfReplays(ending),
+      runJobRound: (ending) => this.discardDeadLettersOfReplays(ending),
     });
   }
 
   private async discardDeadLettersOfReplays(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const running = await this.dependencies.store.listDiscards(DISCARDS_PER_READ);
+      const running = await this.dependencies.store.listRunningDiscardJobs(DISCARDS_PER_READ);
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
-        await this.pace.runWorkThenRest(() => this.advanceJob(replay), ending);
+        await this.pace.runWorkThenRest(() => this.advanceDiscardJob(replay), ending);
       }
     }
   }
 
-  private async advanceJob(replay: ReplayDocument): Promise<void> {
+  private async advanceDiscardJob(replay: ReplayDocument): Promise<void> {
     const taken = replay.under_way.length > 0 ? replay : await this.takePageOfDeadLetters(replay);
-    if (taken !== undefined && taken.under_way.length > 0) await this.discardNextPage(taken);
+    if (taken !== undefined && taken.under_way.length > 0) await this.discardNextPageOfDeadLetters(taken);
   }
 
   /** Stores the next page of dead letters to discard. Returns undefined if the discard was canceled in the meantime. */
@@ -77,12 +77,12 @@ export class DeadLetterDiscarder {
     const { store, endpoints, clock } = this.dependencies;
     const endpoint = await endpoints.getEndpoint(replay.endpoint_id);
     if (endpoint === undefined) throw new Error(`Endpoint ${replay.endpoint_id} has dead letters but is not stored.`);
-    const { found, cursor, ended } = await new ReplaySource(replay, this.dependencies).readNextItems(
+    const { found, cursor, ended } = await new ReplayedDeliverySource(replay, this.dependencies).readNextItemsToReplay(
       endpoint,
       DEAD_LETTERS_PER_TURN,
     );
     const isCompleted = ended && found.length === 0;
-    return store.storeProgress(replay, {
+    return store.storeReplayProgress(replay, {
       cursor,
       under_way: found.map(({ id, event_id }) => ({ id, event_id })),
       matched: replay.matched + found.length,
@@ -90,17 +90,17 @@ export class DeadLetterDiscarder {
     });
   }
 
-  private async discardNextPage(taken: ReplayDocument): Promise<void> {
+  private async discardNextPageOfDeadLetters(taken: ReplayDocument): Promise<void> {
     const { store, queries, deliveries, recounts, clock } = this.dependencies;
     const ids = taken.under_way.map(({ id }) => id);
     for (;;) {
-      const now = await queries.findByIds(taken, ids);
+      const now = await queries.findDeliveriesByIds(taken, ids);
       const dead = now.filter(({ status }) => status === 'dead_lettered');
       if (dead.length === 0) {
         const done = now.filter(({ status, replay_id }) => status === 'discarded' && replay_id === taken.id);
         // An earlier round may have ended between its writes and its second request.
-        await recounts.requestForDiscarded(done);
-        return store.storeOutcomes(taken, { done: done.length, failed: ids.length - done.length });
+        await recounts.requestRecountsOfDiscardedDeliveries(done);
+        return store.storeOutcomesOfTakenDeliveries(taken, { done: done.length, failed: ids.length - done.length });
       }
       const at = clock().toISOString();
       // A dead letter that changed after the read, for example by its announcement, is read again with the next page.
@@ -108,7 +108,7 @@ export class DeadLetterDiscarder {
         const document = convertToDeliveryDocument(markDeliveryDiscarded(each, at, taken.id));
         return { kind: 'upsert' as const, document, guard: { revision: each.revision } };
       });
-      await recounts.recountDiscarded(taken.endpoint_id, at, () => deliveries.writeMany(writes));
+      await recounts.requestRecountAroundDiscard(taken.endpoint_id, at, () => deliveries.writeMany(writes));
     }
   }
 }
@@ -117,7 +117,7 @@ export class DeadLetterDiscarder {
 const DELIVERIES_PER_WRITE = 50;
 const ENDPOINTS_PER_READ = 100;
 /** Largest share of time that discarding the backlogs of deleted endpoints may use. */
-const MAX_BACKLOG_SHARE = 0.2;
+const MAX_BACKLOG_TIME_SHARE = 0.2;
 
 export interface BacklogDiscarderDependencies {
   readonly endpoints: EndpointStore;
@@ -135,13 +135,13 @@ export interface BacklogDiscarderDependencies {
  * Discards the pending deliveries of deleted endpoints and cancels their replays, one page of each endpoint in turn.
  * The endpoint's document is marked until no delivery is pending, so that any process can continue after a crash.
  */
-export class BacklogDiscarder {
+export class DeletedEndpointBacklogDiscarder {
   readonly job: LeaderElectedJob;
-  private readonly pace: DutyCycle;
+  private readonly pace: BackgroundWorkThrottle;
 
   constructor(private readonly dependencies: BacklogDiscarderDependencies) {
     const { leases, logger, metrics, pacing } = dependencies;
-    this.pace = new DutyCycle({ share: MAX_BACKLOG_SHARE, ...pacing });
+    this.pace = new BackgroundWorkThrottle({ share: MAX_BACKLOG_TIME_SHARE, ...pacing });
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-backlogs',
@@ -149,35 +149,35 @@ export class BacklogDiscarder {
       countRetry: createRetryCounter(metrics),
       description: 'discarding the backlog of a deleted endpoint',
       intervalMs: POLL_INTERVAL_MS,
-      runRound: (ending) => this.runBacklogRound(ending),
+      runJobRound: (ending) => this.discardBacklogOfDeletedEndpoints(ending),
     });
   }
 
   /**
    * Requests that all pending deliveries of a deleted endpoint are discarded. The request is stored when this resolves.
    */
-  async requestDiscard(endpointId: string): Promise<void> {
-    await this.dependencies.endpoints.markEndpointBacklog(endpointId);
+  async requestBacklogDiscard(endpointId: string): Promise<void> {
+    await this.dependencies.endpoints.markDeletedEndpointBacklog(endpointId);
     this.job.wakeJob();
   }
 
-  private async runBacklogRound(ending: AbortSignal): Promise<void> {
+  private async discardBacklogOfDeletedEndpoints(ending: AbortSignal): Promise<void> {
     for (;;) {
       const deleted = await this.dependencies.endpoints.listDeletedEndpointsWithBacklog(ENDPOINTS_PER_READ);
       if (deleted.length === 0) return;
       for (const endpoint of deleted) {
         if (ending.aborted) return;
-        await this.pace.runWorkThenRest(() => this.discardPage(endpoint), ending);
+        await this.pace.runWorkThenRest(() => this.discardPageOfBacklog(endpoint), ending);
       }
     }
   }
 
-  private async discardPage(endpoint: EndpointDocument): Promise<void> {
+  private async discardPageOfBacklog(endpoint: EndpointDocument): Promise<void> {
     const { endpoints, queues, replays, clock } = this.dependencies;
     const at = clock().toISOString();
-    await replays.cancelRunning(endpoint.id, at);
-    const found = await queues.discardPending(endpoint, at, DELIVERIES_PER_WRITE);
+    await replays.cancelRunningReplay(endpoint.id, at);
+    const found = await queues.discardPendingDeliveries(endpoint, at, DELIVERIES_PER_WRITE);
     // Keep a backlog mark that was set after the endpoint was read.
-    if (found === 0) await endpoints.clearBacklog(endpoint);
+    if (found === 0) await endpoints.removeBacklogMark(endpoint);
   }
 }

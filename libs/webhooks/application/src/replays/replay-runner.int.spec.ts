@@ -5,7 +5,7 @@ import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookReplay } from '../index.ts';
-import { PAYLOADS_COLLECTION, type PayloadDocument } from '../store/delivery-document.ts';
+import { PAYLOADS_COLLECTION_SPEC, type PayloadDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 /** A delivery that fails once becomes a dead letter. */
@@ -21,7 +21,7 @@ describe('a replay', () => {
   afterEach(() => harness.closeWebhooksHarness());
 
   const create = (endpoint_id: string, filter = {}) =>
-    webhooks.replays.create({ ...harness.createCommand(), endpoint_id, filter });
+    webhooks.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id, filter });
   const ended = (id: string, api = webhooks, deadlineMs = 20_000): Promise<WebhookReplay> =>
     eventually(
       async () => {
@@ -32,7 +32,7 @@ describe('a replay', () => {
       { deadlineMs },
     );
   const sent = () =>
-    harness.receivers.listDeliveriesAt(URL_A).map(({ headers }) => String(headers['service-event-id']));
+    harness.receivers.listDeliveriesAtUrl(URL_A).map(({ headers }) => String(headers['service-event-id']));
   /** Events of a minute ago, a millisecond apart. */
   const events = (count: number) => {
     const first = Date.parse(harness.now()) - 60_000;
@@ -58,7 +58,7 @@ describe('a replay', () => {
       expect(await harness.getDelivery(webhooks, other.id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
     await webhooks.stop();
-    const stored = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
+    const stored = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC);
     const [payload] = await stored.find({ filter: {}, limit: 1 });
     if (payload === undefined) throw new Error('no body is stored');
     const body = JSON.stringify({ ...(JSON.parse(payload.body) as object), made: 'by an earlier version' });
@@ -66,20 +66,20 @@ describe('a replay', () => {
     webhooks = await harness.startWebhooks();
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
     await ended((await create(endpoint.id)).id);
-    expect(harness.receivers.listDeliveriesAt(URL_A).map((request) => request.body)).toEqual([body]);
+    expect(harness.receivers.listDeliveriesAtUrl(URL_A).map((request) => request.body)).toEqual([body]);
   });
 
   it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
     const gone = harness.addEvent();
     await harness.publishEvents(gone);
     await eventually(async () => {
       const { status } = await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: endpoint.id });
       expect(status).toBe('disabled');
     });
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
-    await webhooks.endpoints.enable({ ...harness.createCommand(), endpoint_id: endpoint.id });
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
+    await webhooks.endpoints.enable({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     expect(await ended(id)).toMatchObject({ matched: 1, done: 0, failed: 1 });
     expect(await harness.getDelivery(webhooks, endpoint.id, gone.id)).toMatchObject({ status: 'retrying' });
@@ -97,7 +97,7 @@ describe('a replay', () => {
     const missed = events(200);
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
     let answered = 0;
-    harness.receivers.respondWith(URL_A, (request) => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, (request) => {
       answered += 1;
       if (answered === 70) webhooks.process.killProcess();
       return harness.receivers.respondWithOk(request);
@@ -113,25 +113,25 @@ describe('a replay', () => {
     const missed = events(200);
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    harness.receivers.respondWith(URL_A, async (request) => {
-      if (harness.receivers.listDeliveriesAt(URL_A).length > 20) await go;
+    harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
+      if (harness.receivers.listDeliveriesAtUrl(URL_A).length > 20) await go;
       return harness.receivers.respondWithOk(request);
     });
     const { id: replay_id } = await create(endpoint.id);
     await eventually(() => expect(sent().length).toBe(21));
-    const canceled = await webhooks.replays.cancel({ ...harness.createCommand(), replay_id });
+    const canceled = await webhooks.replays.cancel({ ...harness.createSampleWebhookCommand(), replay_id });
     expect(canceled).toMatchObject({ status: 'canceled' });
     expect(canceled.matched).toBeLessThan(60);
     resolve();
     await eventually(() => expect(sent().length).toBe(canceled.matched));
-    await webhooks.replays.resume({ ...harness.createCommand(), replay_id });
+    await webhooks.replays.resume({ ...harness.createSampleWebhookCommand(), replay_id });
     expect(await ended(replay_id)).toMatchObject({ matched: 200, done: 200 });
     expect(sent().toSorted()).toEqual(missed.map((event) => event.id).toSorted());
   });
 
   it('is the only one of its endpoint', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     events(100);
     await create(endpoint.id);
     await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
@@ -139,10 +139,10 @@ describe('a replay', () => {
 
   it('ends with its endpoint', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     events(100);
     const { id: replay_id } = await create(endpoint.id);
-    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id: endpoint.id });
+    await webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
     await eventually(async () => {
       const { status } = await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id });
       expect(status).toBe('canceled');
@@ -195,7 +195,7 @@ describe('a replay', () => {
     await webhooks.stop();
     webhooks = await harness.startWebhooks(NO_WINDOW);
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     await harness.publishEvents(...events(20));
     const dead = await eventually(async () => {
       const found = await harness.listDeliveries(webhooks, { statuses: ['dead_lettered'] });
@@ -204,14 +204,14 @@ describe('a replay', () => {
     });
     const before = sent().length;
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    harness.receivers.respondWith(URL_A, async (request) => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
       await go;
       return harness.receivers.respondWithOk(request);
     });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     await eventually(() => expect(sent().length).toBe(before + 1));
     const given = dead[0];
-    await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: given?.id ?? '' });
+    await webhooks.deliveries.discard({ ...harness.createSampleWebhookCommand(), delivery_id: given?.id ?? '' });
     resolve();
     expect(await ended(id)).toMatchObject({ matched: 19, done: 19, failed: 0 });
     expect(sent().slice(before)).not.toContain(given?.event_id);
@@ -225,7 +225,11 @@ describe('a replay', () => {
     const missed = events(60);
     const endpoint = await harness.createEnabledEndpoint(api, URL_A, { max_concurrency: 2 });
     process.flaky = true;
-    const { id } = await api.replays.create({ ...harness.createCommand(), endpoint_id: endpoint.id, filter: {} });
+    const { id } = await api.replays.create({
+      ...harness.createSampleWebhookCommand(),
+      endpoint_id: endpoint.id,
+      filter: {},
+    });
     expect(await ended(id, api, 30_000)).toMatchObject({ matched: 60, done: 60, failed: 0 });
     process.flaky = false;
     expect(new Set(sent())).toEqual(new Set(missed.map((event) => event.id)));
@@ -240,7 +244,7 @@ describe('a replay', () => {
     events(1);
     // Dies when the replay is stored.
     const mortal = await harness.startWebhooks({}, new KillableProcess(2, true), harness.receivers, true);
-    void mortal.replays.create({ ...harness.createCommand(), endpoint_id: endpoint.id, filter: {} });
+    void mortal.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id, filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
     await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
@@ -258,10 +262,13 @@ describe('a replay', () => {
     await storeDeadLetters(harness, 3, { endpoint_id: endpoint.id });
     // Dies when the replay is stored.
     const mortal = await harness.startWebhooks({}, new KillableProcess(2, true), harness.receivers, true);
-    void mortal.deadLetters.replay({ ...harness.createCommand(), filter: {} });
+    void mortal.deadLetters.replay({ ...harness.createSampleWebhookCommand(), filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
-    const again = webhooks.deadLetters.replay({ ...harness.createCommand(), filter: filterOf(endpoint.id) });
+    const again = webhooks.deadLetters.replay({
+      ...harness.createSampleWebhookCommand(),
+      filter: filterOf(endpoint.id),
+    });
     // The requested replay itself is refused.
     await again.catch(({ code }: { code: string }) => expect(code).toBe('replay_running'));
     expect(await ended(id)).toMatchObject({ done: 3 });
@@ -269,15 +276,15 @@ describe('a replay', () => {
 
   it('ends with its endpoint if the deleting process died before notifying the owner and the request is repeated', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
     events(20);
     const { id: replay_id } = await create(endpoint.id);
     // The delivery waits for an hour by then.
     await eventually(() => expect(sent()).not.toEqual([]));
     const mortal = await harness.startWebhooks({}, new KillableProcess(2, true), harness.receivers, true);
-    void mortal.endpoints.remove({ ...harness.createCommand(), endpoint_id: endpoint.id });
+    void mortal.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
     await eventually(() => expect(mortal.process.dead).toBe(true));
-    const again = webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id: endpoint.id });
+    const again = webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
     await expect(again).rejects.toMatchObject({ code: 'not_found' });
     await eventually(async () => {
       expect(await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id })).toMatchObject({ status: 'canceled' });
@@ -290,7 +297,7 @@ describe('a replay', () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
     const { id: replay_id } = await create(endpoint.id);
     const { version } = await ended(replay_id);
-    expect(await webhooks.replays.cancel({ ...harness.createCommand(), replay_id })).toMatchObject({
+    expect(await webhooks.replays.cancel({ ...harness.createSampleWebhookCommand(), replay_id })).toMatchObject({
       status: 'completed',
       version,
     });
@@ -299,10 +306,10 @@ describe('a replay', () => {
 
   it('is returned again by a repeated command, whatever happened to its endpoint', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
-    const command = { ...harness.createCommand(), endpoint_id: endpoint.id, filter: {} };
+    const command = { ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id, filter: {} };
     const { id } = await webhooks.replays.create(command);
     await ended(id);
-    await webhooks.endpoints.disable({ ...harness.createCommand(), endpoint_id: endpoint.id });
+    await webhooks.endpoints.disable({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
     expect(await webhooks.replays.create(command)).toMatchObject({ id, status: 'completed' });
   });
 
@@ -316,7 +323,7 @@ describe('a replay', () => {
       const [replay] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
       expect(replay?.matched).toBe(8);
     });
-    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id: endpoint.id });
+    await webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
     resolve();
     await eventually(async () => {
       const statuses = (await harness.listDeliveries(webhooks)).map(({ status }) => status);
@@ -337,7 +344,7 @@ describe('a replay', () => {
     };
     const { id } = await create(endpoint.id);
     await eventually(() => expect(isHeld).toBe(true));
-    webhooks.process.suspendProcess();
+    webhooks.process.simulateSuspension();
     const other = await harness.startWebhooks();
     expect(await ended(id, other)).toMatchObject({ matched: 40, done: 40, failed: 0 });
     resolve();
@@ -356,7 +363,7 @@ describe('a replay', () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
     const gates = Array.from({ length: 60 }, () => Promise.withResolvers<void>());
     let asked = 0;
-    harness.receivers.respondWith(URL_A, async (request) => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
       asked += 1;
       await gates[asked - 1]?.promise;
       return harness.receivers.respondWithOk(request);
@@ -365,7 +372,7 @@ describe('a replay', () => {
     await eventually(() => expect(sent()).toHaveLength(2));
     const live = harness.addEvent();
     await harness.publishEvents(live);
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     gates[0]?.resolve();
     await eventually(() => expect(sent()).toHaveLength(3));
     expect(sent()[2]).toBe(live.id);
@@ -377,7 +384,7 @@ describe('a replay', () => {
   it('reports its progress while its last deliveries take long', async () => {
     const [slow] = events(3);
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    harness.receivers.respondWith(URL_A, async (request) => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
       if (request.headers['service-event-id'] === slow?.id) await go;
       return harness.receivers.respondWithOk(request);
     });

@@ -1,4 +1,4 @@
-import { Busy, type Lease, Unavailable } from '@tracking/ports';
+import { BusyError, type Lease, UnavailableError } from '@tracking/ports';
 import {
   DEFAULT_RETRY_POLICY,
   INITIAL_ENDPOINT_STATE,
@@ -40,20 +40,20 @@ const DEAD = convertToDeliveryDocument({
 async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<OwnedEndpoint> {
   const owned = new OwnedEndpoint(
     ENDPOINT as unknown as EndpointDocument,
-    { isHeld: () => true } as Lease,
+    { isLeaseHeld: () => true } as Lease,
     true,
     TIMING,
   );
-  owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.setEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
   const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
   let stored = createReplayDocument({ ...about, ...filter }, AT);
   const store = {
     findRunningReplay: () => Promise.resolve(stored),
     getReplay: () => Promise.resolve(stored),
-    storeProgress: (_before: object, change: object) => Promise.resolve((stored = { ...stored, ...change })),
+    storeReplayProgress: (_before: object, change: object) => Promise.resolve((stored = { ...stored, ...change })),
   };
-  const queries = { findDeliveries: () => Promise.resolve([DEAD]), findByIds: () => Promise.resolve([DEAD]) };
+  const queries = { findDeliveries: () => Promise.resolve([DEAD]), findDeliveriesByIds: () => Promise.resolve([DEAD]) };
   const send = () => {
     sending(owned);
     const sent: [string, DeliveryDocument][] = [
@@ -68,8 +68,8 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
     clock: () => new Date(AT),
     time: { ...TIME_OF_NEVER_SET_CLOCK, now: () => Date.parse(AT) },
   };
-  await new ReplayRunner(parts as unknown as ReplayRunnerDependencies).refreshReplay(owned);
-  await owned.state.replay?.takeDeliveries();
+  await new ReplayRunner(parts as unknown as ReplayRunnerDependencies).readRunningReplayOfEndpoint(owned);
+  await owned.state.replay?.takeDeliveriesToReplay();
   return owned;
 }
 
@@ -80,7 +80,7 @@ describe('a replay that has taken all it finds', () => {
   });
 
   test('reads stored data again if another process may have changed it', async () => {
-    const owned = await replaying(({ state }) => state.replay?.requestReread());
+    const owned = await replaying(({ state }) => state.replay?.requestReplayReread());
     expect(owned.state.replay?.needsMoreDeliveries(Date.parse(AT))).toBe(true);
   });
 });
@@ -91,16 +91,16 @@ test('has an unknown outcome if only some deliveries of a batch were written', a
   const replay = createReplayDocument({ ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay', ...filter }, AT);
   const written: string[] = [];
   const replace = async ({ id }: DeliveryDocument) => {
-    if (id === 'dlv_2') throw new Busy('document store', 'too much waits');
+    if (id === 'dlv_2') throw new BusyError('document store', 'too much waits');
     await new Promise(setImmediate);
     written.push(id);
     return true;
   };
-  const recounts = { recountRestored: (_: unknown, restore: () => Promise<unknown>) => restore() };
+  const recounts = { requestRecountAroundRestore: (_: unknown, restore: () => Promise<unknown>) => restore() };
   const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
   const resending = new ReplaySender(parts as unknown as ConstructorParameters<typeof ReplaySender>[0]);
   const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));
   const sent = resending.sendTakenDeliveries(replay, ENDPOINT as unknown as EndpointDocument, found, found);
   const error = await sent.catch((thrown: unknown) => thrown);
-  expect([written, error instanceof Unavailable, error instanceof Busy]).toEqual([['dlv_1'], true, false]);
+  expect([written, error instanceof UnavailableError, error instanceof BusyError]).toEqual([['dlv_1'], true, false]);
 });

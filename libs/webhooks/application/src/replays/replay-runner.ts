@@ -1,12 +1,12 @@
 import type { Clock } from '@tracking/ports';
-import { isEndpointEnabled, getReplayOutcome } from '@tracking/webhooks-domain';
+import { isEndpointEnabled, getOutcomeOfReplayedDelivery } from '@tracking/webhooks-domain';
 import type { RunningReplay } from '../scheduling/delivery-state.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import type { ProcessTime } from '../scheduling/steady-time.ts';
+import type { ProcessClock } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { ReplaySender } from './replay-sender.ts';
-import { type FoundItem, ReplaySource, type ReplaySourceDependencies } from './replay-source.ts';
-import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.ts';
+import { type FoundItem, ReplayedDeliverySource, type ReplaySourceDependencies } from './replay-source.ts';
+import type { ReplayDocument, ReplayStore, DeliveryTakenByReplay } from './replay-store.ts';
 
 /**
  * Maximum number of a replay's deliveries in progress. If the process dies, up to this many deliveries may be sent
@@ -23,18 +23,18 @@ export interface ReplayRunnerDependencies extends ReplaySourceDependencies {
   readonly store: ReplayStore;
   readonly resending: ReplaySender;
   readonly clock: Clock;
-  readonly time: ProcessTime;
+  readonly time: ProcessClock;
 }
 
 /** Opens the running replays of endpoints that this process owns. */
 export class ReplayRunner {
   constructor(private readonly dependencies: ReplayRunnerDependencies) {}
 
-  /** Reads the endpoint's running replay, which may be new or changed. @throws Unavailable */
-  async refreshReplay(owned: OwnedEndpoint): Promise<void> {
+  /** Reads the endpoint's running replay, which may be new or changed. @throws UnavailableError */
+  async readRunningReplayOfEndpoint(owned: OwnedEndpoint): Promise<void> {
     const read = owned.state.beginReplayRead();
     const running = await this.dependencies.store.findRunningReplay(owned.id);
-    owned.state.endReplayRead(read, running && new EndpointReplay(running, owned, this.dependencies));
+    owned.state.setReplayFoundByRead(read, running && new RunningEndpointReplay(running, owned, this.dependencies));
   }
 }
 
@@ -45,10 +45,10 @@ export class ReplayRunner {
  * ¶ Taken deliveries are stored before they get a new schedule, and counted after their next attempt. After a crash, or
  * a write with an unknown outcome, the next owner finds the taken deliveries and their outcomes.
  */
-class EndpointReplay implements RunningReplay {
-  private source: ReplaySource;
+class RunningEndpointReplay implements RunningReplay {
+  private source: ReplayedDeliverySource;
   /** Deliveries that the replay has taken and that have not been attempted since, by id. */
-  private underWay = new Map<string, TakenDelivery>();
+  private underWay = new Map<string, DeliveryTakenByReplay>();
   private done = 0;
   private failed = 0;
   /** True if this object matches the store, and all taken deliveries have their new schedule. */
@@ -63,7 +63,7 @@ class EndpointReplay implements RunningReplay {
     private readonly owned: OwnedEndpoint,
     private readonly dependencies: ReplayRunnerDependencies,
   ) {
-    this.source = new ReplaySource(document, dependencies);
+    this.source = new ReplayedDeliverySource(document, dependencies);
   }
 
   get id(): string {
@@ -73,43 +73,43 @@ class EndpointReplay implements RunningReplay {
   needsMoreDeliveries(now: number): boolean {
     const { isOwned, endpoint, state } = this.owned;
     if (!isOwned || !isEndpointEnabled(endpoint) || state.concurrency === undefined) return false;
-    return !this.isCurrent || this.canTakeDeliveries(now);
+    return !this.isCurrent || this.canTakeNextReplayedDeliveries(now);
   }
 
   /** Returns the time at which counted outcomes are stored even if the last deliveries take long. */
-  getNextStoreTime(now: number): number | undefined {
+  getTimeToStoreOutcomes(now: number): number | undefined {
     const moment = this.takenAt + MAX_TIME_BETWEEN_REPLAY_TURNS_MS;
     return this.hasCounted && moment > now ? moment : undefined;
   }
 
-  requestReread(): void {
+  requestReplayReread(): void {
     this.rereads += 1;
     this.isCurrent = false;
   }
 
-  recordAttempt(id: string, after: DeliveryDocument | undefined): void {
+  countReplayedDelivery(id: string, after: DeliveryDocument | undefined): void {
     // Ignore an attempt that began before the replay took the delivery.
     if (after !== undefined && after.replay_id !== this.id) return;
-    this.countDelivery(id, after === undefined ? 'failed' : getReplayOutcome(after));
+    this.countReplayOutcome(id, after === undefined ? 'failed' : getOutcomeOfReplayedDelivery(after));
   }
 
-  async takeDeliveries(): Promise<boolean> {
+  async takeDeliveriesToReplay(): Promise<boolean> {
     const { rereads } = this;
     if (!this.isCurrent) {
       if (!(await this.reloadReplay())) return false;
       this.isCurrent = this.rereads === rereads;
-      if (!this.canTakeDeliveries(this.dependencies.time.now())) return true;
+      if (!this.canTakeNextReplayedDeliveries(this.dependencies.time.now())) return true;
     }
     // Assume outdated progress until all steps succeed: after a failure, only the store has the current progress.
     this.isCurrent = false;
     const room = this.maxUnderWay - this.underWay.size;
-    const { found, cursor, ended } = await this.source.readNextItems(this.owned.endpoint, room);
+    const { found, cursor, ended } = await this.source.readNextItemsToReplay(this.owned.endpoint, room);
     // Stop if this process lost the endpoint: another process then continues the replay.
     if (!this.owned.isOwned) return true;
     for (const { id, event_id } of found) this.underWay.set(id, { id, event_id });
     const isCompleted = ended && this.underWay.size === 0;
     const { done, failed, document } = this;
-    const stored = await this.dependencies.store.storeProgress(document, {
+    const stored = await this.dependencies.store.storeReplayProgress(document, {
       ...{ cursor, under_way: [...this.underWay.values()], matched: document.matched + found.length },
       ...{ done: document.done + done, failed: document.failed + failed },
       ...(isCompleted && ({ status: 'completed', completed_at: this.dependencies.clock().toISOString() } as const)),
@@ -126,7 +126,7 @@ class EndpointReplay implements RunningReplay {
     return !isCompleted;
   }
 
-  private canTakeDeliveries(now: number): boolean {
+  private canTakeNextReplayedDeliveries(now: number): boolean {
     const hasWaited = now - this.takenAt >= MAX_TIME_BETWEEN_REPLAY_TURNS_MS;
     if (hasWaited && this.hasCounted) return true;
     if (this.hasEnded) return this.underWay.size === 0;
@@ -151,7 +151,7 @@ class EndpointReplay implements RunningReplay {
     const document = await this.dependencies.store.getReplay(this.id);
     if (document?.status !== 'running') return false;
     this.document = document;
-    this.source = new ReplaySource(document, this.dependencies);
+    this.source = new ReplayedDeliverySource(document, this.dependencies);
     this.underWay = new Map(document.under_way.map((taken) => [taken.id, taken]));
     this.done = this.failed = 0;
     this.hasEnded = false;
@@ -159,7 +159,10 @@ class EndpointReplay implements RunningReplay {
     return true;
   }
 
-  private async sendDeliveries(taken: readonly TakenDelivery[], found: readonly FoundItem[] = []): Promise<void> {
+  private async sendDeliveries(
+    taken: readonly DeliveryTakenByReplay[],
+    found: readonly FoundItem[] = [],
+  ): Promise<void> {
     if (taken.length === 0 || !this.owned.isOwned) return;
     const readAt = performance.now();
     const sent = await this.dependencies.resending.sendTakenDeliveries(
@@ -169,15 +172,15 @@ class EndpointReplay implements RunningReplay {
       found,
     );
     for (const [id, delivery] of sent) {
-      const outcome = delivery && getReplayOutcome(delivery);
+      const outcome = delivery && getOutcomeOfReplayedDelivery(delivery);
       const isOver = delivery?.replay_id !== this.id;
-      this.countDelivery(id, outcome ?? (isOver ? 'failed' : undefined));
+      this.countReplayOutcome(id, outcome ?? (isOver ? 'failed' : undefined));
       // Use the newest version of each delivery, because some may have been attempted in the meantime.
       if (delivery !== undefined && this.underWay.has(id)) this.owned.replaceDelivery(delivery, readAt);
     }
   }
 
-  private countDelivery(id: string, outcome: 'done' | 'failed' | undefined): void {
+  private countReplayOutcome(id: string, outcome: 'done' | 'failed' | undefined): void {
     if (outcome === undefined || !this.underWay.delete(id)) return;
     if (outcome === 'done') this.done += 1;
     else this.failed += 1;

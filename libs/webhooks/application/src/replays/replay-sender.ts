@@ -1,5 +1,5 @@
-import type { PayloadVersions } from '@tracking/contracts';
-import { type Clock, type Collection, isErrorWithoutEffect, convertToUnknownOutcome } from '@tracking/ports';
+import type { PayloadVersionConverter } from '@tracking/contracts';
+import { type Clock, type Collection, isErrorWithoutEffect, convertToUnknownOutcomeError } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import {
   type Delivery,
@@ -12,14 +12,14 @@ import type { RecountRequests } from '../stats/hour-log.ts';
 import {
   type DeliveryDocument,
   type PayloadDocument,
-  type Payloads,
+  type PayloadStore,
   createPayloadId,
   createDeliveryDocument,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-import { type EventLog, type FoundItem, type LoggedEventRow, matchesReplay } from './replay-source.ts';
-import type { ReplayDocument, TakenDelivery } from './replay-store.ts';
+import { type EventLog, type FoundItem, type LoggedEventRow, doesDeliveryMatchReplay } from './replay-source.ts';
+import type { ReplayDocument, DeliveryTakenByReplay } from './replay-store.ts';
 
 /**
  * Delay after which a replayed delivery is due. A replayed delivery is sent earlier if the endpoint has no other due
@@ -31,8 +31,8 @@ interface ReplaySenderDependencies {
   readonly queries: DeliveryQueries;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly recounts: RecountRequests;
-  readonly payloads: Payloads;
-  readonly versions: PayloadVersions;
+  readonly payloads: PayloadStore;
+  readonly versions: PayloadVersionConverter;
   readonly log: EventLog;
   readonly clock: Clock;
 }
@@ -46,12 +46,12 @@ export class ReplaySender {
    * concurrently. A delivery that no longer matches the replay stays unchanged.
    * @param found deliveries and events already in memory
    * @returns the deliveries by id, as now stored; undefined for an event that cannot be rebuilt
-   * @throws Unavailable if some deliveries may not be sent; Busy if no delivery was sent
+   * @throws UnavailableError if some deliveries may not be sent; BusyError if no delivery was sent
    */
   async sendTakenDeliveries(
     replay: ReplayDocument,
     endpoint: EndpointDocument,
-    taken: readonly TakenDelivery[],
+    taken: readonly DeliveryTakenByReplay[],
     found: readonly FoundItem[] = [],
   ): Promise<ReadonlyMap<string, DeliveryDocument | undefined>> {
     const rows = found.flatMap(({ event }) => event ?? []);
@@ -64,7 +64,7 @@ export class ReplaySender {
     await retryConflicts(this.dependencies.deliveries, `deliveries of replay ${replay.id}`, async () => {
       const stored =
         atHand ??
-        (await this.dependencies.queries.findByIds(
+        (await this.dependencies.queries.findDeliveriesByIds(
           replay,
           left.map(({ id }) => id),
         ));
@@ -76,7 +76,7 @@ export class ReplaySender {
         left.filter(({ id }) => !known.has(id)),
         rows,
       );
-      const write = async ({ id }: TakenDelivery) => {
+      const write = async ({ id }: DeliveryTakenByReplay) => {
         const [delivery, at = ''] = [known.get(id), due.get(id)];
         if (delivery !== undefined) return this.rescheduleDelivery(replay, delivery, at);
         const made = missed.get(id);
@@ -91,20 +91,20 @@ export class ReplaySender {
             if (outcome !== 'changed') sent.set(one.id, outcome.is);
           }),
         );
-      const written = await this.dependencies.recounts.recountRestored(stored, writeAll);
+      const written = await this.dependencies.recounts.requestRecountAroundRestore(stored, writeAll);
       const errors = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       if (errors.length > 0) throw errors.find((error) => !isErrorWithoutEffect(error)) ?? errors[0];
       left = left.filter(({ id }) => !sent.has(id));
       return left.length === 0 || undefined;
     }).catch((error: unknown) => {
-      throw sent.size === 0 ? error : convertToUnknownOutcome(error);
+      throw sent.size === 0 ? error : convertToUnknownOutcomeError(error);
     });
     return sent;
   }
 
   private async rescheduleDelivery(replay: ReplayDocument, before: DeliveryDocument, at: string) {
     const isSent = before.replay_id === replay.id;
-    if (isSent || !(hasScheduledAttemptsLeft(before) || matchesReplay(replay, before))) return { is: before };
+    if (isSent || !(hasScheduledAttemptsLeft(before) || doesDeliveryMatchReplay(replay, before))) return { is: before };
     const after = convertToDeliveryDocument(restartDeliverySchedule(before, at, replay.id));
     return (await this.dependencies.deliveries.replace(after, { revision: before.revision }))
       ? { is: after }
@@ -119,7 +119,7 @@ export class ReplaySender {
   /** Stores the bodies of missed events that can be rebuilt, and returns their deliveries. */
   private async createMissedDeliveries(
     endpoint: EndpointDocument,
-    taken: readonly TakenDelivery[],
+    taken: readonly DeliveryTakenByReplay[],
     rows: readonly LoggedEventRow[],
   ): Promise<ReadonlyMap<string, Delivery>> {
     if (taken.length === 0) return new Map();
@@ -137,7 +137,7 @@ export class ReplaySender {
     const madeById = new Map(made.map((one) => [one.event.id, one]));
     const at = clock().toISOString();
     // Keep a stored body, even if this release would render the event differently.
-    const stored = await payloads.findStoredIds(made.map(({ payload_id }) => payload_id));
+    const stored = await payloads.findStoredPayloadIds(made.map(({ payload_id }) => payload_id));
     const bodies: PayloadDocument[] = [];
     const deliveries = new Map<string, Delivery>();
     for (const { id, event_id } of taken) {
@@ -150,7 +150,7 @@ export class ReplaySender {
       bodies.push({ id: payload_id, body: renderDeliveryBody(event, format, false, versions), created_at: at });
     }
     await payloads.storePayloads(bodies);
-    for (const { id, body } of bodies) payloads.addToCache(id, body);
+    for (const { id, body } of bodies) payloads.cachePayloadBody(id, body);
     return deliveries;
   }
 }

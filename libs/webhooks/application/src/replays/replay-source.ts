@@ -1,10 +1,10 @@
 import { EVENT_TYPES, type PublishedEvent, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import { type Replay, type ReplayedStatus, isSubscribed } from '@tracking/webhooks-domain';
+import { type Replay, type ReplayedStatus, isSubscribedToEventType } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, createDeliveryId } from '../store/delivery-document.ts';
-import type { DeliveryQueries, RetentionWatermark } from '../store/delivery-queries.ts';
-import type { ReplayCursor, ReplayDocument, TakenDelivery } from './replay-store.ts';
+import type { DeliveryQueries, RetentionWatermarkStore } from '../store/delivery-queries.ts';
+import type { ReplayCursor, ReplayDocument, DeliveryTakenByReplay } from './replay-store.ts';
 
 /** An event of the log, without its data. */
 export interface LoggedEventRow {
@@ -35,15 +35,15 @@ export interface EventLogQuery {
 export interface EventLog {
   /**
    * Returns a page of events in the order of publication; `next` is null after the last page.
-   * @throws Unavailable, Busy, also if events up to `upTo` may still be missing
+   * @throws UnavailableError, BusyError, also if events up to `upTo` may still be missing
    */
   page(
     scope: WorkspaceScope,
     query: EventLogQuery,
   ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
-  /** Rebuilds events in the given order. Events that cannot be rebuilt are omitted. @throws Unavailable */
+  /** Rebuilds events in the given order. Events that cannot be rebuilt are omitted. @throws UnavailableError */
   makeEvents(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
-  /** Returns the kept events with these ids, as {@link page} does. @throws Unavailable */
+  /** Returns the kept events with these ids, as {@link page} does. @throws UnavailableError */
   find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
 }
 
@@ -52,13 +52,13 @@ const DELIVERIES_PER_READ = 200;
 const EVENTS_PER_READ = 500;
 
 /** An item found by a replay: a stored delivery, or a missed event with its log position. */
-export type FoundItem = TakenDelivery &
+export type FoundItem = DeliveryTakenByReplay &
   (
     | { readonly delivery: DeliveryDocument; readonly event?: undefined }
     | { readonly event: LoggedEventRow; readonly delivery?: undefined }
   );
 
-interface ReplayPage {
+interface PageOfItemsToReplay {
   readonly found: readonly FoundItem[];
   /** Cursor after the last item found. */
   readonly cursor: ReplayCursor;
@@ -68,19 +68,19 @@ interface ReplayPage {
 export interface ReplaySourceDependencies {
   readonly queries: DeliveryQueries;
   readonly log: EventLog;
-  readonly watermark: RetentionWatermark;
+  readonly watermark: RetentionWatermarkStore;
 }
 
 /** A delivery or event that was read, and the cursor after it. */
-interface ReplayItem<C> {
+interface ItemToReplay<C> {
   readonly found: FoundItem;
   readonly at: string;
   readonly cursor: C;
 }
 
 /** Deliveries or events of a replay, read ahead by a page. */
-interface ReplayReadAhead<C> {
-  readonly read: ReplayItem<C>[];
+interface ReplayReadAheadBuffer<C> {
+  readonly read: ItemToReplay<C>[];
   /** Cursor after everything that was read; null at the end. */
   next: C | null | undefined;
 }
@@ -89,9 +89,9 @@ interface ReplayReadAhead<C> {
  * The deliveries that a replay sends again, ordered by the events' `created_at`: deliveries with a selected status, and
  * missed events. Reads an index of the deliveries and, for missed events, the event log.
  */
-export class ReplaySource {
-  private readonly deliveries: ReplayReadAhead<readonly [string, string]>;
-  private readonly events: ReplayReadAhead<string>;
+export class ReplayedDeliverySource {
+  private readonly deliveries: ReplayReadAheadBuffer<readonly [string, string]>;
+  private readonly events: ReplayReadAheadBuffer<string>;
   private cursor: ReplayCursor;
 
   constructor(
@@ -101,7 +101,8 @@ export class ReplaySource {
     this.cursor = replay.cursor;
     this.deliveries = {
       read: [],
-      next: listRecordedStatuses(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
+      next:
+        listStatusesOfStoredDeliveries(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
     this.events = {
       read: [],
@@ -113,9 +114,9 @@ export class ReplaySource {
    * Returns the next items to send again, oldest first. An empty result does not mean the end of the replay: the page of
    * the log that was read may contain no missed event.
    */
-  async readNextItems(endpoint: EndpointDocument, limit: number): Promise<ReplayPage> {
+  async readNextItemsToReplay(endpoint: EndpointDocument, limit: number): Promise<PageOfItemsToReplay> {
     const found: FoundItem[] = [];
-    await this.readNextDeliveries(endpoint);
+    await this.readNextReplayedDeliveries(endpoint);
     while (found.length < limit) {
       const [delivery] = this.deliveries.read;
       const [event] = this.events.read;
@@ -131,16 +132,16 @@ export class ReplaySource {
         found.push(event.found);
       }
     }
-    return { found: await this.filterMatching(found), cursor: this.advanceCursor(), ended: this.hasEnded };
+    return { found: await this.keepStillMatchingDeliveries(found), cursor: this.advanceCursor(), ended: this.hasEnded };
   }
 
   /**
    * Reads the deliveries again and returns the ones that still match. A user may have retried or discarded a delivery
    * since it was read ahead.
    */
-  private async filterMatching(found: readonly FoundItem[]): Promise<readonly FoundItem[]> {
+  private async keepStillMatchingDeliveries(found: readonly FoundItem[]): Promise<readonly FoundItem[]> {
     if (found.length === 0) return found;
-    const stored = await this.dependencies.queries.findByIds(
+    const stored = await this.dependencies.queries.findDeliveriesByIds(
       this.replay,
       found.map(({ id }) => id),
     );
@@ -148,13 +149,13 @@ export class ReplaySource {
     return found.flatMap((one): readonly FoundItem[] => {
       const delivery = known.get(one.id);
       if (one.delivery === undefined) return delivery === undefined ? [one] : [];
-      return delivery !== undefined && matchesReplay(this.replay, delivery) ? [{ ...one, delivery }] : [];
+      return delivery !== undefined && doesDeliveryMatchReplay(this.replay, delivery) ? [{ ...one, delivery }] : [];
     });
   }
 
   /** Moves the cursor past non-matching items, but not past a matching item that is not taken yet. */
   private advanceCursor(): ReplayCursor {
-    const past = <C>({ read, next }: ReplayReadAhead<C>, taken: C | null): C | null =>
+    const past = <C>({ read, next }: ReplayReadAheadBuffer<C>, taken: C | null): C | null =>
       read.length > 0 ? taken : (next ?? taken);
     const { deliveries, events } = this.cursor;
     this.cursor = { deliveries: past(this.deliveries, deliveries), events: past(this.events, events) };
@@ -162,7 +163,7 @@ export class ReplaySource {
   }
 
   private get isNextKnown(): boolean {
-    const knows = <C>({ read, next }: ReplayReadAhead<C>) => read.length > 0 || next === null;
+    const knows = <C>({ read, next }: ReplayReadAheadBuffer<C>) => read.length > 0 || next === null;
     return knows(this.deliveries) && knows(this.events) && !this.hasEnded;
   }
 
@@ -170,21 +171,21 @@ export class ReplaySource {
     return [this.deliveries, this.events].every(({ read, next }) => read.length === 0 && next === null);
   }
 
-  private async readNextDeliveries(endpoint: EndpointDocument): Promise<void> {
+  private async readNextReplayedDeliveries(endpoint: EndpointDocument): Promise<void> {
     const { deliveries, events } = this;
     await Promise.all([
-      deliveries.read.length === 0 && deliveries.next !== null && this.readDeliveries(deliveries.next),
-      events.read.length === 0 && events.next !== null && this.readEvents(endpoint, events.next),
+      deliveries.read.length === 0 && deliveries.next !== null && this.readReplayedDeliveriesAfter(deliveries.next),
+      events.read.length === 0 && events.next !== null && this.readEventsToReplay(endpoint, events.next),
     ]);
   }
 
-  private async readDeliveries(after: readonly [string, string] | undefined): Promise<void> {
+  private async readReplayedDeliveriesAfter(after: readonly [string, string] | undefined): Promise<void> {
     const { replay, deliveries } = this;
     const { endpoint_id, since, until, delivery_ids } = replay;
     if (delivery_ids !== undefined) return this.readSelectedDeliveries(delivery_ids, after);
     const filter = {
       endpoint_id,
-      statuses: listRecordedStatuses(replay.statuses),
+      statuses: listStatusesOfStoredDeliveries(replay.statuses),
       until,
       ...(since !== null && { since }),
     };
@@ -201,8 +202,8 @@ export class ReplaySource {
     after: readonly [string, string] | undefined,
   ): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
-    const statuses: readonly string[] = listRecordedStatuses(this.replay.statuses);
-    const named = (await this.dependencies.queries.findByIds(this.replay, ids)).filter(
+    const statuses: readonly string[] = listStatusesOfStoredDeliveries(this.replay.statuses);
+    const named = (await this.dependencies.queries.findDeliveriesByIds(this.replay, ids)).filter(
       (one) =>
         one.endpoint_id === endpoint_id &&
         statuses.includes(one.status) &&
@@ -217,26 +218,26 @@ export class ReplaySource {
   }
 
   private addMatchingDeliveries(read: readonly DeliveryDocument[]): void {
-    for (const delivery of read.filter((one) => matchesReplay(this.replay, one))) {
+    for (const delivery of read.filter((one) => doesDeliveryMatchReplay(this.replay, one))) {
       const { id, event_id, created_at, event_created_at: at } = delivery;
       this.deliveries.read.push({ found: { id, event_id, delivery }, at, cursor: [created_at, id] });
     }
   }
 
-  private async readEvents(endpoint: EndpointDocument, after: string | undefined): Promise<void> {
+  private async readEventsToReplay(endpoint: EndpointDocument, after: string | undefined): Promise<void> {
     const { replay, events } = this;
     const { since, event_types } = replay;
-    const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
+    const types = EVENT_TYPES.filter((type) => isSubscribedToEventType(endpoint.event_types, type));
     // Skip events older than the watermark: the log of their deliveries is deleted.
-    const before = await this.dependencies.watermark.readWatermark();
+    const before = await this.dependencies.watermark.readRetentionWatermark();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
-      ...{ since: since !== null && since > before ? since : before || null, until: getLogEndTime(replay) },
+      ...{ since: since !== null && since > before ? since : before || null, until: getEventTimeLimitOfReplay(replay) },
       ...{ after: after ?? null, upTo: replay.log_head ?? '', limit: EVENTS_PER_READ },
     };
     const page = await this.dependencies.log.page(replay, query);
     const ids = page.events.map((event) => createDeliveryId(endpoint.id, event));
-    const known = new Set((await this.dependencies.queries.findByIds(replay, ids)).map(({ id }) => id));
+    const known = new Set((await this.dependencies.queries.findDeliveriesByIds(replay, ids)).map(({ id }) => id));
     page.events.forEach((event, index) => {
       const id = ids[index] ?? '';
       const found = { id, event_id: event.id, event };
@@ -247,7 +248,7 @@ export class ReplaySource {
 }
 
 /** Returns the selected statuses that stored deliveries can have. */
-export function listRecordedStatuses(
+export function listStatusesOfStoredDeliveries(
   statuses: readonly ReplayedStatus[],
 ): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
@@ -257,7 +258,7 @@ export function listRecordedStatuses(
  * Returns the upper bound of `created_at` for the log; null if the replay has no earlier `until`. Without an earlier
  * `until`, log positions limit the replay, because clocks may differ.
  */
-function getLogEndTime({ until, created_at }: Replay): Timestamp | null {
+function getEventTimeLimitOfReplay({ until, created_at }: Replay): Timestamp | null {
   return until < created_at ? until : null;
 }
 
@@ -273,7 +274,10 @@ function doesReplayIncludeMissedEvents({ statuses, reasons }: Replay): boolean {
  * Returns true if the delivery has a selected status, type and reason. Sandbox events are never replayed. Deliveries
  * that this replay already sent are excluded, because a missed event may be recorded late and then match again.
  */
-export function matchesReplay({ id, event_types, statuses, reasons }: Replay, delivery: DeliveryDocument): boolean {
+export function doesDeliveryMatchReplay(
+  { id, event_types, statuses, reasons }: Replay,
+  delivery: DeliveryDocument,
+): boolean {
   const { event_type, last_error, sandbox, replay_id } = delivery;
   const isOfType = event_types === null || event_types.includes(event_type);
   const isForReason = reasons === null || reasons.includes(last_error?.code ?? '');

@@ -1,10 +1,10 @@
 import { type ItemPage, type PageRequest, type Timestamp, isResourceInScope } from '@tracking/contracts';
-import { type Collection, type CollectionSpec, type Document, DuplicateKey, type Position } from '@tracking/ports';
-import { type DutyCycle, retryConflicts } from '@tracking/resilience';
+import { type Collection, type CollectionSpec, type Document, DuplicateKeyError, type Position } from '@tracking/ports';
+import { type BackgroundWorkThrottle, retryConflicts } from '@tracking/resilience';
 import { type NewReplay, type Replay, createReplay, cancelReplay } from '@tracking/webhooks-domain';
 import type { ReplayCommand, WorkspaceScope, WebhookReplay } from '../operation-types.ts';
 import { readFirstDocumentPerValue } from '../store/delivery-queues.ts';
-import { isRepeatedCommand, replayNotFoundError, replayRunningError } from '../webhooks-api.ts';
+import { isRepeatedCommand, replayNotFoundError, createReplayRunningError } from '../webhooks-api.ts';
 
 /** Progress of a replay: the last delivery and the last event that it took. */
 export interface ReplayCursor {
@@ -15,7 +15,7 @@ export interface ReplayCursor {
 }
 
 /** A delivery that a replay took and whose outcome is not counted yet. */
-export interface TakenDelivery {
+export interface DeliveryTakenByReplay {
   readonly id: string;
   /** Id of the event, from which a delivery that is not recorded yet is created. */
   readonly event_id: string;
@@ -41,14 +41,14 @@ export interface ReplayDocument extends Document, Replay {
    * Deliveries taken by the replay. The list is stored before the deliveries get a new schedule, so that the next owner
    * can complete the work.
    */
-  readonly under_way: readonly TakenDelivery[];
+  readonly under_way: readonly DeliveryTakenByReplay[];
   /** Id of the last command that changed the replay; absent if no command has since its creation. */
   readonly changed_by?: string;
 }
 
 const SORT_FIELDS = ['created_at', 'id'];
 
-export const REPLAYS_COLLECTION: CollectionSpec = {
+export const REPLAYS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_replays',
   indexes: [
     { name: 'running', fields: ['running_for'], unique: true },
@@ -61,7 +61,7 @@ export const REPLAYS_COLLECTION: CollectionSpec = {
 };
 
 /** Collection of replays for progress writes. After a power cut, lost progress is rebuilt from the deliveries. */
-export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS_COLLECTION, durability: 'ordered' };
+export const REPLAY_PROGRESS_COLLECTION_SPEC: CollectionSpec = { ...REPLAYS_COLLECTION_SPEC, durability: 'ordered' };
 
 /** Creates the document of a new replay. */
 export function createReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
@@ -173,9 +173,9 @@ export class ReplayStore {
   /**
    * Applies a command's change to the stored replay. If another process changed the replay in the meantime, applies the
    * change again to the new version. A repeated command changes nothing.
-   * @throws PreconditionFailed, replay_running, Busy
+   * @throws PreconditionFailedError, replay_running, BusyError
    */
-  applyCommand(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
+  applyCommandToStoredReplay(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
     return retryConflicts(this.documents, `replay ${command.replay_id}`, async () => {
       const before = await this.requireReplay(command, command.replay_id);
       if (isRepeatedCommand(before, command)) return before;
@@ -188,7 +188,7 @@ export class ReplayStore {
   }
 
   /** Cancels the running replay of a deleted endpoint. */
-  async cancelRunning(endpointId: string, at: Timestamp): Promise<void> {
+  async cancelRunningReplay(endpointId: string, at: Timestamp): Promise<void> {
     for (;;) {
       const running = await this.findRunningReplay(endpointId);
       if (running === undefined) return;
@@ -198,14 +198,17 @@ export class ReplayStore {
   }
 
   /** Stores the replay's progress. Returns the stored replay; undefined if it was changed in the meantime. */
-  async storeProgress(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
+  async storeReplayProgress(
+    before: ReplayDocument,
+    change: Partial<ReplayDocument>,
+  ): Promise<ReplayDocument | undefined> {
     const after = setReplayIndexFields({ ...before, ...change, revision: before.revision + 1 });
     const isWritten = await this.progress.replace(after, { revision: before.revision });
     return isWritten ? after : undefined;
   }
 
   /** Lists the running discard jobs, oldest first. */
-  listDiscards(limit: number): Promise<readonly ReplayDocument[]> {
+  listRunningDiscardJobs(limit: number): Promise<readonly ReplayDocument[]> {
     return this.documents.find({ filter: { discarding: true }, sort: OLDEST_FIRST_ORDER, limit });
   }
 
@@ -218,26 +221,32 @@ export class ReplayStore {
    * Stores the outcomes of the taken deliveries, even if the replay was canceled. No-op if another process already
    * stored these outcomes.
    */
-  async storeOutcomes(taken: ReplayDocument, { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>): Promise<void> {
+  async storeOutcomesOfTakenDeliveries(
+    taken: ReplayDocument,
+    { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>,
+  ): Promise<void> {
     for (;;) {
       const now = await this.documents.get(taken.id);
       if (now === undefined || now.under_way[0]?.id !== taken.under_way[0]?.id) return;
       const change = { under_way: [], done: now.done + done, failed: now.failed + failed };
-      if ((await this.storeProgress(now, change)) !== undefined) return;
+      if ((await this.storeReplayProgress(now, change)) !== undefined) return;
     }
   }
 
   /** Deletes replays that ended before this time. A replay that was resumed after the page was read is kept. */
-  async deleteEndedReplays(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
+  async deleteEndedReplays(before: Timestamp, pace: BackgroundWorkThrottle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     while (!ending.aborted) {
-      last = await pace.runWorkThenRest(() => this.sweepPage(before, last), ending);
+      last = await pace.runWorkThenRest(() => this.deletePageOfOldReplays(before, last), ending);
       if (last === undefined) return;
     }
   }
 
   /** @returns the last replay of the page; undefined at the end */
-  private async sweepPage(before: Timestamp, last: ReplayDocument | undefined): Promise<ReplayDocument | undefined> {
+  private async deletePageOfOldReplays(
+    before: Timestamp,
+    last: ReplayDocument | undefined,
+  ): Promise<ReplayDocument | undefined> {
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
     const page = { sort: OLDEST_FIRST_ORDER, limit: REPLAYS_PER_SWEEP, ...resume };
     const old = await this.documents.find({ filter: { created_at: { lt: before } }, index: 'age', ...page });
@@ -251,7 +260,7 @@ export class ReplayStore {
     try {
       return await write;
     } catch (error) {
-      throw error instanceof DuplicateKey ? replayRunningError() : error;
+      throw error instanceof DuplicateKeyError ? createReplayRunningError() : error;
     }
   }
 }

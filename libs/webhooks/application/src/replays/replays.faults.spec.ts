@@ -10,7 +10,7 @@ import {
   SAMPLE_SCOPE,
   WebhooksTestHarness,
 } from '../../test/webhooks-test-harness.ts';
-import { DELIVERIES_COLLECTION } from '../store/delivery-document.ts';
+import { DELIVERIES_COLLECTION_SPEC } from '../store/delivery-document.ts';
 
 jest.setTimeout(120_000);
 
@@ -47,15 +47,15 @@ describe('in the middle of a replay', () => {
     await harness.closeWebhooksHarness();
   });
 
-  const on = () => ({ ...harness.createCommand(), endpoint_id: endpoint.id });
-  const sent = (url = URL_A) => idsOf(harness.receivers.listDeliveriesAt(url));
+  const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
+  const sent = (url = URL_A) => idsOf(harness.receivers.listDeliveriesAtUrl(url));
   const replay = (api = webhooks) => api.replays.get({ ...SAMPLE_SCOPE, replay_id });
   /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
     beforeGate = 50,
     at: (request: ReceivedRequest) => FakeAnswer = (request) => harness.receivers.respondWithOk(request),
   ) => {
-    harness.receivers.respondWith(URL_A, async (request) => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
       if (sent().length > beforeGate) await gate.promise;
       return at(request);
     });
@@ -100,7 +100,9 @@ describe('in the middle of a replay', () => {
       const log = await harness.listDeliveries(webhooks, { endpoint_id: endpoint.id });
       expect(new Set(log.map(({ status }) => status))).toEqual(new Set(['succeeded', 'discarded']));
       expect(log.filter(({ status }) => status === 'succeeded').length).toBeGreaterThan(0);
-      await expect(webhooks.replays.resume({ ...harness.createCommand(), replay_id })).rejects.toMatchObject({
+      await expect(
+        webhooks.replays.resume({ ...harness.createSampleWebhookCommand(), replay_id }),
+      ).rejects.toMatchObject({
         code: 'not_found',
       });
     },
@@ -183,7 +185,8 @@ describe('in the middle of a replay', () => {
       expect(found.length).toBeGreaterThan(0);
       return found;
     });
-    for (const { id } of given) await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: id });
+    for (const { id } of given)
+      await webhooks.deliveries.discard({ ...harness.createSampleWebhookCommand(), delivery_id: id });
     gate.resolve();
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED - given.length, failed: given.length });
     const arrived = sent();
@@ -220,7 +223,7 @@ describe('in the middle of a replay', () => {
     await webhooks.stop();
     webhooks = await harness.startWebhooks({}, flaky);
     await begin();
-    flaky.afterWritesTo = DELIVERIES_COLLECTION.name;
+    flaky.afterWritesTo = DELIVERIES_COLLECTION_SPEC.name;
     gate.resolve();
     await eventually(() =>
       expect(harness.lines).toContainEqual(
@@ -235,7 +238,7 @@ describe('in the middle of a replay', () => {
   test('canceled and resumed by processes that die: it keeps its state and progress, and counts each delivery once', async () => {
     await begin();
     const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
-    const cancel = { ...harness.createCommand(), replay_id };
+    const cancel = { ...harness.createSampleWebhookCommand(), replay_id };
     await api.replays.cancel(cancel);
     webhooks.process.killProcess();
     webhooks = await harness.startWebhooks();
@@ -245,7 +248,7 @@ describe('in the middle of a replay', () => {
     expect(canceled.matched).toBeLessThan(MISSED);
     const untilThen = sent().filter((id) => missedIds().includes(id));
     expect(new Set(untilThen).size).toBe(canceled.matched);
-    const resume = { ...harness.createCommand(), replay_id };
+    const resume = { ...harness.createSampleWebhookCommand(), replay_id };
     webhooks.process.killProcess();
     await api.replays.resume(resume);
     webhooks = await harness.startWebhooks();

@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { type EventType, type PublishedEvent, STANDARD_EVENT_TYPES } from '@tracking/contracts';
-import { eventually, createPropertyOptions } from '@tracking/testing';
+import { eventually, createPropertyTestOptions } from '@tracking/testing';
 import { REPLAYED_STATUSES, type ReplayFilter, createDelivery, renderDeliveryBody } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type ReplayedEvent, selectReplayedEvents } from '../../test/naive-replay.ts';
+import { type EventBeforeReplay, selectReplayedEvents } from '../../test/naive-replay.ts';
 import {
   type HarnessEndpoint,
   type RunningWebhooks,
@@ -13,9 +13,9 @@ import {
   WebhooksTestHarness,
 } from '../../test/webhooks-test-harness.ts';
 import {
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
-  PAYLOADS_COLLECTION,
+  PAYLOADS_COLLECTION_SPEC,
   type PayloadDocument,
   createDeliveryId,
   createPayloadId,
@@ -69,7 +69,7 @@ type Scene = typeof scenes extends fc.Arbitrary<infer S> ? S : never;
 
 /** A replay in a process that dies repeatedly. Requests are sent to another process. */
 class ReplayRun {
-  private readonly past: ReplayedEvent[] = [];
+  private readonly past: EventBeforeReplay[] = [];
   private readonly refusals = new Map<string, number>();
   private readonly unchanged = new Map<string, DeliveryDocument>();
   private worker: RunningWebhooks | undefined;
@@ -83,8 +83,8 @@ class ReplayRun {
   ) {}
 
   async prepare(events: Scene['events']): Promise<void> {
-    const deliveries = await this.harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-    const payloads = await this.harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
+    const deliveries = await this.harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
+    const payloads = await this.harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC);
     const bodies: PayloadDocument[] = [];
     for (const { at, type, fate, reason, recordedAt, refusals } of events) {
       const event = this.harness.addEvent({ type, created_at: this.time(at) });
@@ -117,7 +117,7 @@ class ReplayRun {
       this.worker = await this.harness.startWebhooks({ policy: POLICY }, mortals.shift() ?? new KillableProcess());
     };
     await begin();
-    const on = () => ({ ...this.harness.createCommand(), endpoint_id: this.endpoint.id });
+    const on = () => ({ ...this.harness.createSampleWebhookCommand(), endpoint_id: this.endpoint.id });
     const { id: replay_id } = await this.api.replays.create({ ...on(), filter });
     /** Ensures that some process works; returns whether the replay is completed. */
     const goesOn = async () => {
@@ -157,7 +157,7 @@ class ReplayRun {
   /** Ids of the events that arrived, once for each arrival. */
   get arrived(): readonly string[] {
     return this.urls
-      .flatMap((url) => this.harness.receivers.listDeliveriesAt(url))
+      .flatMap((url) => this.harness.receivers.listDeliveriesAtUrl(url))
       .map(({ headers }) => headers['service-event-id'] ?? '');
   }
 
@@ -172,7 +172,7 @@ class ReplayRun {
 
   /** Deliveries of events outside the replay, before and after. */
   async untouched(replayed: ReadonlySet<string>) {
-    const deliveries = await this.harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const deliveries = await this.harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
     const others = this.past.filter(({ event }) => !replayed.has(event.id));
     const before = others.flatMap(({ event }) => this.unchanged.get(event.id) ?? []);
     const after = await deliveries.getMany(others.map(({ event }) => createDeliveryId(this.endpoint.id, event)));
@@ -187,15 +187,16 @@ class ReplayRun {
 
   private async disturb(what: string, replay_id: string): Promise<void> {
     const { endpoints, replays } = this.api;
-    const on = () => ({ ...this.harness.createCommand(), endpoint_id: this.endpoint.id });
+    const on = () => ({ ...this.harness.createSampleWebhookCommand(), endpoint_id: this.endpoint.id });
     switch (what) {
       case 'kill':
         return this.worker?.process.killProcess();
       case 'lose leases':
         return this.worker?.process.loseLeases();
       case 'cancel and resume':
-        if ((await replays.cancel({ ...this.harness.createCommand(), replay_id })).status === 'completed') return;
-        await replays.resume({ ...this.harness.createCommand(), replay_id });
+        if ((await replays.cancel({ ...this.harness.createSampleWebhookCommand(), replay_id })).status === 'completed')
+          return;
+        await replays.resume({ ...this.harness.createSampleWebhookCommand(), replay_id });
         return;
       case 'disable and enable':
         await endpoints.disable(on());
@@ -212,7 +213,7 @@ class ReplayRun {
   }
 
   private behave(url: string): void {
-    this.harness.receivers.respondWith(url, (request) => {
+    this.harness.receivers.setFakeReceiverBehaviour(url, (request) => {
       const id = request.headers['service-event-id'] ?? '';
       const attempts = this.arrived.filter((one) => one === id).length;
       return attempts > (this.refusals.get(id) ?? -1)
@@ -227,7 +228,7 @@ class ReplayRun {
 
   private delivery(
     event: PublishedEvent,
-    { fate, reason }: Omit<ReplayedEvent, 'event'>,
+    { fate, reason }: Omit<EventBeforeReplay, 'event'>,
     at: string,
   ): DeliveryDocument {
     const payload_id = createPayloadId(event.id, { version: this.endpoint.api_version, form: 'full' });
@@ -280,5 +281,5 @@ async function replayOf(scene: Scene): Promise<void> {
 }
 
 test('a replay sends what the naive one would, and counts each delivery once, whatever happens in between', async () => {
-  await fc.assert(fc.asyncProperty(scenes, replayOf), { ...createPropertyOptions(200), endOnFailure: true });
+  await fc.assert(fc.asyncProperty(scenes, replayOf), { ...createPropertyTestOptions(200), endOnFailure: true });
 });

@@ -11,7 +11,7 @@ const concurrency = (condition?: ConstructorParameters<typeof AdaptiveConcurrenc
   new AdaptiveConcurrency(16, 10 * MINUTE, { random: half, time: TIME_OF_NEVER_SET_CLOCK }, condition);
 
 function answer(subject: AdaptiveConcurrency, outcome: AttemptOutcome, times: number, at = 0): AdaptiveConcurrency {
-  for (let n = 0; n < times; n += 1) subject.recordOutcome(outcome, at, at);
+  for (let n = 0; n < times; n += 1) subject.recordAttemptOutcome(outcome, at, at);
   return subject;
 }
 
@@ -57,29 +57,29 @@ describe('concurrency of an endpoint’s attempts', () => {
 
   test("pauses after failures in a row for up to a tenth of the last attempt's duration", () => {
     const subject = concurrency();
-    subject.recordOutcome(failure, 0, 10_000);
+    subject.recordAttemptOutcome(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(-Infinity);
-    subject.recordOutcome(failure, 0, 10_000);
+    subject.recordAttemptOutcome(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(10_500);
     answer(subject, success, 1);
-    subject.recordOutcome(failure, 20_000, 30_000);
+    subject.recordAttemptOutcome(failure, 20_000, 30_000);
     expect(subject.restsUntil).toBe(10_500);
   });
 
   test('starts attempts one by one if answers are slow, over a quarter of their duration', () => {
     const subject = answer(concurrency(), success, 12);
-    subject.recordOutcome(success, 0, 999);
-    subject.recordStart(1_000);
+    subject.recordAttemptOutcome(success, 0, 999);
+    subject.recordAttemptStart(1_000);
     expect(subject.restsUntil).toBe(-Infinity);
-    subject.recordOutcome(success, 0, 8_000);
-    subject.recordStart(10_000);
+    subject.recordAttemptOutcome(success, 0, 8_000);
+    subject.recordAttemptStart(10_000);
     expect(subject.restsUntil).toBe(10_125);
-    subject.recordOutcome(success, 10_000, 10_005);
-    subject.recordStart(10_200);
+    subject.recordAttemptOutcome(success, 10_000, 10_005);
+    subject.recordAttemptStart(10_200);
     expect(subject.restsUntil).toBe(10_125);
     const single = new AdaptiveConcurrency(1, 10 * MINUTE, { random: half, time: TIME_OF_NEVER_SET_CLOCK });
-    single.recordOutcome(success, 0, 8_000);
-    single.recordStart(10_000);
+    single.recordAttemptOutcome(success, 0, 8_000);
+    single.recordAttemptStart(10_000);
     expect(single.restsUntil).toBe(-Infinity);
   });
 
@@ -92,15 +92,15 @@ describe('concurrency of an endpoint’s attempts', () => {
 
   test('follows a changed limit', () => {
     const subject = answer(concurrency(), success, 12);
-    subject.changeLimit(3);
+    subject.changeConcurrencyLimit(3);
     expect(subject.allowed).toBe(3);
-    subject.changeLimit(20);
+    subject.changeConcurrencyLimit(20);
     expect(subject.allowed).toBe(20);
     answer(subject, failure, 20);
-    subject.changeLimit(30);
+    subject.changeConcurrencyLimit(30);
     expect(subject.allowed).toBe(2);
-    subject.changeLimit(2);
-    subject.changeLimit(30);
+    subject.changeConcurrencyLimit(2);
+    subject.changeConcurrencyLimit(30);
     expect(subject.allowed).toBe(2);
     answer(subject, success, 1);
     expect(subject.allowed).toBe(3);
@@ -108,10 +108,10 @@ describe('concurrency of an endpoint’s attempts', () => {
 
   test('recovers by a success after ten minutes without one', () => {
     const long = answer(answer(concurrency(), failure, 1, 0), failure, 1, 9 * MINUTE);
-    long.recordOutcome(success, 10 * MINUTE - 1, 10 * MINUTE);
+    long.recordAttemptOutcome(success, 10 * MINUTE - 1, 10 * MINUTE);
     expect(long.recoveringSince).toBe(10 * MINUTE);
     const short = answer(concurrency(), failure, 1, 0);
-    short.recordOutcome(success, 9 * MINUTE, 10 * MINUTE - 1);
+    short.recordAttemptOutcome(success, 9 * MINUTE, 10 * MINUTE - 1);
     expect(short.recoveringSince).toBeNull();
   });
 

@@ -2,12 +2,12 @@ import type { Timestamp } from '@tracking/contracts';
 import {
   type AttemptOutcome,
   type ConsecutiveFailures,
-  type DeliveryError,
+  type DeliveryFailureDetails,
   MAX_RETRY_AFTER_MS,
   type Random,
 } from '@tracking/webhooks-domain';
 import type { EndpointHealth } from '../endpoints/endpoint-document.ts';
-import type { ProcessTime } from './steady-time.ts';
+import type { ProcessClock } from './steady-time.ts';
 
 /**
  * Circuit state of a URL:
@@ -20,8 +20,8 @@ type CircuitState = 'untried' | 'closed' | 'open';
 /** Failed attempts since the endpoint's last success. */
 interface FailuresSinceSuccess extends ConsecutiveFailures {
   /** Errors of failed attempts: `first` of the first, `reason` of the latest. Null if an error is not stored. */
-  readonly first: DeliveryError | null;
-  readonly reason: DeliveryError | null;
+  readonly first: DeliveryFailureDetails | null;
+  readonly reason: DeliveryFailureDetails | null;
   /** Time of the event that reports the failures; null before the report. */
   readonly reportAt: number | null;
   /** True if the other endpoints were notified. */
@@ -39,15 +39,15 @@ const PROBE_CONCURRENCY = 2;
  * duration.
  */
 const FAILURES_BEFORE_PAUSE = 2;
-const MAX_PAUSE_SHARE = 0.1;
+const MAX_PAUSE_PER_ATTEMPT_DURATION = 0.1;
 /** Milliseconds from which an answer is slow. After a slow answer, attempts start one by one with a gap. */
 const SLOW_ANSWER_MS = 1_000;
-const ATTEMPTS_PER_ANSWER_TIME = 4;
+const ATTEMPT_STARTS_PER_ANSWER_DURATION = 4;
 /** Number of consecutive failures that end a recovery. Pending deliveries then keep their schedule. */
-const FAILURES_THAT_END_RECOVERY = 3;
+const FAILURE_COUNT_THAT_ENDS_RECOVERY = 3;
 
 /** Current limits on attempts at one URL. Times are in time of this process. */
-export interface ConcurrencyState {
+export interface EndpointConcurrencyState {
   /** Maximum number of concurrent attempts in the endpoint's settings. */
   readonly limit: number;
   /** Concurrent attempts currently allowed. */
@@ -72,10 +72,10 @@ export interface ConcurrencyState {
  * attempts until it ends. Times are those of this process, so that a step of the wall clock neither lengthens a hold nor
  * a rest. Only the stored health is in times of the wall clock.
  */
-export class AdaptiveConcurrency implements ConcurrencyState {
+export class AdaptiveConcurrency implements EndpointConcurrencyState {
   private readonly recoveryAfterMs: number;
   private readonly random: Random;
-  private readonly time: ProcessTime;
+  private readonly time: ProcessClock;
   #limit: number;
   #allowed: number;
   #circuit: CircuitState;
@@ -97,7 +97,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   constructor(
     limit: number,
     recoveryAfterMs: number,
-    { random, time }: { readonly random: Random; readonly time: ProcessTime },
+    { random, time }: { readonly random: Random; readonly time: ProcessClock },
     stored?: EndpointHealth,
   ) {
     this.#limit = limit;
@@ -113,7 +113,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.#allowed =
       this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBE_CONCURRENCY : INITIAL_CONCURRENCY, limit);
     this.#circuit = isUnwell ? 'open' : 'untried';
-    this.#savedHealth = JSON.stringify(this.captureHealth(Infinity));
+    this.#savedHealth = JSON.stringify(this.createHealthSnapshot(Infinity));
   }
 
   get limit(): number {
@@ -148,32 +148,32 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     return this.#failures?.since ?? null;
   }
 
-  changeLimit(limit: number): void {
+  changeConcurrencyLimit(limit: number): void {
     const isAtLimit = this.#allowed === this.#limit && this.#circuit === 'closed';
     this.#allowed = isAtLimit ? limit : Math.min(this.#allowed, limit);
     this.#limit = limit;
   }
 
   /** Records the start of an attempt. */
-  recordStart(at: number): void {
+  recordAttemptStart(at: number): void {
     // Leave no gap if only one attempt runs at a time.
     if (this.#latestDurationMs < SLOW_ANSWER_MS || this.#allowed === 1) return;
-    const gap = (2 * this.random() * this.#latestDurationMs) / (ATTEMPTS_PER_ANSWER_TIME * this.#allowed);
+    const gap = (2 * this.random() * this.#latestDurationMs) / (ATTEMPT_STARTS_PER_ANSWER_DURATION * this.#allowed);
     this.#restsUntil = Math.max(this.#restsUntil, at + gap);
   }
 
   /** Records the outcome of an attempt. */
-  recordOutcome(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
+  recordAttemptOutcome(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     this.#latestDurationMs = endedAt - startedAt;
-    if (outcome.kind === 'success') this.onSuccess(endedAt);
-    else this.onFailure(outcome.error, startedAt, endedAt);
+    if (outcome.kind === 'success') this.onAttemptSuccess(endedAt);
+    else this.onAttemptFailure(outcome.error, startedAt, endedAt);
     if (outcome.kind !== 'hold') return;
     this.#heldUntil = Math.max(this.#heldUntil, endedAt + outcome.holdMs);
     this.#allowed = 1;
   }
 
   /** Ends the recovery: every delivery that failed before it has been attempted again. */
-  endRecovery(): void {
+  endEndpointRecovery(): void {
     this.#recoveringSince = null;
   }
 
@@ -187,7 +187,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
 
   /** Returns the health to store; undefined if the stored health is current. */
   getUnsavedHealth(now: number): EndpointHealth | undefined {
-    const health = this.captureHealth(now);
+    const health = this.createHealthSnapshot(now);
     return JSON.stringify(health) === this.#savedHealth ? undefined : health;
   }
 
@@ -195,7 +195,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.#savedHealth = JSON.stringify(health);
   }
 
-  private onSuccess(at: number): void {
+  private onAttemptSuccess(at: number): void {
     const failedFor = this.failingSince === null ? 0 : at - this.failingSince;
     if (failedFor >= this.recoveryAfterMs) this.#recoveringSince = at;
     this.#failures = null;
@@ -206,7 +206,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.#allowed = Math.min(this.#limit, this.#allowed + 1);
   }
 
-  private onFailure(reason: DeliveryError, startedAt: number, endedAt: number): void {
+  private onAttemptFailure(reason: DeliveryFailureDetails, startedAt: number, endedAt: number): void {
     const { since = startedAt, first, reportAt = null, isReported = false } = this.#failures ?? {};
     this.#failures = { since, latest: endedAt, first: first ?? reason, reason, reportAt, isReported };
     this.#failuresInARow += 1;
@@ -216,13 +216,13 @@ export class AdaptiveConcurrency implements ConcurrencyState {
       this.#circuit = 'open';
     }
     if (this.#failuresInARow >= FAILURES_BEFORE_PAUSE) {
-      this.#restsUntil = endedAt + this.random() * MAX_PAUSE_SHARE * (endedAt - startedAt);
+      this.#restsUntil = endedAt + this.random() * MAX_PAUSE_PER_ATTEMPT_DURATION * (endedAt - startedAt);
     }
-    if (this.#failuresInARow >= FAILURES_THAT_END_RECOVERY) this.#recoveringSince = null;
+    if (this.#failuresInARow >= FAILURE_COUNT_THAT_ENDS_RECOVERY) this.#recoveringSince = null;
   }
 
   /** Only failures that have lasted for a while are stored, so that occasional failures cause no writes. */
-  private captureHealth(now: number): EndpointHealth {
+  private createHealthSnapshot(now: number): EndpointHealth {
     const { since, first, reportAt, isReported } = this.#failures ?? NO_FAILURES;
     const isStored = reportAt !== null || now - since >= this.recoveryAfterMs / 10;
     return {

@@ -1,28 +1,24 @@
 import {
   type AttemptOutcome,
-  type DeliveryError,
+  type DeliveryFailureDetails,
   type Random,
   getFailureReportTime,
   isEndpointEnabled,
   getEndpointUrlRevision,
 } from '@tracking/webhooks-domain';
-import {
-  type EndpointDocument,
-  type EndpointHealth,
-  type EndpointHealthDocument,
-  hasSameUrl,
-} from '../endpoints/endpoint-document.ts';
+import { hasSameUrl } from '../endpoints/endpoint-document.ts';
+import type { EndpointDocument, EndpointHealth, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
-import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurrency.ts';
-import type { ProcessTime } from './steady-time.ts';
+import { AdaptiveConcurrency, type EndpointConcurrencyState } from './adaptive-concurrency.ts';
+import type { ProcessClock } from './steady-time.ts';
 
 /**
  * Phase of the endpoint's current URL. The phase follows from two facts: whether the URL's health is known, and whether
  * the URL answered 410.
- * ¶ opening ─── setHealth ──► serving ─── answer 410 ──► gone
+ * ¶ opening ─── setEndpointHealth ──► serving ─── answer 410 ──► gone
  * ▲ ▲ │
- * │ └───── endDisabling ─────┤
- * └── setEndpoint with another URL, from every phase ┘
+ * │ └───── endDisablingOfGoneEndpoint ─────┤
+ * └── setEndpointUnlessOutdated with another URL, from every phase ┘
  * ¶ - `opening`: the URL's stored health is not read yet. Nothing is sent.
  * - `serving`: deliveries are attempted when they are due.
  * - `gone`: the URL answered 410. Nothing is sent until the endpoint is disabled. An attempt that began at the former
@@ -41,7 +37,7 @@ type AttemptPhase = 'attempting' | 'storing';
 type Task = 'disabling' | 'reporting' | 'replaying';
 
 /** Thrown if the current state does not allow a transition: a bug in the caller. */
-export class IllegalTransition extends Error {
+export class IllegalTransitionError extends Error {
   override readonly name = 'IllegalTransition';
 }
 
@@ -50,17 +46,17 @@ export interface RunningReplay {
   readonly id: string;
   /** Returns true if the replay should take more deliveries now. */
   needsMoreDeliveries(now: number): boolean;
-  /** Returns the time at which the replay may take its next deliveries, if no attempt ends before. */
-  getNextStoreTime(now: number): number | undefined;
+  /** Returns the time at which the counted outcomes of the replay are stored, if no attempt ends before. */
+  getTimeToStoreOutcomes(now: number): number | undefined;
   /**
    * Takes the next few deliveries. Returns false if this or another process has ended the replay.
-   * @throws Unavailable, Busy
+   * @throws UnavailableError, BusyError
    */
-  takeDeliveries(): Promise<boolean>;
+  takeDeliveriesToReplay(): Promise<boolean>;
   /** Records that the outcome of an attempt was stored. `after` is undefined if the delivery no longer exists. */
-  recordAttempt(deliveryId: string, after: DeliveryDocument | undefined): void;
+  countReplayedDelivery(deliveryId: string, after: DeliveryDocument | undefined): void;
   /** Marks the replay to be read again, because another process may have changed the stored replay. */
-  requestReread(): void;
+  requestReplayReread(): void;
 }
 
 /** Report of a failure period to the other endpoints of the workspace. Times are from this process's clock. */
@@ -68,7 +64,7 @@ interface FailurePeriodReport {
   readonly endpoint: EndpointDocument;
   readonly since: number;
   readonly at: number;
-  readonly reason: DeliveryError;
+  readonly reason: DeliveryFailureDetails;
   readonly of: AdaptiveConcurrency;
 }
 
@@ -80,10 +76,10 @@ interface UnsavedHealth {
 
 /**
  * Delivery state of an endpoint in this process: the health of its current URL, the deliveries in progress, and the
- * running tasks. Each transition is a method, which throws {@link IllegalTransition} if the state does not allow it.
- * Does no I/O and reads no clock: times are arguments, in time of this process.
+ * running tasks. Each transition is a method, which throws {@link IllegalTransitionError} if the state does not allow
+ * it. Does no I/O and reads no clock: times are arguments, in time of this process.
  */
-export class DeliveryState {
+export class EndpointDeliveryState {
   /** Limits of concurrent attempts at the current URL; undefined until the stored health of the URL is read. */
   #concurrency: AdaptiveConcurrency | undefined;
   /** The endpoint as it was when it answered 410; undefined otherwise. */
@@ -101,7 +97,7 @@ export class DeliveryState {
 
   constructor(
     private document: EndpointDocument,
-    private readonly time: ProcessTime,
+    private readonly time: ProcessClock,
   ) {}
 
   get endpoint(): EndpointDocument {
@@ -112,7 +108,7 @@ export class DeliveryState {
     return this.#concurrency === undefined ? 'opening' : 'serving';
   }
   /** Limits of concurrent attempts at the current URL; undefined until the stored health of the URL is read. */
-  get concurrency(): ConcurrencyState | undefined {
+  get concurrency(): EndpointConcurrencyState | undefined {
     return this.#concurrency;
   }
   /** True once the endpoint is dropped: its shard was lost, it was deleted, or it was idle. Final. */
@@ -128,11 +124,11 @@ export class DeliveryState {
    * Sets the endpoint as just read or written. An older revision than the known one changes nothing.
    * @returns true if the set of deliveries that it receives may have changed
    */
-  setEndpoint(endpoint: EndpointDocument): boolean {
+  setEndpointUnlessOutdated(endpoint: EndpointDocument): boolean {
     if (endpoint.revision < this.document.revision) return false;
     const before = this.document;
     this.document = endpoint;
-    this.#concurrency?.changeLimit(endpoint.max_concurrency);
+    this.#concurrency?.changeConcurrencyLimit(endpoint.max_concurrency);
     if (!hasSameUrl(before, endpoint)) {
       // Forget the 410 of a former URL, because it does not apply to the current URL.
       this.#concurrency = this.#gone = undefined;
@@ -142,17 +138,17 @@ export class DeliveryState {
   }
 
   /** Drops the endpoint. Outcomes in progress are still stored, and a 410 still disables the endpoint. */
-  dropEndpoint(): void {
+  markEndpointDropped(): void {
     this.#isDropped = true;
   }
 
   /** Sets the health as read from the store. Ignores the health of a former URL. */
-  setHealth(
+  setEndpointHealth(
     found: EndpointHealthDocument | undefined,
     { recoveryAfterMs, random }: { readonly recoveryAfterMs: number; readonly random: Random },
   ): void {
     if (this.#concurrency !== undefined)
-      throw new IllegalTransition(`The health of endpoint ${this.document.id} is already known.`);
+      throw new IllegalTransitionError(`The health of endpoint ${this.document.id} is already known.`);
     const stored = found && getEndpointUrlRevision(found) === getEndpointUrlRevision(this.document) ? found : undefined;
     this.#concurrency = new AdaptiveConcurrency(
       this.document.max_concurrency,
@@ -195,33 +191,34 @@ export class DeliveryState {
    * Records that a delivery was taken for its attempt. @param isEarly true if the delivery was taken before it was due,
    * because the endpoint is recovering
    */
-  beginAttempt(id: string, isEarly: boolean, now: number): void {
-    if (this.#underWay.has(id)) throw new IllegalTransition(`Delivery ${id} is already in progress.`);
+  recordAttemptBegin(id: string, isEarly: boolean, now: number): void {
+    if (this.#underWay.has(id)) throw new IllegalTransitionError(`Delivery ${id} is already in progress.`);
     if (isEarly) this.#takenEarly.add(id);
     this.#underWay.set(id, 'attempting');
     this.#attempting += 1;
-    this.#concurrency?.recordStart(now);
+    this.#concurrency?.recordAttemptStart(now);
   }
 
   /** Records the outcome of an attempt. Ignores attempts at a former URL. */
-  recordOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
+  recordAttemptOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     if (!hasSameUrl(attempted, this.document)) return;
-    this.#concurrency?.recordOutcome(outcome, startedAt, endedAt);
+    this.#concurrency?.recordAttemptOutcome(outcome, startedAt, endedAt);
     this.#wasAttempted = true;
     if (outcome.kind === 'gone') this.#gone = attempted;
   }
 
   /** Records that the endpoint has answered. The next attempt may then begin while the outcome is being stored. */
-  markAnswered(id: string): void {
-    if (this.#underWay.get(id) !== 'attempting') throw new IllegalTransition(`Delivery ${id} is not being attempted.`);
+  markDeliveryAnswered(id: string): void {
+    if (this.#underWay.get(id) !== 'attempting')
+      throw new IllegalTransitionError(`Delivery ${id} is not being attempted.`);
     this.#underWay.set(id, 'storing');
     this.#attempting -= 1;
   }
 
   /** Records that the delivery is no longer in progress, with or without an attempt. */
-  endAttempt(id: string): void {
+  recordAttemptEnd(id: string): void {
     const phase = this.#underWay.get(id);
-    if (phase === undefined) throw new IllegalTransition(`Delivery ${id} is not in progress.`);
+    if (phase === undefined) throw new IllegalTransitionError(`Delivery ${id} is not in progress.`);
     if (phase === 'attempting') this.#attempting -= 1;
     this.#underWay.delete(id);
     this.#takenEarly.delete(id);
@@ -232,8 +229,8 @@ export class DeliveryState {
   }
 
   /** Ends the recovery: every delivery that failed before it has been attempted again. */
-  endRecovery(): void {
-    this.#concurrency?.endRecovery();
+  endEndpointRecovery(): void {
+    this.#concurrency?.endEndpointRecovery();
   }
 
   /**
@@ -246,16 +243,14 @@ export class DeliveryState {
     return this.#gone;
   }
   /** @param isDisabled true if the endpoint is disabled; false to try again later */
-  endDisabling(gone: EndpointDocument, isDisabled: boolean): void {
+  endDisablingOfGoneEndpoint(gone: EndpointDocument, isDisabled: boolean): void {
     this.#endTask('disabling');
     // Keep a 410 that another URL has answered in the meantime.
     if (isDisabled && this.#gone === gone) this.#gone = undefined;
   }
 
-  /**
-   * Returns the time at which the endpoint's failures are to be reported; Infinity if nothing is to be reported.
-   */
-  getNextReportTime(afterMs: number): number {
+  /** Returns the time at which the endpoint's failures are reported; Infinity if there is nothing to report. */
+  getNextFailureReportTime(afterMs: number): number {
     const failures = this.#concurrency?.failures ?? null;
     if (failures === null || failures.isReported || failures.reason === null) return Infinity;
     if (this.#tasks.has('reporting')) return Infinity;
@@ -263,11 +258,11 @@ export class DeliveryState {
     const stored = { since: time.toStoredTime(failures.since), latest: time.toStoredTime(failures.latest) };
     return time.fromStoredTime(getFailureReportTime(stored, this.document.pauses, afterMs));
   }
-  beginReporting(): void {
+  beginReportingFailures(): void {
     this.#beginTask('reporting');
   }
   /** Returns the report of the endpoint's current failures; undefined if they have ended. */
-  createFailingReport(now: number): FailurePeriodReport | undefined {
+  createFailurePeriodReport(now: number): FailurePeriodReport | undefined {
     const of = this.#concurrency;
     const failures = of?.failures;
     if (of === undefined || !failures?.reason) return undefined;
@@ -277,10 +272,10 @@ export class DeliveryState {
   recordFailureReport({ of, since, at }: FailurePeriodReport, isReported: boolean): void {
     of.recordFailureReport(since, at, isReported);
   }
-  isForCurrentUrl({ of }: FailurePeriodReport): boolean {
+  isReportForCurrentUrl({ of }: FailurePeriodReport): boolean {
     return of === this.#concurrency;
   }
-  endReporting(): void {
+  endFailureReportTask(): void {
     this.#endTask('reporting');
   }
 
@@ -292,7 +287,8 @@ export class DeliveryState {
   }
   /** Marks the running replay as taking its next deliveries, and returns the replay. */
   beginReplayTurn(): RunningReplay {
-    if (this.#replay === undefined) throw new IllegalTransition(`Endpoint ${this.document.id} has no running replay.`);
+    if (this.#replay === undefined)
+      throw new IllegalTransitionError(`Endpoint ${this.document.id} has no running replay.`);
     this.#beginTask('replaying');
     return this.#replay;
   }
@@ -305,22 +301,23 @@ export class DeliveryState {
     return (this.#replayReads.begun += 1);
   }
   /** Sets the replay that a read returned. Ignores the result if a later read has already completed. */
-  endReplayRead(read: number, found: RunningReplay | undefined): void {
-    if (read > this.#replayReads.begun) throw new IllegalTransition(`${this.document.id}: read ${read} never began`);
+  setReplayFoundByRead(read: number, found: RunningReplay | undefined): void {
+    if (read > this.#replayReads.begun)
+      throw new IllegalTransitionError(`${this.document.id}: read ${read} never began`);
     if (read < this.#replayReads.shown) return;
     this.#replayReads.shown = read;
-    if (found !== undefined && found.id === this.#replay?.id) this.#replay.requestReread();
+    if (found !== undefined && found.id === this.#replay?.id) this.#replay.requestReplayReread();
     else this.#replay = found;
   }
 
   #beginTask(task: Task): void {
     if (this.#tasks.has(task))
-      throw new IllegalTransition(`Endpoint ${this.document.id}: the task "${task}" is already running.`);
+      throw new IllegalTransitionError(`Endpoint ${this.document.id}: the task "${task}" is already running.`);
     this.#tasks.add(task);
   }
 
   #endTask(task: Task): void {
     if (!this.#tasks.delete(task))
-      throw new IllegalTransition(`Endpoint ${this.document.id}: the task "${task}" is not running.`);
+      throw new IllegalTransitionError(`Endpoint ${this.document.id}: the task "${task}" is not running.`);
   }
 }

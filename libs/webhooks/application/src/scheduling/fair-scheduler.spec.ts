@@ -168,7 +168,7 @@ describe('the fair scheduler, among endpoints', () => {
 });
 
 const next = (robin: RoundRobin<string>, room: Record<string, number> = {}, held: Record<string, number> = {}) =>
-  robin.takeNext(
+  robin.takeNextMember(
     (group) => room[group] ?? 1,
     (member) => held[member] ?? 0,
   );
@@ -182,21 +182,21 @@ function drain(robin: RoundRobin<string>): string[] {
 describe('round robin', () => {
   test('lets groups take turns, and members within their group', () => {
     const robin = new RoundRobin<string>();
-    for (const member of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) robin.addMember(member.charAt(0), member);
+    for (const member of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) robin.enqueueGroupMember(member.charAt(0), member);
     expect(drain(robin)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
   test('queues a member once', () => {
     const robin = new RoundRobin<string>();
-    robin.addMember('a', 'a1');
-    robin.addMember('a', 'a1');
+    robin.enqueueGroupMember('a', 'a1');
+    robin.enqueueGroupMember('a', 'a1');
     expect(drain(robin)).toEqual(['a1']);
   });
 
   test('forgets a member that is removed', () => {
     const robin = new RoundRobin<string>();
-    robin.addMember('a', 'a1');
-    robin.addMember('a', 'a2');
+    robin.enqueueGroupMember('a', 'a1');
+    robin.enqueueGroupMember('a', 'a2');
     robin.removeMember('a', 'a1');
     robin.removeMember('b', 'b1');
     expect(drain(robin)).toEqual(['a2']);
@@ -204,7 +204,7 @@ describe('round robin', () => {
 
   test('skips members whose group has no capacity for them, and keeps their turn', () => {
     const robin = new RoundRobin<string>();
-    for (const member of ['a1', 'b1', 'b2', 'c1']) robin.addMember(member.charAt(0), member);
+    for (const member of ['a1', 'b1', 'b2', 'c1']) robin.enqueueGroupMember(member.charAt(0), member);
     expect(next(robin, { a: 0, b: 2 }, { b1: 2, b2: 1 })).toBe('b2');
     expect(next(robin, { a: 0, b: 0, c: 0 })).toBeUndefined();
     expect(drain(robin)).toEqual(['a1', 'c1', 'b1']);

@@ -8,22 +8,22 @@ export interface SchedulableEndpoint {
 }
 
 /** Share factor for 75% of all attempts if a workspace or endpoint is alone: 12 times the square of the free 25%. */
-const LARGE_ATTEMPT_SHARE_FACTOR = 12;
+const FACTOR_OF_LARGE_ATTEMPT_SHARE = 12;
 /** Share factor for about 40% of all attempts if alone. */
-const SMALL_ATTEMPT_SHARE_FACTOR = 1;
+const SMALL_SHARE_OF_ATTEMPTS_FACTOR = 1;
 
 /**
  * Returns the maximum number of attempts of one workspace or endpoint while `free` of `all` attempts stay free. The
  * number falls with the square of `free`, so that every workspace leaves attempts for the next one.
  */
-const computeMaxAttempts = (free: number, all: number, share: number) => (share * free * free) / all;
+const computeMaxConcurrentAttempts = (free: number, all: number, share: number) => (share * free * free) / all;
 
-interface RunningAttempts {
+interface RunningAttemptCounts {
   attempts: number;
   /** Number of attempts in progress at endpoints whose latest answer was not a success. */
   unproven: number;
 }
-const NO_RUNNING_ATTEMPTS: Readonly<RunningAttempts> = { attempts: 0, unproven: 0 };
+const NO_RUNNING_ATTEMPTS: Readonly<RunningAttemptCounts> = { attempts: 0, unproven: 0 };
 
 /**
  * Decides which endpoint makes the next attempt, and counts the attempts in progress. An attempt cannot be interrupted
@@ -37,9 +37,9 @@ const NO_RUNNING_ATTEMPTS: Readonly<RunningAttempts> = { attempts: 0, unproven: 
  * smaller if the endpoint already has an attempt in progress.
  */
 export class FairScheduler<E extends SchedulableEndpoint> {
-  private readonly total: RunningAttempts = { ...NO_RUNNING_ATTEMPTS };
+  private readonly total: RunningAttemptCounts = { ...NO_RUNNING_ATTEMPTS };
   /** Number of attempts of each workspace with an attempt in progress. */
-  private readonly workspaces = new Map<string, RunningAttempts>();
+  private readonly workspaces = new Map<string, RunningAttemptCounts>();
   private readonly proven = new RoundRobin<E>();
   /** Unproven endpoints without an attempt in progress. */
   private readonly untried = new RoundRobin<E>();
@@ -57,12 +57,12 @@ export class FairScheduler<E extends SchedulableEndpoint> {
     const unproven = endpoint.attempting === 0 ? this.untried : this.unproven;
     const its = endpoint.isProven ? this.proven : unproven;
     for (const queue of [this.proven, this.untried, this.unproven]) {
-      if (queue === its) queue.addMember(endpoint.workspace, endpoint);
+      if (queue === its) queue.enqueueGroupMember(endpoint.workspace, endpoint);
       else queue.removeMember(endpoint.workspace, endpoint);
     }
   }
 
-  removeEndpoint(endpoint: E): void {
+  removeEndpointFromQueues(endpoint: E): void {
     for (const queue of [this.proven, this.untried, this.unproven]) queue.removeMember(endpoint.workspace, endpoint);
   }
 
@@ -106,31 +106,31 @@ export class FairScheduler<E extends SchedulableEndpoint> {
 
   private takeNextUnprovenEndpoint(): E | undefined {
     return (
-      this.takeNextEndpointFrom(this.untried, LARGE_ATTEMPT_SHARE_FACTOR) ??
-      this.takeNextEndpointFrom(this.unproven, SMALL_ATTEMPT_SHARE_FACTOR)
+      this.takeNextEndpointFrom(this.untried, FACTOR_OF_LARGE_ATTEMPT_SHARE) ??
+      this.takeNextEndpointFrom(this.unproven, SMALL_SHARE_OF_ATTEMPTS_FACTOR)
     );
   }
 
   /** @param unproven share factor of unproven endpoints; absent for a queue of proven endpoints */
   private takeNextEndpointFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
-    const fits = (held: RunningAttempts, free: number, all: number) =>
-      unproven === undefined || held.unproven <= computeMaxAttempts(free - 1, all, unproven);
+    const fits = (held: RunningAttemptCounts, free: number, all: number) =>
+      unproven === undefined || held.unproven <= computeMaxConcurrentAttempts(free - 1, all, unproven);
     if (!fits(this.total, this.free, this.limit)) return undefined;
     const roomPerEndpoint = (workspace: string) => {
       const held = this.workspaces.get(workspace) ?? NO_RUNNING_ATTEMPTS;
       const room = this.computeFreeAttempts(held);
       const all = held.attempts + room;
       return room > 0 && fits(held, room, all)
-        ? Math.floor(computeMaxAttempts(room - 1, all, LARGE_ATTEMPT_SHARE_FACTOR)) + 1
+        ? Math.floor(computeMaxConcurrentAttempts(room - 1, all, FACTOR_OF_LARGE_ATTEMPT_SHARE)) + 1
         : 0;
     };
-    return queue.takeNext(roomPerEndpoint, ({ attempting }) => attempting);
+    return queue.takeNextMember(roomPerEndpoint, ({ attempting }) => attempting);
   }
 
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
-  private computeFreeAttempts({ attempts }: RunningAttempts): number {
+  private computeFreeAttempts({ attempts }: RunningAttemptCounts): number {
     // The result follows from the largest share that is allowed at the start of the last of these attempts.
-    const part = LARGE_ATTEMPT_SHARE_FACTOR / this.limit;
+    const part = FACTOR_OF_LARGE_ATTEMPT_SHARE / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);
   }
@@ -148,7 +148,7 @@ export class RoundRobin<T> {
   }
 
   /** Queues a member at the end of its group. No-op if the member is already queued. */
-  addMember(group: string, member: T): void {
+  enqueueGroupMember(group: string, member: T): void {
     const members = this.groups.get(group);
     if (members === undefined) this.groups.set(group, new Set([member]));
     else members.add(member);
@@ -158,7 +158,7 @@ export class RoundRobin<T> {
    * Removes and returns the member whose turn it is; its group moves to the end. A member that has reached its limit is
    * skipped and keeps its turn.
    */
-  takeNext(roomOf: (group: string) => number, heldBy: (member: T) => number): T | undefined {
+  takeNextMember(roomOf: (group: string) => number, heldBy: (member: T) => number): T | undefined {
     for (const [group, members] of this.groups) {
       const room = roomOf(group);
       if (room <= 0) continue;

@@ -40,7 +40,7 @@ const SETTINGS = { recoveryAfterMs: 600_000, random: () => 0 };
 
 /** The endpoint answers an attempt, this many milliseconds after the start. */
 function answer(at: OwnedEndpoint, outcome: AttemptOutcome, ms: number): void {
-  at.state.recordOutcome(at.endpoint, outcome, START + ms, START + ms);
+  at.state.recordAttemptOutcome(at.endpoint, outcome, START + ms, START + ms);
 }
 
 /** A lease that is held until the test ends it. */
@@ -51,10 +51,10 @@ function lease(): Lease & { isOver: boolean } {
     lost: new AbortController().signal,
     handOverRequested: new AbortController().signal,
     isOver: false,
-    isHeld() {
+    isLeaseHeld() {
       return !this.isOver;
     },
-    release: () => Promise.resolve(),
+    releaseLease: () => Promise.resolve(),
   };
 }
 
@@ -64,7 +64,7 @@ function owned(...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
 
 function ownedUnder(held: Lease, ...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
   const opened = new OwnedEndpoint(ENDPOINT, held, true, TIMING);
-  opened.state.setHealth(undefined, SETTINGS);
+  opened.state.setEndpointHealth(undefined, SETTINGS);
   for (const outcome of outcomes) answer(opened, outcome, 0);
   return opened;
 }
@@ -76,7 +76,7 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
     const event = { event_id: `evt_${n}`, event_type: 'shipment.created', event_created_at: due };
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const about = { ...event, workspace_id, environment, endpoint_id, payload_id: 'p', sandbox: false };
-    at.addDelivery(convertToDeliveryDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
+    at.addStoredDelivery(convertToDeliveryDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
   }
   return at;
 }
@@ -94,10 +94,10 @@ function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryD
 const replay = (id: string): RunningReplay => ({
   id,
   needsMoreDeliveries: () => false,
-  getNextStoreTime: () => undefined,
-  takeDeliveries: () => Promise.resolve(true),
-  recordAttempt: () => undefined,
-  requestReread: () => undefined,
+  getTimeToStoreOutcomes: () => undefined,
+  takeDeliveriesToReplay: () => Promise.resolve(true),
+  countReplayedDelivery: () => undefined,
+  requestReplayReread: () => undefined,
 });
 
 describe('an endpoint that this process owns', () => {
@@ -107,7 +107,7 @@ describe('an endpoint that this process owns', () => {
     expect(owned(SUCCESS, FAILURE, FAILURE, FAILURE, FAILURE).room).toBe(5 * 64);
     expect(owned(SUCCESS, FAILURE, FAILURE, FAILURE, FAILURE, FAILURE).room).toBe(2 * 8);
     const off = owned(SUCCESS);
-    off.setEndpoint({ ...ENDPOINT, status: 'disabled', revision: 2 });
+    off.setEndpointUnlessOutdated({ ...ENDPOINT, status: 'disabled', revision: 2 });
     expect(off.room).toBe(0);
   });
 
@@ -138,12 +138,12 @@ describe('an endpoint that this process owns', () => {
     const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
     const hold = (id: string, fields: object) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
-      endpoint.addDelivery(convertToDeliveryDocument({ ...made, ...fields }), 0, endpoint.room);
+      endpoint.addStoredDelivery(convertToDeliveryDocument({ ...made, ...fields }), 0, endpoint.room);
     };
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
     hold('dlv_replayed', { replay_id: 'rpl_1', next_attempt_at: at(1_000) });
-    endpoint.state.endReplayRead(endpoint.state.beginReplayRead(), replay('rpl_1'));
+    endpoint.state.setReplayFoundByRead(endpoint.state.beginReplayRead(), replay('rpl_1'));
     expect(endpoint.canTakeDelivery(START)).toBe(true);
     expect(endpoint.takeDelivery(START)?.id).toBe('dlv_replayed');
     expect(endpoint.takeDelivery(START + 499)).toBeUndefined();
@@ -159,7 +159,7 @@ describe('an endpoint that this process owns', () => {
     const hold = (id: string, last_attempt_at: string, next_attempt_at: string) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
       const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at, next_attempt_at } as const;
-      endpoint.addDelivery(convertToDeliveryDocument(failed), 0, endpoint.room);
+      endpoint.addStoredDelivery(convertToDeliveryDocument(failed), 0, endpoint.room);
     };
     hold('dlv_since', at(600_001), at(700_000));
     hold('dlv_one', at(1), at(800_000));
@@ -185,9 +185,9 @@ describe('an endpoint that this process owns', () => {
     const live = timeAt(600_002);
     endpoint.replaceDelivery(delivery('dlv_live', { event_created_at: live, next_attempt_at: live }), 0);
     expect(endpoint.takeDelivery(START + 600_002)?.id).toBe('dlv_live');
-    endpoint.completeAttempt('dlv_failed', undefined, 0, endpoint.room);
+    endpoint.endWorkOnDelivery('dlv_failed', undefined, 0, endpoint.room);
     expect([endpoint.attempting, endpoint.hasRecovered]).toEqual([1, true]);
-    endpoint.rereadPending();
+    endpoint.markPendingDeliveriesForReread();
     expect(endpoint.hasRecovered).toBe(false);
   });
 
@@ -203,28 +203,32 @@ describe('an endpoint that this process owns', () => {
     const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at: at(1) } as const;
     const document = convertToDeliveryDocument({ ...failed, next_attempt_at: at(3_600_000) });
     answer(endpoint, { ...FAILURE, kind: 'gone' }, 0);
-    endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
+    endpoint.setEndpointUnlessOutdated({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
     expect([endpoint.state.concurrency, endpoint.state.phase]).toEqual([undefined, 'opening']);
-    endpoint.state.setHealth(undefined, SETTINGS);
+    endpoint.state.setEndpointHealth(undefined, SETTINGS);
     endpoint.replaceDelivery(document, 0);
     expect([endpoint.isKeepingUp, endpoint.takeDelivery(START + 2)?.id]).toEqual([false, undefined]);
-    endpoint.endRefill(endpoint.beginRefill(endpoint.room), { scheduled: [document], express: [] }, 0);
+    endpoint.addRefilledDeliveries(
+      endpoint.beginDeliveriesRefill(endpoint.room),
+      { scheduled: [document], express: [] },
+      0,
+    );
     expect(endpoint.takeDelivery(START + 2)?.id).toBe('dlv_1');
-    endpoint.completeAttempt('dlv_1', undefined, 0, endpoint.room);
+    endpoint.endWorkOnDelivery('dlv_1', undefined, 0, endpoint.room);
     endpoint.replaceDelivery({ ...document, url_revision: 2, revision: 2 }, 0);
     expect(endpoint.nextMoment).toBe(START + 3_600_000);
   });
 
   test('returns live events before replayed deliveries that were attempted at a former URL', () => {
     const endpoint = owned(SUCCESS);
-    endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
-    endpoint.state.setHealth(undefined, SETTINGS);
-    const refill = endpoint.beginRefill(endpoint.room);
+    endpoint.setEndpointUnlessOutdated({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
+    endpoint.state.setEndpointHealth(undefined, SETTINGS);
+    const refill = endpoint.beginDeliveriesRefill(endpoint.room);
     const live = delivery('dlv_live', { event_created_at: timeAt(10), next_attempt_at: timeAt(10) });
     const attempted = { attempts_count: 1, last_attempt_at: timeAt(1) };
     const replayed = delivery('dlv_replayed', { ...attempted, replay_id: 'rpl_1', next_attempt_at: timeAt(1_020) });
     const scheduled = [live, replayed];
-    endpoint.endRefill(refill, { scheduled, express: [] }, 0);
+    endpoint.addRefilledDeliveries(refill, { scheduled, express: [] }, 0);
     expect([endpoint.takeDelivery(START + 20)?.id, endpoint.takeDelivery(START + 20)?.id]).toEqual([
       'dlv_live',
       'dlv_replayed',
@@ -237,10 +241,10 @@ describe('an endpoint that this process owns', () => {
     if (taken === undefined) throw new Error('nothing was due');
     const newer = { ...taken, revision: 7, status: 'retrying' } as const;
     endpoint.replaceDelivery(newer, 0);
-    endpoint.addDelivery(newer, 0, endpoint.room);
+    endpoint.addStoredDelivery(newer, 0, endpoint.room);
     expect([endpoint.waiting, endpoint.takeDelivery(START)]).toEqual([0, undefined]);
-    expect(endpoint.completeAttempt(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
-    expect([endpoint.waiting, endpoint.needsRefill(endpoint.room)]).toEqual([0, true]);
+    expect(endpoint.endWorkOnDelivery(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
+    expect([endpoint.waiting, endpoint.needsStoredDeliveries(endpoint.room)]).toEqual([0, true]);
   });
 
   test('holds a delivery with attempts left again, unless the endpoint was dropped or deleted', () => {
@@ -250,27 +254,27 @@ describe('an endpoint that this process owns', () => {
       return { endpoint, after: convertToDeliveryDocument({ ...taken, status: 'retrying', revision: 2 }) };
     };
     const { endpoint, after } = retried();
-    expect([endpoint.completeAttempt(after.id, after, 0, endpoint.room), endpoint.waiting]).toEqual([true, 1]);
+    expect([endpoint.endWorkOnDelivery(after.id, after, 0, endpoint.room), endpoint.waiting]).toEqual([true, 1]);
     const dropped = retried();
-    dropped.endpoint.state.dropEndpoint();
-    expect(dropped.endpoint.completeAttempt(after.id, after, 0, 32)).toBe(true);
+    dropped.endpoint.state.markEndpointDropped();
+    expect(dropped.endpoint.endWorkOnDelivery(after.id, after, 0, 32)).toBe(true);
     expect(dropped.endpoint.waiting).toBe(0);
     const deleted = retried();
-    deleted.endpoint.setEndpoint({ ...ENDPOINT, deleted: true, revision: 2 });
-    expect(deleted.endpoint.completeAttempt(after.id, after, 0, 32)).toBe(false);
+    deleted.endpoint.setEndpointUnlessOutdated({ ...ENDPOINT, deleted: true, revision: 2 });
+    expect(deleted.endpoint.endWorkOnDelivery(after.id, after, 0, 32)).toBe(false);
   });
 
   test('waits five seconds after an impossible attempt, and half a second for a single missing payload', () => {
     const endpoint = wait(owned(), 2);
     const first = endpoint.takeDelivery(START + 10);
     if (first === undefined) throw new Error('nothing was due');
-    expect(endpoint.returnToWindow(first, true, START + 10)).toBe(true);
+    expect(endpoint.makeDeliveryPendingAgain(first, true, START + 10)).toBe(true);
     expect(endpoint.takeDelivery(START + 10)?.id).toBe('dlv_1');
     expect([endpoint.takeDelivery(START + 509), endpoint.takeDelivery(START + 510)?.id]).toEqual([undefined, first.id]);
     const blocked = wait(owned(), 2);
     const tried = blocked.takeDelivery(START + 10);
     if (tried === undefined) throw new Error('nothing was due');
-    expect(blocked.returnToWindow(tried, false, START + 10)).toBe(true);
+    expect(blocked.makeDeliveryPendingAgain(tried, false, START + 10)).toBe(true);
     expect(blocked.nextMoment).toBe(START + 5_010);
     expect(blocked.takeDelivery(START + 5_010)?.id).toBe('dlv_0');
   });
@@ -278,8 +282,9 @@ describe('an endpoint that this process owns', () => {
   test('attempts the next delivery after a gap if answers are slow, and after a hold', () => {
     const gap = 8_000 / (4 * 6);
     const late = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
-    late.state.setHealth(undefined, { ...SETTINGS, random: () => 0.5 });
-    for (const ms of [-16_000, -8_000]) late.state.recordOutcome(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
+    late.state.setEndpointHealth(undefined, { ...SETTINGS, random: () => 0.5 });
+    for (const ms of [-16_000, -8_000])
+      late.state.recordAttemptOutcome(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
     wait(late, 2);
     expect(late.takeDelivery(START + 10)?.id).toBe('dlv_0');
     expect(late.nextMoment).toBe(START + 10 + gap);
@@ -289,32 +294,36 @@ describe('an endpoint that this process owns', () => {
 
   test('reads past express deliveries in progress', () => {
     const endpoint = owned();
-    endpoint.addDelivery(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
+    endpoint.addStoredDelivery(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
     expect(endpoint.takeDelivery(START)?.id).toBe('dlv_1');
-    endpoint.rereadPending();
-    expect(endpoint.beginRefill(endpoint.room).expressLimit).toBe(101);
+    endpoint.markPendingDeliveriesForReread();
+    expect(endpoint.beginDeliveriesRefill(endpoint.room).expressLimit).toBe(101);
   });
 
   test('is idle after five minutes without work, counted from the first check', () => {
     const endpoint = wait(owned(), 1);
-    expect([endpoint.hasBeenIdle(0), endpoint.hasBeenIdle(900_000)]).toEqual([false, false]);
+    expect([endpoint.isEndpointIdleTooLong(0), endpoint.isEndpointIdleTooLong(900_000)]).toEqual([false, false]);
     endpoint.takeDelivery(START);
-    expect(endpoint.hasBeenIdle(1_000_000)).toBe(false);
-    endpoint.completeAttempt('dlv_0', undefined, 0, endpoint.room);
-    expect([1_000_001, 1_300_001, 1_300_002].map((now) => endpoint.hasBeenIdle(now))).toEqual([false, false, true]);
+    expect(endpoint.isEndpointIdleTooLong(1_000_000)).toBe(false);
+    endpoint.endWorkOnDelivery('dlv_0', undefined, 0, endpoint.room);
+    expect([1_000_001, 1_300_001, 1_300_002].map((now) => endpoint.isEndpointIdleTooLong(now))).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   test('reports failures of an earlier owner only if a failed delivery is left or an attempt failed here', () => {
     const stored = { held_until: null, failing_since: timeAt(0), recovering_since: null };
     const reason = { code: 'timeout', message: '' };
     const opened = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
-    opened.state.setHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
-    expect(opened.getNextReportTime(3_600_000)).toBe(Infinity);
+    opened.state.setEndpointHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
+    expect(opened.getNextFailureReportTime(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
-    opened.addDelivery(left, 0, opened.room);
-    expect(opened.getNextReportTime(3_600_000)).toBe(START + 3_600_000);
-    opened.state.dropEndpoint();
-    expect(opened.getNextReportTime(3_600_000)).toBe(Infinity);
+    opened.addStoredDelivery(left, 0, opened.room);
+    expect(opened.getNextFailureReportTime(3_600_000)).toBe(START + 3_600_000);
+    opened.state.markEndpointDropped();
+    expect(opened.getNextFailureReportTime(3_600_000)).toBe(Infinity);
   });
 });
 
@@ -342,11 +351,11 @@ describe('a time that is too far ahead', () => {
   ])('is pulled in for a delivery that is %s', (_name, delivery, waitMs) => {
     const time = { ...TIME_OF_NEVER_SET_CLOCK, now: () => START };
     const endpoint = new OwnedEndpoint(ENDPOINT, lease(), true, { ...TIMING, time });
-    endpoint.state.setHealth(undefined, SETTINGS);
+    endpoint.state.setEndpointHealth(undefined, SETTINGS);
     const stored = convertToDeliveryDocument(delivery);
-    endpoint.addDelivery(stored, 0, endpoint.room);
+    endpoint.addStoredDelivery(stored, 0, endpoint.room);
     expect(endpoint.nextMoment).toBe(START + waitMs);
     const taken = endpoint.takeDelivery(START + waitMs);
-    expect(endpoint.isDue(stored, START + waitMs, taken)).toBe(true);
+    expect(endpoint.isDeliveryDue(stored, START + waitMs, taken)).toBe(true);
   });
 });

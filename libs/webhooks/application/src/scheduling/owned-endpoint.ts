@@ -10,19 +10,20 @@ import {
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, isWaitingForAttempt, isReplayedWithoutAttempt } from '../store/delivery-document.ts';
 import { createQueuePosition } from '../store/delivery-queues.ts';
-import { DeliveryState } from './delivery-state.ts';
+import { EndpointDeliveryState } from './delivery-state.ts';
 import type { SchedulableEndpoint } from './fair-scheduler.ts';
-import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
-import type { ProcessTime } from './steady-time.ts';
+import { PendingDeliveryWindow, toPendingDelivery } from './pending-window.ts';
+import type { DeliveriesForRefill, PendingDeliveriesRefill, PendingDelivery } from './pending-window.ts';
+import type { ProcessClock } from './steady-time.ts';
 import type { DelayableEndpoint } from './timing.ts';
 
 /** Deliveries held in memory for each concurrent attempt. */
-const WINDOW_SIZE_PER_ATTEMPT = 64;
+const MAX_HELD_DELIVERIES_PER_ATTEMPT = 64;
 /**
  * Deliveries held in memory for each concurrent attempt while it is unknown whether the endpoint answers. More
  * deliveries would only wait.
  */
-const WINDOW_SIZE_PER_PROBE = 8;
+const DELIVERIES_HELD_PER_PROBE = 8;
 /** Delay before an attempt whose payload is missing is retried. */
 const MISSING_PAYLOAD_RETRY_MS = 500;
 /** Time for which an endpoint waits after a local fault prevented an attempt. */
@@ -30,16 +31,16 @@ const PAUSE_AFTER_LOCAL_FAULT_MS = 5_000;
 /** Idle time after which an endpoint is dropped from memory. */
 const MAX_IDLE_TIME_IN_MEMORY_MS = 300_000;
 /** Longest time before an untried replayed delivery is due, in milliseconds. */
-const MAX_REPLAY_DELAY_MS = 2_000;
+const MAX_REPLAYED_DELIVERY_DELAY_MS = 2_000;
 const TIME_OF_NEVER_ATTEMPTED = '1970-01-01T00:00:00.000Z';
 
 /**
- * An endpoint of a shard that this process owns: its {@link DeliveryState}, its pending deliveries, and their order.
- * Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
+ * An endpoint of a shard that this process owns: its {@link EndpointDeliveryState}, its pending deliveries, and their
+ * order. Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
  */
 export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
-  readonly state: DeliveryState;
-  private readonly window: PendingWindow;
+  readonly state: EndpointDeliveryState;
+  private readonly window: PendingDeliveryWindow;
   private idleSince: number | undefined;
   /** Number of wall clock steps at the last time when the pending deliveries were marked to be read again. */
   private knownSteps: number;
@@ -52,11 +53,11 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     endpoint: EndpointDocument,
     readonly lease: Lease,
     empty: boolean,
-    private readonly timing: { readonly time: ProcessTime; readonly policy: RetryPolicy },
+    private readonly timing: { readonly time: ProcessClock; readonly policy: RetryPolicy },
   ) {
     this.knownSteps = timing.time.steps;
-    this.state = new DeliveryState(endpoint, timing.time);
-    this.window = new PendingWindow(empty, this.isDeliverable, this.dueTime);
+    this.state = new EndpointDeliveryState(endpoint, timing.time);
+    this.window = new PendingDeliveryWindow(empty, this.isDeliverable, this.dueTime);
   }
 
   get id(): string {
@@ -74,7 +75,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
 
   /** True if this process currently owns the endpoint, by its lease. Otherwise nothing may be sent to the endpoint. */
   get isOwned(): boolean {
-    return !this.state.isDropped && this.lease.isHeld();
+    return !this.state.isDropped && this.lease.isLeaseHeld();
   }
   /** True if the endpoint's latest answer was a success. */
   get isProven(): boolean {
@@ -96,7 +97,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   get hasRecovered(): boolean {
     if (!this.isRecovering || !this.window.isComplete) return false;
     // Wait for deliveries in preparation, which would be skipped if the recovery ended now.
-    return !this.state.hasEarlyUnderWay && !this.window.scheduled.hasItem(this.failedBeforeRecovery);
+    return !this.state.hasEarlyUnderWay && !this.window.scheduled.hasMatchingItem(this.failedBeforeRecovery);
   }
   /**
    * True if the endpoint's next attempt is made in spare time only. This is the case if no express delivery is pending,
@@ -104,25 +105,22 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    */
   get isPaced(): boolean {
     const { concurrency } = this.state;
-    if (concurrency === undefined || this.window.express.hasItem(this.isDeliverable)) return false;
+    if (concurrency === undefined || this.window.express.hasMatchingItem(this.isDeliverable)) return false;
     const next = this.window.scheduled.first?.delivery;
     return this.isFailing || (next !== undefined && this.parseStoredTime(next.created_at) < concurrency.closedAt);
   }
 
   /** Returns the time at which the endpoint's failures are reported; Infinity if there is nothing to report. */
-  getNextReportTime(afterMs: number): number {
+  getNextFailureReportTime(afterMs: number): number {
     if (!this.isOwned) return Infinity;
-    const due = this.state.getNextReportTime(afterMs);
+    const due = this.state.getNextFailureReportTime(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
     // Ignore failures that an earlier owner recorded if no failed delivery is left, because they may be over.
-    return this.window.scheduled.hasItem(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
+    return this.window.scheduled.hasMatchingItem(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
   }
 
-  /**
-   * Returns true if the endpoint has been idle for longer than {@link MAX_IDLE_TIME_IN_MEMORY_MS}. @param now on the process's
-   * monotonic clock
-   */
-  hasBeenIdle(now: number): boolean {
+  /** Returns true if the endpoint has been idle for too long. @param now on the process's monotonic clock */
+  isEndpointIdleTooLong(now: number): boolean {
     const { scheduled, express, isComplete } = this.window;
     const isIdle = this.state.isIdle && scheduled.size === 0 && express.size === 0 && isComplete;
     this.idleSince = isIdle ? (this.idleSince ?? now) : undefined;
@@ -130,9 +128,9 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
 
   /** Sets the endpoint as just read or written. An older revision than the known one changes nothing. */
-  setEndpoint(endpoint: EndpointDocument): void {
+  setEndpointUnlessOutdated(endpoint: EndpointDocument): void {
     // Hold no deliveries that the endpoint does not receive: they stay on disk.
-    if (this.state.setEndpoint(endpoint)) this.window.emptyWindow();
+    if (this.state.setEndpointUnlessOutdated(endpoint)) this.window.removeAllPendingDeliveries();
   }
 
   /** Number of scheduled deliveries to hold in memory; 0 while the endpoint is not enabled. */
@@ -140,7 +138,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     if (!isEndpointEnabled(this.endpoint)) return 0;
     const { concurrency } = this.state;
     const atOnce = concurrency?.allowed ?? this.endpoint.max_concurrency;
-    return atOnce * (concurrency?.circuit === 'closed' ? WINDOW_SIZE_PER_ATTEMPT : WINDOW_SIZE_PER_PROBE);
+    return atOnce * (concurrency?.circuit === 'closed' ? MAX_HELD_DELIVERIES_PER_ATTEMPT : DELIVERIES_HELD_PER_PROBE);
   }
   /** Number of scheduled deliveries in memory. */
   get waiting(): number {
@@ -152,19 +150,18 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
 
   /** Adds a delivery that was just stored. Ignored while the delivery is in progress. */
-  addDelivery(delivery: DeliveryDocument, knownAt: number, room: number): void {
-    if (!this.state.underWay.has(delivery.id)) this.window.addDelivery(toPending(delivery, knownAt), room);
+  addStoredDelivery(delivery: DeliveryDocument, knownAt: number, room: number): void {
+    if (!this.state.underWay.has(delivery.id))
+      this.window.addDeliveryToWindow(toPendingDelivery(delivery, knownAt), room);
   }
-  /**
-   * Records that a stored delivery was changed. @param readAt time before the change, on the process's monotonic clock
-   */
+  /** Records a change of a stored delivery. @param readAt time before the change, on the process's monotonic clock */
   replaceDelivery(delivery: DeliveryDocument, readAt: number): void {
     if (this.state.underWay.has(delivery.id)) this.window.skipDelivery(delivery);
-    else this.window.replaceDelivery(toPending(delivery, readAt), this.room);
+    else this.window.replaceDelivery(toPendingDelivery(delivery, readAt), this.room);
   }
   /** Marks the pending deliveries to be read again, because another process may have changed them. */
-  rereadPending(): void {
-    this.window.emptyWindow();
+  markPendingDeliveriesForReread(): void {
+    this.window.removeAllPendingDeliveries();
   }
   /**
    * Marks the pending deliveries to be read again if the wall clock was set. Due times in memory depend on the time
@@ -174,18 +171,18 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     const { steps } = this.timing.time;
     if (steps === this.knownSteps) return;
     this.knownSteps = steps;
-    this.window.emptyWindow();
+    this.window.removeAllPendingDeliveries();
   }
-  needsRefill(room: number): boolean {
-    return this.window.needsRefill(room);
+  needsStoredDeliveries(room: number): boolean {
+    return this.window.needsStoredDeliveries(room);
   }
-  beginRefill(room: number): Refill {
-    return this.window.beginRefill(room, this.state.underWay.size);
+  beginDeliveriesRefill(room: number): PendingDeliveriesRefill {
+    return this.window.beginDeliveriesRefill(room, this.state.underWay.size);
   }
-  endRefill(refill: Refill, content: RefillContent, knownAt: number): void {
-    this.window.addRefill(refill, content, this.state.underWay, knownAt);
+  addRefilledDeliveries(refill: PendingDeliveriesRefill, content: DeliveriesForRefill, knownAt: number): void {
+    this.window.addRefilledPendingDeliveries(refill, content, this.state.underWay, knownAt);
   }
-  abandonRefill(refill: Refill): void {
+  abandonRefill(refill: PendingDeliveriesRefill): void {
     this.window.abandonRefill(refill);
   }
 
@@ -195,10 +192,10 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     // Return no time after the lease is lost, because a lost lease is never regained.
     if (concurrency === undefined || phase !== 'serving' || !this.isOwned) return undefined;
     if (attempting >= concurrency.limit) return undefined;
-    if (this.window.express.hasItem(this.isDeliverable)) return blockedUntil;
+    if (this.window.express.hasMatchingItem(this.isDeliverable)) return blockedUntil;
     const first = this.window.scheduled.first;
     if (first === undefined || attempting >= concurrency.allowed || !isEndpointEnabled(this.endpoint)) return undefined;
-    const due = this.hasEarlyDelivery(first) ? -Infinity : this.timing.time.fromStoredTime(first.due);
+    const due = this.canSendAnyDeliveryEarly(first) ? -Infinity : this.timing.time.fromStoredTime(first.due);
     return Math.max(due, concurrency.heldUntil, concurrency.restsUntil, blockedUntil);
   }
   canTakeDelivery(now: number): boolean {
@@ -211,11 +208,11 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     const { express, scheduled } = this.window;
     const isDue = (this.firstDueAt ?? now) <= now;
     const item =
-      express.takeFirstMatching(this.isDeliverable) ??
-      (isDue ? scheduled.takeFirst() : scheduled.takeFirstMatching(this.canGoEarly));
+      express.takeFirstMatchingDelivery(this.isDeliverable) ??
+      (isDue ? scheduled.takeFirstDelivery() : scheduled.takeFirstMatchingDelivery(this.canGoEarly));
     if (item === undefined) return undefined;
     const isEarly = this.timing.time.fromStoredTime(item.due) > now && this.failedBeforeRecovery(item);
-    this.state.beginAttempt(item.id, isEarly, now);
+    this.state.recordAttemptBegin(item.id, isEarly, now);
     return item;
   }
 
@@ -224,14 +221,14 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    * @param after the delivery as now stored; undefined if it no longer exists
    * @returns false if the delivery is pending although its endpoint is deleted, so that it has to be discarded
    */
-  completeAttempt(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {
-    this.state.endAttempt(id);
-    this.window.recordChange(id);
-    this.state.replay?.recordAttempt(id, after);
-    if (!this.window.isNewestForm(id, after?.revision)) this.window.emptyWindow();
+  endWorkOnDelivery(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {
+    this.state.recordAttemptEnd(id);
+    this.window.recordDeliveryChange(id);
+    this.state.replay?.countReplayedDelivery(id, after);
+    if (!this.window.isNewestDeliveryRevision(id, after?.revision)) this.window.removeAllPendingDeliveries();
     else if (after !== undefined && isWaitingForAttempt(after)) {
       if (this.endpoint.deleted) return false;
-      if (!this.state.isDropped) this.window.addDelivery(toPending(after, knownAt), room);
+      if (!this.state.isDropped) this.window.addDeliveryToWindow(toPendingDelivery(after, knownAt), room);
     }
     return true;
   }
@@ -241,10 +238,10 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    * briefly; otherwise all attempts at the endpoint wait.
    * @returns false if a newer revision of the delivery is stored, which is read instead
    */
-  returnToWindow(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
-    this.state.endAttempt(item.id);
-    if (!this.window.isNewestForm(item.id, item.delivery.revision)) {
-      this.window.emptyWindow();
+  makeDeliveryPendingAgain(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
+    this.state.recordAttemptEnd(item.id);
+    if (!this.window.isNewestDeliveryRevision(item.id, item.delivery.revision)) {
+      this.window.removeAllPendingDeliveries();
       return false;
     }
     if (!isPayloadMissing) this.state.blockAttemptsUntil(now + PAUSE_AFTER_LOCAL_FAULT_MS);
@@ -265,7 +262,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    * ignored, because it comes from another clock, which may be ahead.
    * @param pending the delivery as held in memory. Its due time may be earlier than the stored one
    */
-  isDue(delivery: DeliveryDocument, now: number, pending?: PendingDelivery): boolean {
+  isDeliveryDue(delivery: DeliveryDocument, now: number, pending?: PendingDelivery): boolean {
     if (!isWaitingForAttempt(delivery)) return false;
     if (delivery.sandbox || delivery.manual_at !== null) return true;
     const isUnchanged = pending?.delivery.revision === delivery.revision;
@@ -280,16 +277,16 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    */
   private readonly dueTime = (delivery: DeliveryDocument): number => {
     const now = this.timing.time.toStoredTime(this.timing.time.now());
-    const due = Math.min(createQueuePosition(delivery).due, now + this.getMaxWaitMs(delivery, now));
+    const due = Math.min(createQueuePosition(delivery).due, now + this.getMaxDeliveryWaitMs(delivery, now));
     const isUntried = delivery.attempts_count === 0 || isReplayedWithoutAttempt(delivery);
     if (isUntried || getEndpointUrlRevision(delivery) === getEndpointUrlRevision(this.endpoint)) return due;
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
   /** Returns the longest time, in milliseconds, that a delivery may wait for its next attempt. */
-  private getMaxWaitMs(delivery: DeliveryDocument, now: number): number {
+  private getMaxDeliveryWaitMs(delivery: DeliveryDocument, now: number): number {
     const { failures, first_attempt_at, last_attempt_at, next_attempt_at } = delivery;
-    if (first_attempt_at === null) return isReplayedWithoutAttempt(delivery) ? MAX_REPLAY_DELAY_MS : 0;
+    if (first_attempt_at === null) return isReplayedWithoutAttempt(delivery) ? MAX_REPLAYED_DELIVERY_DELAY_MS : 0;
     const longest = Math.max(computeMaxBackoffMs(this.timing.policy, Math.max(1, failures)), MAX_RETRY_AFTER_MS);
     // Measure from now if the latest attempt ended in the future, because its clock was ahead.
     const endedAt = Date.parse(last_attempt_at ?? TIME_OF_NEVER_ATTEMPTED);
@@ -302,9 +299,10 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
 
   /** Returns true if one of the first scheduled deliveries may be sent early. */
-  private hasEarlyDelivery(first: PendingDelivery): boolean {
+  private canSendAnyDeliveryEarly(first: PendingDelivery): boolean {
     if (this.canGoEarly(first)) return true;
-    return (this.state.replay !== undefined || this.isRecovering) && this.window.scheduled.hasItem(this.canGoEarly);
+    if (this.state.replay === undefined && !this.isRecovering) return false;
+    return this.window.scheduled.hasMatchingItem(this.canGoEarly);
   }
 
   /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint is recovering. */

@@ -3,7 +3,13 @@ import { createDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import { type QueuePosition, isQueuePositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
-import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
+import {
+  type PendingDelivery,
+  PendingDeliveryWindow,
+  type PendingDeliveriesRefill,
+  type DeliveriesForRefill,
+  toPendingDelivery,
+} from './pending-window.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const ROOM = 6;
@@ -26,15 +32,15 @@ class ShardOwner {
   private latest: PendingDelivery | undefined;
   /** True if a delivery is due later in memory than in the store. */
   private delayed = false;
-  readonly window: PendingWindow;
-  private reading: { readonly refill: Refill; content: RefillContent | undefined } | undefined;
+  readonly window: PendingDeliveryWindow;
+  private reading: { readonly refill: PendingDeliveriesRefill; content: DeliveriesForRefill | undefined } | undefined;
   private count = 0;
   private room = ROOM;
   private mostRoom = ROOM;
 
   constructor(stored: number) {
     for (let n = 0; n < stored; n += 1) this.store(delivery((this.count += 1), (n * 17) % 50));
-    this.window = new PendingWindow(stored === 0);
+    this.window = new PendingDeliveryWindow(stored === 0);
   }
 
   step(kind: number, value: number): void {
@@ -63,7 +69,7 @@ class ShardOwner {
         return;
       default:
         if (value % 10 === 0) {
-          this.window.emptyWindow();
+          this.window.removeAllPendingDeliveries();
           this.reading = undefined;
         }
     }
@@ -87,7 +93,7 @@ class ShardOwner {
   /** The first delivery in memory, and the one expected; undefined while something is being read, or should be. */
   get first(): readonly [atHand: string | undefined, earliest: string | undefined] | undefined {
     if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
-    if (this.window.needsRefill(this.room)) return undefined;
+    if (this.window.needsStoredDeliveries(this.room)) return undefined;
     const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
     const [earliest] = waiting
       .map(createQueuePosition)
@@ -102,12 +108,12 @@ class ShardOwner {
   private record(due: number): void {
     const one = delivery((this.count += 1), due);
     this.store(one);
-    this.window.addDelivery(toPending(one, 0), this.room);
+    this.window.addDeliveryToWindow(toPendingDelivery(one, 0), this.room);
   }
 
   private beginReading(): void {
-    if (this.reading === undefined && this.window.needsRefill(this.room)) {
-      this.reading = { refill: this.window.beginRefill(this.room), content: undefined };
+    if (this.reading === undefined && this.window.needsStoredDeliveries(this.room)) {
+      this.reading = { refill: this.window.beginDeliveriesRefill(this.room), content: undefined };
     }
   }
 
@@ -127,13 +133,13 @@ class ShardOwner {
 
   private endReading(): void {
     if (this.reading?.content === undefined) return;
-    this.window.addRefill(this.reading.refill, this.reading.content, this.busy, 0);
+    this.window.addRefilledPendingDeliveries(this.reading.refill, this.reading.content, this.busy, 0);
     this.window.abandonRefill(this.reading.refill);
     this.reading = undefined;
   }
 
   private take(): void {
-    const item = this.window.scheduled.takeFirst();
+    const item = this.window.scheduled.takeFirstDelivery();
     if (item === undefined) return;
     // Never twice, never completed ones, never in an outdated form.
     expect(this.busy.has(item.id)).toBe(false);
@@ -159,8 +165,8 @@ class ShardOwner {
     if (again === undefined) this.stored.delete(id);
     else this.store(again);
     this.busy.delete(id);
-    this.window.recordChange(id);
-    if (again !== undefined) this.window.addDelivery(toPending(again, 0), this.room);
+    this.window.recordDeliveryChange(id);
+    if (again !== undefined) this.window.addDeliveryToWindow(toPendingDelivery(again, 0), this.room);
   }
 }
 

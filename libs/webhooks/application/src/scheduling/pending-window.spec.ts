@@ -1,7 +1,7 @@
 import { createDelivery, requestExtraAttempt } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import { isQueuePositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
-import { PendingWindow, toPending } from './pending-window.ts';
+import { PendingDeliveryWindow, toPendingDelivery } from './pending-window.ts';
 
 const ROOM = 4;
 const nobody = new Set<string>();
@@ -15,7 +15,7 @@ function delivery(n: number): DeliveryDocument {
     createDelivery({ ...scope, ...event, id, endpoint_id: 'whe_1', payload_id: 'evt_1.v', sandbox: false }, at),
   );
 }
-const waiting = (n: number) => toPending(delivery(n), 0);
+const waiting = (n: number) => toPendingDelivery(delivery(n), 0);
 
 /** Stored deliveries, as a refill would read them. */
 class Disk {
@@ -25,32 +25,36 @@ class Disk {
     for (const n of numbers) this.stored.set(delivery(n).id, delivery(n));
   }
 
-  fill(window: PendingWindow, room = ROOM): void {
-    while (window.needsRefill(room)) this.answer(window, window.beginRefill(room));
+  fill(window: PendingDeliveryWindow, room = ROOM): void {
+    while (window.needsStoredDeliveries(room)) this.answer(window, window.beginDeliveriesRefill(room));
   }
 
-  answer(window: PendingWindow, refill: ReturnType<PendingWindow['beginRefill']>): void {
+  answer(window: PendingDeliveryWindow, refill: ReturnType<PendingDeliveryWindow['beginDeliveriesRefill']>): void {
     const { after, limit } = refill;
     const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const scheduled =
       after === undefined
         ? []
         : all.filter((one) => isQueuePositionAfter(createQueuePosition(one), after)).slice(0, limit);
-    window.addRefill(refill, { scheduled, express: [] }, nobody, 0);
+    window.addRefilledPendingDeliveries(refill, { scheduled, express: [] }, nobody, 0);
   }
 }
 
-function drain(window: PendingWindow): number[] {
+function drain(window: PendingDeliveryWindow): number[] {
   const all: number[] = [];
-  for (let item = window.scheduled.takeFirst(); item !== undefined; item = window.scheduled.takeFirst()) {
+  for (
+    let item = window.scheduled.takeFirstDelivery();
+    item !== undefined;
+    item = window.scheduled.takeFirstDelivery()
+  ) {
     all.push(Number(item.id.slice(4)) / 10);
   }
   return all;
 }
-function drainWith(window: PendingWindow, disk: Disk): number[] {
+function drainWith(window: PendingDeliveryWindow, disk: Disk): number[] {
   const all: number[] = [];
   for (disk.fill(window); window.scheduled.size > 0; disk.fill(window)) {
-    const item = window.scheduled.takeFirst();
+    const item = window.scheduled.takeFirstDelivery();
     if (item === undefined) break;
     disk.stored.delete(item.id);
     all.push(Number(item.id.slice(4)) / 10);
@@ -62,30 +66,30 @@ describe('a pending window', () => {
   test('holds deliveries that were stored while it read later ones, even if those would fill it', () => {
     const disk = new Disk();
     disk.put(50, 60, 70, 80, 90);
-    const window = new PendingWindow(false);
-    const refill = window.beginRefill(ROOM);
+    const window = new PendingDeliveryWindow(false);
+    const refill = window.beginDeliveriesRefill(ROOM);
     const content = { scheduled: [50, 60, 70, 80].map(delivery), express: [] };
     disk.put(10);
-    window.addDelivery(waiting(10), ROOM);
-    window.addRefill(refill, content, nobody, 0);
-    expect(window.needsRefill(ROOM)).toBe(false);
+    window.addDeliveryToWindow(waiting(10), ROOM);
+    window.addRefilledPendingDeliveries(refill, content, nobody, 0);
+    expect(window.needsStoredDeliveries(ROOM)).toBe(false);
     expect(drain(window)).toEqual([10, 50, 60, 70, 80]);
   });
 
   test('reads nothing for an endpoint that keeps up', () => {
-    const window = new PendingWindow(true);
-    window.addDelivery(waiting(2), ROOM);
-    window.addDelivery(waiting(1), ROOM);
-    expect(window.needsRefill(ROOM)).toBe(false);
+    const window = new PendingDeliveryWindow(true);
+    window.addDeliveryToWindow(waiting(2), ROOM);
+    window.addDeliveryToWindow(waiting(1), ROOM);
+    expect(window.needsStoredDeliveries(ROOM)).toBe(false);
     expect(drain(window)).toEqual([1, 2]);
     expect(window.isComplete).toBe(true);
   });
 
   test('holds no more deliveries than it has room for, and reads the rest later, in order', () => {
-    const [window, disk] = [new PendingWindow(true), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(true), new Disk()];
     for (let n = 0; n < 20; n += 1) {
       disk.put(n);
-      window.addDelivery(waiting(n), ROOM);
+      window.addDeliveryToWindow(waiting(n), ROOM);
       expect(window.scheduled.size).toBeLessThanOrEqual(ROOM);
     }
     expect(drainWith(window, disk)).toEqual(Array.from({ length: 20 }, (_, n) => n));
@@ -93,26 +97,26 @@ describe('a pending window', () => {
   });
 
   test('replaces held deliveries by ones that are due earlier', () => {
-    const [window, disk] = [new PendingWindow(true), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(true), new Disk()];
     for (const n of [10, 11, 12, 13, 5, 6]) {
       disk.put(n);
-      window.addDelivery(waiting(n), ROOM);
+      window.addDeliveryToWindow(waiting(n), ROOM);
     }
     expect(drainWith(window, disk)).toEqual([5, 6, 10, 11, 12, 13]);
   });
 
   test('reads everything from the beginning after a takeover', () => {
-    const [window, disk] = [new PendingWindow(false), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(3, 1, 2, 9, 8, 7, 6);
     expect(drainWith(window, disk)).toEqual([1, 2, 3, 6, 7, 8, 9]);
   });
 
   test('reads a bounded number of deliveries at once, and continues while half of its room is free', () => {
-    const [window, disk] = [new PendingWindow(false), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(...Array.from({ length: 2_000 }, (_, n) => n));
     const read: number[] = [];
-    while (window.needsRefill(1_000)) {
-      const refill = window.beginRefill(1_000);
+    while (window.needsStoredDeliveries(1_000)) {
+      const refill = window.beginDeliveriesRefill(1_000);
       read.push(refill.limit);
       disk.answer(window, refill);
     }
@@ -121,25 +125,25 @@ describe('a pending window', () => {
   });
 
   test('misses no delivery that is stored while a page is being read', () => {
-    const [window, disk] = [new PendingWindow(false), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(1);
-    const refill = window.beginRefill(ROOM);
+    const refill = window.beginDeliveriesRefill(ROOM);
     const before = new Disk();
     before.put(1);
     disk.put(2);
-    window.addDelivery(waiting(2), ROOM);
+    window.addDeliveryToWindow(waiting(2), ROOM);
     before.answer(window, refill);
     expect(drainWith(window, disk)).toEqual([1, 2]);
   });
 
   test('misses no delivery that is deferred past others while a page is being read', () => {
-    const [window, disk] = [new PendingWindow(false), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(1, 2, 3);
-    const refill = window.beginRefill(ROOM);
+    const refill = window.beginDeliveriesRefill(ROOM);
     // 1 was under way; it failed, was stored as due after 2, and is read so by this page or not.
     disk.stored.set(delivery(1).id, delivery(1));
-    window.recordChange(delivery(1).id);
-    window.addDelivery(waiting(2.5), ROOM);
+    window.recordDeliveryChange(delivery(1).id);
+    window.addDeliveryToWindow(waiting(2.5), ROOM);
     disk.answer(window, refill);
     disk.stored.delete(delivery(1).id);
     disk.put(2.5);
@@ -147,87 +151,92 @@ describe('a pending window', () => {
   });
 
   test('knows if the outcome of an attempt is older than a form that it left out during the attempt', () => {
-    const window = new PendingWindow(false);
+    const window = new PendingDeliveryWindow(false);
     const [attempted, retried] = [delivery(1), requestExtraAttempt(delivery(1), '2026-01-02T00:00:00.000Z')];
     const read = { scheduled: [retried], express: [] };
-    window.addRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
+    window.addRefilledPendingDeliveries(window.beginDeliveriesRefill(ROOM), read, new Set([attempted.id]), 0);
     expect(window.scheduled.size).toBe(0);
-    expect([window.isNewestForm(attempted.id, attempted.revision), window.isNewestForm(attempted.id, 1)]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      window.isNewestDeliveryRevision(attempted.id, attempted.revision),
+      window.isNewestDeliveryRevision(attempted.id, 1),
+    ]).toEqual([false, true]);
     window.skipDelivery(attempted);
-    expect(window.isNewestForm(attempted.id, retried.revision)).toBe(true);
+    expect(window.isNewestDeliveryRevision(attempted.id, retried.revision)).toBe(true);
   });
 
   test('ignores deliveries of a page that an attempt has changed since', () => {
-    const [window, disk] = [new PendingWindow(false), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(1, 2);
-    const refill = window.beginRefill(ROOM);
-    window.recordChange(delivery(1).id);
+    const refill = window.beginDeliveriesRefill(ROOM);
+    window.recordDeliveryChange(delivery(1).id);
     disk.answer(window, refill);
     expect(drain(window)).toEqual([2]);
   });
 
   test('ignores deliveries of a page that are being attempted', () => {
-    const window = new PendingWindow(false);
-    const refill = window.beginRefill(ROOM);
-    window.addRefill(refill, { scheduled: [delivery(1), delivery(2)], express: [] }, new Set([delivery(1).id]), 0);
+    const window = new PendingDeliveryWindow(false);
+    const refill = window.beginDeliveriesRefill(ROOM);
+    window.addRefilledPendingDeliveries(
+      refill,
+      { scheduled: [delivery(1), delivery(2)], express: [] },
+      new Set([delivery(1).id]),
+      0,
+    );
     expect(drain(window)).toEqual([2]);
   });
 
   test('leaves a delivery that was stored during a read, and taken since, to its attempt', () => {
-    const window = new PendingWindow(false);
-    const refill = window.beginRefill(ROOM);
-    window.addDelivery(waiting(1), ROOM);
-    window.addRefill(refill, { scheduled: [], express: [] }, new Set([delivery(1).id]), 0);
+    const window = new PendingDeliveryWindow(false);
+    const refill = window.beginDeliveriesRefill(ROOM);
+    window.addDeliveryToWindow(waiting(1), ROOM);
+    window.addRefilledPendingDeliveries(refill, { scheduled: [], express: [] }, new Set([delivery(1).id]), 0);
     expect([window.scheduled.size, window.isComplete]).toEqual([0, true]);
-    expect(window.isNewestForm(delivery(1).id, delivery(1).revision + 1)).toBe(true);
+    expect(window.isNewestDeliveryRevision(delivery(1).id, delivery(1).revision + 1)).toBe(true);
   });
 
   test('drops a page that no longer continues the window', () => {
-    const [window, disk] = [new PendingWindow(false), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(1, 2, 3);
-    const refill = window.beginRefill(ROOM);
-    window.emptyWindow();
+    const refill = window.beginDeliveriesRefill(ROOM);
+    window.removeAllPendingDeliveries();
     disk.answer(window, refill);
     expect(window.scheduled.size).toBe(0);
     expect(drainWith(window, disk)).toEqual([1, 2, 3]);
   });
 
   test('drops a page if the window was shortened meanwhile', () => {
-    const [window, disk] = [new PendingWindow(true), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(true), new Disk()];
     for (const n of [20, 21, 22, 23, 24]) {
       disk.put(n);
-      window.addDelivery(waiting(n), ROOM);
+      window.addDeliveryToWindow(waiting(n), ROOM);
     }
-    window.scheduled.takeFirst();
-    window.scheduled.takeFirst();
+    window.scheduled.takeFirstDelivery();
+    window.scheduled.takeFirstDelivery();
     disk.stored.delete(delivery(20).id);
     disk.stored.delete(delivery(21).id);
-    const refill = window.beginRefill(ROOM);
+    const refill = window.beginDeliveriesRefill(ROOM);
     for (const n of [1, 2, 3, 4]) {
       disk.put(n);
-      window.addDelivery(waiting(n), ROOM);
+      window.addDeliveryToWindow(waiting(n), ROOM);
     }
     disk.answer(window, refill);
     expect(drainWith(window, disk)).toEqual([1, 2, 3, 4, 22, 23, 24]);
   });
 
   test('loses no delivery that was returned for later and is stored before those left on disk', () => {
-    const [window, disk] = [new PendingWindow(true), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(true), new Disk()];
     disk.put(1, 2, 3);
     const back = (n: number, due: number) => window.putDeliveryBack({ ...waiting(n), due: waiting(due).due });
     back(1, 10);
     back(2, 11);
     // Room for two: the last one stays on disk, where it comes first.
-    window.addDelivery(waiting(3), 2);
+    window.addDeliveryToWindow(waiting(3), 2);
     expect(window.scheduled.size).toBe(2);
     expect(drainWith(window, disk).toSorted()).toEqual([1, 2, 3]);
   });
 
   test('reads no scheduled delivery without room, and all of them once there is room', () => {
-    const [window, disk] = [new PendingWindow(false), new Disk()];
+    const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(1, 2);
     disk.fill(window, 0);
     expect(window.scheduled.size).toBe(0);
@@ -235,45 +244,56 @@ describe('a pending window', () => {
   });
 
   test('misses no express delivery while a page is being read, however many there are', () => {
-    const window = new PendingWindow(false);
-    const refill = window.beginRefill(ROOM);
+    const window = new PendingDeliveryWindow(false);
+    const refill = window.beginDeliveriesRefill(ROOM);
     for (let n = 0; n < 150; n += 1)
-      window.addDelivery(toPending(convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')), 0), ROOM);
-    window.addRefill(refill, { scheduled: [], express: [] }, nobody, 0);
+      window.addDeliveryToWindow(
+        toPendingDelivery(convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')), 0),
+        ROOM,
+      );
+    window.addRefilledPendingDeliveries(refill, { scheduled: [], express: [] }, nobody, 0);
     window.express.removeAllItems();
-    expect(window.needsRefill(0)).toBe(true);
+    expect(window.needsStoredDeliveries(0)).toBe(true);
   });
 
   test('reads past the express deliveries that are being attempted, and does not read those again', () => {
-    const window = new PendingWindow(false);
+    const window = new PendingDeliveryWindow(false);
     const requested = Array.from({ length: 150 }, (_, n) =>
       convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')),
     );
     const attempted = new Set(requested.slice(0, 100).map(({ id }) => id));
     const read = (stored: readonly DeliveryDocument[]) => {
-      const refill = window.beginRefill(ROOM, attempted.size);
-      window.addRefill(refill, { scheduled: [], express: stored.slice(0, refill.expressLimit) }, attempted, 0);
+      const refill = window.beginDeliveriesRefill(ROOM, attempted.size);
+      window.addRefilledPendingDeliveries(
+        refill,
+        { scheduled: [], express: stored.slice(0, refill.expressLimit) },
+        attempted,
+        0,
+      );
     };
     read(requested.slice(0, 100));
-    expect([window.express.size, window.needsRefill(ROOM)]).toEqual([0, false]);
-    window.emptyWindow();
+    expect([window.express.size, window.needsStoredDeliveries(ROOM)]).toEqual([0, false]);
+    window.removeAllPendingDeliveries();
     read(requested);
-    expect([window.express.size, window.needsRefill(ROOM)]).toEqual([50, false]);
+    expect([window.express.size, window.needsStoredDeliveries(ROOM)]).toEqual([50, false]);
   });
 
   test('holds express deliveries apart, up to a bound', () => {
-    const window = new PendingWindow(true);
+    const window = new PendingDeliveryWindow(true);
     for (let n = 0; n < 150; n += 1)
-      window.addDelivery(toPending(convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')), 0), ROOM);
+      window.addDeliveryToWindow(
+        toPendingDelivery(convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')), 0),
+        ROOM,
+      );
     expect(window.scheduled.size).toBe(0);
     expect(window.express.size).toBe(100);
-    expect(window.needsRefill(ROOM)).toBe(false);
+    expect(window.needsStoredDeliveries(ROOM)).toBe(false);
     window.express.removeAllItems();
-    expect(window.needsRefill(ROOM)).toBe(true);
+    expect(window.needsStoredDeliveries(ROOM)).toBe(true);
   });
 
   test('holds each delivery once, in its newest form, in whatever order the forms come', () => {
-    const window = new PendingWindow(true);
+    const window = new PendingDeliveryWindow(true);
     const first = delivery(1);
     const failed = { ...first, revision: 2, status: 'retrying', attempts_count: 1 } as const;
     const retrying = convertToDeliveryDocument({ ...failed, next_attempt_at: delivery(5).created_at });
@@ -288,19 +308,19 @@ describe('a pending window', () => {
       [retrying, 3],
       [replayedLater, 4],
     ] as const) {
-      window.addDelivery(toPending(form, 0), ROOM);
+      window.addDeliveryToWindow(toPendingDelivery(form, 0), ROOM);
       expect(held()).toEqual([expected]);
     }
-    window.replaceDelivery(toPending({ ...requested, revision: 5 }, 0), ROOM);
+    window.replaceDelivery(toPendingDelivery({ ...requested, revision: 5 }, 0), ROOM);
     expect([held(), window.scheduled.size]).toEqual([[5], 0]);
   });
 
   test('replaces a held delivery by a newer form that a read finds', () => {
-    const window = new PendingWindow(false);
-    const refill = window.beginRefill(ROOM);
+    const window = new PendingDeliveryWindow(false);
+    const refill = window.beginDeliveriesRefill(ROOM);
     window.putDeliveryBack(waiting(1));
     const newer = { ...delivery(1), revision: 2 };
-    window.addRefill(refill, { scheduled: [newer], express: [] }, nobody, 0);
+    window.addRefilledPendingDeliveries(refill, { scheduled: [newer], express: [] }, nobody, 0);
     expect(window.scheduled.first?.delivery.revision).toBe(2);
   });
 });

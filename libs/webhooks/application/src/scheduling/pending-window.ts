@@ -1,4 +1,4 @@
-import { type DeliveryDocument, getExpressQueue } from '../store/delivery-document.ts';
+import { type DeliveryDocument, getExpressQueueName } from '../store/delivery-document.ts';
 import {
   QUEUE_START_POSITION,
   QUEUE_END_POSITION,
@@ -8,9 +8,9 @@ import {
 } from '../store/delivery-queues.ts';
 
 /** Most requested retries and sandbox events held in memory for each endpoint. */
-const MAX_EXPRESS_SIZE = 100;
+const MAX_EXPRESS_DELIVERIES_PER_ENDPOINT = 100;
 /** Most scheduled deliveries in one read. Each includes its latest attempt, which may be large. */
-const MAX_REFILL_SIZE = 256;
+const MAX_SCHEDULED_DELIVERIES_PER_READ = 256;
 
 /** A delivery that waits in memory for its attempt. */
 export interface PendingDelivery extends QueuePosition {
@@ -22,21 +22,21 @@ export interface PendingDelivery extends QueuePosition {
   readonly isDelayed?: true;
 }
 
-export function toPending(stored: DeliveryDocument, knownAt: number): PendingDelivery {
+export function toPendingDelivery(stored: DeliveryDocument, knownAt: number): PendingDelivery {
   const { latest_attempt, ...rest } = stored;
   const delivery = latest_attempt === undefined ? stored : rest;
   return { ...createQueuePosition(stored), delivery, knownAt };
 }
 
 /** A read of pending deliveries that has begun and not ended. */
-export interface Refill {
+export interface PendingDeliveriesRefill {
   /** Position after which scheduled deliveries are read; undefined to read none. */
   readonly after: QueuePosition | undefined;
   readonly limit: number;
   /** Maximum number of requested retries and sandbox events to read; 0 reads none. */
   readonly expressLimit: number;
   /** Deliveries stored beyond the horizon during the read, which may not include them; at most `limit`. */
-  readonly missed: PriorityQueue;
+  readonly missed: DeliveryQueueByDueTime;
   /** Position in the queue up to which `missed` contains every new delivery. */
   end: QueuePosition;
   /** True if an express delivery was stored during the read and is not in memory. */
@@ -45,7 +45,7 @@ export interface Refill {
   readonly changed: Set<string>;
 }
 
-export interface RefillContent {
+export interface DeliveriesForRefill {
   readonly scheduled: readonly DeliveryDocument[];
   readonly express: readonly DeliveryDocument[];
 }
@@ -56,13 +56,13 @@ export interface RefillContent {
  * refill). Memory is therefore bounded, however large the backlog is. An endpoint without a backlog never reads from
  * disk.
  */
-export class PendingWindow {
-  readonly scheduled = new PriorityQueue();
+export class PendingDeliveryWindow {
+  readonly scheduled = new DeliveryQueueByDueTime();
   /** Requested retries and sandbox events. Express deliveries are sent before all scheduled deliveries. */
-  readonly express = new PriorityQueue();
+  readonly express = new DeliveryQueueByDueTime();
   private horizon: QueuePosition;
   private isExpressRead: boolean;
-  private refill: Refill | undefined;
+  private refill: PendingDeliveriesRefill | undefined;
   /** Revisions of deliveries that were skipped because they were being attempted. */
   private readonly passedOver = new Map<string, number>();
 
@@ -91,25 +91,25 @@ export class PendingWindow {
    * form.
    * @param room maximum number of scheduled deliveries to hold
    */
-  addDelivery(given: PendingDelivery, room: number): void {
-    const item = this.removeAndReturnNewest({ ...given, due: this.dueOf(given.delivery) });
-    if (isExpress(item)) this.addExpressDelivery(item);
+  addDeliveryToWindow(given: PendingDelivery, room: number): void {
+    const item = this.removeDeliveryReturningNewestCopy({ ...given, due: this.dueOf(given.delivery) });
+    if (isExpressDelivery(item)) this.addExpressDelivery(item);
     else if (isQueuePositionAfter(item, this.horizon)) this.addMissedDelivery(item);
     else {
-      this.scheduled.addItem(item);
+      this.scheduled.addPendingDelivery(item);
       if (this.scheduled.size > room) this.horizon = removeLastDeliveryFromWindow(this.scheduled);
     }
   }
 
   /** Returns a delivery that could not be attempted to the window. Its stored form is unchanged. */
   putDeliveryBack(item: PendingDelivery): void {
-    if (!isExpress(item) || this.mayGo(item)) this.retainPendingDelivery(item);
+    if (!isExpressDelivery(item) || this.mayGo(item)) this.queueNewestVersionOfDelivery(item);
   }
 
   /** Replaces a delivery that was just changed in the store. */
   replaceDelivery(item: PendingDelivery, room: number): void {
-    this.recordChange(item.id);
-    this.addDelivery(item, room);
+    this.recordDeliveryChange(item.id);
+    this.addDeliveryToWindow(item, room);
   }
 
   /** Skips a delivery that is being attempted. The end of the attempt decides if the delivery is pending again. */
@@ -121,19 +121,19 @@ export class PendingWindow {
    * Returns true if the delivery's form after its attempt is the newest one known. If not, the window must be read
    * again, because it lacks the newest form.
    */
-  isNewestForm(id: string, revision = 0): boolean {
+  isNewestDeliveryRevision(id: string, revision = 0): boolean {
     const passedOver = this.passedOver.get(id);
     this.passedOver.delete(id);
     return passedOver === undefined || passedOver <= revision;
   }
 
   /** Records that an attempt changed the stored form of a delivery. */
-  recordChange(id: string): void {
+  recordDeliveryChange(id: string): void {
     this.refill?.changed.add(id);
   }
 
   /** Empties the window. All deliveries are stored and are read again. */
-  emptyWindow(): void {
+  removeAllPendingDeliveries(): void {
     this.scheduled.removeAllItems();
     this.express.removeAllItems();
     this.horizon = QUEUE_START_POSITION;
@@ -142,24 +142,23 @@ export class PendingWindow {
   }
 
   /** Returns true if the store has more pending deliveries and the window has capacity. */
-  needsRefill(room: number): boolean {
-    return this.refill === undefined && (this.needsScheduledDeliveries(room) || this.needsExpressDeliveries());
+  needsStoredDeliveries(room: number): boolean {
+    return this.refill === undefined && (this.needsMoreScheduledDeliveries(room) || this.needsExpressDeliveries());
   }
 
   /**
    * Begins a refill and returns what to read.
    * @param underWay number of deliveries being attempted. They are still stored, so a page of only these would leave
-   *   the
-   * window empty and be read again and again
+   *   the window empty and be read again and again
    */
-  beginRefill(room: number, underWay = 0): Refill {
-    const after = this.needsScheduledDeliveries(room) ? this.horizon : undefined;
-    const limit = Math.max(1, Math.min(MAX_REFILL_SIZE, room - this.scheduled.size));
+  beginDeliveriesRefill(room: number, underWay = 0): PendingDeliveriesRefill {
+    const after = this.needsMoreScheduledDeliveries(room) ? this.horizon : undefined;
+    const limit = Math.max(1, Math.min(MAX_SCHEDULED_DELIVERIES_PER_READ, room - this.scheduled.size));
     this.refill = {
       after,
       limit,
-      expressLimit: this.needsExpressDeliveries() ? MAX_EXPRESS_SIZE + underWay : 0,
-      missed: new PriorityQueue(),
+      expressLimit: this.needsExpressDeliveries() ? MAX_EXPRESS_DELIVERIES_PER_ENDPOINT + underWay : 0,
+      missed: new DeliveryQueueByDueTime(),
       end: QUEUE_END_POSITION,
       missedExpress: false,
       changed: new Set(),
@@ -167,7 +166,7 @@ export class PendingWindow {
     return this.refill;
   }
 
-  abandonRefill(refill: Refill): void {
+  abandonRefill(refill: PendingDeliveriesRefill): void {
     if (this.refill === refill) this.refill = undefined;
   }
 
@@ -176,9 +175,9 @@ export class PendingWindow {
    * @param underWay ids of the deliveries being attempted
    * @param knownAt time at which the read began
    */
-  addRefill(
-    refill: Refill,
-    { scheduled, express }: RefillContent,
+  addRefilledPendingDeliveries(
+    refill: PendingDeliveriesRefill,
+    { scheduled, express }: DeliveriesForRefill,
     underWay: { has(id: string): boolean },
     knownAt: number,
   ): void {
@@ -191,7 +190,8 @@ export class PendingWindow {
     const isFresh = (delivery: DeliveryDocument) => !refill.changed.has(delivery.id) && !isLeftToAttempt(delivery);
     if (refill.expressLimit > 0) {
       this.isExpressRead = express.length < refill.expressLimit && !refill.missedExpress;
-      for (const delivery of express.filter(isFresh)) this.retainPendingDelivery(toPending(delivery, knownAt));
+      for (const delivery of express.filter(isFresh))
+        this.queueNewestVersionOfDelivery(toPendingDelivery(delivery, knownAt));
     }
     // Discard the result if the window was shortened during the read, because it no longer continues the window.
     if (refill.after === undefined || refill.after !== this.horizon) return;
@@ -201,14 +201,15 @@ export class PendingWindow {
       lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END_POSITION : createQueuePosition(lastRead);
     const end = isQueuePositionAfter(readTo, refill.end) ? refill.end : readTo;
     const found = scheduled.filter(isFresh).map((delivery) => {
-      return { ...toPending(delivery, knownAt), due: this.dueOf(delivery) };
+      return { ...toPendingDelivery(delivery, knownAt), due: this.dueOf(delivery) };
     });
     const missed = [...refill.missed].filter(({ delivery }) => !isLeftToAttempt(delivery));
-    for (const item of [...missed, ...found]) if (!isQueuePositionAfter(item, end)) this.retainPendingDelivery(item);
+    for (const item of [...missed, ...found])
+      if (!isQueuePositionAfter(item, end)) this.queueNewestVersionOfDelivery(item);
     this.horizon = end;
   }
 
-  private needsScheduledDeliveries(room: number): boolean {
+  private needsMoreScheduledDeliveries(room: number): boolean {
     return this.horizon !== QUEUE_END_POSITION && room > 0 && this.scheduled.size <= room / 2;
   }
 
@@ -216,19 +217,20 @@ export class PendingWindow {
     return !this.isExpressRead && this.express.size === 0;
   }
 
-  private retainPendingDelivery(item: PendingDelivery): void {
-    const newest = this.removeAndReturnNewest(item);
-    (isExpress(newest) ? this.express : this.scheduled).addItem(newest);
+  private queueNewestVersionOfDelivery(item: PendingDelivery): void {
+    const newest = this.removeDeliveryReturningNewestCopy(item);
+    (isExpressDelivery(newest) ? this.express : this.scheduled).addPendingDelivery(newest);
   }
 
   /** Removes a delivery from memory. Returns the newer of the removed and the given form. */
-  private removeAndReturnNewest(item: PendingDelivery): PendingDelivery {
-    return pickNewestCopy(item, this.scheduled.removeById(item.id), this.express.removeById(item.id));
+  private removeDeliveryReturningNewestCopy(item: PendingDelivery): PendingDelivery {
+    const { scheduled, express } = this;
+    return pickNewestCopyOfDelivery(item, scheduled.takeDeliveryById(item.id), express.takeDeliveryById(item.id));
   }
 
   private addExpressDelivery(item: PendingDelivery): void {
     if (!this.mayGo(item)) return;
-    if (this.express.size < MAX_EXPRESS_SIZE) return this.express.addItem(item);
+    if (this.express.size < MAX_EXPRESS_DELIVERIES_PER_ENDPOINT) return this.express.addPendingDelivery(item);
     this.isExpressRead = false;
     if (this.refill !== undefined) this.refill.missedExpress = true;
   }
@@ -236,19 +238,19 @@ export class PendingWindow {
   private addMissedDelivery(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
-    const item = pickNewestCopy(given, refill.missed.removeById(given.id));
+    const item = pickNewestCopyOfDelivery(given, refill.missed.takeDeliveryById(given.id));
     if (isQueuePositionAfter(item, refill.end)) return;
-    refill.missed.addItem(item);
+    refill.missed.addPendingDelivery(item);
     if (refill.missed.size > refill.limit) refill.end = removeLastDeliveryFromWindow(refill.missed);
   }
 }
 
-function isExpress({ delivery }: PendingDelivery): boolean {
-  return delivery.queue === getExpressQueue(delivery.endpoint_id);
+function isExpressDelivery({ delivery }: PendingDelivery): boolean {
+  return delivery.queue === getExpressQueueName(delivery.endpoint_id);
 }
 
 /** Returns the newest of several forms of one delivery; the given form if none is newer. */
-function pickNewestCopy(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
+function pickNewestCopyOfDelivery(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]) {
   return others.reduce<PendingDelivery>(
     (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
     given,
@@ -256,8 +258,8 @@ function pickNewestCopy(given: PendingDelivery, ...others: readonly (PendingDeli
 }
 
 /** Removes the last delivery, which stays on disk. Returns the position up to which the list is complete. */
-function removeLastDeliveryFromWindow(list: PriorityQueue): QueuePosition {
-  const dropped = list.takeLast();
+function removeLastDeliveryFromWindow(list: DeliveryQueueByDueTime): QueuePosition {
+  const dropped = list.takeLastDelivery();
   const { due, id } = list.last ?? QUEUE_START_POSITION;
   if (dropped === undefined) return { due, id };
   // Take the earlier due time: a delivery that was returned to the window is due later in memory than in the store.
@@ -265,10 +267,8 @@ function removeLastDeliveryFromWindow(list: PriorityQueue): QueuePosition {
   return isQueuePositionAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
 }
 
-/**
- * Deliveries ordered by due time, each once. An array, because most are added at the end and removed from the front.
- */
-class PriorityQueue {
+/** Deliveries by due time, each once. An array, because most are added at the end and removed from the front. */
+class DeliveryQueueByDueTime {
   private items: PendingDelivery[] = [];
   private readonly ids = new Set<string>();
 
@@ -286,7 +286,7 @@ class PriorityQueue {
     return this.items.values();
   }
 
-  addItem(item: PendingDelivery): void {
+  addPendingDelivery(item: PendingDelivery): void {
     if (this.ids.has(item.id)) return;
     this.ids.add(item.id);
     // Fast path: most deliveries are added at the end.
@@ -302,26 +302,26 @@ class PriorityQueue {
     this.items.splice(low, 0, item);
   }
 
-  takeFirst(): PendingDelivery | undefined {
-    return this.removeId(this.items.shift());
+  takeFirstDelivery(): PendingDelivery | undefined {
+    return this.removeIdOfTakenItem(this.items.shift());
   }
 
-  takeLast(): PendingDelivery | undefined {
-    return this.removeId(this.items.pop());
+  takeLastDelivery(): PendingDelivery | undefined {
+    return this.removeIdOfTakenItem(this.items.pop());
   }
 
   /** Removes and returns the first delivery for which the predicate holds. */
-  takeFirstMatching(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
+  takeFirstMatchingDelivery(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
     const index = this.items.findIndex(isWanted);
-    return index < 0 ? undefined : this.removeId(this.items.splice(index, 1)[0]);
+    return index < 0 ? undefined : this.removeIdOfTakenItem(this.items.splice(index, 1)[0]);
   }
 
   /** Removes and returns the delivery with this id. */
-  removeById(id: string): PendingDelivery | undefined {
-    return this.ids.has(id) ? this.takeFirstMatching((item) => item.id === id) : undefined;
+  takeDeliveryById(id: string): PendingDelivery | undefined {
+    return this.ids.has(id) ? this.takeFirstMatchingDelivery((item) => item.id === id) : undefined;
   }
 
-  hasItem(isWanted: (item: PendingDelivery) => boolean): boolean {
+  hasMatchingItem(isWanted: (item: PendingDelivery) => boolean): boolean {
     return this.items.some(isWanted);
   }
 
@@ -330,7 +330,7 @@ class PriorityQueue {
     this.ids.clear();
   }
 
-  private removeId(item: PendingDelivery | undefined): PendingDelivery | undefined {
+  private removeIdOfTakenItem(item: PendingDelivery | undefined): PendingDelivery | undefined {
     if (item !== undefined) this.ids.delete(item.id);
     return item;
   }

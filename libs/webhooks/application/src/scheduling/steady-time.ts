@@ -5,7 +5,7 @@ import { monotonicMs } from '@tracking/resilience';
 const MIN_CLOCK_STEP_MS = 500;
 
 /** Time of this process, and its relation to stored times. Times are epoch milliseconds. */
-export interface ProcessTime {
+export interface ProcessClock {
   /** Returns the time of this process, which a step of the wall clock does not change. */
   now(): number;
   /** Number of steps of the wall clock so far. */
@@ -20,7 +20,7 @@ export interface ProcessTime {
  * Time of the wall clock without its steps. A step occurs if the clock is set or synchronized, or if the
  * machine sleeps. {@link now} notices a step by comparing the wall clock with the monotonic clock.
  */
-export class SteadyTime implements ProcessTime {
+export class SteadyTime implements ProcessClock {
   readonly #startedAt: number;
   /** Sum of all steps in milliseconds. */
   #aheadMs = 0;

@@ -1,6 +1,12 @@
 import { eventually } from '@tracking/testing';
 import { setSystemTimer } from '../attempts/dispatcher.ts';
-import { SPARE_TIME_PER_ATTEMPT_MS, DelayQueue, type DelayableEndpoint, SpareTimePacing, SpareTime } from './timing.ts';
+import {
+  SPARE_TIME_PER_ATTEMPT_MS,
+  DelayQueue,
+  type DelayableEndpoint,
+  SpareTimePacing,
+  EventLoopSpareTime,
+} from './timing.ts';
 
 describe('delay queue', () => {
   let now = 0;
@@ -40,7 +46,7 @@ describe('delay queue', () => {
 
     test('does not wake an item that was removed', async () => {
       delays.scheduleItem('a', 1_000);
-      delays.removeItem('a');
+      delays.cancelWakeUpOfItem('a');
       delays.scheduleItem('b', 1_000);
       await eventually(() => expect(woken).toEqual(['b']));
     });
@@ -49,7 +55,7 @@ describe('delay queue', () => {
       const moments = Array.from({ length: 100 }, (_, index) => 1_001 + ((index * 37) % 100));
       for (const moment of moments) delays.scheduleItem(String(moment), moment);
       const [gone, kept] = [moments.filter((at) => at % 3 === 0), moments.filter((at) => at % 3 !== 0)];
-      for (const moment of gone) delays.removeItem(String(moment));
+      for (const moment of gone) delays.cancelWakeUpOfItem(String(moment));
       now = 2_000;
       delays.scheduleItem('last', 1_999);
       await eventually(() => expect(woken).toContain('last'));
@@ -128,9 +134,9 @@ describe('pacing', () => {
     time.elapsed += elapsed;
     time.idle += idle;
   };
-  let spare: SpareTime;
+  let spare: EventLoopSpareTime;
   beforeEach(() => {
-    spare = new SpareTime({ ...time });
+    spare = new EventLoopSpareTime({ ...time });
   });
 
   /** Number of attempts that the spare time allows. */
@@ -196,7 +202,7 @@ describe('pacing', () => {
     const spent = () => {
       const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
       while (pacing.mayBeginAttempt(endpoint('wsp_0'), { ...time }));
-      pacing.removeEndpoint(endpoint('wsp_0'));
+      pacing.removeWaitingEndpoint(endpoint('wsp_0'));
       expect(pacing.takeNextWaitingEndpoint({ ...time })).toBeUndefined();
       return pacing;
     };
@@ -235,7 +241,7 @@ describe('pacing', () => {
         first,
         other,
       ]);
-      pacing.removeEndpoint(second);
+      pacing.removeWaitingEndpoint(second);
       expect([pacing.takeNextWaitingEndpoint({ ...time }), pacing.isAwaited]).toEqual([undefined, false]);
     });
 

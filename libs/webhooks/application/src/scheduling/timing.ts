@@ -1,5 +1,5 @@
 import { RoundRobin } from './fair-scheduler.ts';
-import type { ProcessTime } from './steady-time.ts';
+import type { ProcessClock } from './steady-time.ts';
 
 interface DelayedItem<T> {
   at: number;
@@ -27,7 +27,7 @@ export class DelayQueue<T> {
   private knownSteps: number;
 
   constructor(
-    private readonly time: Pick<ProcessTime, 'now' | 'steps'>,
+    private readonly time: Pick<ProcessClock, 'now' | 'steps'>,
     private readonly wake: (item: T) => void,
     private readonly setTimer: SetTimer,
   ) {
@@ -51,7 +51,7 @@ export class DelayQueue<T> {
   }
 
   /** Cancels the item's wake-up. */
-  removeItem(item: T): void {
+  cancelWakeUpOfItem(item: T): void {
     const entry = this.entries.get(item);
     if (entry === undefined) return;
     this.entries.delete(item);
@@ -85,7 +85,7 @@ export class DelayQueue<T> {
     this.knownSteps = this.time.steps;
     const due: T[] = [];
     for (let [first] = this.heap; first !== undefined && first.at <= until; [first] = this.heap) {
-      this.removeItem(first.item);
+      this.cancelWakeUpOfItem(first.item);
       due.push(first.item);
     }
     // An item that is scheduled again for a past time waits for the next timer, so that other work gets its turn.
@@ -155,11 +155,11 @@ const SPARE_TIME_PER_REPLAY_TURN_MS = 6;
  * otherwise later and in turn.
  */
 export class SpareTimePacing<E extends DelayableEndpoint> {
-  private readonly spare: SpareTime;
+  private readonly spare: EventLoopSpareTime;
   private readonly waiting = new RoundRobin<E>();
 
   constructor(now: EventLoopTime) {
-    this.spare = new SpareTime(now);
+    this.spare = new EventLoopSpareTime(now);
   }
 
   /** True if endpoints wait for spare time. */
@@ -181,19 +181,19 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
   /** Removes and returns the next waiting endpoint, if there is spare time. */
   takeNextWaitingEndpoint(now: EventLoopTime): E | undefined {
     if (!this.spare.hasTimeForAttempt(now)) return undefined;
-    return this.waiting.takeNext(
+    return this.waiting.takeNextMember(
       () => 1,
       () => 0,
     );
   }
 
-  removeEndpoint(endpoint: E): void {
+  removeWaitingEndpoint(endpoint: E): void {
     this.waiting.removeMember(endpoint.workspace, endpoint);
   }
 
   private trySpendTime(endpoint: E, price: number, now: EventLoopTime): boolean {
     if (this.spare.trySpendTime(price, now)) return true;
-    this.waiting.addMember(endpoint.workspace, endpoint);
+    this.waiting.enqueueGroupMember(endpoint.workspace, endpoint);
     return false;
   }
 }
@@ -204,7 +204,7 @@ const MIN_SPARE_TIME_SHARE = 0.05;
 const MAX_SPARE_TIME_MS = 10 * SPARE_TIME_PER_ATTEMPT_MS;
 
 /** Spare time of the event loop: its idle time, and a small part of all time. */
-export class SpareTime {
+export class EventLoopSpareTime {
   private saved = MAX_SPARE_TIME_MS;
 
   constructor(private known: EventLoopTime) {}

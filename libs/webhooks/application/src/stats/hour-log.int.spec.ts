@@ -3,14 +3,14 @@ import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import {
-  ATTEMPTS_COLLECTION,
+  ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
   createAttemptId,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
-import { HourLog, type HourLogDependencies } from './hour-log.ts';
+import { HourlyLogStatistics, type HourlyLogStatisticsDependencies } from './hour-log.ts';
 
 const HOUR = '2026-01-02T03:00:00.000Z';
 const AT = '2026-01-02T03:20:00.000Z';
@@ -23,16 +23,16 @@ let deliveries: Collection<DeliveryDocument>;
 let attempts: Collection<AttemptDocument>;
 beforeEach(async () => {
   harness = await WebhooksTestHarness.openWebhooksHarness();
-  deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-  attempts = await harness.engine.documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
+  deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
+  attempts = await harness.engine.documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION_SPEC);
 });
 afterEach(() => harness.closeWebhooksHarness());
 
 const log = (parts: object) => {
-  const watermark = { readWatermark: () => Promise.resolve('') };
+  const watermark = { readRetentionWatermark: () => Promise.resolve('') };
   const endpoints = { getEndpoint: () => Promise.resolve(SAMPLE_SCOPE) };
   const known = { deliveries, attempts, watermark, endpoints, clock: () => new Date(AT) };
-  return new HourLog({ ...known, ...parts } as object as HourLogDependencies);
+  return new HourlyLogStatistics({ ...known, ...parts } as object as HourlyLogStatisticsDependencies);
 };
 
 test('reads few attempts at a time, as each may have a large response, and counts all attempts of an hour', async () => {
@@ -49,7 +49,7 @@ test('reads few attempts at a time, as each may have a large response, and count
     most = Math.max(most, ids.length);
     return attempts.getMany(ids);
   };
-  const counts = await log({ attempts: { getMany } }).countAttempts(endpoint_id, HOUR, signal);
+  const counts = await log({ attempts: { getMany } }).countAttemptsOfHour(endpoint_id, HOUR, signal);
   expect(counts).toMatchObject({ succeeded: 0, failed: 900, longest_ms: 3 });
   expect(most).toBeLessThanOrEqual(200);
 });
@@ -62,11 +62,11 @@ test('counts the discards of an hour without reading those of other hours or san
   await deliveries.writeMany(given.map((document) => ({ kind: 'upsert', document })));
   let looked = 0;
   const count = async (filter: Filter, options: CountOptions) => {
-    const fields = DELIVERIES_COLLECTION.indexes.find(({ name }) => name === options.index)?.fields ?? [];
+    const fields = DELIVERIES_COLLECTION_SPEC.indexes.find(({ name }) => name === options.index)?.fields ?? [];
     const leading = Object.entries(filter).filter(([field]) => fields.includes(field));
     looked = await deliveries.count(Object.fromEntries(leading));
     return deliveries.count(filter, options);
   };
-  expect(await log({ deliveries: { count } }).countDiscards(endpoint_id, HOUR, signal)).toBe(7);
+  expect(await log({ deliveries: { count } }).countDiscardedDeliveries(endpoint_id, HOUR, signal)).toBe(7);
   expect(looked).toBe(7);
 });

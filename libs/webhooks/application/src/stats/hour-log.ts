@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkspaceScope, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CollectionSpec, Document, ShardValues } from '@tracking/ports';
-import { DutyCycle } from '@tracking/resilience';
+import { BackgroundWorkThrottle } from '@tracking/resilience';
 import {
-  HourCounter,
+  HourlyAttemptCounter,
   type HourCounts,
   startOfNextHour,
   startOfHour,
@@ -14,9 +14,9 @@ import {
   type DeliveryDocument,
   type StoredAttempt,
   listAttemptIds,
-  toDeliveryShards,
+  toDeliveryShardValues,
 } from '../store/delivery-document.ts';
-import type { RetentionWatermark } from '../store/delivery-queries.ts';
+import type { RetentionWatermarkStore } from '../store/delivery-queries.ts';
 
 /** Counts of the attempts at an endpoint in one hour. Only the endpoint's owner writes them. */
 export interface HourDocument extends Document, HourCounts {
@@ -36,7 +36,7 @@ export interface HourDocument extends Document, HourCounts {
 }
 
 /** Collection of hours. They are recounted from the log if a power cut loses them. */
-export const HOURS_COLLECTION: CollectionSpec = {
+export const HOURLY_STATS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_hours',
   indexes: [
     { name: 'endpoint', fields: ['endpoint_id', 'hour'] },
@@ -53,7 +53,7 @@ export const HOURS_COLLECTION: CollectionSpec = {
 type RecountedPart = 'attempts' | 'discards';
 
 /** A request to recount a part of an hour that may be wrong. The endpoint's owner carries it out. */
-export interface RecountDocument extends Document {
+export interface HourRecountRequest extends Document {
   readonly endpoint_id: string;
   readonly hour: Timestamp;
   readonly part: RecountedPart;
@@ -62,7 +62,7 @@ export interface RecountDocument extends Document {
   readonly token: string;
 }
 
-export const RECOUNTS_COLLECTION: CollectionSpec = {
+export const HOUR_RECOUNTS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_recounts',
   indexes: [
     { name: 'shard', fields: ['shard', 'id'] },
@@ -71,24 +71,24 @@ export const RECOUNTS_COLLECTION: CollectionSpec = {
   durability: 'ordered',
 };
 
-export function createHourId(endpointId: string, hour: Timestamp): string {
+export function createEndpointHourId(endpointId: string, hour: Timestamp): string {
   return `${endpointId}.${hour}`;
 }
 
 /** Requests to recount hours whose counts may be wrong. */
 export class RecountRequests {
-  constructor(readonly documents: Collection<RecountDocument>) {}
+  constructor(readonly documents: Collection<HourRecountRequest>) {}
 
   /**
    * Requests a recount. The request is stored when this resolves. The hour is then recounted, even if a recount is
    * already in progress.
    */
-  async requestRecount(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
+  async requestRecountOfHour(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
     await this.documents.upsert(createRecountRequest(part, endpointId, hour));
   }
 
   /** Requests recounts of hours that a former owner left open. Call this method before counting in these hours. */
-  async requestOpenHours(hours: readonly Pick<HourDocument, 'endpoint_id' | 'hour'>[]): Promise<void> {
+  async requestRecountsOfOpenHours(hours: readonly Pick<HourDocument, 'endpoint_id' | 'hour'>[]): Promise<void> {
     await this.documents.writeMany(
       hours.map(({ endpoint_id, hour }) => ({
         kind: 'insert',
@@ -98,95 +98,99 @@ export class RecountRequests {
   }
 
   /** Requests a recount of the discards in the hour of `at` before and after `discard`, which discards deliveries. */
-  recountDiscarded<T>(endpoint_id: string, at: Timestamp, discard: () => Promise<T>): Promise<T> {
-    return this.recountDiscards([{ endpoint_id, discarded_at: at }], discard);
+  requestRecountAroundDiscard<T>(endpoint_id: string, at: Timestamp, discard: () => Promise<T>): Promise<T> {
+    return this.requestRecountsAroundChange([{ endpoint_id, discarded_at: at }], discard);
   }
 
   /**
    * Requests recounts of the discards among `deliveries` before and after `restore`, which replays these deliveries or
    * stores them as delivered.
    */
-  recountRestored<T>(deliveries: readonly DeliveryDocument[], restore: () => Promise<T>): Promise<T> {
-    return this.recountDiscards(deliveries, restore);
+  requestRecountAroundRestore<T>(deliveries: readonly DeliveryDocument[], restore: () => Promise<T>): Promise<T> {
+    return this.requestRecountsAroundChange(deliveries, restore);
   }
 
   /** Requests recounts of the hours in which the deliveries were discarded. */
-  async requestForDiscarded(deliveries: readonly DiscardedDelivery[]): Promise<void> {
+  async requestRecountsOfDiscardedDeliveries(deliveries: readonly DiscardedDelivery[]): Promise<void> {
     const requested = new Set<string>();
     for (const { endpoint_id, discarded_at } of deliveries) {
       if (discarded_at === undefined) continue;
       const hour = startOfHour(discarded_at);
-      const id = createHourId(endpoint_id, hour);
+      const id = createEndpointHourId(endpoint_id, hour);
       if (requested.has(id)) continue;
-      await this.requestRecount('discards', endpoint_id, hour);
+      await this.requestRecountOfHour('discards', endpoint_id, hour);
       requested.add(id);
     }
   }
 
   /**
+   * Requests a recount of the discarded deliveries before and after the change.
    * The first request remains if the process dies during the change. The second one is needed if the change takes so
    * long that the owner carries out the first request before the change takes effect.
    */
-  private async recountDiscards<T>(deliveries: readonly DiscardedDelivery[], change: () => Promise<T>): Promise<T> {
-    await this.requestForDiscarded(deliveries);
+  private async requestRecountsAroundChange<T>(
+    deliveries: readonly DiscardedDelivery[],
+    change: () => Promise<T>,
+  ): Promise<T> {
+    await this.requestRecountsOfDiscardedDeliveries(deliveries);
     try {
       return await change();
     } finally {
-      await this.requestForDiscarded(deliveries);
+      await this.requestRecountsOfDiscardedDeliveries(deliveries);
     }
   }
 }
 
 type DiscardedDelivery = Pick<DeliveryDocument, 'endpoint_id' | 'discarded_at'>;
 
-function createRecountRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): RecountDocument {
-  const id = `${createHourId(endpoint_id, hour)}.${part}`;
+function createRecountRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): HourRecountRequest {
+  const id = `${createEndpointHourId(endpoint_id, hour)}.${part}`;
   return { id, endpoint_id, hour, part, shard: computeShardOfEndpoint(endpoint_id), token: randomUUID() };
 }
 
 const DELIVERIES_PER_READ = 100;
 const ATTEMPTS_PER_READ = 200;
 /** Largest share of time that recounting from the log may use. Deliveries take priority. */
-const MAX_RECOUNT_SHARE = 0.2;
+const MAX_RECOUNT_TIME_FRACTION = 0.2;
 /** Largest assumed difference between the clocks of an owner and the next one. */
 const MAX_CLOCK_DIFFERENCE_MS = 600_000;
 
 type LoggedAttempt = Omit<StoredAttempt, 'response'>;
 
 /** Thrown if the log no longer contains all attempts of the hour. */
-export class LogIncomplete extends Error {
+export class LogIncompleteError extends Error {
   override readonly name = 'LogIncomplete';
 }
 /** Thrown if a delivery was attempted again during the count, and it is unknown whether it was already counted. */
-export class ConcurrentAttempt extends Error {
+export class ConcurrentAttemptError extends Error {
   override readonly name = 'ConcurrentAttempt';
 }
 
-export interface HourLogDependencies {
+export interface HourlyLogStatisticsDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
-  readonly watermark: RetentionWatermark;
+  readonly watermark: RetentionWatermarkStore;
   /** Returns the scope of an endpoint. */
   readonly endpoints: { getEndpoint(id: string): Promise<WorkspaceScope | undefined> };
   readonly clock: Clock;
 }
 
 /** Computes hourly statistics from the log of deliveries and attempts. */
-export class HourLog {
-  private readonly pace = new DutyCycle({ share: MAX_RECOUNT_SHARE });
+export class HourlyLogStatistics {
+  private readonly pace = new BackgroundWorkThrottle({ share: MAX_RECOUNT_TIME_FRACTION });
 
-  constructor(private readonly dependencies: HourLogDependencies) {}
+  constructor(private readonly dependencies: HourlyLogStatisticsDependencies) {}
 
   /**
    * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored in the meantime.
-   * @throws LogIncomplete, ConcurrentAttempt
+   * @throws LogIncompleteError, ConcurrentAttemptError
    */
-  async countAttempts(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
-    const counter = new HourCounter();
+  async countAttemptsOfHour(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
+    const counter = new HourlyAttemptCounter();
     const begun = new Date(this.dependencies.clock().getTime() - MAX_CLOCK_DIFFERENCE_MS).toISOString();
     const seen = new SeenDeliveries(begun);
     const since = new Date(Date.parse(hour) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
-    const shards = await this.readShardsWithHours(endpoint_id);
+    const shards = await this.readDeliveryShardsOfEndpoint(endpoint_id);
     let after: readonly string[] | undefined;
     for (;;) {
       const resume = after === undefined ? {} : { after };
@@ -201,9 +205,9 @@ export class HourLog {
           shards,
           ...resume,
         });
-        for (const [delivery, attempts] of await this.readWithAttempts(found)) {
+        for (const [delivery, attempts] of await this.readAttemptsOfDeliveries(found)) {
           const counted = listAttemptsInHour(attempts, hour);
-          if (seen.isFirstSeen(delivery, counted)) for (const attempt of counted) counter.countAttempt(attempt);
+          if (seen.isDeliveryFirstSeen(delivery, counted)) for (const attempt of counted) counter.countAttempt(attempt);
         }
         return found;
       }, ending);
@@ -213,31 +217,31 @@ export class HourLog {
       if (last === undefined) break;
       after = [last.last_attempt_at ?? '', last.id];
     }
-    await this.requireRetained(hour);
+    await this.requireRetainedHour(hour);
     return counter.counts;
   }
 
-  /** Counts deliveries that were discarded within the hour and still are. @throws LogIncomplete */
-  async countDiscards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
+  /** Counts deliveries that were discarded within the hour and still are. @throws LogIncompleteError */
+  async countDiscardedDeliveries(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
-    const by = { index: 'discards', shards: await this.readShardsWithHours(endpoint_id) };
+    const by = { index: 'discards', shards: await this.readDeliveryShardsOfEndpoint(endpoint_id) };
     const count = await this.pace.runWorkThenRest(() => this.dependencies.deliveries.count(filter, by), ending);
-    await this.requireRetained(hour);
+    await this.requireRetainedHour(hour);
     return count;
   }
 
   /** The endpoint is stored as long as it has deliveries. */
-  private async readShardsWithHours(endpoint_id: string): Promise<ShardValues> {
+  private async readDeliveryShardsOfEndpoint(endpoint_id: string): Promise<ShardValues> {
     const endpoint = await this.dependencies.endpoints.getEndpoint(endpoint_id);
-    return endpoint === undefined ? {} : toDeliveryShards(endpoint);
+    return endpoint === undefined ? {} : toDeliveryShardValues(endpoint);
   }
 
-  private async requireRetained(hour: Timestamp): Promise<void> {
-    if ((await this.dependencies.watermark.readWatermark()) > hour) throw new LogIncomplete(hour);
+  private async requireRetainedHour(hour: Timestamp): Promise<void> {
+    if ((await this.dependencies.watermark.readRetentionWatermark()) > hour) throw new LogIncompleteError(hour);
   }
 
   /** Reads the attempts of the deliveries, ordered by number. */
-  private async readWithAttempts(found: readonly DeliveryDocument[]) {
+  private async readAttemptsOfDeliveries(found: readonly DeliveryDocument[]) {
     const deliveries = found.filter(({ sandbox }) => !sandbox);
     const ids = deliveries.flatMap(({ id, attempts_count }) => listAttemptIds(id, attempts_count));
     const byDelivery = Map.groupBy(await this.readEarlierAttempts(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
@@ -261,14 +265,14 @@ export class HourLog {
   }
 }
 
-/** Returns the attempts of the hour. @throws LogIncomplete if the log may have dropped others between them */
+/** Returns the attempts of the hour. @throws LogIncompleteError if the log may have dropped others between them */
 function listAttemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
   const end = startOfNextHour(hour);
   const isGap = attempts.some((attempt, n) => {
     const next = attempts[n + 1];
     return next !== undefined && next.number > attempt.number + 1 && attempt.at < end && next.at >= hour;
   });
-  if (isGap) throw new LogIncomplete(hour);
+  if (isGap) throw new LogIncompleteError(hour);
   return attempts.filter(({ at }) => startOfHour(at) === hour);
 }
 
@@ -282,15 +286,15 @@ class SeenDeliveries {
   /** @param begun time before which no attempt can have moved a delivery during the read */
   constructor(private readonly begun: Timestamp) {}
 
-  /** @param counted the delivery's attempts of the hour @throws ConcurrentAttempt */
-  isFirstSeen(
+  /** @param counted the delivery's attempts of the hour @throws ConcurrentAttemptError */
+  isDeliveryFirstSeen(
     { id, status, attempts_count, last_attempt_at }: DeliveryDocument,
     counted: readonly LoggedAttempt[],
   ): boolean {
     if (counted.length === 0 || this.retrying.has(id)) return false;
     if (status !== 'succeeded') this.retrying.add(id);
     const succeeded = counted.some(({ number, error }) => error === null && number < attempts_count);
-    if (succeeded && (last_attempt_at ?? '') >= this.begun) throw new ConcurrentAttempt(id);
+    if (succeeded && (last_attempt_at ?? '') >= this.begun) throw new ConcurrentAttemptError(id);
     return true;
   }
 }

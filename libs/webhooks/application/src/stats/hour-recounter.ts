@@ -1,20 +1,20 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Lease } from '@tracking/ports';
-import { type CountedAttempt, HourCounter, type HourCounts, startOfNextHour } from '@tracking/webhooks-domain';
+import { type CountedAttempt, HourlyAttemptCounter, type HourCounts, startOfNextHour } from '@tracking/webhooks-domain';
 import {
-  ConcurrentAttempt,
+  ConcurrentAttemptError,
   type HourDocument,
-  type HourLog,
-  LogIncomplete,
-  type RecountDocument,
+  type HourlyLogStatistics,
+  LogIncompleteError,
+  type HourRecountRequest,
   type RecountRequests,
 } from './hour-log.ts';
 
-const REQUESTS_PER_READ = 100;
+const RECOUNT_REQUESTS_PER_READ = 100;
 
 interface HourRecounterDependencies {
   readonly recounts: RecountRequests;
-  readonly log: HourLog;
+  readonly log: HourlyLogStatistics;
   readonly clock: Clock;
   /** The monotonic clock, in milliseconds. */
   readonly elapsed: () => number;
@@ -26,10 +26,10 @@ interface HourRecounterDependencies {
 }
 
 /** Hourly statistics that this process counts. */
-interface OpenHours {
+interface HourlyStatsInProgress {
   /** Returns the counts of an hour, which stay open until `storing` is decremented. */
-  use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
-  write(hour: OpenHour): Promise<void>;
+  use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHourlyStats>;
+  write(hour: OpenHourlyStats): Promise<void>;
 }
 
 /**
@@ -47,26 +47,27 @@ export class HourRecounter {
 
   constructor(
     private readonly dependencies: HourRecounterDependencies,
-    private readonly hours: OpenHours,
+    private readonly hours: HourlyStatsInProgress,
   ) {}
 
   /** Runs a few of the recount requests for the endpoints of these shards. */
-  async runRound(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
+  async runSomeRecountRequests(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
     if (owned.size === 0) return;
     const { documents } = this.dependencies.recounts;
     const from = this.after ?? '';
     const filter = { shard: { in: [...owned.keys()] }, id: { gt: from } };
-    const found = await documents.find({ filter, sort: { fields: ['id'] }, limit: REQUESTS_PER_READ });
-    this.after = found.length < REQUESTS_PER_READ ? undefined : found.at(-1)?.id;
+    const found = await documents.find({ filter, sort: { fields: ['id'] }, limit: RECOUNT_REQUESTS_PER_READ });
+    this.after = found.length < RECOUNT_REQUESTS_PER_READ ? undefined : found.at(-1)?.id;
     for (const request of found) {
       const lease = owned.get(request.shard);
       if (ending.aborted) return;
-      if (lease?.isHeld() === true && this.isRecountSettled(request)) await this.runRequest(request, lease, ending);
+      if (lease?.isLeaseHeld() === true && this.isRecountSettled(request))
+        await this.runRecountRequest(request, lease, ending);
     }
     if (from === '' && this.after === undefined) this.forgetDeletedRecounts(found);
   }
 
-  private isRecountSettled({ id, token }: RecountDocument): boolean {
+  private isRecountSettled({ id, token }: HourRecountRequest): boolean {
     const { elapsed, settleMs } = this.dependencies;
     const known = this.unchanged.get(id);
     if (known?.token === token) return elapsed() - known.since >= settleMs;
@@ -75,18 +76,18 @@ export class HourRecounter {
   }
 
   /** Forgets recount requests that the store no longer contains. */
-  private forgetDeletedRecounts(found: readonly RecountDocument[]): void {
+  private forgetDeletedRecounts(found: readonly HourRecountRequest[]): void {
     const there = new Set(found.map(({ id }) => id));
     for (const id of this.unchanged.keys()) if (!there.has(id)) this.unchanged.delete(id);
   }
 
-  private async runRequest(request: RecountDocument, lease: Lease, ending: AbortSignal): Promise<void> {
+  private async runRecountRequest(request: HourRecountRequest, lease: Lease, ending: AbortSignal): Promise<void> {
     const { endpoint_id, hour, token } = request;
     const open = await this.hours.use({ id: endpoint_id, lease }, hour);
     try {
       if (open.isLost || !(await this.recountHour(open, request, ending))) return;
       await this.hours.write(open);
-      if (open.isLost || !lease.isHeld()) return;
+      if (open.isLost || !lease.isLeaseHeld()) return;
     } finally {
       open.storing -= 1;
     }
@@ -95,28 +96,33 @@ export class HourRecounter {
   }
 
   /** Recounts the attempts or the discards of one hour. Returns false if the recount has to be repeated. */
-  private async recountHour(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
+  private async recountHour(
+    open: OpenHourlyStats,
+    { part }: HourRecountRequest,
+    ending: AbortSignal,
+  ): Promise<boolean> {
     const { log } = this.dependencies;
     const { hour, counted } = open;
     const { id } = open.endpoint;
     try {
-      if (part === 'discards') open.replaceCounts({ discarded: await log.countDiscards(id, hour, ending) });
+      if (part === 'discards')
+        open.replaceHourCounts({ discarded: await log.countDiscardedDeliveries(id, hour, ending) });
       else {
         if (this.isHourInUse(open)) return false;
-        const attempts = await log.countAttempts(id, hour, ending);
+        const attempts = await log.countAttemptsOfHour(id, hour, ending);
         // Repeat the recount if an attempt was stored during the read, because the log may lack it.
         if (open.counted !== counted || open.storing > 1) return false;
-        open.replaceCounts({ attempts });
+        open.replaceHourCounts({ attempts });
       }
     } catch (error) {
-      if (error instanceof ConcurrentAttempt) return false;
-      if (!(error instanceof LogIncomplete)) throw error;
-      open.markIncomplete();
+      if (error instanceof ConcurrentAttemptError) return false;
+      if (!(error instanceof LogIncompleteError)) throw error;
+      open.markCountsIncomplete();
     }
     return true;
   }
 
-  private isHourInUse({ storing, counted, usedAt, hour }: OpenHour): boolean {
+  private isHourInUse({ storing, counted, usedAt, hour }: OpenHourlyStats): boolean {
     if (storing > 1) return true;
     const { clock, elapsed, settleMs } = this.dependencies;
     const isOver = startOfNextHour(hour) <= clock().toISOString();
@@ -131,7 +137,7 @@ export interface CountedEndpoint {
 }
 
 /** An hour of an endpoint in which this process counts: the stored counts, and counts not stored yet. */
-export class OpenHour {
+export class OpenHourlyStats {
   /** Number of outcomes being stored. */
   storing = 0;
   /** Number of attempts counted by this object. A change shows that attempts were counted during a recount. */
@@ -144,7 +150,7 @@ export class OpenHour {
   usedAt: number;
   /** Write that opens or closes the counts of this hour in the store; undefined if no such write is in progress. */
   settling: Promise<void> | undefined;
-  private counter = new HourCounter();
+  private counter = new HourlyAttemptCounter();
   private isIncomplete = false;
 
   constructor(
@@ -157,8 +163,8 @@ export class OpenHour {
   }
 
   /** Continues counting from the stored counts. */
-  continueFromStored(stored: HourDocument): void {
-    this.counter = new HourCounter(stored);
+  continueFromStoredCounts(stored: HourDocument): void {
+    this.counter = new HourlyAttemptCounter(stored);
     this.isIncomplete = stored.is_incomplete ?? false;
   }
 
@@ -170,20 +176,20 @@ export class OpenHour {
   }
 
   /** Replaces the counts of attempts, of discards, or both. */
-  replaceCounts({ attempts, discarded }: { readonly attempts?: HourCounts; readonly discarded?: number }): void {
+  replaceHourCounts({ attempts, discarded }: { readonly attempts?: HourCounts; readonly discarded?: number }): void {
     const before = this.counter.counts;
-    this.counter = new HourCounter({ ...(attempts ?? before), discarded: discarded ?? before.discarded });
+    this.counter = new HourlyAttemptCounter({ ...(attempts ?? before), discarded: discarded ?? before.discarded });
     this.isDirty = true;
   }
 
   /** Marks the counts as incomplete, because the log no longer contains all attempts of the hour. */
-  markIncomplete(): void {
+  markCountsIncomplete(): void {
     this.isIncomplete = true;
     this.isDirty = true;
   }
 
   /** @param openIn the shard while outcomes may be uncounted; undefined once all stored outcomes are counted */
-  toDocument(openIn: number | undefined): HourDocument {
+  toHourDocument(openIn: number | undefined): HourDocument {
     const { counts } = this.counter;
     const { id: endpoint_id, lease } = this.endpoint;
     return {

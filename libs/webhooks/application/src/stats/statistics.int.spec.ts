@@ -1,10 +1,10 @@
 import { eventually } from '@tracking/testing';
-import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
+import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
 import { createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookStats } from '../index.ts';
-import { RECOUNTS_COLLECTION } from './hour-log.ts';
+import { HOUR_RECOUNTS_COLLECTION_SPEC } from './hour-log.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 const HOUR_MS = 3_600_000;
@@ -41,7 +41,7 @@ describe('statistics of an endpoint', () => {
       async () => {
         const found = await stats(api);
         expect(convertHoursToCounts(found.hours)).toEqual(
-          await countHoursFromStoredLog(harness.engine.documentStore, id),
+          await computeHourCountsFromStoredLog(harness.engine.documentStore, id),
         );
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
         return found;
@@ -49,7 +49,7 @@ describe('statistics of an endpoint', () => {
       { deadlineMs: 10_000 },
     );
   const attempted = (count: number) =>
-    eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(count));
+    eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(count));
 
   it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
@@ -59,9 +59,9 @@ describe('statistics of an endpoint', () => {
       createReceiverAnswer(500),
       { ...createReceiverAnswer(200), durationMs: 70.4 },
     ];
-    harness.receivers.respondWith(
+    harness.receivers.setFakeReceiverBehaviour(
       URL_A,
-      () => answers[harness.receivers.listDeliveriesAt(URL_A).length - 1] ?? createReceiverAnswer(200),
+      () => answers[harness.receivers.listDeliveriesAtUrl(URL_A).length - 1] ?? createReceiverAnswer(200),
     );
     for (let n = 1; n <= 4; n += 1) {
       await publish(1);
@@ -109,7 +109,7 @@ describe('statistics of an endpoint', () => {
 
   it('exclude sandbox events', async () => {
     const { id: delivery_id } = await webhooks.endpoints.test({
-      ...harness.createCommand(),
+      ...harness.createSampleWebhookCommand(),
       endpoint_id: id,
       type: 'shipment.created',
     });
@@ -136,7 +136,9 @@ describe('statistics of an endpoint', () => {
     await webhooks.stop();
     const mortal = await harness.startWebhooks({ ...SETTINGS, statsWriteMs: 60_000 });
     let answered = 0;
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer((answered += 1) % 3 === 0 ? 500 : 200));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () =>
+      createReceiverAnswer((answered += 1) % 3 === 0 ? 500 : 200),
+    );
     await publish(30);
     const ended = { statuses: ['succeeded', 'retrying'] as const };
     await eventually(async () => expect(await harness.listDeliveries(mortal, ended)).toHaveLength(30));
@@ -160,31 +162,31 @@ describe('statistics of an endpoint', () => {
     mortal.process.killProcess();
     const other = await harness.startWebhooks({ ...SETTINGS, statsSettleMs: 400 });
     let isOver = false;
-    harness.receivers.respondWith(URL_A, () => {
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => {
       if (!isOver) void publish(1);
       return createReceiverAnswer(200);
     });
     await publish(1);
-    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThan(100));
+    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A).length).toBeGreaterThan(100));
     expect((await stats(other)).hours).toMatchObject([{ is_exact: false }]);
     harness.clockOffset += HOUR_MS;
     await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 40_000 });
     isOver = true;
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     await exact(other);
   });
 
   it("count a person's discards, and none twice", async () => {
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
     await publish(3);
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3),
     );
     const [one, two] = await harness.listDeliveries(webhooks);
-    const command = { ...harness.createCommand(), delivery_id: one?.id ?? '' };
+    const command = { ...harness.createSampleWebhookCommand(), delivery_id: one?.id ?? '' };
     await webhooks.deliveries.discard(command);
     await webhooks.deliveries.discard(command);
-    await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: two?.id ?? '' });
+    await webhooks.deliveries.discard({ ...harness.createSampleWebhookCommand(), delivery_id: two?.id ?? '' });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(2));
     const { waiting } = await exact();
     expect(waiting.count).toBe(1);
@@ -197,25 +199,26 @@ describe('statistics of an endpoint', () => {
       await webhooks.stop();
       webhooks = await harness.startWebhooks({ ...SETTINGS, statsSettleMs: 200 });
       const { promise: answered, resolve } = Promise.withResolvers<void>();
-      harness.receivers.respondWith(URL_A, async () => {
+      harness.receivers.setFakeReceiverBehaviour(URL_A, async () => {
         if (how === 'arrives after all') await answered;
         return createReceiverAnswer(how === 'arrives after all' ? 200 : 500);
       });
       await publish(1);
       await attempted(1);
       const [delivery] = await harness.listDeliveries(webhooks);
-      const about = { ...harness.createCommand(), delivery_id: delivery?.id ?? '' };
+      const about = { ...harness.createSampleWebhookCommand(), delivery_id: delivery?.id ?? '' };
       if (how !== 'arrives after all') {
         await eventually(async () => expect((await stats()).hours[0]?.attempts.failed).toBe(1));
       }
       await webhooks.deliveries.discard(about);
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(1));
       await exact();
-      if (how !== 'arrives after all') harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
-      if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...harness.createCommand() });
+      if (how !== 'arrives after all')
+        harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
+      if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...harness.createSampleWebhookCommand() });
       if (how === 'is replayed') {
         await webhooks.replays.create({
-          ...harness.createCommand(),
+          ...harness.createSampleWebhookCommand(),
           endpoint_id: id,
           filter: { statuses: ['discarded'] },
         });
@@ -230,12 +233,12 @@ describe('statistics of an endpoint', () => {
   );
 
   it('count dead letters, including those replayed later', async () => {
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
-    harness.receivers.respondWith(URL_A, (request) => harness.receivers.respondWithOk(request));
-    await webhooks.endpoints.enable({ ...harness.createCommand(), endpoint_id: id });
-    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: {} });
+    harness.receivers.setFakeReceiverBehaviour(URL_A, (request) => harness.receivers.respondWithOk(request));
+    await webhooks.endpoints.enable({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
+    await webhooks.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id: id, filter: {} });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.succeeded).toBe(1));
     webhooks.process.killProcess();
     const other = await harness.startWebhooks(SETTINGS);
@@ -254,7 +257,7 @@ describe('statistics of an endpoint', () => {
     await eventually(async () => expect(await harness.listDeliveries(sweeping)).toEqual([]));
     await sweeping.stop();
     const other = await harness.startWebhooks(SETTINGS);
-    const requests = await harness.engine.documentStore.collection(RECOUNTS_COLLECTION);
+    const requests = await harness.engine.documentStore.collection(HOUR_RECOUNTS_COLLECTION_SPEC);
     await eventually(async () => expect(await requests.count({})).toBe(0));
     expect((await stats(other)).hours).toMatchObject([{ attempts: { succeeded: 5 }, is_exact: false }]);
   });

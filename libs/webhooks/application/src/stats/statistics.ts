@@ -1,18 +1,18 @@
 import type { FieldError, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
-import type { DutyCycle } from '@tracking/resilience';
+import type { BackgroundWorkThrottle } from '@tracking/resilience';
 import { startOfHour, computePercentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { GetStats, WebhookHour, WebhookStats } from '../operation-types.ts';
-import { type DeliveryDocument, type ScopedEndpoint, toDeliveryShards } from '../store/delivery-document.ts';
+import { type DeliveryDocument, type ScopedEndpoint, toDeliveryShardValues } from '../store/delivery-document.ts';
 import { type WebhookStatistics, validationError } from '../webhooks-api.ts';
 import {
-  HOURS_COLLECTION,
+  HOURLY_STATS_COLLECTION_SPEC,
   type HourDocument,
-  HourLog,
-  type HourLogDependencies,
-  RECOUNTS_COLLECTION,
-  type RecountDocument,
+  HourlyLogStatistics,
+  type HourlyLogStatisticsDependencies,
+  HOUR_RECOUNTS_COLLECTION_SPEC,
+  type HourRecountRequest,
   RecountRequests,
 } from './hour-log.ts';
 import { StatsKeeper, type StatsKeeperDependencies } from './stats-keeper.ts';
@@ -27,7 +27,7 @@ interface StatisticsDependencies {
 }
 
 /** Use case of statistics: docs/reference/delivery.md#statistics. */
-export class Statistics implements WebhookStatistics {
+export class WebhookStatisticsReader implements WebhookStatistics {
   constructor(private readonly dependencies: StatisticsDependencies) {}
 
   async get(request: GetStats): Promise<WebhookStats> {
@@ -37,7 +37,7 @@ export class Statistics implements WebhookStatistics {
     const errors = validatePeriod(since, until);
     if (errors.length > 0) throw validationError(errors);
     const endpoint = await endpoints.requireEndpoint(request, request.endpoint_id);
-    return queries.readStats(endpoint, since, until);
+    return queries.readEndpointStats(endpoint, since, until);
   }
 }
 
@@ -55,7 +55,7 @@ const MAX_COUNTED_PENDING_DELIVERIES = 1_000;
 
 interface StatsQueriesDependencies {
   readonly hours: Collection<HourDocument>;
-  readonly recounts: Collection<RecountDocument>;
+  readonly recounts: Collection<HourRecountRequest>;
   readonly deliveries: Collection<DeliveryDocument>;
 }
 
@@ -63,11 +63,11 @@ interface StatsQueriesDependencies {
 class StatsQueries {
   constructor(private readonly dependencies: StatsQueriesDependencies) {}
 
-  async readStats(endpoint: ScopedEndpoint, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
+  async readEndpointStats(endpoint: ScopedEndpoint, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
     const { id: endpoint_id } = endpoint;
     const [hours, waiting, lastSuccess, lastError] = await Promise.all([
-      this.readHours(endpoint_id, startOfHour(since), until),
-      this.countPending(endpoint),
+      this.readHourlyStats(endpoint_id, startOfHour(since), until),
+      this.countPendingDeliveries(endpoint),
       this.findLatestHourWith(endpoint_id, 'last_success_at'),
       this.findLatestHourWith(endpoint_id, 'last_error_at'),
     ]);
@@ -78,7 +78,11 @@ class StatsQueries {
     };
   }
 
-  private async readHours(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<readonly WebhookHour[]> {
+  private async readHourlyStats(
+    endpoint_id: string,
+    since: Timestamp,
+    until: Timestamp,
+  ): Promise<readonly WebhookHour[]> {
     const filter = { endpoint_id, hour: { gte: since, lt: until } };
     // Read the recount requests first, so that an hour that is recounted meanwhile is reported as inexact.
     const recounts = await this.dependencies.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS_PER_READ });
@@ -87,8 +91,8 @@ class StatsQueries {
     return found.map((document) => toWebhookHour(document, !doubtful.has(document.hour)));
   }
 
-  private async countPending(endpoint: ScopedEndpoint): Promise<WebhookStats['waiting']> {
-    const by = { index: 'endpoint', shards: toDeliveryShards(endpoint) };
+  private async countPendingDeliveries(endpoint: ScopedEndpoint): Promise<WebhookStats['waiting']> {
+    const by = { index: 'endpoint', shards: toDeliveryShardValues(endpoint) };
     const { deliveries } = this.dependencies;
     const ofEach = await Promise.all(
       (['pending', 'retrying'] as const).map(async (status) => {
@@ -137,38 +141,38 @@ const HOURS_PER_DELETION = 200;
 const HOUR_MS = 3_600_000;
 
 interface EndpointStatisticsDependencies
-  extends HourLogDependencies, Omit<StatsKeeperDependencies, 'hours' | 'recounts' | 'log'> {
+  extends HourlyLogStatisticsDependencies, Omit<StatsKeeperDependencies, 'hours' | 'recounts' | 'log'> {
   readonly store: DocumentStore;
 }
 
 /** Statistics of endpoints: `keeper` counts, `queries` reads, and `recounts` accepts requests to recount. */
-export interface EndpointStatistics {
+export interface EndpointStatisticsServices {
   readonly keeper: StatsKeeper;
   readonly queries: StatsQueries;
   readonly recounts: RecountRequests;
   /** Deletes hours that ended before this time. */
-  deleteHours(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void>;
+  deleteHours(before: Timestamp, pace: BackgroundWorkThrottle, ending: AbortSignal): Promise<void>;
 }
 
-export async function openStatistics({
+export async function openEndpointStatistics({
   store,
   ...dependencies
-}: EndpointStatisticsDependencies): Promise<EndpointStatistics> {
+}: EndpointStatisticsDependencies): Promise<EndpointStatisticsServices> {
   const [hours, documents] = await Promise.all([
-    store.collection<HourDocument>(HOURS_COLLECTION),
-    store.collection<RecountDocument>(RECOUNTS_COLLECTION),
+    store.collection<HourDocument>(HOURLY_STATS_COLLECTION_SPEC),
+    store.collection<HourRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC),
   ]);
   const recounts = new RecountRequests(documents);
   return {
-    keeper: new StatsKeeper({ ...dependencies, hours, recounts, log: new HourLog(dependencies) }),
+    keeper: new StatsKeeper({ ...dependencies, hours, recounts, log: new HourlyLogStatistics(dependencies) }),
     queries: new StatsQueries({ ...dependencies, hours, recounts: documents }),
     recounts,
     deleteHours: (before, pace, ending) => deleteHoursBefore(hours, before, pace, ending),
   };
 }
 
-/** Returns the start of the last hour that ends by the given time. */
-function getPreviousHour(at: Timestamp): Timestamp {
+/** Returns the time one hour earlier. An hour that starts before it has ended by the given time. */
+function subtractOneHour(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - HOUR_MS).toISOString();
 }
 
@@ -176,17 +180,17 @@ function getPreviousHour(at: Timestamp): Timestamp {
 export async function deleteHoursBefore(
   hours: Collection<HourDocument>,
   before: Timestamp,
-  pace: DutyCycle,
+  pace: BackgroundWorkThrottle,
   ending: AbortSignal,
 ): Promise<void> {
   let found = 1;
   while (found > 0 && !ending.aborted)
-    found = await pace.runWorkThenRest(() => deletePageOfHours(hours, before), ending);
+    found = await pace.runWorkThenRest(() => deletePageOfHourlyStats(hours, before), ending);
 }
 
 /** @returns the number of hours deleted */
-async function deletePageOfHours(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
-  const filter = { hour: { lt: getPreviousHour(before) } };
+async function deletePageOfHourlyStats(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
+  const filter = { hour: { lt: subtractOneHour(before) } };
   const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: HOURS_PER_DELETION, index: 'hour' });
   if (old.length > 0) await hours.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
   return old.length;

@@ -3,18 +3,22 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { createDelivery, computeShardOfEndpoint } from '@tracking/webhooks-domain';
-import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
+import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
 import { SAMPLE_SCOPE } from '../../test/webhooks-test-harness.ts';
 import {
-  ATTEMPTS_COLLECTION,
+  ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
-import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
-import { RECOUNTS_COLLECTION } from './hour-log.ts';
-import { type EndpointStatistics, openStatistics } from './statistics.ts';
+import {
+  RETENTION_WATERMARK_COLLECTION_SPEC,
+  RetentionWatermarkStore,
+  type RetentionWatermarkDocument,
+} from '../store/delivery-queries.ts';
+import { HOUR_RECOUNTS_COLLECTION_SPEC } from './hour-log.ts';
+import { type EndpointStatisticsServices, openEndpointStatistics } from './statistics.ts';
 
 const ENDPOINT = 'whe_one';
 const HOUR = '2026-11-23T14:00:00.000Z';
@@ -23,7 +27,7 @@ const AT = '2026-11-23T14:20:00.000Z';
 describe('the statistics keeper', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
-  let running: EndpointStatistics[];
+  let running: EndpointStatisticsServices[];
   beforeEach(async () => {
     folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
@@ -40,17 +44,17 @@ describe('the statistics keeper', () => {
     epoch,
     lost: new AbortController().signal,
     handOverRequested: new AbortController().signal,
-    isHeld: () => true,
-    release: () => Promise.resolve(),
+    isLeaseHeld: () => true,
+    releaseLease: () => Promise.resolve(),
   });
-  const owner = async (owned: Lease, store = engine.documentStore): Promise<EndpointStatistics> => {
+  const owner = async (owned: Lease, store = engine.documentStore): Promise<EndpointStatisticsServices> => {
     const [deliveries, attempts, watermark] = await Promise.all([
-      store.collection<DeliveryDocument>(DELIVERIES_COLLECTION),
-      store.collection<AttemptDocument>(ATTEMPTS_COLLECTION),
-      store.collection<WatermarkDocument>(RETENTION_WATERMARK),
+      store.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC),
+      store.collection<AttemptDocument>(ATTEMPTS_COLLECTION_SPEC),
+      store.collection<RetentionWatermarkDocument>(RETENTION_WATERMARK_COLLECTION_SPEC),
     ]);
-    const opened = await openStatistics({
-      ...{ store, deliveries, attempts, watermark: new RetentionWatermark(watermark) },
+    const opened = await openEndpointStatistics({
+      ...{ store, deliveries, attempts, watermark: new RetentionWatermarkStore(watermark) },
       shards: { leases: new Map([[computeShardOfEndpoint(ENDPOINT), owned]]) },
       clock: () => new Date(AT),
       endpoints: { getEndpoint: () => Promise.resolve(SAMPLE_SCOPE) },
@@ -58,7 +62,7 @@ describe('the statistics keeper', () => {
       countRetry: () => undefined,
       ...{ writeMs: 5, idleMs: 60_000, settleMs: 10 },
     });
-    opened.keeper.startRounds();
+    opened.keeper.startStatsRounds();
     running.push(opened);
     return opened;
   };
@@ -67,16 +71,16 @@ describe('the statistics keeper', () => {
   const store = async (id: string) => {
     const about = { workspace_id: 'wsp_one', environment: 'live', endpoint_id: ENDPOINT, payload_id: 'p' } as const;
     const event = { event_id: `evt_${id}`, event_type: 'shipment.created', event_created_at: AT, sandbox: false };
-    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
     const done = { status: 'succeeded', attempts_count: 1, last_attempt_at: AT, completed_at: AT } as const;
     await deliveries.insert({ ...createDelivery({ id, ...about, ...event }, AT), ...done, latest_attempt: attempt });
   };
-  const hours = async ({ queries }: EndpointStatistics) =>
-    (await queries.readStats({ id: ENDPOINT, ...SAMPLE_SCOPE }, HOUR, AT)).hours;
-  const exact = (of: EndpointStatistics) =>
+  const hours = async ({ queries }: EndpointStatisticsServices) =>
+    (await queries.readEndpointStats({ id: ENDPOINT, ...SAMPLE_SCOPE }, HOUR, AT)).hours;
+  const exact = (of: EndpointStatisticsServices) =>
     eventually(async () => {
       const found = await hours(of);
-      expect(convertHoursToCounts(found)).toEqual(await countHoursFromStoredLog(engine.documentStore, ENDPOINT));
+      expect(convertHoursToCounts(found)).toEqual(await computeHourCountsFromStoredLog(engine.documentStore, ENDPOINT));
       expect(found.every(({ is_exact }) => is_exact)).toBe(true);
       return found;
     });
@@ -84,7 +88,7 @@ describe('the statistics keeper', () => {
   test('an outcome stored by an owner that has lost its shard is recounted by the next one', async () => {
     const former = await owner(lease(1));
     const first = lease(1);
-    const count = await former.keeper.startCounting({ id: ENDPOINT, lease: first }, AT);
+    const count = await former.keeper.startCountingAttemptOutcome({ id: ENDPOINT, lease: first }, AT);
     const next = await owner(lease(2));
     // The next owner finds the hour open, and nothing of it in the log.
     await eventually(async () =>
@@ -94,7 +98,7 @@ describe('the statistics keeper', () => {
     count(attempt);
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
     // Another hour, which begins only now.
-    const late = await former.keeper.startCounting({ id: ENDPOINT, lease: first }, AT);
+    const late = await former.keeper.startCountingAttemptOutcome({ id: ENDPOINT, lease: first }, AT);
     await store('dlv_2');
     late(attempt);
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 2 } }]);
@@ -102,11 +106,11 @@ describe('the statistics keeper', () => {
 
   test('a discard that takes effect only after its first recount is counted by the second one', async () => {
     const one = await owner(lease(1));
-    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-    const requests = await engine.documentStore.collection(RECOUNTS_COLLECTION);
+    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
+    const requests = await engine.documentStore.collection(HOUR_RECOUNTS_COLLECTION_SPEC);
     await store('dlv_1');
     const [delivery] = await deliveries.getMany(['dlv_1']);
-    await one.recounts.recountDiscarded(ENDPOINT, AT, async () => {
+    await one.recounts.requestRecountAroundDiscard(ENDPOINT, AT, async () => {
       await eventually(async () => expect(await requests.count({})).toBe(0));
       await deliveries.upsert(
         convertToDeliveryDocument({ ...delivery, status: 'discarded', completed_at: AT } as DeliveryDocument),
@@ -117,7 +121,7 @@ describe('the statistics keeper', () => {
 
   test('an hour is not closed while one of its outcomes is being stored', async () => {
     const one = await owner(lease(1));
-    const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
+    const count = await one.keeper.startCountingAttemptOutcome({ id: ENDPOINT, lease: lease(1) }, AT);
     await store('dlv_1');
     await one.keeper.writeOpenHours();
     const next = await owner(lease(2));
@@ -127,8 +131,8 @@ describe('the statistics keeper', () => {
 
   test('an owner that acquires its shard again recounts what it had not written', async () => {
     const one = await owner(lease(1));
-    const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
-    const again = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(2) }, AT);
+    const count = await one.keeper.startCountingAttemptOutcome({ id: ENDPOINT, lease: lease(1) }, AT);
+    const again = await one.keeper.startCountingAttemptOutcome({ id: ENDPOINT, lease: lease(2) }, AT);
     await store('dlv_1');
     count(attempt);
     again(undefined);

@@ -2,8 +2,8 @@ import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
 import { monotonicMs, pauseFor } from '@tracking/resilience';
 import { type CountedAttempt, startOfNextHour, startOfHour, computeShardOfEndpoint } from '@tracking/webhooks-domain';
-import { type HourDocument, type HourLog, type RecountRequests, createHourId } from './hour-log.ts';
-import { type CountedEndpoint, OpenHour, HourRecounter } from './hour-recounter.ts';
+import { type HourDocument, type HourlyLogStatistics, type RecountRequests, createEndpointHourId } from './hour-log.ts';
+import { type CountedEndpoint, OpenHourlyStats, HourRecounter } from './hour-recounter.ts';
 
 /** Maximum number of hours written in a round. Bounds the cost of statistics, however many endpoints are attempted. */
 const HOURS_PER_ROUND = 64;
@@ -18,7 +18,7 @@ interface OwnedShards {
 export interface StatsKeeperDependencies {
   readonly hours: Collection<HourDocument>;
   readonly recounts: RecountRequests;
-  readonly log: HourLog;
+  readonly log: HourlyLogStatistics;
   readonly shards: OwnedShards;
   readonly clock: Clock;
   /** The monotonic clock, in milliseconds; the system's by default. */
@@ -46,7 +46,7 @@ export type CountOutcome = (attempt: CountedAttempt | undefined) => void;
  */
 export class StatsKeeper {
   /** Open hours, in the order in which they were written. */
-  private readonly open = new Map<string, OpenHour>();
+  private readonly open = new Map<string, OpenHourlyStats>();
   /** Lease epoch under which each shard was searched for hours left open. */
   private readonly searched = new Map<number, number>();
   private readonly recounting: HourRecounter;
@@ -61,18 +61,18 @@ export class StatsKeeper {
     this.recounting = new HourRecounter(
       { ...dependencies, elapsed: this.elapsed },
       {
-        use: (endpoint, hour) => this.acquireHour(endpoint, hour),
+        use: (endpoint, hour) => this.acquireCountsOfHour(endpoint, hour),
         write: (hour) => this.writeHour(hour, true),
       },
     );
   }
 
-  startRounds(): void {
-    this.running = this.runRounds();
+  startStatsRounds(): void {
+    this.running = this.runStatisticsRounds();
   }
 
   /** Stops the rounds. Call {@link writeOpenHours} afterwards to write the counts. */
-  stopRounds(): void {
+  stopStatsRounds(): void {
     this.stopping.abort();
   }
 
@@ -81,9 +81,9 @@ export class StatsKeeper {
    * owner counts them again.
    */
   async writeOpenHours(): Promise<void> {
-    this.stopRounds();
+    this.stopStatsRounds();
     await this.running;
-    await Promise.allSettled([...this.open.values()].map((hour) => this.closeHour(hour)));
+    await Promise.allSettled([...this.open.values()].map((hour) => this.writeAndForgetHour(hour)));
     await Promise.allSettled(this.requests);
   }
 
@@ -91,29 +91,29 @@ export class StatsKeeper {
    * Writes the counts of a shard that this process hands over. Hours that cannot be written stay open, and the next
    * owner recounts them.
    */
-  async writeShard(shard: number): Promise<void> {
+  async writeStatsOfShard(shard: number): Promise<void> {
     const hours = [...this.open.values()].filter(({ endpoint }) => computeShardOfEndpoint(endpoint.id) === shard);
-    await Promise.allSettled(hours.map((hour) => this.closeHour(hour)));
+    await Promise.allSettled(hours.map((hour) => this.writeAndForgetHour(hour)));
   }
 
   /**
    * Starts counting an outcome. Await this before the outcome is stored, and call the returned function right after. If
    * it is never called because the process ends, the hour stays open.
    * @param at start of the attempt
-   * @throws Unavailable; it may then be called again
+   * @throws UnavailableError; it may then be called again
    */
-  async startCounting(endpoint: CountedEndpoint, at: Timestamp): Promise<CountOutcome> {
-    const hour = await this.acquireHour(endpoint, startOfHour(at));
+  async startCountingAttemptOutcome(endpoint: CountedEndpoint, at: Timestamp): Promise<CountOutcome> {
+    const hour = await this.acquireCountsOfHour(endpoint, startOfHour(at));
     return (attempt) => {
       hour.storing -= 1;
       if (attempt !== undefined) hour.countAttempt(attempt);
-      if (hour.isLost) this.requestRecount(hour);
+      if (hour.isLost) this.requestRecountInBackground(hour);
     };
   }
 
   /** Returns the counts of an hour, stored as open. They are not closed until `storing` is decremented. */
-  private async acquireHour(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour> {
-    const id = createHourId(endpoint.id, hour);
+  private async acquireCountsOfHour(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHourlyStats> {
+    const id = createEndpointHourId(endpoint.id, hour);
     for (;;) {
       const known = this.open.get(id);
       if (known === undefined) break;
@@ -121,41 +121,43 @@ export class StatsKeeper {
       else if (known.endpoint.lease.epoch === endpoint.lease.epoch) {
         known.storing += 1;
         return known;
-      } else await this.markHourLost(known);
+      } else await this.requestRecountOfLostHour(known);
     }
-    const used = new OpenHour(id, endpoint, hour, this.elapsed);
+    const used = new OpenHourlyStats(id, endpoint, hour, this.elapsed);
     this.open.set(id, used);
     used.storing += 1;
-    const opening = this.openHour(used);
+    const opening = this.openHourlyStats(used);
     used.settling = waitEvenIfFailed(opening).then(() => (used.settling = undefined));
     await opening;
     return used;
   }
 
-  private async openHour(hour: OpenHour): Promise<void> {
+  private async openHourlyStats(hour: OpenHourlyStats): Promise<void> {
     const { hours, recounts } = this.dependencies;
     const { id, lease } = hour.endpoint;
     try {
       const stored = await hours.get(hour.id);
-      if (stored !== undefined) hour.continueFromStored(stored);
+      if (stored !== undefined) hour.continueFromStoredCounts(stored);
       // Request a recount: the owner that left the counts of the hour open may not have counted all stored outcomes.
-      if (stored?.open_in !== undefined) await recounts.requestOpenHours([stored]);
-      const written = await hours.upsert(hour.toDocument(computeShardOfEndpoint(id)), { epoch: { lte: lease.epoch } });
-      if (!written || !lease.isHeld()) await this.markHourLost(hour);
+      if (stored?.open_in !== undefined) await recounts.requestRecountsOfOpenHours([stored]);
+      const written = await hours.upsert(hour.toHourDocument(computeShardOfEndpoint(id)), {
+        epoch: { lte: lease.epoch },
+      });
+      if (!written || !lease.isLeaseHeld()) await this.requestRecountOfLostHour(hour);
     } catch (error) {
       this.forgetHour(hour);
       throw error;
     }
   }
 
-  private async runRounds(): Promise<void> {
+  private async runStatisticsRounds(): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.dependencies;
     while (!signal.aborted) {
       try {
-        await this.findOpenHours();
-        await this.writeDueHours();
-        await this.recounting.runRound(this.dependencies.shards.leases, signal);
+        await this.findStatsHoursLeftOpen();
+        await this.writeDueHourlyStats();
+        await this.recounting.runSomeRecountRequests(this.dependencies.shards.leases, signal);
       } catch (error) {
         if (signal.aborted) return;
         countRetry('writing statistics');
@@ -166,7 +168,7 @@ export class StatsKeeper {
   }
 
   /** Finds hourly statistics that former owners of newly acquired shards left open. */
-  private async findOpenHours(): Promise<void> {
+  private async findStatsHoursLeftOpen(): Promise<void> {
     const acquired = [...this.dependencies.shards.leases].filter(
       ([shard, { epoch }]) => this.searched.get(shard) !== epoch,
     );
@@ -182,7 +184,7 @@ export class StatsKeeper {
         ...resume,
       });
       const left = found.filter(({ open_in = -1, epoch }) => epoch < (epochs.get(open_in) ?? epoch));
-      if (left.length > 0) await this.dependencies.recounts.requestOpenHours(left);
+      if (left.length > 0) await this.dependencies.recounts.requestRecountsOfOpenHours(left);
       const last = found.at(-1);
       if (last === undefined) break;
       after = [last.id];
@@ -190,37 +192,39 @@ export class StatsKeeper {
     for (const [shard, epoch] of epochs) this.searched.set(shard, epoch);
   }
 
-  private async writeDueHours(): Promise<void> {
+  private async writeDueHourlyStats(): Promise<void> {
     const now = this.dependencies.clock().toISOString();
-    const due = [...this.open.values()].filter((hour) => hour.isDirty || this.canClose(hour, now));
+    const due = [...this.open.values()].filter((hour) => hour.isDirty || this.canCloseStatsHour(hour, now));
     const written = await Promise.allSettled(
       due
         .slice(0, HOURS_PER_ROUND)
-        .map((hour) => (this.canClose(hour, now) ? this.closeHour(hour) : this.writeHour(hour, true))),
+        .map((hour) =>
+          this.canCloseStatsHour(hour, now) ? this.writeAndForgetHour(hour) : this.writeHour(hour, true),
+        ),
     );
     for (const one of written) if (one.status === 'rejected') throw one.reason;
   }
 
-  private canClose(hour: OpenHour, now: Timestamp): boolean {
+  private canCloseStatsHour(hour: OpenHourlyStats, now: Timestamp): boolean {
     if (hour.storing > 0 || hour.settling !== undefined) return false;
     return startOfNextHour(hour.hour) <= now || this.elapsed() - hour.usedAt >= this.dependencies.idleMs;
   }
 
   /** Closes the counts of an hour, unless an outcome in that hour is being stored. */
-  private async closeHour(hour: OpenHour): Promise<void> {
+  private async writeAndForgetHour(hour: OpenHourlyStats): Promise<void> {
     if (hour.storing > 0) return this.writeHour(hour, true);
     const closing = this.writeHour(hour, false).then(() => void this.forgetHour(hour));
     hour.settling = waitEvenIfFailed(closing).then(() => (hour.settling = undefined));
     await closing;
   }
 
-  private async writeHour(hour: OpenHour, staysOpen: boolean): Promise<void> {
+  private async writeHour(hour: OpenHourlyStats, staysOpen: boolean): Promise<void> {
     const { id, lease } = hour.endpoint;
     hour.isDirty = false;
     try {
-      const document = hour.toDocument(staysOpen ? computeShardOfEndpoint(id) : undefined);
+      const document = hour.toHourDocument(staysOpen ? computeShardOfEndpoint(id) : undefined);
       if (!(await this.dependencies.hours.upsert(document, { epoch: { lte: lease.epoch } })))
-        return await this.markHourLost(hour);
+        return await this.requestRecountOfLostHour(hour);
     } catch (error) {
       hour.isDirty = true;
       throw error;
@@ -232,19 +236,19 @@ export class StatsKeeper {
    * Requests a recount of an hour that another process owns now. Only this process knew the counts since the last
    * write.
    */
-  private async markHourLost(hour: OpenHour): Promise<void> {
+  private async requestRecountOfLostHour(hour: OpenHourlyStats): Promise<void> {
     hour.isLost = true;
     this.forgetHour(hour);
-    await this.dependencies.recounts.requestRecount('attempts', hour.endpoint.id, hour.hour);
+    await this.dependencies.recounts.requestRecountOfHour('attempts', hour.endpoint.id, hour.hour);
   }
 
   /** Forgets the counts of an hour, unless this process replaced them under a later lease. Returns true if it had them. */
-  private forgetHour(hour: OpenHour): boolean {
+  private forgetHour(hour: OpenHourlyStats): boolean {
     return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }
 
-  private requestRecount(hour: OpenHour): void {
-    const request = this.markHourLost(hour).catch((error: unknown) => {
+  private requestRecountInBackground(hour: OpenHourlyStats): void {
+    const request = this.requestRecountOfLostHour(hour).catch((error: unknown) => {
       this.dependencies.logger.warn(
         { reason: String(error), hour: hour.id },
         'webhooks: could not request the recount of an hour',

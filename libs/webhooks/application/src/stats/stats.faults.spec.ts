@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { eventually, choosePropertyTestRounds, waitForSimulatedDelay } from '@tracking/testing';
-import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
+import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
@@ -30,7 +30,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
     const { id } = await harness.createEnabledEndpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
-    harness.receivers.respondWith(URL_A, () => createReceiverAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
+    harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
     const stats = (asked = {}) => api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -43,7 +43,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
     const discard = async () => {
       const [waiting] = await harness.listDeliveries(api, { statuses: ['retrying'] });
       if (waiting === undefined) return;
-      const discarding = api.deliveries.discard({ ...harness.createCommand(), delivery_id: waiting.id });
+      const discarding = api.deliveries.discard({ ...harness.createSampleWebhookCommand(), delivery_id: waiting.id });
       await discarding.then(
         () => given.push(waiting.id),
         (error: unknown) => expect(error).toMatchObject({ code: 'delivery_succeeded' }),
@@ -61,7 +61,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
       await discard();
       if (end === 'stand still') {
         // The suspended owner resumes beside its successor, with its old counts.
-        owner.process.suspendProcess();
+        owner.process.simulateSuspension();
         standing.push(owner);
       } else if (end === 'lose leases') {
         owner.process.loseLeases();
@@ -75,13 +75,13 @@ test('statistics agree with the log however their owners end, hour after hour', 
     }
     for (const owner of standing) await owner.stop();
     const last = await harness.startWebhooks(SETTINGS);
-    await harness.waitUntilConsumed();
+    await harness.waitUntilEventsRecorded();
     await eventually(
       async () => {
         expect(await harness.listDeliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
         const found = await stats({ since });
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
-        const log = await countHoursFromStoredLog(harness.engine.documentStore, id);
+        const log = await computeHourCountsFromStoredLog(harness.engine.documentStore, id);
         const said = convertHoursToCounts(found.hours);
         const plain = (hours: typeof said) =>
           hours

@@ -2,24 +2,28 @@ import { jest } from '@jest/globals';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { DocumentStore, Lease } from '@tracking/ports';
-import { eventually, createPropertyOptions, silentLogger, createTempFolder } from '@tracking/testing';
+import { eventually, createPropertyTestOptions, silentLogger, createTempFolder } from '@tracking/testing';
 import { markDeliveryDiscarded, createDelivery, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
-import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
+import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
 import { SAMPLE_SCOPE } from '../../test/webhooks-test-harness.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import {
-  ATTEMPTS_COLLECTION,
+  ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
   type StoredAttempt,
   createAttemptId,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
-import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
-import { RECOUNTS_COLLECTION, type RecountDocument, RecountRequests } from './hour-log.ts';
-import { type EndpointStatistics, openStatistics } from './statistics.ts';
+import {
+  RETENTION_WATERMARK_COLLECTION_SPEC,
+  RetentionWatermarkStore,
+  type RetentionWatermarkDocument,
+} from '../store/delivery-queries.ts';
+import { HOUR_RECOUNTS_COLLECTION_SPEC, type HourRecountRequest, RecountRequests } from './hour-log.ts';
+import { type EndpointStatisticsServices, openEndpointStatistics } from './statistics.ts';
 
 jest.setTimeout(300_000);
 
@@ -56,7 +60,7 @@ type Step = typeof steps extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
 interface Owner {
   readonly process: KillableProcess;
   readonly lease: Lease;
-  readonly statistics: EndpointStatistics;
+  readonly statistics: EndpointStatisticsServices;
 }
 
 /** Attempts at two endpoints by owners that die, are replaced, or continue although they were replaced. */
@@ -73,18 +77,18 @@ class CountingRun {
   async start(dieIn = Infinity): Promise<Owner> {
     this.epoch += 1;
     const process = new KillableProcess(dieIn);
-    const store = process.documentStore(this.engine.documentStore);
+    const store = process.wrapDocumentStoreWithFaults(this.engine.documentStore);
     const lease: Lease = {
       ...{ name: 'shard', epoch: this.epoch, lost: new AbortController().signal },
       handOverRequested: new AbortController().signal,
-      isHeld: () => this.owners.at(-1)?.lease === lease,
-      release: () => Promise.resolve(),
+      isLeaseHeld: () => this.owners.at(-1)?.lease === lease,
+      releaseLease: () => Promise.resolve(),
     };
-    const statistics = await openStatistics({
+    const statistics = await openEndpointStatistics({
       ...{ store, ...(await this.log(store)) },
       shards: {
         get leases() {
-          return new Map(lease.isHeld() ? ENDPOINTS.map((id) => [computeShardOfEndpoint(id), lease]) : []);
+          return new Map(lease.isLeaseHeld() ? ENDPOINTS.map((id) => [computeShardOfEndpoint(id), lease]) : []);
         },
       },
       clock: () => new Date(this.now),
@@ -96,7 +100,7 @@ class CountingRun {
     });
     const owner = { process, lease, statistics };
     this.owners.push(owner);
-    statistics.keeper.startRounds();
+    statistics.keeper.startStatsRounds();
     return owner;
   }
 
@@ -108,7 +112,7 @@ class CountingRun {
         this.now += 20 * MINUTE_MS;
         return;
       case 'hand over':
-        await owner.process.resolveUnlessKilled(owner.statistics.keeper.writeOpenHours());
+        await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenHours());
         await this.start(step.dieIn);
         return;
       case 'kill':
@@ -135,8 +139,8 @@ class CountingRun {
     this.now += SETTLE_MS + 2_000;
   }
 
-  async end(): Promise<EndpointStatistics> {
-    for (const { statistics } of this.owners) statistics.keeper.stopRounds();
+  async end(): Promise<EndpointStatisticsServices> {
+    for (const { statistics } of this.owners) statistics.keeper.stopStatsRounds();
     // For this long it may be unknown if a succeeded delivery was attempted again in between.
     this.now += 15 * MINUTE_MS;
     const { statistics } = await this.start();
@@ -145,8 +149,8 @@ class CountingRun {
 
   async close(): Promise<void> {
     for (const owner of this.owners) {
-      owner.statistics.keeper.stopRounds();
-      await owner.process.resolveUnlessKilled(owner.statistics.keeper.writeOpenHours());
+      owner.statistics.keeper.stopStatsRounds();
+      await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenHours());
     }
   }
 
@@ -159,9 +163,12 @@ class CountingRun {
     const at = new Date(this.now).toISOString();
     const error = ok ? null : { code: 'unexpected_status', message: 'The endpoint answered 500.' };
     const log = { at, duration_ms: ms, status_code: ok ? 200 : 500, error, response: null, manual: false };
-    await owner.process.resolveUnlessKilled(
+    await owner.process.waitForWorkOrDeath(
       (async () => {
-        const tell = await owner.statistics.keeper.startCounting({ id: endpoint, lease: owner.lease }, at);
+        const tell = await owner.statistics.keeper.startCountingAttemptOutcome(
+          { id: endpoint, lease: owner.lease },
+          at,
+        );
         await meanwhile?.();
         tell(await this.store(owner, step, log));
       })(),
@@ -170,7 +177,7 @@ class CountingRun {
   }
 
   private async store({ process }: Owner, { endpoint, what }: Step, log: Omit<StoredAttempt, 'number'>) {
-    const { deliveries, attempts } = await this.log(process.documentStore(this.engine.documentStore));
+    const { deliveries, attempts } = await this.log(process.wrapDocumentStoreWithFaults(this.engine.documentStore));
     const known = this.made.get(endpoint) ?? [];
     const again = what === 'attempt again' ? await deliveries.get(known.at(-1) ?? '') : undefined;
     const done = { status: log.error === null ? 'succeeded' : 'retrying', last_attempt_at: log.at } as const;
@@ -196,15 +203,15 @@ class CountingRun {
 
   /** As any process does, which may be one that dies. */
   private async discard(owner: Owner, { endpoint }: Step): Promise<void> {
-    const store = owner.process.documentStore(this.engine.documentStore);
-    await owner.process.resolveUnlessKilled(this.discardLatest(store, owner.statistics.recounts, endpoint));
+    const store = owner.process.wrapDocumentStoreWithFaults(this.engine.documentStore);
+    await owner.process.waitForWorkOrDeath(this.discardLatest(store, owner.statistics.recounts, endpoint));
     if (owner.process.dead) await this.start();
   }
 
   /** The owner carries out the first request of a recount before another process discards the delivery. */
   private async discardSlowly(owner: Owner, { endpoint }: Step): Promise<void> {
     const store = this.engine.documentStore;
-    const requests = await store.collection<RecountDocument>(RECOUNTS_COLLECTION);
+    const requests = await store.collection<HourRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC);
     await this.discardLatest(store, new RecountRequests(requests), endpoint, () =>
       eventually(async () => {
         this.passSettleTime();
@@ -225,7 +232,7 @@ class CountingRun {
     const { deliveries } = await this.log(store);
     const delivery = await deliveries.get(this.made.get(endpoint)?.at(-1) ?? '');
     if (delivery === undefined) return;
-    await recounts.recountDiscarded(endpoint, at, async () => {
+    await recounts.requestRecountAroundDiscard(endpoint, at, async () => {
       await meanwhile?.();
       const after = markDeliveryDiscarded(delivery, at);
       if (after !== delivery)
@@ -235,11 +242,11 @@ class CountingRun {
 
   private async log(store: DocumentStore) {
     const [deliveries, attempts, watermark] = await Promise.all([
-      store.collection<DeliveryDocument>(DELIVERIES_COLLECTION),
-      store.collection<AttemptDocument>(ATTEMPTS_COLLECTION),
-      store.collection<WatermarkDocument>(RETENTION_WATERMARK),
+      store.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC),
+      store.collection<AttemptDocument>(ATTEMPTS_COLLECTION_SPEC),
+      store.collection<RetentionWatermarkDocument>(RETENTION_WATERMARK_COLLECTION_SPEC),
     ]);
-    return { deliveries, attempts, watermark: new RetentionWatermark(watermark) };
+    return { deliveries, attempts, watermark: new RetentionWatermarkStore(watermark) };
   }
 }
 
@@ -256,12 +263,12 @@ test('whichever process dies at any point, the counters match the log in the end
         for (const id of ENDPOINTS) {
           await eventually(async () => {
             run.passSettleTime();
-            const { hours } = await queries.readStats({ id, ...SAMPLE_SCOPE }, since, until);
+            const { hours } = await queries.readEndpointStats({ id, ...SAMPLE_SCOPE }, since, until);
             expect(hours.map(({ is_exact }) => is_exact)).not.toContain(false);
             const some = convertHoursToCounts(hours).filter(
               ({ longest, deliveries }) => longest !== null || deliveries.discarded > 0,
             );
-            expect(some).toEqual(await countHoursFromStoredLog(engine.documentStore, id));
+            expect(some).toEqual(await computeHourCountsFromStoredLog(engine.documentStore, id));
           });
         }
       } finally {
@@ -270,6 +277,6 @@ test('whichever process dies at any point, the counters match the log in the end
         await folder.remove();
       }
     }),
-    { ...createPropertyOptions(100, 10), endOnFailure: true },
+    { ...createPropertyTestOptions(100, 10), endOnFailure: true },
   );
 });

@@ -22,12 +22,12 @@ interface DeadLetterGroups {
 }
 
 /** Limits of counting, which bound the response time however many dead letters there are. */
-interface CountLimits {
+interface DeadLetterCountLimits {
   readonly kinds: number;
   readonly ofEach: number;
   readonly inAll: number;
 }
-const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 };
+const DEAD_LETTER_COUNT_LIMITS: DeadLetterCountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 };
 
 const DEAD_LETTER_INDEX_NAME = 'dead_letters';
 const DEAD_LETTER_INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
@@ -38,18 +38,18 @@ const TEXT_SORTED_AFTER_TIMESTAMPS = '~';
 export class DeadLetterCounts {
   constructor(
     private readonly deliveries: Collection<DeliveryDocument>,
-    private readonly limits = COUNT_LIMITS,
+    private readonly limits = DEAD_LETTER_COUNT_LIMITS,
   ) {}
 
   /** Counts the matching dead letters by kind. Reads at most three rows for each kind, plus `inAll` rows. */
-  async countGroups(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
+  async countDeadLetterGroups(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;
     for await (const kind of this.listDeadLetterKinds(scope, filter)) {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
-      if (!matchesFilter(kind, filter)) continue;
+      if (!matchesDeadLetterFilter(kind, filter)) continue;
       // Read at least one row, because each kind has at least one dead letter.
       const most = Math.max(1, Math.min(this.limits.ofEach, left));
       const count = await this.countDeadLetters(scope, kind, filter, most + 1);
@@ -60,11 +60,14 @@ export class DeadLetterCounts {
   }
 
   /** Returns the endpoints with matching dead letters, each with the creation time of its newest event. */
-  async findNewestEvents(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
+  async findNewestDeadLetterTimes(
+    scope: WorkspaceScope,
+    filter: DeadLetterFilter,
+  ): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
     for await (const kind of this.listDeadLetterKinds(scope, filter)) {
-      if (!matchesFilter(kind, filter)) continue;
+      if (!matchesDeadLetterFilter(kind, filter)) continue;
       const query = {
         filter: createDeadLetterKindFilter(scope, kind, filter),
         sort,
@@ -102,7 +105,7 @@ export class DeadLetterCounts {
       const { reason, endpoint_id, event_type } = first;
       const kind = { reason, endpoint_id, event_type };
       yield kind;
-      after = findPositionBeforeNextKind(kind, asked);
+      after = findPositionBeforeNextDeadLetterKind(kind, asked);
       if (after === undefined) return;
     }
   }
@@ -130,22 +133,25 @@ function createDeadLetterKindFilter(
   return { workspace_id, environment, reason, endpoint_id, event_type, ...bounds };
 }
 
-function matchesFilter(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
+function matchesDeadLetterFilter(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
   return listDeadLetterKindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
 }
 
 /** Returns the index position after which the next matching kind follows; undefined after the last kind. */
-function findPositionBeforeNextKind(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
+function findPositionBeforeNextDeadLetterKind(
+  kind: DeadLetterKind,
+  asked: DeadLetterFilter,
+): readonly string[] | undefined {
   const place: string[] = [];
   for (const { value, wanted } of listDeadLetterKindFields(kind, asked)) {
     if (wanted !== undefined && !wanted.includes(value)) {
       const [next] = wanted.filter((each) => each > value).toSorted();
-      if (next !== undefined) return padKindPosition([...place, next], '');
-      return place.length === 0 ? undefined : padKindPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
+      if (next !== undefined) return padDeadLetterIndexPosition([...place, next], '');
+      return place.length === 0 ? undefined : padDeadLetterIndexPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
     }
     place.push(value);
   }
-  return padKindPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
+  return padDeadLetterIndexPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
 }
 
 /** Returns the fields of a kind in index order, each with the values that match; undefined matches all. */
@@ -160,6 +166,6 @@ function listDeadLetterKindFields(
   ];
 }
 
-function padKindPosition(place: readonly string[], by: string): readonly string[] {
+function padDeadLetterIndexPosition(place: readonly string[], by: string): readonly string[] {
   return [...place, ...DEAD_LETTER_INDEX_FIELDS.slice(place.length).map(() => by)];
 }

@@ -45,7 +45,7 @@ const SORT_FIELDS = ['created_at', 'id'];
 /** Fields that list filters use. An index with these fields skips deliveries without reading their documents. */
 const DELIVERY_FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
 
-export const DELIVERIES_COLLECTION: CollectionSpec = {
+export const DELIVERIES_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_deliveries',
   indexes: [
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
@@ -72,16 +72,19 @@ export interface ScopedEndpoint extends WorkspaceScope {
 }
 
 /** Returns the values of the shard key of deliveries in the scopes. */
-export function toDeliveryShards(...scopes: readonly WorkspaceScope[]): ShardValues {
+export function toDeliveryShardValues(...scopes: readonly WorkspaceScope[]): ShardValues {
   return listWorkspacesAndEnvironments(scopes);
 }
 
 /**
  * Collection of deliveries for writes that the process repeats if a power cut loses them. A lost record is created
  * again from its message, and an attempt whose outcome is lost is made again. Client requests are written through
- * {@link DELIVERIES_COLLECTION}.
+ * {@link DELIVERIES_COLLECTION_SPEC}.
  */
-export const REPEATABLE_DELIVERIES_COLLECTION: CollectionSpec = { ...DELIVERIES_COLLECTION, durability: 'ordered' };
+export const REPEATABLE_DELIVERIES_COLLECTION_SPEC: CollectionSpec = {
+  ...DELIVERIES_COLLECTION_SPEC,
+  durability: 'ordered',
+};
 
 /**
  * Returns the id of the delivery of an event to an endpoint. It is derived, so that repeated recording finds the same
@@ -99,14 +102,14 @@ export function createDeliveryId(
 /**
  * Returns the name of an endpoint's queue of scheduled attempts. Its express queue of requested attempts has priority.
  */
-export function getScheduledQueue(endpointId: string): string {
+export function getScheduledQueueName(endpointId: string): string {
   return endpointId;
 }
-export function getExpressQueue(endpointId: string): string {
+export function getExpressQueueName(endpointId: string): string {
   return `${endpointId}!`;
 }
 /** Queue of dead letters that are not announced yet. */
-export const ANNOUNCEMENT_QUEUE = 'dead-letters';
+export const DEAD_LETTER_ANNOUNCEMENT_QUEUE = 'dead-letters';
 
 const UNKNOWN_FAILURE_REASON = 'unknown';
 
@@ -116,7 +119,7 @@ export function getEndpointOfQueue(queue: string): string {
 
 /** Returns true if the delivery waits for an attempt. */
 export function isWaitingForAttempt({ queue }: DeliveryDocument): boolean {
-  return queue !== undefined && queue !== ANNOUNCEMENT_QUEUE;
+  return queue !== undefined && queue !== DEAD_LETTER_ANNOUNCEMENT_QUEUE;
 }
 
 /**
@@ -158,12 +161,12 @@ function createDeadLetterIndexFields(delivery: Delivery): Pick<DeliveryDocument,
 
 function createDeliveryQueueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
   const { endpoint_id, status, manual_at, next_attempt_at, completed_at, announced_at } = delivery;
-  if (manual_at !== null) return { queue: getExpressQueue(endpoint_id), due_at: manual_at };
+  if (manual_at !== null) return { queue: getExpressQueueName(endpoint_id), due_at: manual_at };
   if (status === 'dead_lettered' && completed_at !== null && announced_at === null) {
-    return { queue: ANNOUNCEMENT_QUEUE, due_at: completed_at };
+    return { queue: DEAD_LETTER_ANNOUNCEMENT_QUEUE, due_at: completed_at };
   }
   if (!hasScheduledAttemptsLeft(delivery) || next_attempt_at === null) return {};
-  const queue = delivery.sandbox ? getExpressQueue(endpoint_id) : getScheduledQueue(endpoint_id);
+  const queue = delivery.sandbox ? getExpressQueueName(endpoint_id) : getScheduledQueueName(endpoint_id);
   // Use the earlier time, so that an event whose clock is ahead does not delay its delivery.
   const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
   const untried = isLive && delivery.event_created_at < next_attempt_at;
@@ -190,7 +193,7 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
 /** An attempt before the latest one. Stored separately, so that the delivery's document stays small. */
 export interface AttemptDocument extends Document, StoredAttempt {}
 
-export const ATTEMPTS_COLLECTION: CollectionSpec = {
+export const ATTEMPTS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_attempts',
   indexes: [],
   durability: 'ordered',
@@ -229,7 +232,7 @@ export interface PayloadDocument extends Document {
   readonly created_at: Timestamp;
 }
 
-export const PAYLOADS_COLLECTION: CollectionSpec = {
+export const PAYLOADS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_payloads',
   indexes: [],
   durability: 'ordered',
@@ -243,12 +246,12 @@ export function createPayloadId(eventId: string, { version, form }: PayloadForma
 }
 
 /** Returns the form of the body with this id. */
-export function getFormOfPayloadId(payloadId: string): PayloadForm {
+export function getPayloadFormFromId(payloadId: string): PayloadForm {
   return payloadId.endsWith(THIN_PAYLOAD_ID_SUFFIX) ? 'thin' : 'full';
 }
 
 /** Returns the id of the thin form of the full body with this id. */
-export function getThinFormOfPayloadId(fullPayloadId: string): string {
+export function getThinPayloadId(fullPayloadId: string): string {
   return fullPayloadId + THIN_PAYLOAD_ID_SUFFIX;
 }
 
@@ -258,7 +261,7 @@ export function getPayloadEventId(payloadId: string): string {
 }
 
 /** Store of bodies. Caches the most recently used in memory, up to a number of bytes. */
-export class Payloads {
+export class PayloadStore {
   private readonly cache: LRUCache<string, Buffer>;
 
   /** @param maxBytes maximum bytes of bodies in memory */
@@ -275,7 +278,7 @@ export class Payloads {
   }
 
   /** Returns the ids that are stored. */
-  async findStoredIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async findStoredPayloadIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
 
@@ -284,7 +287,7 @@ export class Payloads {
   }
 
   /** Caches a stored body for its attempts, which follow immediately. */
-  addToCache(id: string, body: string): void {
+  cachePayloadBody(id: string, body: string): void {
     if (!this.cache.has(id)) this.cache.set(id, Buffer.from(body));
   }
 
@@ -296,7 +299,7 @@ export class Payloads {
   async readPayload(id: string): Promise<Buffer | undefined> {
     const document = await this.documents.get(id);
     if (document === undefined) return undefined;
-    this.addToCache(id, document.body);
+    this.cachePayloadBody(id, document.body);
     return this.cache.get(id) ?? Buffer.from(document.body);
   }
 }

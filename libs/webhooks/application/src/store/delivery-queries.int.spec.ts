@@ -2,9 +2,9 @@ import type { Collection, Query } from '@tracking/ports';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import {
-  ATTEMPTS_COLLECTION,
+  ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
-  DELIVERIES_COLLECTION,
+  DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
   createAttemptId,
 } from './delivery-document.ts';
@@ -18,7 +18,7 @@ afterEach(() => harness.closeWebhooksHarness());
 
 /** Queries, with the number of index entries in the ranges that they read. */
 async function countedQueries() {
-  const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
   const looked = { at: 0 };
   const find = async (query: Query) => {
     const { event_created_at: _time, ...range } = query.filter;
@@ -62,8 +62,8 @@ test('a list of recent deliveries reads nothing that was recorded long before', 
 
 test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the latest 50 of %i attempts', async (count) => {
   const { documentStore } = harness.engine;
-  const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-  const attempts = await documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
+  const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
+  const attempts = await documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION_SPEC);
   const [delivery] = await storeDeadLetters(harness, 1, { endpoint_id: 'whe_1' });
   const id = delivery?.id ?? '';
   const made = { at: harness.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };

@@ -10,7 +10,7 @@ import {
 import type { Collection, CollectionSpec, Document, Filter, FilterCondition, Query } from '@tracking/ports';
 import type {
   DeliveryFilter,
-  ListDeliveries,
+  ListDeliveriesRequest,
   WorkspaceScope,
   WebhookAttempt,
   WebhookDelivery,
@@ -25,7 +25,7 @@ import {
   listAttemptIds,
   isAttemptShown,
   toDelivery,
-  toDeliveryShards,
+  toDeliveryShardValues,
 } from './delivery-document.ts';
 
 const SORT_FIELDS = ['created_at', 'id'] as const;
@@ -44,14 +44,14 @@ export class DeliveryQueries {
 
   /** @throws not_found if the delivery is in none of these scopes */
   async requireDelivery(scopes: readonly WorkspaceScope[], id: string): Promise<DeliveryDocument> {
-    const found = await this.deliveries.get(id, toDeliveryShards(...scopes));
+    const found = await this.deliveries.get(id, toDeliveryShardValues(...scopes));
     if (found === undefined || !isDeliveryInOneOfScopes(scopes, found)) throw deliveryNotFoundError();
     return found;
   }
 
   /** Returns the recorded deliveries with these ids, which belong to endpoints of the scope. */
-  findByIds(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
-    return this.deliveries.getMany(ids, toDeliveryShards(scope));
+  findDeliveriesByIds(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
+    return this.deliveries.getMany(ids, toDeliveryShardValues(scope));
   }
 
   async getDeliveryDetail(scopes: readonly WorkspaceScope[], id: string): Promise<WebhookDeliveryDetail> {
@@ -71,7 +71,7 @@ export class DeliveryQueries {
     };
   }
 
-  async listDeliveries({ scopes, filter, limit, after }: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
+  async listDeliveries({ scopes, filter, limit, after }: ListDeliveriesRequest): Promise<ItemPage<WebhookDelivery>> {
     const found = await this.findDeliveries(scopes, filter, {
       limit: limit + 1,
       ...(after === undefined ? {} : { after }),
@@ -102,7 +102,7 @@ export class DeliveryQueries {
     // Skip deliveries older than the event: a delivery is never recorded before its event.
     const isBounded = since !== undefined && (descending || after === undefined);
     const within = isBounded ? { created_at: { gte: subtractClockDifference(since) } } : {};
-    const shards = toDeliveryShards(...scopes);
+    const shards = toDeliveryShardValues(...scopes);
     const find = (part: Filter, by: Pick<Query, 'index' | 'shards'> = {}) => {
       const conditions = { ...createDeliveryIndexConditions(filter), ...within, ...part };
       return this.deliveries.find({ filter: conditions, sort, limit, ...resume, ...by });
@@ -114,12 +114,12 @@ export class DeliveryQueries {
       return (await Promise.all(ofScopes)).flat();
     };
     const found: DeliveryDocument[] = [];
-    if (event_id !== undefined) found.push(...(await this.findByEvent(scopes, event_id)));
+    if (event_id !== undefined) found.push(...(await this.findDeliveriesOfEvent(scopes, event_id)));
     else for (const status of createStatusReadOrder(statuses)) found.push(...(await ofStatus(status)));
     // Keep the later form of a delivery that was read twice.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
-      .filter((delivery) => isDeliveryInOneOfScopes(scopes, delivery) && matchesFilter(delivery, filter))
+      .filter((delivery) => isDeliveryInOneOfScopes(scopes, delivery) && matchesDeliveryFilter(delivery, filter))
       .filter(
         (delivery) =>
           after === undefined || direction * compareText(createDeliverySortKey(delivery), after.join(' ')) > 0,
@@ -129,8 +129,11 @@ export class DeliveryQueries {
   }
 
   /** Returns the deliveries of an event, at most one for each endpoint. */
-  private findByEvent(scopes: readonly WorkspaceScope[], event_id: string): Promise<readonly DeliveryDocument[]> {
-    const shards = toDeliveryShards(...scopes);
+  private findDeliveriesOfEvent(
+    scopes: readonly WorkspaceScope[],
+    event_id: string,
+  ): Promise<readonly DeliveryDocument[]> {
+    const shards = toDeliveryShardValues(...scopes);
     return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT, index: 'event', shards });
   }
 }
@@ -140,7 +143,7 @@ function toWebhookAttempt(attempt: StoredAttempt): WebhookAttempt {
   return { number, at, duration_ms, status_code, error, response, manual, ...(resent && { resent }) };
 }
 
-function matchesFilter(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
+function matchesDeliveryFilter(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
   const { endpoint_id, event_types, reasons, since, until } = filter;
   return (
     (endpoint_id === undefined || delivery.endpoint_id === endpoint_id) &&
@@ -197,11 +200,11 @@ function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-export interface WatermarkDocument extends Document {
+export interface RetentionWatermarkDocument extends Document {
   readonly before: Timestamp;
 }
 
-export const RETENTION_WATERMARK: CollectionSpec = { name: 'webhook_forgotten', indexes: [] };
+export const RETENTION_WATERMARK_COLLECTION_SPEC: CollectionSpec = { name: 'webhook_forgotten', indexes: [] };
 
 const RETENTION_WATERMARK_ID = 'deliveries';
 
@@ -210,16 +213,16 @@ const RETENTION_WATERMARK_ID = 'deliveries';
  * recorded again. The watermark is a time and not a log position, because an event that is not consumed yet may precede
  * one whose deliveries are deleted. A new event would count as old only if clocks differed by the whole retention.
  */
-export class RetentionWatermark {
-  constructor(private readonly documents: Collection<WatermarkDocument>) {}
+export class RetentionWatermarkStore {
+  constructor(private readonly documents: Collection<RetentionWatermarkDocument>) {}
 
   /** Returns the watermark; the empty text, which sorts before every timestamp, if nothing has been deleted. */
-  async readWatermark(): Promise<Timestamp> {
+  async readRetentionWatermark(): Promise<Timestamp> {
     return (await this.documents.get(RETENTION_WATERMARK_ID))?.before ?? '';
   }
 
   /** Raises the watermark. Call this method before deleting deliveries that are older than the new watermark. */
-  async raiseWatermark(before: Timestamp): Promise<void> {
+  async raiseRetentionWatermark(before: Timestamp): Promise<void> {
     await this.documents.upsert({ id: RETENTION_WATERMARK_ID, before }, { before: { lt: before } });
   }
 }

@@ -1,13 +1,13 @@
 import type { Collection, Document, Query } from '@tracking/ports';
 import { markDeliveryAbandoned } from '@tracking/webhooks-domain';
 import {
-  ANNOUNCEMENT_QUEUE,
+  DEAD_LETTER_ANNOUNCEMENT_QUEUE,
   type DeliveryDocument,
   type ScopedEndpoint,
   getEndpointOfQueue,
-  getExpressQueue,
-  getScheduledQueue,
-  toDeliveryShards,
+  getExpressQueueName,
+  getScheduledQueueName,
+  toDeliveryShardValues,
   convertToDeliveryDocument,
 } from './delivery-document.ts';
 
@@ -35,45 +35,45 @@ export class DeliveryQueues {
   constructor(private readonly deliveries: Collection<DeliveryDocument>) {}
 
   /** Reads an endpoint's scheduled deliveries after a position, in the order in which they are due. */
-  readScheduledAfter(
+  readScheduledDeliveriesAfter(
     { due, id }: QueuePosition,
     endpoint: ScopedEndpoint,
     limit: number,
   ): Promise<readonly DeliveryDocument[]> {
     const after = due === QUEUE_START_POSITION.due ? undefined : [new Date(due).toISOString(), id];
-    return this.findDeliveriesInQueue(endpoint, getScheduledQueue(endpoint.id), { limit, ...(after && { after }) });
+    return this.findDeliveriesInQueue(endpoint, getScheduledQueueName(endpoint.id), { limit, ...(after && { after }) });
   }
 
   /** Reads an endpoint's requested retries and sandbox events, longest waiting first. */
   readExpressDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
-    return this.findDeliveriesInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
+    return this.findDeliveriesInQueue(endpoint, getExpressQueueName(endpoint.id), { limit });
   }
 
   /** Reads an endpoint's sandbox events. Skips retries that were requested before the endpoint was disabled. */
   readSandboxDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
-    const filter = { queue: getExpressQueue(endpoint.id), sandbox: true };
-    const shards = toDeliveryShards(endpoint);
+    const filter = { queue: getExpressQueueName(endpoint.id), sandbox: true };
+    const shards = toDeliveryShardValues(endpoint);
     return this.deliveries.find({ filter, sort: ORDER_BY_DUE_TIME, limit, index: 'queue', shards });
   }
 
   /** Yields the id of every endpoint with a pending delivery. */
-  async *listEndpointIds(): AsyncIterable<string> {
+  async *listEndpointsWithPendingDeliveries(): AsyncIterable<string> {
     let endpoint = '';
     for await (const { queue } of readFirstDocumentPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
       if (queue === undefined) return;
       const found = getEndpointOfQueue(queue);
-      if (found !== endpoint && queue !== ANNOUNCEMENT_QUEUE) yield found;
+      if (found !== endpoint && queue !== DEAD_LETTER_ANNOUNCEMENT_QUEUE) yield found;
       endpoint = found;
     }
   }
 
   /** Discards some pending deliveries of a deleted endpoint. Returns the number found; 0 if none is pending. */
-  async discardPending(endpoint: ScopedEndpoint, at: string, limit: number): Promise<number> {
-    const scheduled = await this.findDeliveriesInQueue(endpoint, getScheduledQueue(endpoint.id), { limit });
+  async discardPendingDeliveries(endpoint: ScopedEndpoint, at: string, limit: number): Promise<number> {
+    const scheduled = await this.findDeliveriesInQueue(endpoint, getScheduledQueueName(endpoint.id), { limit });
     const waiting =
       scheduled.length > 0
         ? scheduled
-        : await this.findDeliveriesInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
+        : await this.findDeliveriesInQueue(endpoint, getExpressQueueName(endpoint.id), { limit });
     // Skip a delivery that changed after the read: the next page contains it again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
@@ -85,7 +85,7 @@ export class DeliveryQueues {
   }
 
   private findDeliveriesInQueue(endpoint: ScopedEndpoint, queue: string, page: Pick<Query, 'after' | 'limit'>) {
-    const by = { index: 'queue', shards: toDeliveryShards(endpoint) };
+    const by = { index: 'queue', shards: toDeliveryShardValues(endpoint) };
     return this.deliveries.find({ filter: { queue }, sort: ORDER_BY_DUE_TIME, ...page, ...by });
   }
 }

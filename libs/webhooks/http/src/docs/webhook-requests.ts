@@ -16,7 +16,7 @@ const describeHeader = (name: string, description: string, schema: object, examp
 const SAMPLE_TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 /** Headers of every request, by the name of their component. */
-const COMMON_HEADERS = Object.fromEntries(
+const WEBHOOK_REQUEST_HEADERS = Object.fromEntries(
   [
     describeHeader(
       'Service-Event-Id',
@@ -44,13 +44,13 @@ const COMMON_HEADERS = Object.fromEntries(
 );
 
 /** Returns the headers of a request with an event of this type. */
-const describeHeaders = (type: string): object[] => [
+const describeWebhookHeaders = (type: string): object[] => [
   describeHeader('Service-Event-Type', 'Type of the event.', { const: type }, type),
-  ...Object.keys(COMMON_HEADERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ...Object.keys(WEBHOOK_REQUEST_HEADERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
 ];
 
 /** Responses of a receiver and their effects. */
-const RECEIVER_RESPONSES = {
+const RECEIVER_RESPONSE_DOCS = {
   '2XX': { description: 'The event is delivered. Respond 2xx only after storing the event id.' },
   '410': { description: 'The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter.' },
   '429': {
@@ -63,16 +63,16 @@ const RECEIVER_RESPONSES = {
   },
 };
 
-const describeRequest = (type: string, summary: string, description: string, schema: object) => ({
+const describeWebhookInOpenApi = (type: string, summary: string, description: string, schema: object) => ({
   post: {
     operationId: `on_${type.replaceAll('.', '_')}`,
     tags: ['Webhooks'],
     summary,
     description,
     security: [],
-    parameters: describeHeaders(type),
+    parameters: describeWebhookHeaders(type),
     requestBody: { required: true, content: { 'application/json': { schema } } },
-    responses: RECEIVER_RESPONSES,
+    responses: RECEIVER_RESPONSE_DOCS,
   },
 });
 
@@ -92,8 +92,8 @@ const CHALLENGE_SCHEMA = {
   },
   required: ['id', 'type', 'created_at', 'api_version', 'data'],
 };
-const NOT_VERIFIED_RESPONSE = { description: 'The URL is not verified. Request another challenge.' };
-const VERIFICATION_RESPONSE = {
+const URL_NOT_VERIFIED_RESPONSE = { description: 'The URL is not verified. Request another challenge.' };
+const VERIFICATION_RESPONSE_DOCS = {
   description:
     'The receiver returns the token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified.',
   content: {
@@ -143,7 +143,7 @@ const CALLBACK_URL = '{$request.body#/url}';
 export function describeWebhooks(document: OpenAPIObject): void {
   const events = EVENT_TYPES.map((type) => [
     type,
-    describeRequest(
+    describeWebhookInOpenApi(
       type,
       `Receive ${type}`,
       isEndpointEvent(type) ? ENDPOINT_EVENT_DESCRIPTION : SHIPMENT_EVENT_DESCRIPTION,
@@ -151,17 +151,17 @@ export function describeWebhooks(document: OpenAPIObject): void {
     ),
   ]);
   Object.assign(document.components?.schemas ?? {}, { WebhookPayload: WEBHOOK_PAYLOAD_SCHEMA });
-  Object.assign(document.components?.parameters ?? {}, COMMON_HEADERS);
-  const challenge = describeRequest(
+  Object.assign(document.components?.parameters ?? {}, WEBHOOK_REQUEST_HEADERS);
+  const challenge = describeWebhookInOpenApi(
     'endpoint.verification',
     'Receive the challenge',
     'Sent when `verifyWebhookEndpoint` is called.',
     CHALLENGE_SCHEMA,
   );
   const responses = {
-    '2XX': VERIFICATION_RESPONSE,
-    '4XX': NOT_VERIFIED_RESPONSE,
-    default: NOT_VERIFIED_RESPONSE,
+    '2XX': VERIFICATION_RESPONSE_DOCS,
+    '4XX': URL_NOT_VERIFIED_RESPONSE,
+    default: URL_NOT_VERIFIED_RESPONSE,
   };
   const created = listOperations(document).find(({ id }) => id === 'createWebhookEndpoint')?.operation;
   if (created === undefined) throw new Error('No handler is declared for the operation createWebhookEndpoint.');

@@ -1,10 +1,10 @@
 import { createEventSamples, NEWEST_API_VERSION, createSandboxEventData } from '@tracking/contracts';
 import { createErrorCodeDocs, type FeatureDocs } from '@tracking/http';
 import { describeWebhooks } from './webhook-requests.ts';
-import { renderWebhooksPage } from './webhooks-page.ts';
+import { renderWebhookDocsPage } from './webhooks-page.ts';
 
 /** Error codes of webhooks. */
-const WEBHOOK_ERRORS = {
+const WEBHOOK_ERROR_DOCS = {
   endpoint_not_verified: createErrorCodeDocs(
     'The URL of the webhook endpoint is not verified.',
     'POST /v1/webhook_endpoints/whe_…/enable',
@@ -44,7 +44,7 @@ const WEBHOOK_ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of warnings: the write was carried out. */
-const WEBHOOK_WARNINGS = {
+const WEBHOOK_WARNING_DOCS = {
   header_dropped: {
     ...createErrorCodeDocs(
       "A custom header was dropped. The request has no value for the header, and no value is stored for the URL's scheme, host and port. Changing the scheme, host or port of the URL deletes stored values.",
@@ -57,7 +57,7 @@ const WEBHOOK_WARNINGS = {
 } as const satisfies FeatureDocs['warnings'];
 
 /** Error codes of operations that have rules of their own. */
-const WEBHOOK_REFUSALS = {
+const WEBHOOK_OPERATION_ERROR_CODES = {
   createWebhookEndpoint: ['limit_exceeded'],
   verifyWebhookEndpoint: ['secret_unreadable'],
   enableWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
@@ -130,7 +130,7 @@ const EXAMPLE_VALUES_BY_FIELD = {
 };
 
 /** Noun and example id of a resource, by the collection in its path. */
-const RESOURCE_NOUNS = {
+const RESOURCE_NOUNS_AND_EXAMPLE_IDS = {
   webhook_endpoints: ['webhook endpoint', 'whe_5f3c2k7qv3n5xw6yz2aabbccdd'],
   webhook_deliveries: ['webhook delivery', 'dlv_9c1e7qv3n5xw6yz2aabbccddee'],
   webhook_replays: ['webhook replay', 'rpl_7d2a9c1e7qv3n5xw6yz2aabbcc'],
@@ -138,12 +138,12 @@ const RESOURCE_NOUNS = {
 
 /** The webhook part of the API documentation. */
 export const WEBHOOK_DOCS: FeatureDocs = {
-  errors: WEBHOOK_ERRORS,
-  warnings: WEBHOOK_WARNINGS,
-  refusals: WEBHOOK_REFUSALS,
-  resources: RESOURCE_NOUNS,
+  errors: WEBHOOK_ERROR_DOCS,
+  warnings: WEBHOOK_WARNING_DOCS,
+  refusals: WEBHOOK_OPERATION_ERROR_CODES,
+  resources: RESOURCE_NOUNS_AND_EXAMPLE_IDS,
   samples: EXAMPLE_RESOURCES,
   values: EXAMPLE_VALUES_BY_FIELD,
   describe: describeWebhooks,
-  pages: { webhooks: renderWebhooksPage },
+  pages: { webhooks: renderWebhookDocsPage },
 };

@@ -14,12 +14,15 @@ import { renderDocumentationPage, renderJsonBlock } from '@tracking/http';
 const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
 
 /** Renders `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
-export function renderWebhooksPage(addresses: PublicAddresses): string {
+export function renderWebhookDocsPage(addresses: PublicAddresses): string {
   const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
-  return renderDocumentationPage('Webhooks', [rules, renderTypesTable(), ...renderPayloadDocs(addresses)].join('\n\n'));
+  return renderDocumentationPage(
+    'Webhooks',
+    [rules, renderEventTypesTable(), ...renderPayloadDocs(addresses)].join('\n\n'),
+  );
 }
 
-function renderTypesTable(): string {
+function renderEventTypesTable(): string {
   const rows = EVENT_TYPES.map((type) => {
     const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no, subscribe to the type by name';
     return `| \`${type}\` | ${describeEventTrigger(type)} | ${isStandard} |`;

@@ -5,15 +5,20 @@ import type { WebhookDeadLetterSummary } from '@tracking/client';
 import { useState } from 'react';
 import { createOnDemandComponent } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
-import { PageHeader, QueryView } from '../../../app/page.tsx';
+import { PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { type WriteOptions, useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
-import { DeliveryRows, type DeliverySelection, useDeliveries } from '../deliveries/deliveries-page.tsx';
+import { DeliveryTable, type DeliverySelection, useDeliveries } from '../deliveries/deliveries-page.tsx';
 import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
 import { LastUpdated } from '../webhook-parts.tsx';
-import { POLL_INTERVAL_MS, DELIVERY_QUERY_KEYS, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
-import { type DeadLetterSearch, toSummaryQuery, toDeadLetterSelection } from '../webhook-search.ts';
+import {
+  POLL_INTERVAL_MS,
+  DELIVERY_QUERY_CACHE_KEYS,
+  deadLetterSummaryQuery,
+  useEndpointNames,
+} from '../webhook-queries.ts';
+import { type DeadLetterUrlParameters, toDeadLetterSummaryQuery, toDeadLetterSelection } from '../webhook-search.ts';
 import { getReasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import classes from './dead-letters-page.module.css';
@@ -23,9 +28,9 @@ const EMPTY_ID_SELECTION: ReadonlySet<string> = new Set();
 export function DeadLettersPage() {
   const { environment: _everywhere, ...search } = useSearch({ from: '/signed-in/settings/webhooks/dead-letters' });
   const navigate = useNavigate({ from: '/settings/webhooks/dead-letters' });
-  const summary = useQuery(deadLettersQuery(useEnvironment(), toSummaryQuery(search)));
+  const summary = useQuery(deadLetterSummaryQuery(useEnvironment(), toDeadLetterSummaryQuery(search)));
   const [chosen, setChosen] = useState(EMPTY_ID_SELECTION);
-  const applySearch = (to: DeadLetterSearch) => {
+  const applySearch = (to: DeadLetterUrlParameters) => {
     setChosen(EMPTY_ID_SELECTION);
     void navigate({ search: to, replace: true });
   };
@@ -38,36 +43,36 @@ export function DeadLettersPage() {
       />
       <WebhookTabs at="/settings/webhooks/dead-letters" />
       <DeliveryFilters search={search} onChange={applySearch} hiddenFilters={['status', 'event']} />
-      <QueryView query={summary} what="the dead letters">
+      <QueryResultPanel query={summary} what="the dead letters">
         {(counted) => (
           <>
-            <DeadLetterActions
+            <DeadLetterActionButtons
               search={search}
               chosen={chosen}
               summary={counted}
               onDone={() => setChosen(EMPTY_ID_SELECTION)}
             />
-            {isSummaryCertainlyEmpty(counted) ? (
+            {hasCertainlyNoDeadLetters(counted) ? (
               <Alert color="green" title={isFiltered ? 'No matching dead letters' : 'No dead letters'}>
                 {isFiltered ? 'Change or clear the filters.' : 'Every delivery succeeded or is still being retried.'}
               </Alert>
             ) : (
               <>
-                <DeadLetterSummary summary={counted} search={search} onChange={applySearch} />
+                <DeadLetterSummaryPanels summary={counted} search={search} onChange={applySearch} />
                 <DeadLetterList search={search} selection={{ ids: chosen, onChange: setChosen }} />
               </>
             )}
           </>
         )}
-      </QueryView>
+      </QueryResultPanel>
     </Stack>
   );
 }
 
 interface DeadLetterSummaryProps {
   readonly summary: WebhookDeadLetterSummary;
-  readonly search: DeadLetterSearch;
-  readonly onChange: (search: DeadLetterSearch) => void;
+  readonly search: DeadLetterUrlParameters;
+  readonly onChange: (search: DeadLetterUrlParameters) => void;
 }
 
 interface DeadLetterCount {
@@ -75,11 +80,11 @@ interface DeadLetterCount {
   readonly count: number;
   readonly isExact: boolean;
   /** Filters that select the dead letters of this row. Undefined if no filter can select them. */
-  readonly narrowed?: DeadLetterSearch;
+  readonly narrowed?: DeadLetterUrlParameters;
 }
 
 /** Shows the number of dead letters by reason, by endpoint and by event type. A click on a number filters the list. */
-function DeadLetterSummary({ summary, search, onChange }: DeadLetterSummaryProps) {
+function DeadLetterSummaryPanels({ summary, search, onChange }: DeadLetterSummaryProps) {
   const endpointName = useEndpointNames();
   const parts: readonly (readonly [string, readonly DeadLetterCount[]])[] = [
     [
@@ -136,7 +141,7 @@ function DeadLetterSummary({ summary, search, onChange }: DeadLetterSummaryProps
 }
 
 /** Checks that no dead letters exist. A count that is not exact may be too low, so an inexact 0 does not suffice. */
-function isSummaryCertainlyEmpty({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
+function hasCertainlyNoDeadLetters({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
   return count === 0 && is_exact;
 }
 
@@ -144,15 +149,15 @@ function formatMinimumCount(count: number, isExact: boolean): string {
   return isExact ? String(count) : `${count} or more`;
 }
 
-const LazyStartedReplays = createOnDemandComponent(
-  async () => (await import('../replays/replays-page.tsx')).StartedReplays,
+const LazyStartedReplaysPanel = createOnDemandComponent(
+  async () => (await import('../replays/replays-page.tsx')).StartedReplayList,
 );
 
 /** Maximum number of selected deliveries, which is the maximum of one API request. */
 const MAX_SELECTED_DELIVERIES = 200;
 
 interface DeadLetterActionsProps {
-  readonly search: DeadLetterSearch;
+  readonly search: DeadLetterUrlParameters;
   readonly chosen: ReadonlySet<string>;
   readonly summary: WebhookDeadLetterSummary;
   readonly onDone: () => void;
@@ -162,9 +167,9 @@ interface DeadLetterActionsProps {
  * Buttons that replay or discard dead letters: the selected ones, otherwise all that match the filters. The operations
  * continue in the background, and the page shows their progress.
  */
-function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterActionsProps) {
+function DeadLetterActionButtons({ search, chosen, summary, onDone }: DeadLetterActionsProps) {
   const client = useApi();
-  const parts = { invalidates: DELIVERY_QUERY_KEYS, onDone } satisfies Partial<WriteOptions<void, unknown>>;
+  const parts = { invalidates: DELIVERY_QUERY_CACHE_KEYS, onDone } satisfies Partial<WriteOptions<void, unknown>>;
   const replay = useApiWrite({
     write: () => client.webhookDeadLetters.replay(toDeadLetterSelection(search, chosen)),
     ...parts,
@@ -188,7 +193,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
     });
   return (
     <Stack>
-      {!isSummaryCertainlyEmpty(summary) && (
+      {!hasCertainlyNoDeadLetters(summary) && (
         <Group>
           <Button
             disabled={isTooMany}
@@ -230,14 +235,14 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
           )}
         </Group>
       )}
-      {replay.data !== undefined && <LazyStartedReplays started={replay.data} />}
-      {discard.data !== undefined && <LazyStartedReplays started={discard.data} />}
+      {replay.data !== undefined && <LazyStartedReplaysPanel started={replay.data} />}
+      {discard.data !== undefined && <LazyStartedReplaysPanel started={discard.data} />}
     </Stack>
   );
 }
 
 interface DeadLetterListProps {
-  readonly search: DeadLetterSearch;
+  readonly search: DeadLetterUrlParameters;
   readonly selection: DeliverySelection;
 }
 
@@ -260,9 +265,9 @@ function DeadLetterList({ search, selection }: DeadLetterListProps) {
           refetch={readAgain}
         />
       </Group>
-      <QueryView query={list} what="the list of dead letters">
-        {() => (rows.length === 0 ? null : <DeliveryRows rows={rows} showsEndpoint selection={selection} />)}
-      </QueryView>
+      <QueryResultPanel query={list} what="the list of dead letters">
+        {() => (rows.length === 0 ? null : <DeliveryTable rows={rows} showsEndpoint selection={selection} />)}
+      </QueryResultPanel>
       {list.hasNextPage && (
         <Group>
           <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>

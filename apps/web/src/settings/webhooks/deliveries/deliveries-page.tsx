@@ -2,11 +2,11 @@ import { Alert, Badge, Button, Checkbox, Group, Menu, Stack, Table, Text, Visual
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '@tracking/client';
-import { ErrorAlert, PageHeader, QueryView } from '../../../app/page.tsx';
+import { ErrorAlert, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { RowMenu } from '../../../app/row-menu.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { LocalTime } from '../../../values/time.tsx';
+import { LocalTimeText } from '../../../values/time.tsx';
 import { DeliveryStatusBadge, DeliveryLink, LastUpdated } from '../webhook-parts.tsx';
 import {
   POLL_INTERVAL_MS,
@@ -15,11 +15,11 @@ import {
   useEndpointNames,
   mergeNewestDeliveries,
 } from '../webhook-queries.ts';
-import type { DeliverySearch } from '../webhook-search.ts';
+import type { DeliveryUrlParameters } from '../webhook-search.ts';
 import { getReasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
-import { confirmDiscard, canDiscardDelivery, useDeliveryMutations } from './delivery-parts.tsx';
+import { confirmDeliveryDiscard, canDiscardDelivery, useDeliveryMutations } from './delivery-parts.tsx';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/signed-in/settings/webhooks/deliveries' });
@@ -35,8 +35,8 @@ export function DeliveriesPage() {
 }
 
 interface DeliveryListProps {
-  readonly search: DeliverySearch;
-  readonly onChange: (search: DeliverySearch) => void;
+  readonly search: DeliveryUrlParameters;
+  readonly onChange: (search: DeliveryUrlParameters) => void;
   /** True if all deliveries in the list belong to one endpoint. */
   readonly isSingleEndpoint?: boolean;
 }
@@ -66,7 +66,7 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
           refetch={reread}
         />
       </Group>
-      <QueryView query={list} what="the deliveries">
+      <QueryResultPanel query={list} what="the deliveries">
         {() =>
           rows.length === 0 ? (
             <Alert title={isFiltered ? 'No matching deliveries' : 'No deliveries yet'}>
@@ -75,10 +75,10 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
                 : 'Each delivery to an endpoint is listed here with its attempts.'}
             </Alert>
           ) : (
-            <DeliveryRows rows={rows} showsEndpoint={!isSingleEndpoint} />
+            <DeliveryTable rows={rows} showsEndpoint={!isSingleEndpoint} />
           )
         }
-      </QueryView>
+      </QueryResultPanel>
       {list.isError && list.data !== undefined && <ErrorAlert error={list.error} reset={() => void list.refetch()} />}
       {list.hasNextPage ? (
         <Group>
@@ -97,7 +97,7 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
   );
 }
 
-export function useDeliveries(search: DeliverySearch) {
+export function useDeliveries(search: DeliveryUrlParameters) {
   const environment = useEnvironment();
   const list = useInfiniteQuery(deliveriesQuery(environment, search));
   const newest = useQuery(newestDeliveriesQuery(environment, search));
@@ -122,7 +122,7 @@ interface DeliveryRowsProps {
   readonly selection?: DeliverySelection;
 }
 
-export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsProps) {
+export function DeliveryTable({ rows, showsEndpoint, selection }: DeliveryRowsProps) {
   const endpointName = useEndpointNames(showsEndpoint);
   const chosen = rows.filter(({ id }) => selection?.ids.has(id)).length;
   return (
@@ -217,10 +217,10 @@ function DeliveryRow({ delivery, endpoint, selection }: DeliveryRowProps) {
       )}
       <Table.Td>{attempts_count}</Table.Td>
       <Table.Td>
-        <LocalTime value={created_at} />
+        <LocalTimeText value={created_at} />
       </Table.Td>
       <Table.Td>
-        <LocalTime value={delivery.next_attempt_at} />
+        <LocalTimeText value={delivery.next_attempt_at} />
       </Table.Td>
       <Table.Td>
         <DeliveryMenu delivery={delivery} />
@@ -238,7 +238,7 @@ function DeliveryMenu({ delivery }: { readonly delivery: WebhookDelivery }) {
         {delivery.status === 'succeeded' ? 'Send again' : 'Retry now'}
       </Menu.Item>
       {canDiscardDelivery(delivery) && (
-        <Menu.Item color="red" onClick={() => confirmDiscard(() => discard.mutate(id))}>
+        <Menu.Item color="red" onClick={() => confirmDeliveryDiscard(() => discard.mutate(id))}>
           Discard…
         </Menu.Item>
       )}

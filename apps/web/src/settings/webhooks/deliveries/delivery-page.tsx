@@ -2,10 +2,10 @@ import { Alert, Code, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { AnswerOf, WebhookDelivery, WebhookEndpoint } from '@tracking/client';
-import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
+import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
-import { LocalTime } from '../../../values/time.tsx';
+import { LocalTimeText } from '../../../values/time.tsx';
 import { DeliveryStatusBadge, LabeledValue, LabeledValueGrid } from '../webhook-parts.tsx';
 import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
 import { getReasonLabel } from '../webhook-labels.ts';
@@ -13,7 +13,7 @@ import { AttemptList, DeliveryActions, HeaderList } from './delivery-parts.tsx';
 
 type Detail = AnswerOf<'getWebhookDelivery'>;
 
-export function DeliveryPage() {
+export function DeliveryDetailsPage() {
   const { deliveryId } = useParams({ from: '/signed-in/settings/webhooks/deliveries/$deliveryId' });
   const delivery = useQuery(deliveryQuery(useEnvironment(), deliveryId));
   return (
@@ -21,9 +21,9 @@ export function DeliveryPage() {
       <LinkAnchor to="/settings/webhooks/deliveries" size="sm">
         Deliveries
       </LinkAnchor>
-      <QueryView query={delivery} what="the delivery">
+      <QueryResultPanel query={delivery} what="the delivery">
         {(found) => <DeliveryDetails delivery={found} />}
-      </QueryView>
+      </QueryResultPanel>
     </Stack>
   );
 }
@@ -59,13 +59,13 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
             )}
           </LabeledValue>
           <LabeledValue label="Created">
-            <LocalTime value={delivery.created_at} />
+            <LocalTimeText value={delivery.created_at} />
           </LabeledValue>
           <LabeledValue label="Next attempt">
-            <LocalTime value={delivery.next_attempt_at} />
+            <LocalTimeText value={delivery.next_attempt_at} />
           </LabeledValue>
           <LabeledValue label="Completed">
-            <LocalTime value={delivery.completed_at} />
+            <LocalTimeText value={delivery.completed_at} />
           </LabeledValue>
           <LabeledValue label="Event">{event_id}</LabeledValue>
         </LabeledValueGrid>

@@ -3,9 +3,9 @@ import type { AnswerOf, WebhookDelivery } from '@tracking/client';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
-import { LocalTime } from '../../../values/time.tsx';
+import { LocalTimeText } from '../../../values/time.tsx';
 import { KEYBOARD_SCROLLABLE_PROPS } from '../webhook-parts.tsx';
-import { DELIVERY_QUERY_KEYS } from '../webhook-queries.ts';
+import { DELIVERY_QUERY_CACHE_KEYS } from '../webhook-queries.ts';
 import { getReasonLabel } from '../webhook-labels.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
@@ -33,7 +33,7 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
           {status_code ?? getReasonLabel(error?.code ?? '')}
         </Badge>
         <Text size="xs" c="dimmed">
-          <LocalTime value={at} seconds />
+          <LocalTimeText value={at} seconds />
           {` · ${duration_ms} ms`}
           {manual && ' · manual'}
           {resent && ' · resent on a new connection'}
@@ -92,7 +92,7 @@ export function HeaderList({ headers }: { readonly headers: Readonly<Record<stri
 export const canDiscardDelivery = ({ status }: Pick<WebhookDelivery, 'status'>) =>
   status !== 'succeeded' && status !== 'discarded';
 
-export function confirmDiscard(onConfirm: () => void, count = 1): void {
+export function confirmDeliveryDiscard(onConfirm: () => void, count = 1): void {
   confirmAction({
     title: count === 1 ? 'Discard the delivery?' : `Discard ${count} deliveries?`,
     children: (
@@ -112,7 +112,11 @@ export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelive
   return (
     <>
       {canDiscardDelivery(delivery) && (
-        <Button variant="default" loading={discard.isPending} onClick={() => confirmDiscard(() => discard.mutate(id))}>
+        <Button
+          variant="default"
+          loading={discard.isPending}
+          onClick={() => confirmDeliveryDiscard(() => discard.mutate(id))}
+        >
           Discard…
         </Button>
       )}
@@ -129,12 +133,12 @@ export function useDeliveryMutations() {
   const retry = useApiWrite({
     write: (id: string) => client.webhookDeliveries.retry(id),
     done: 'Delivery scheduled for another attempt.',
-    invalidates: DELIVERY_QUERY_KEYS,
+    invalidates: DELIVERY_QUERY_CACHE_KEYS,
   });
   const discard = useApiWrite({
     write: (id: string) => client.webhookDeliveries.discard(id),
     done: 'Delivery discarded.',
-    invalidates: DELIVERY_QUERY_KEYS,
+    invalidates: DELIVERY_QUERY_CACHE_KEYS,
   });
   return { retry, discard };
 }

@@ -5,23 +5,23 @@ import { useState } from 'react';
 import { formatFormFailure, isOutdatedVersionError } from '../../../app/failures.ts';
 import { SecretDialog, OneTimeSecret } from '../../../app/one-time-secret.tsx';
 import { useApiWrite } from '../../../app/write.ts';
-import { PermissionGate } from '../../../session/permissions.tsx';
+import { PermissionGuardedButton } from '../../../session/permissions.tsx';
 import { useApi } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
-import { LocalTime } from '../../../values/time.tsx';
+import { LocalTimeText } from '../../../values/time.tsx';
 import { RotateSecretForm } from '../../settings-parts.tsx';
-import { VerificationOutcome, LabeledValue, LabeledValueGrid } from '../webhook-parts.tsx';
+import { VerificationOutcomeAlert, LabeledValue, LabeledValueGrid } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import {
   type EndpointValues,
-  listDroppedHeaders,
+  listHeadersDroppedByUrlChange,
   toEndpointRequestBody,
   toEndpointPatch,
   toEndpointFormValues,
 } from './endpoint-fields.ts';
 import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint-form.tsx';
 
-export function EndpointConfiguration({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+export function EndpointConfigurationPanel({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [isEditing, { open, close }] = useDisclosure(false);
   const { url, description, event_types, headers, api_version, payload, max_concurrency } = endpoint;
   const names = Object.keys(headers);
@@ -62,10 +62,10 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
             </LabeledValue>
             <LabeledValue label="Max concurrency">{max_concurrency}</LabeledValue>
             <LabeledValue label="Created">
-              <LocalTime value={endpoint.created_at} />
+              <LocalTimeText value={endpoint.created_at} />
             </LabeledValue>
             <LabeledValue label="Updated">
-              <LocalTime value={endpoint.updated_at} />
+              <LocalTimeText value={endpoint.updated_at} />
             </LabeledValue>
           </LabeledValueGrid>
         </Stack>
@@ -77,7 +77,7 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
             <Title order={2} size="h5">
               Last verification
             </Title>
-            <VerificationOutcome verification={endpoint.last_verification} />
+            <VerificationOutcomeAlert verification={endpoint.last_verification} />
           </Stack>
         </Paper>
       )}
@@ -141,7 +141,7 @@ function EditEndpointForm({ endpoint, onClose }: EditEndpointFormProps) {
     <form noValidate onSubmit={form.onSubmit((values) => save.mutate({ values, over: theirs ?? base }))}>
       <Stack>
         {theirs !== undefined && (
-          <EndpointConflict
+          <EndpointConflictPanel
             base={base}
             theirs={theirs}
             onKeepMine={() => save.mutate({ values: form.values, over: theirs })}
@@ -153,7 +153,7 @@ function EditEndpointForm({ endpoint, onClose }: EditEndpointFormProps) {
             {formatFormFailure(save.error, Object.keys(form.values))}
           </Alert>
         )}
-        <EndpointFormFields form={form} dropped={listDroppedHeaders(base, form.values)} />
+        <EndpointFormFields form={form} dropped={listHeadersDroppedByUrlChange(base, form.values)} />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -178,7 +178,7 @@ interface EndpointConflictProps {
  * Shows the fields of the endpoint that another user has changed since the form was opened. The user chooses which
  * values to keep.
  */
-function EndpointConflict({ base, theirs, onKeepMine, onUseTheirs }: EndpointConflictProps) {
+function EndpointConflictPanel({ base, theirs, onKeepMine, onUseTheirs }: EndpointConflictProps) {
   const changed = Object.keys(
     toEndpointPatch(base, toEndpointFormValues(theirs)),
   ) as (keyof typeof ENDPOINT_FIELD_LABELS)[];
@@ -236,16 +236,16 @@ function EndpointSecretsSection({ endpoint }: { readonly endpoint: WebhookEndpoi
           <Button size="xs" variant="default" onClick={() => setDialog('rotate')}>
             Rotate…
           </Button>
-          <PermissionGate permission="workspace:admin">
+          <PermissionGuardedButton permission="workspace:admin">
             <Button size="xs" variant="default" onClick={() => setDialog('reveal')}>
               Reveal…
             </Button>
-          </PermissionGate>
+          </PermissionGuardedButton>
         </Group>
       </Stack>
       <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && SECRET_DIALOG_TITLES[dialog]}>
-        {dialog === 'rotate' && <RotateEndpointSecret id={endpoint.id} onClose={close} />}
-        {dialog === 'reveal' && <RevealEndpointSecret id={endpoint.id} onClose={close} />}
+        {dialog === 'rotate' && <RotateEndpointSecretForm id={endpoint.id} onClose={close} />}
+        {dialog === 'reveal' && <RevealEndpointSecretPanel id={endpoint.id} onClose={close} />}
       </SecretDialog>
     </Paper>
   );
@@ -256,7 +256,7 @@ interface EndpointSecretsProps {
   readonly onClose: () => void;
 }
 
-function RotateEndpointSecret({ id, onClose }: EndpointSecretsProps) {
+function RotateEndpointSecretForm({ id, onClose }: EndpointSecretsProps) {
   const client = useApi();
   return (
     <RotateSecretForm
@@ -274,7 +274,7 @@ function RotateEndpointSecret({ id, onClose }: EndpointSecretsProps) {
   );
 }
 
-function RevealEndpointSecret({ id, onClose }: EndpointSecretsProps) {
+function RevealEndpointSecretPanel({ id, onClose }: EndpointSecretsProps) {
   const client = useApi();
   const reveal = useApiWrite({ write: () => client.webhookEndpoints.revealSecret(id) });
   if (reveal.isSuccess) {
@@ -286,7 +286,7 @@ function RevealEndpointSecret({ id, onClose }: EndpointSecretsProps) {
           <Stack key={previous.secret} gap={2}>
             <OneTimeSecret label="Previous secret" secret={previous.secret} />
             <Text size="xs" c="dimmed">
-              Valid until <LocalTime value={previous.expires_at} />.
+              Valid until <LocalTimeText value={previous.expires_at} />.
             </Text>
           </Stack>
         ))}

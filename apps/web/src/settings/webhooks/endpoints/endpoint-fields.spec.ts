@@ -2,14 +2,14 @@ import type { WebhookEndpoint } from '@tracking/client';
 import { STANDARD_EVENT_TYPES } from '../../../values/event-types.ts';
 import {
   MASKED_HEADER_VALUE,
-  listDroppedHeaders,
+  listHeadersDroppedByUrlChange,
   NEW_ENDPOINT_VALUES,
   toEndpointRequestBody,
   toEndpointPatch,
   addOrRemoveEventTypes,
-  subscribeToAllStandardTypes,
+  toggleAllStandardEventTypes,
   describeSubscription,
-  validateEndpoint,
+  validateEndpointForm,
   isSubscribedTo,
   toEndpointFormValues,
 } from './endpoint-fields.ts';
@@ -59,7 +59,7 @@ describe('endpoint fields', () => {
 
     it('lists the stored headers that are removed by a URL with another scheme, host or port', () => {
       const dropped = (url: string, value = '') =>
-        listDroppedHeaders(ENDPOINT, {
+        listHeadersDroppedByUrlChange(ENDPOINT, {
           ...toEndpointFormValues(ENDPOINT),
           url,
           headers: [header('Authorization', value, true), header('X-Site', 'RTM')],
@@ -98,14 +98,14 @@ describe('endpoint fields', () => {
       [{ headers: [header('X-A', '')] }, 'headers'],
       [{ headers: [header('X-A', '1'), header('x-a ', '2')] }, 'headers'],
     ])('finds an error in %j', (wrong, field) => {
-      expect(Object.keys(validateEndpoint({ ...NEW_ENDPOINT_VALUES, url: 'https://a.example', ...wrong }))).toEqual([
-        field,
-      ]);
+      expect(Object.keys(validateEndpointForm({ ...NEW_ENDPOINT_VALUES, url: 'https://a.example', ...wrong }))).toEqual(
+        [field],
+      );
     });
 
     it('finds no error in valid values', () =>
       expect(
-        validateEndpoint({ ...toEndpointFormValues(ENDPOINT), headers: [header('Authorization', '', true)] }),
+        validateEndpointForm({ ...toEndpointFormValues(ENDPOINT), headers: [header('Authorization', '', true)] }),
       ).toEqual({}));
   });
 });
@@ -133,9 +133,9 @@ describe('event type choice', () => {
     });
 
     it('contains the same types with `*` and with all standard types', () => {
-      const named = subscribeToAllStandardTypes(['*', 'exception.updated'], false);
+      const named = toggleAllStandardEventTypes(['*', 'exception.updated'], false);
       expect(named).toEqual([...STANDARD_EVENT_TYPES, 'exception.updated']);
-      expect(subscribeToAllStandardTypes(named, true)).toEqual(['*', 'exception.updated']);
+      expect(toggleAllStandardEventTypes(named, true)).toEqual(['*', 'exception.updated']);
     });
 
     it.each([

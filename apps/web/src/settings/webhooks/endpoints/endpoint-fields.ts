@@ -19,7 +19,7 @@ export const PAYLOAD_FORM_LABELS: Readonly<Record<WebhookEndpoint['payload'], st
 
 export const MAX_ENDPOINT_CONCURRENCY = 100;
 
-export interface HeaderFieldRow {
+export interface HeaderFormValue {
   /** Identifier of the header row in the form. */
   readonly key: number;
   readonly name: string;
@@ -33,7 +33,7 @@ export interface EndpointValues {
   url: string;
   description: string;
   event_types: Subscription;
-  headers: HeaderFieldRow[];
+  headers: HeaderFormValue[];
   api_version: ApiVersion;
   payload: WebhookEndpoint['payload'];
   /** Maximum number of concurrent requests. Null if the form field is empty. */
@@ -93,14 +93,17 @@ export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues)
 }
 
 /** Lists the stored headers that the service removes when the scheme, host or port of the URL changes. */
-export function listDroppedHeaders(before: WebhookEndpoint, { url, headers }: EndpointValues): readonly string[] {
+export function listHeadersDroppedByUrlChange(
+  before: WebhookEndpoint,
+  { url, headers }: EndpointValues,
+): readonly string[] {
   const origin = URL.parse(url.trim())?.origin;
   if (origin === undefined || origin === URL.parse(before.url)?.origin) return [];
   return headers.filter(({ value, hasStoredValue }) => hasStoredValue && value === '').map(({ name }) => name);
 }
 
 /** Returns the errors of the endpoint form that can be detected without a request. */
-export function validateEndpoint({
+export function validateEndpointForm({
   url,
   event_types,
   headers,
@@ -125,7 +128,7 @@ function isValidMaxConcurrency(value: number | null): boolean {
   return Number.isInteger(value) && value !== null && value >= 1 && value <= MAX_ENDPOINT_CONCURRENCY;
 }
 
-function validateHeaders(headers: readonly HeaderFieldRow[], names: readonly string[]): string | undefined {
+function validateHeaders(headers: readonly HeaderFormValue[], names: readonly string[]): string | undefined {
   if (names.some((name) => name === '')) return 'Enter a name for each header, or remove the header';
   if (new Set(names).size < names.length) return 'Use each header name only once';
   return headers.some(({ value, hasStoredValue }) => value === '' && !hasStoredValue)
@@ -168,7 +171,7 @@ export function addOrRemoveEventTypes(
  * If chosen, subscribes to `*`, which includes future standard types. Otherwise lists the current standard types one by
  * one.
  */
-export function subscribeToAllStandardTypes(subscription: Subscription, chosen: boolean): Subscription {
+export function toggleAllStandardEventTypes(subscription: Subscription, chosen: boolean): Subscription {
   const others = subscription.filter((type) => type !== '*' && !STANDARD_EVENT_TYPES.includes(type));
   return chosen ? ['*', ...others] : [...STANDARD_EVENT_TYPES, ...others];
 }

@@ -18,24 +18,29 @@ import { type UseFormReturnType, useForm } from '@mantine/form';
 import { IconPlus, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { getFieldErrors, getTopLevelField } from '../../../app/failures.ts';
-import { type EventType, getEventDescription, groupEventTypes, getEventLabel } from '../../../values/event-types.ts';
+import {
+  type EventType,
+  getEventTypeDescription,
+  groupEventTypes,
+  getEventLabel,
+} from '../../../values/event-types.ts';
 import {
   API_VERSIONS,
   type EndpointValues,
-  type HeaderFieldRow,
+  type HeaderFormValue,
   MAX_ENDPOINT_CONCURRENCY,
   PAYLOAD_FORM_LABELS,
   type Subscription,
   addOrRemoveEventTypes,
-  subscribeToAllStandardTypes,
-  validateEndpoint,
+  toggleAllStandardEventTypes,
+  validateEndpointForm,
   isSubscribedTo,
 } from './endpoint-fields.ts';
 
 type EndpointForm = UseFormReturnType<EndpointValues>;
 
 export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
-  return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: validateEndpoint });
+  return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: validateEndpointForm });
 }
 
 /**
@@ -72,7 +77,7 @@ export function EndpointFormFields({ form, dropped = [] }: EndpointFormFieldsPro
         onChange={(types) => form.setFieldValue('event_types', types)}
         error={form.errors['event_types']}
       />
-      <HeaderFields
+      <CustomHeadersFieldset
         value={form.values.headers}
         onChange={(headers) => form.setFieldValue('headers', headers)}
         dropped={dropped}
@@ -123,7 +128,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
           label="All standard types"
           description="This choice includes event types that later releases add."
           checked={all}
-          onChange={(event) => onChange(subscribeToAllStandardTypes(value, event.currentTarget.checked))}
+          onChange={(event) => onChange(toggleAllStandardEventTypes(value, event.currentTarget.checked))}
         />
         <TextInput
           aria-label="Search event types"
@@ -135,7 +140,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
         <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Event types' }}>
           <Stack gap="md" p={2}>
             {groups.map(({ group, types }) => (
-              <EventTypeGroup key={group} group={group} types={types} value={value} onChange={onChange} />
+              <EventTypeGroupField key={group} group={group} types={types} value={value} onChange={onChange} />
             ))}
             {groups.length === 0 && (
               <Text size="sm" c="dimmed">
@@ -157,7 +162,7 @@ interface EventTypeGroupProps {
   readonly onChange: (value: Subscription) => void;
 }
 
-function EventTypeGroup({ group, types, value, onChange }: EventTypeGroupProps) {
+function EventTypeGroupField({ group, types, value, onChange }: EventTypeGroupProps) {
   const chosen = types.filter((type) => isSubscribedTo(value, type));
   return (
     <Stack gap={6}>
@@ -171,7 +176,7 @@ function EventTypeGroup({ group, types, value, onChange }: EventTypeGroupProps) 
         <Group key={type} pl="lg">
           <Checkbox
             label={getEventLabel(type)}
-            description={`${type} — ${getEventDescription(type)}`}
+            description={`${type} — ${getEventTypeDescription(type)}`}
             checked={isSubscribedTo(value, type)}
             onChange={(event) => onChange(addOrRemoveEventTypes(value, [type], event.currentTarget.checked))}
           />
@@ -183,22 +188,22 @@ function EventTypeGroup({ group, types, value, onChange }: EventTypeGroupProps) 
 
 const MAX_HEADERS = 20;
 
-function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderFieldRow, dropped: readonly string[]): string {
+function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderFormValue, dropped: readonly string[]): string {
   if (!hasStoredValue) return '';
   return dropped.includes(name) ? 'Enter the value again' : 'Value is unchanged';
 }
 
 interface HeaderFieldsProps {
-  readonly value: readonly HeaderFieldRow[];
-  readonly onChange: (value: HeaderFieldRow[]) => void;
+  readonly value: readonly HeaderFormValue[];
+  readonly onChange: (value: HeaderFormValue[]) => void;
   readonly dropped: readonly string[];
   readonly error?: React.ReactNode;
 }
 
 /** Form fields for the custom headers of the endpoint. The service never returns header values. */
-function HeaderFields({ value, onChange, dropped, error }: HeaderFieldsProps) {
+function CustomHeadersFieldset({ value, onChange, dropped, error }: HeaderFieldsProps) {
   const nextKey = Math.max(-1, ...value.map(({ key }) => key)) + 1;
-  const change = (key: number, change: Partial<HeaderFieldRow>) =>
+  const change = (key: number, change: Partial<HeaderFormValue>) =>
     onChange(value.map((row) => (row.key === key ? { ...row, ...change } : row)));
   return (
     <Fieldset legend="Headers">

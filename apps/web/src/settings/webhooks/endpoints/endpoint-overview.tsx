@@ -16,18 +16,18 @@ import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense } from 'react';
 import { createLazyComponent } from '../../../app/lazy.tsx';
-import { LinkAnchor, QueryView } from '../../../app/page.tsx';
+import { LinkAnchor, QueryResultPanel } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { LocalTime } from '../../../values/time.tsx';
+import { LocalTimeText } from '../../../values/time.tsx';
 import { LabeledValue, LabeledValueGrid, KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
 import { endpointStatsQuery } from '../webhook-queries.ts';
 import { STATS_WINDOW_OPTIONS, type StatsWindow } from '../webhook-search.ts';
 import { DISABLED_REASON_LABELS, getReasonLabel } from '../webhook-labels.ts';
 import {
-  type ChartColumn,
+  type ChartColumnCounts,
   type EndpointStats,
   HEALTH_BADGES,
-  toStatsColumns,
+  buildStatsChartColumns,
   assessEndpointHealth,
   formatPercent,
   sumHourlyStats,
@@ -91,16 +91,16 @@ function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) 
             onChange={onWindow}
           />
         </Group>
-        <QueryView query={stats} what="the statistics">
+        <QueryResultPanel query={stats} what="the statistics">
           {(read) => <EndpointStatsSummary stats={read} window={window} />}
-        </QueryView>
+        </QueryResultPanel>
       </Stack>
     </Paper>
   );
 }
 
 function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats; readonly window: StatsWindow }) {
-  const columns = toStatsColumns(stats, window, Date.parse(stats.until));
+  const columns = buildStatsChartColumns(stats, window, Date.parse(stats.until));
   const totals = sumHourlyStats(stats);
   const { waiting, last_error: failed } = stats;
   return (
@@ -116,10 +116,10 @@ function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats
           {waiting.is_at_least ? `${waiting.count} or more` : waiting.count}
         </LabeledValue>
         <LabeledValue label="Last success">
-          <LocalTime value={stats.last_success_at} />
+          <LocalTimeText value={stats.last_success_at} />
         </LabeledValue>
         <LabeledValue label="Last failure">
-          <LocalTime value={failed?.at ?? null} />
+          <LocalTimeText value={failed?.at ?? null} />
           {failed !== null && (
             <Text size="xs" c="dimmed">
               {getReasonLabel(failed.code)}
@@ -153,7 +153,7 @@ function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats
 }
 
 /** A table with the same data as the chart. */
-function StatsTable({ columns }: { readonly columns: readonly ChartColumn[] }) {
+function StatsTable({ columns }: { readonly columns: readonly ChartColumnCounts[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);
   if (busy.length === 0) return null;
@@ -184,7 +184,7 @@ function StatsTable({ columns }: { readonly columns: readonly ChartColumn[] }) {
               {busy.map(({ at, succeeded, failed, deadLettered, p50, p95 }) => (
                 <Table.Tr key={at}>
                   <Table.Td>
-                    <LocalTime value={at} />
+                    <LocalTimeText value={at} />
                   </Table.Td>
                   <Table.Td>{succeeded}</Table.Td>
                   <Table.Td>{failed}</Table.Td>

@@ -17,15 +17,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { CopyText } from '../../../app/copy.tsx';
+import { CopyTextProvider } from '../../../app/copy.tsx';
 import { createLazyComponent } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
-import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
+import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EndpointStatusBadge } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS, endpointQuery } from '../webhook-queries.ts';
-import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
+import type { EndpointUrlParameters, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 
 // The code of a tab is loaded when the user opens the tab.
@@ -36,7 +36,7 @@ const LazyReplayList = createLazyComponent(async () => ({
   default: (await import('../replays/replays-page.tsx')).ReplayList,
 }));
 const LazyEndpointConfiguration = createLazyComponent(async () => ({
-  default: (await import('./endpoint-configuration.tsx')).EndpointConfiguration,
+  default: (await import('./endpoint-configuration.tsx')).EndpointConfigurationPanel,
 }));
 
 const ENDPOINT_ROUTE_ID = '/signed-in/settings/webhooks/$endpointId';
@@ -55,9 +55,9 @@ export function EndpointPage() {
       <LinkAnchor to="/settings/webhooks" size="sm">
         Webhooks
       </LinkAnchor>
-      <QueryView query={endpoint} what="the endpoint">
+      <QueryResultPanel query={endpoint} what="the endpoint">
         {(found) => <EndpointDetails endpoint={found} />}
-      </QueryView>
+      </QueryResultPanel>
     </Stack>
   );
 }
@@ -65,7 +65,7 @@ export function EndpointPage() {
 function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { tab = 'overview', window = 'day', ...narrowed } = useSearch({ from: ENDPOINT_ROUTE_ID });
   const navigate = useNavigate({ from: '/settings/webhooks/$endpointId' });
-  const applySearch = (search: EndpointSearch) => void navigate({ search, replace: true });
+  const applySearch = (search: EndpointUrlParameters) => void navigate({ search, replace: true });
   const { id, url, description, status } = endpoint;
   return (
     <>
@@ -75,13 +75,13 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         about={
           <Group gap="xs">
             {description !== null && <Text size="sm">{url}</Text>}
-            <CopyText value={id}>
+            <CopyTextProvider value={id}>
               {({ copied, copy }) => (
                 <UnstyledButton onClick={copy} aria-label={copied ? 'Copied' : `Copy id ${id}`}>
                   <Code>{copied ? 'Copied' : id}</Code>
                 </UnstyledButton>
               )}
-            </CopyText>
+            </CopyTextProvider>
           </Group>
         }
         actions={<EndpointActions endpoint={endpoint} />}
@@ -125,10 +125,10 @@ function TabLoadingSkeleton() {
   );
 }
 
-const LazySendTest = createLazyComponent(async () => ({
+const LazySendTestEventForm = createLazyComponent(async () => ({
   default: (await import('./send-test.tsx')).SendTestEventForm,
 }));
-const LazyCreateReplay = createLazyComponent(async () => ({
+const LazyCreateReplayForm = createLazyComponent(async () => ({
   default: (await import('../replays/create-replay.tsx')).CreateReplayForm,
 }));
 
@@ -213,9 +213,9 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       </Menu>
       <Modal opened={dialog !== undefined} onClose={close} title={dialog && FORM_DIALOG_TITLES[dialog]}>
         <Suspense fallback={<Loader role="status" aria-label="Loading the form" />}>
-          {dialog === 'test' && <LazySendTest endpoint={endpoint} onClose={close} />}
+          {dialog === 'test' && <LazySendTestEventForm endpoint={endpoint} onClose={close} />}
           {dialog === 'replay' && (
-            <LazyCreateReplay
+            <LazyCreateReplayForm
               endpoint={endpoint}
               onClose={close}
               onStarted={() => {

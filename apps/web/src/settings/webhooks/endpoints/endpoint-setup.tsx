@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
-import { VerificationOutcome } from '../webhook-parts.tsx';
+import { VerificationOutcomeAlert } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import { SendTestEventForm } from './send-test.tsx';
 
@@ -33,7 +33,7 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
           <Text size="sm">
             Field with the token: <code>{'data.challenge'}</code>
           </Text>
-          <VerificationOutcome verification={endpoint.last_verification} />
+          <VerificationOutcomeAlert verification={endpoint.last_verification} />
           <Group>
             <Button
               size="xs"

@@ -2,9 +2,9 @@ import { Alert, Group, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
-import { LinkAnchor, LinkButton, PageHeader, QueryView } from '../../../app/page.tsx';
+import { LinkAnchor, LinkButton, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { LocalTime } from '../../../values/time.tsx';
+import { LocalTimeText } from '../../../values/time.tsx';
 import { EndpointStatusBadge, StatusBadge } from '../webhook-parts.tsx';
 import { endpointsQuery, endpointStatsQuery } from '../webhook-queries.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
@@ -25,9 +25,9 @@ export function EndpointsPage() {
         }
       />
       <WebhookTabs at="/settings/webhooks" />
-      <QueryView query={endpoints} what="the endpoints">
+      <QueryResultPanel query={endpoints} what="the endpoints">
         {(all) => (all.length === 0 ? <EmptyEndpointList /> : <EndpointTable endpoints={all} />)}
-      </QueryView>
+      </QueryResultPanel>
     </Stack>
   );
 }
@@ -127,7 +127,7 @@ function EndpointHealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint 
       </Table.Td>
       <Table.Td>{is_at_least ? `${count} or more` : count}</Table.Td>
       <Table.Td>
-        <LocalTime value={stats.last_success_at} />
+        <LocalTimeText value={stats.last_success_at} />
       </Table.Td>
     </>
   );

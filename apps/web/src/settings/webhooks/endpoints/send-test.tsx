@@ -8,7 +8,7 @@ import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.
 import { SearchSelect } from '../../../values/search-select.tsx';
 import { AttemptList } from '../deliveries/delivery-parts.tsx';
 import { DeliveryStatusBadge, DeliveryLink } from '../webhook-parts.tsx';
-import { DELIVERY_QUERY_KEYS, deliveryQuery } from '../webhook-queries.ts';
+import { DELIVERY_QUERY_CACHE_KEYS, deliveryQuery } from '../webhook-queries.ts';
 
 interface SendTestProps {
   readonly endpoint: WebhookEndpoint;
@@ -21,7 +21,7 @@ export function SendTestEventForm({ endpoint, onClose }: SendTestProps) {
   const [type, setType] = useState<EventType>('milestone.recorded');
   const send = useApiWrite({
     write: () => client.webhookEndpoints.test(endpoint.id, type),
-    invalidates: DELIVERY_QUERY_KEYS,
+    invalidates: DELIVERY_QUERY_CACHE_KEYS,
   });
   const id = send.data?.id;
   const delivery = useQuery({ ...deliveryQuery(environment, id ?? ''), enabled: id !== undefined });

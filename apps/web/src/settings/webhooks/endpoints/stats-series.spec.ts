@@ -1,6 +1,6 @@
 import {
   type EndpointStats,
-  toStatsColumns,
+  buildStatsChartColumns,
   assessEndpointHealth,
   formatPercent,
   getStatsStart,
@@ -31,7 +31,7 @@ describe('stats series', () => {
       ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
       ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
     ] as const)('covers a %s with %i columns without a gap', (window, count, first, last) => {
-      const columns = toStatsColumns({ hours: [] }, window, NOW);
+      const columns = buildStatsChartColumns({ hours: [] }, window, NOW);
       expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
       expect(getStatsStart(window, NOW)).toBe(first);
       expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
@@ -39,10 +39,10 @@ describe('stats series', () => {
 
     it('adds up the hours of a column and keeps the slowest latency', () => {
       const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
-      expect(toStatsColumns({ hours }, 'week', NOW).at(-1)).toEqual({
+      expect(buildStatsChartColumns({ hours }, 'week', NOW).at(-1)).toEqual({
         ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, deadLettered: 1, p50: 90, p95: 90 },
       });
-      expect(toStatsColumns({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
+      expect(buildStatsChartColumns({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
     });
   });
 

@@ -6,7 +6,7 @@ type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
 /** Numbers of attempts in one column of the chart. */
-export interface ChartColumn {
+export interface ChartColumnCounts {
   /** Start time of the column, ISO 8601 in UTC. */
   readonly at: string;
   readonly succeeded: number;
@@ -23,25 +23,25 @@ export interface ChartColumn {
  */
 export function getStatsStart(window: StatsWindow, now: number): string {
   return new Date(
-    getColumnStartMs(window, now) - (getColumnCount(window) - 1) * getColumnDurationMs(window),
+    getColumnStartMs(window, now) - (getStatsColumnCount(window) - 1) * getColumnDurationMs(window),
   ).toISOString();
 }
 
 /** Returns all columns of the chart, oldest first. Hours without attempts have empty columns. */
-export function toStatsColumns(
+export function buildStatsChartColumns(
   stats: Pick<EndpointStats, 'hours'>,
   window: StatsWindow,
   now: number,
-): readonly ChartColumn[] {
+): readonly ChartColumnCounts[] {
   const byColumn = Map.groupBy(stats.hours, ({ hour }) => getColumnStartMs(window, Date.parse(hour)));
   const first = Date.parse(getStatsStart(window, now));
-  return Array.from({ length: getColumnCount(window) }, (_, index) => {
+  return Array.from({ length: getStatsColumnCount(window) }, (_, index) => {
     const at = first + index * getColumnDurationMs(window);
-    return toStatsColumn(at, byColumn.get(at) ?? []);
+    return toStatsChartColumn(at, byColumn.get(at) ?? []);
   });
 }
 
-function toStatsColumn(at: number, hours: readonly Hour[]): ChartColumn {
+function toStatsChartColumn(at: number, hours: readonly Hour[]): ChartColumnCounts {
   const sum = (count: (hour: Hour) => number) => hours.reduce((total, hour) => total + count(hour), 0);
   const slowest = (latency: (hour: Hour) => number | null) => {
     const known = hours.map(latency).filter((ms) => ms !== null);
@@ -69,7 +69,7 @@ interface StatsTotals {
 }
 
 export function sumHourlyStats({ hours }: Pick<EndpointStats, 'hours'>): StatsTotals {
-  const { succeeded, failed, deadLettered, p95 } = toStatsColumn(0, hours);
+  const { succeeded, failed, deadLettered, p95 } = toStatsChartColumn(0, hours);
   const attempts = succeeded + failed;
   return {
     ...{ attempts, failed, deadLettered, p95 },
@@ -85,7 +85,7 @@ export function formatPercent(share: number): string {
 }
 
 const getColumnDurationMs = (window: StatsWindow) => STATS_WINDOW_LENGTHS[window].hoursPerColumn * HOUR_MS;
-const getColumnCount = (window: StatsWindow) =>
+const getStatsColumnCount = (window: StatsWindow) =>
   STATS_WINDOW_LENGTHS[window].hours / STATS_WINDOW_LENGTHS[window].hoursPerColumn;
 const getColumnStartMs = (window: StatsWindow, at: number) => at - (at % getColumnDurationMs(window));
 
@@ -104,7 +104,7 @@ export const HEALTH_BADGES: Readonly<Record<Health, { readonly label: string; re
 };
 
 /** Minimum number of attempts per failed attempt of a healthy endpoint. With fewer, the endpoint is `unsteady`. */
-const MIN_STEADY_ATTEMPTS_PER_FAILURE = 20;
+const MIN_ATTEMPTS_PER_FAILURE_IF_STEADY = 20;
 
 export function assessEndpointHealth(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {
   if (endpoint.status !== 'enabled') return 'off';
@@ -112,5 +112,5 @@ export function assessEndpointHealth(endpoint: Pick<WebhookEndpoint, 'status'>, 
   if (failed === null && succeeded === null) return 'idle';
   if (failed !== null && (succeeded === null || Date.parse(failed.at) > Date.parse(succeeded))) return 'failing';
   const totals = sumHourlyStats(stats);
-  return totals.failed * MIN_STEADY_ATTEMPTS_PER_FAILURE > totals.attempts ? 'unsteady' : 'healthy';
+  return totals.failed * MIN_ATTEMPTS_PER_FAILURE_IF_STEADY > totals.attempts ? 'unsteady' : 'healthy';
 }

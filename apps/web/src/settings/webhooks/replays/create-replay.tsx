@@ -7,7 +7,7 @@ import { useApi } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { SearchMultiSelect } from '../../../values/search-select.tsx';
 import { TimeRangeFields } from '../../../values/time-fields.tsx';
-import { DELIVERY_QUERY_KEYS } from '../webhook-queries.ts';
+import { DELIVERY_QUERY_CACHE_KEYS } from '../webhook-queries.ts';
 import {
   DEFAULT_REPLAY_VALUES,
   REPLAYED_STATUS_OPTIONS,
@@ -29,7 +29,7 @@ export function CreateReplayForm({ endpoint, onClose, onStarted }: CreateReplayP
   const start = useApiWrite({
     write: () => client.webhookReplays.create(endpoint.id, buildReplayBody(values)),
     done: 'Replay started.',
-    invalidates: DELIVERY_QUERY_KEYS,
+    invalidates: DELIVERY_QUERY_CACHE_KEYS,
     onDone: onStarted,
     showsError: () => true,
   });

@@ -2,12 +2,12 @@ import { Alert, Button, Group, List, Modal, Progress, Stack, Table, Text, Toolti
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { AnswerOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
-import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
+import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
-import { LocalTime } from '../../../values/time.tsx';
+import { LocalTimeText } from '../../../values/time.tsx';
 import { KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
-import { DELIVERY_QUERY_KEYS, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
+import { DELIVERY_QUERY_CACHE_KEYS, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
 import { REPLAY_STATUS_LABELS, calculateProgressPercentages, describeReplay } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { CreateReplayForm } from './create-replay.tsx';
@@ -43,7 +43,7 @@ export function ReplayList({ endpoint }: { readonly endpoint?: WebhookEndpoint }
           </Tooltip>
         </Group>
       )}
-      <QueryView query={replays} what="the replays">
+      <QueryResultPanel query={replays} what="the replays">
         {(all) =>
           all.length === 0 ? (
             <Alert title="No replays yet">
@@ -55,7 +55,7 @@ export function ReplayList({ endpoint }: { readonly endpoint?: WebhookEndpoint }
             <ReplayTable replays={all} showsEndpoint={endpoint === undefined} />
           )
         }
-      </QueryView>
+      </QueryResultPanel>
       {endpoint !== undefined && (
         <Modal opened={isCreating} onClose={close} title="Replay events">
           <CreateReplayForm endpoint={endpoint} onClose={close} onStarted={close} />
@@ -111,10 +111,10 @@ function ReplayTable({ replays, showsEndpoint }: ReplayTableProps) {
                   </Table.Td>
                 )}
                 <Table.Td>
-                  <LocalTime value={replay.created_at} />
+                  <LocalTimeText value={replay.created_at} />
                 </Table.Td>
                 <Table.Td w={320}>
-                  <ReplayProgress replay={replay} />
+                  <ReplayProgressPanel replay={replay} />
                 </Table.Td>
               </Table.Tr>
             );
@@ -126,18 +126,18 @@ function ReplayTable({ replays, showsEndpoint }: ReplayTableProps) {
 }
 
 /** Shows the progress of a replay, with a button that cancels or resumes the replay. */
-function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
+function ReplayProgressPanel({ replay }: { readonly replay: WebhookReplay }) {
   const client = useApi();
   const { id, status, matched, done, failed, action } = replay;
   const cancel = useApiWrite({
     write: () => client.webhookReplays.cancel(id),
     done: 'Replay canceled. Deliveries that already started continue.',
-    invalidates: DELIVERY_QUERY_KEYS,
+    invalidates: DELIVERY_QUERY_CACHE_KEYS,
   });
   const resume = useApiWrite({
     write: () => client.webhookReplays.resume(id),
     done: 'Replay resumed.',
-    invalidates: DELIVERY_QUERY_KEYS,
+    invalidates: DELIVERY_QUERY_CACHE_KEYS,
   });
   const share = calculateProgressPercentages(replay);
   const doneLabel = action === 'discard' ? 'discarded' : 'delivered';
@@ -177,7 +177,7 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
  * Shows the progress of newly started replays. Endpoints for which no replay could be started are listed with the
  * reason.
  */
-export function StartedReplays({ started }: { readonly started: AnswerOf<'replayWebhookDeadLetters'> }) {
+export function StartedReplayList({ started }: { readonly started: AnswerOf<'replayWebhookDeadLetters'> }) {
   const endpointName = useEndpointNames();
   const { data: latest = [] } = useQuery(replaysQuery(useEnvironment(), undefined));
   const replays = started.data.map((replay) => latest.find(({ id }) => id === replay.id) ?? replay);
