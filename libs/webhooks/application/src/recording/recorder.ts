@@ -124,10 +124,8 @@ export class DeliveryRecorder {
   async recordDeliveriesOfEvents(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
-    const [retained, endpoints] = await Promise.all([
-      this.filterRetainedEvents(events),
-      this.findEndpointsOfEvents(events),
-    ]);
+    const reading = [this.filterRetainedEvents(events), this.findEndpointsOfEvents(events)] as const;
+    const [retained, endpoints] = await Promise.all(reading);
     const recording = await this.planDeliveriesOfEvents(retained, endpoints);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
@@ -284,14 +282,8 @@ function createWorkspaceEnvironmentKey({ workspace_id, environment }: WorkspaceS
   return `${workspace_id} ${environment}`;
 }
 
-function toDeliveryEventFields({
-  workspace_id,
-  environment,
-  id,
-  type,
-  created_at,
-  origin,
-}: RecordableEvent): EventFields {
+function toDeliveryEventFields(event: RecordableEvent): EventFields {
+  const { workspace_id, environment, id, type, created_at, origin } = event;
   const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
   return origin === undefined ? about : { ...about, origin };
 }
