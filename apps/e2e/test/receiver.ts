@@ -39,7 +39,7 @@ export interface ReceiverEndpoint {
   /** The `traceparent` headers of deliveries by event id. */
   readonly traces: Map<string, readonly string[]>;
   readonly underWay: ReadonlySet<ReceivedRequest>;
-  /** Highest number of concurrent requests. */
+  /** Highest number of requests so far that were in progress at the same time. */
   mostAtOnce: number;
   /** Requests that exceeded the allowed concurrency, each with its start time. */
   readonly excesses: readonly string[];

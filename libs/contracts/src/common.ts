@@ -12,7 +12,7 @@ export function isResourceInScope(owned: WorkspaceScope, { workspace_id, environ
 }
 
 /** Returns the workspaces and environments of the scopes, by field. */
-export function listWorkspacesAndEnvironments(scopes: readonly WorkspaceScope[]): {
+export function collectScopeFieldValues(scopes: readonly WorkspaceScope[]): {
   readonly workspace_id: readonly string[];
   readonly environment: readonly Environment[];
 } {

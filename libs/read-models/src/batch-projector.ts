@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { listWorkspacesAndEnvironments, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
+import { collectScopeFieldValues, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import {
   type Collection,
   type CollectionWrite,
@@ -147,10 +147,7 @@ class ProjectedRowBuffer {
     }
     if (missing.size === 0) return;
     const { rows, model } = this.parts;
-    for (const row of await rows.getMany(
-      [...missing],
-      model.scoped ? listWorkspacesAndEnvironments(scopes) : undefined,
-    )) {
+    for (const row of await rows.getMany([...missing], model.scoped ? collectScopeFieldValues(scopes) : undefined)) {
       this.present.set(row.id, row);
       this.updateCachedRowWeight(row);
     }

@@ -1,4 +1,4 @@
-import { listWorkspacesAndEnvironments, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
+import { collectScopeFieldValues, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import type {
   Collection,
   CollectionSpec,
@@ -117,7 +117,7 @@ export function createScopeFilter(scope: WorkspaceScope): Filter {
 
 /** Returns the values of the shard key of rows in the scope. */
 export function toShardKeyValues(scope: WorkspaceScope): ShardValues {
-  return listWorkspacesAndEnvironments([scope]);
+  return collectScopeFieldValues([scope]);
 }
 
 /**

@@ -86,7 +86,7 @@ export class RowChangerDuringReads {
       expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
       seen.push(...items);
       if (next === undefined) return seen;
-      // The filter in the form in which the HTTP layer passes it.
+      // The API sends this position as a cursor, so it must survive a conversion to JSON.
       after = JSON.parse(JSON.stringify(next)) as SortValues;
     }
     throw new Error(`the list has more than ${MAX_PAGES_PER_LIST} pages and does not end`);

@@ -138,7 +138,7 @@ export async function readAllExceptionIds(
     ids.push(...items.map(({ id }) => id));
     onPage();
     if (next === undefined) return ids;
-    // The filter in the form in which the HTTP layer passes it.
+    // The API sends this position as a cursor, so it must survive a conversion to JSON.
     after = JSON.parse(JSON.stringify(next)) as SortValues;
   }
 }

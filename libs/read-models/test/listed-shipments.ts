@@ -261,7 +261,7 @@ export async function readAllShipmentPages(
     ids.push(...items.map(({ id }) => id));
     onPage();
     if (next === undefined) return ids;
-    // Query in the form that the HTTP edge passes.
+    // The API sends this position as a cursor, so it must survive a conversion to JSON.
     after = JSON.parse(JSON.stringify(next)) as SortValues;
   }
 }

@@ -227,7 +227,7 @@ const firstShipmentQuery = (environment: Environment) =>
       null,
   });
 
-/** Query of the latest successful delivery and of the latest endpoint. */
+/** Reads the latest endpoint and the latest successful delivery, which show how far the setup of webhooks is. */
 const webhookSetupProgressQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-webhook', environment],

@@ -18,10 +18,14 @@ for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   );
 }
 console.log('acknowledged');
-const viewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+const derivedViewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
   CHILD_PROCESS_COLLECTIONS.views,
 );
 for (let documentVersion = 0; documentVersion < 50; documentVersion += 1) {
-  await viewsCollection.upsert({ id: String(documentVersion), version: documentVersion, words: ['x'.repeat(500)] });
+  await derivedViewsCollection.upsert({
+    id: String(documentVersion),
+    version: documentVersion,
+    words: ['x'.repeat(500)],
+  });
 }
 process.kill(process.pid, 'SIGKILL');

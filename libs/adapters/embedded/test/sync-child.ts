@@ -9,7 +9,7 @@ const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...sil
 const childRecordsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
   CHILD_PROCESS_COLLECTIONS.records,
 );
-const viewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+const derivedViewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
   CHILD_PROCESS_COLLECTIONS.views,
 );
 const outputFileDescriptor = openSync(file, 'a');
@@ -26,17 +26,17 @@ const appendToNewStream = (number: number) => {
   const event = { id: randomUUID(), type: 'written.v1', data: {}, metadata: {} };
   return embeddedEngine.eventStore.append(`s${number}`, 'no_stream', [event]);
 };
-const createDocumentUpserter = (collection: typeof viewsCollection) => (number: number) => {
+const createDocumentUpserter = (collection: typeof derivedViewsCollection) => (number: number) => {
   return collection.upsert({ id: String(number), version: 1, words: [] });
 };
 await writeNumberedItems('append', appendToNewStream);
 await writeNumberedItems('record', createDocumentUpserter(childRecordsCollection));
-await writeNumberedItems('view', createDocumentUpserter(viewsCollection));
+await writeNumberedItems('view', createDocumentUpserter(derivedViewsCollection));
 await writeNumberedItems('mixture', (number) =>
   Promise.all([
-    createDocumentUpserter(viewsCollection)(number + 100),
+    createDocumentUpserter(derivedViewsCollection)(number + 100),
     appendToNewStream(number + 100),
-    createDocumentUpserter(viewsCollection)(number + 200),
+    createDocumentUpserter(derivedViewsCollection)(number + 200),
   ]),
 );
 await embeddedEngine.closeEngine();

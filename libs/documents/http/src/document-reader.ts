@@ -19,7 +19,7 @@ import { READ_MODELS_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '@trackin
 import type { FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 
-/** Ids of the document in a path and of its shipment. */
+/** The document id from a path, and the id of its shipment, which is part of the document id. */
 export interface ShipmentAndDocumentIds {
   readonly shipment_id: string;
   readonly document_id: string;

@@ -110,7 +110,7 @@ const SERVER_ERROR_CODE_DOCS = {
   headers_too_large: createErrorCodeDocs(
     'The headers of the request are too large in total. The message has the limit.',
     'GET /v1/shipments with 20 KiB of cookies',
-    'The headers are larger than 16384 bytes in total.',
+    'The headers of the request are larger than 16384 bytes in total.',
     'Send fewer cookies and headers. Split long filters over several requests.',
   ),
   missing_api_key: createErrorCodeDocs(

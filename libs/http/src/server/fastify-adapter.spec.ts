@@ -34,7 +34,7 @@ describe('an invalid HTTP request', () => {
       undefined,
       '431 Request Header Fields Too Large',
       'headers_too_large',
-      'The headers are larger than 16384 bytes in total.',
+      'The headers of the request are larger than 16384 bytes in total.',
     ],
     [
       'HPE_INVALID_METHOD',

@@ -191,7 +191,7 @@ export class SocketErrorResponses {
       this.writeErrorResponseToSocket(
         socket,
         'headers_too_large',
-        `The headers are larger than ${maxHeaderSize} bytes in total.`,
+        `The headers of the request are larger than ${maxHeaderSize} bytes in total.`,
       );
     } else if (error.code === 'HPE_INVALID_METHOD' && isUnknownHttpMethodError(error)) {
       this.writeErrorResponseToSocket(socket, 'method_not_implemented', 'The method of the request is unknown.');

@@ -145,7 +145,7 @@ function parseTwoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 }
 
-/** Returns the offset at the end of a timestamp in minutes east of UTC; NaN if there is no such offset. */
+/** Returns the offset at the end of a timestamp in minutes east of UTC, 0 for Z; NaN for an offset such as +25:00. */
 function parseOffsetMinutes(text: string): number {
   const sign = text.at(-6);
   if (sign !== '+' && sign !== '-') return 0;

@@ -44,7 +44,7 @@ export function getPortsOfShipment(given: GivenPorts, legs: readonly LegFields[]
 type Lane = Omit<ShipmentRoute, 'legs'>;
 
 /** The lanes that are kept for one table of places. */
-interface CachedLanes {
+interface CachedTradeLanes {
   readonly lanes: Map<string, Lane>;
   readonly locations: CachedLocationCount;
 }
@@ -52,7 +52,7 @@ interface CachedLanes {
 /** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
 const MAX_CACHED_LANES = 1_000;
 const MAX_CACHED_LOCATIONS = 50_000;
-const tradeLanesByPlaces = new WeakMap<PlaceLookup, CachedLanes>();
+const tradeLanesByPlaces = new WeakMap<PlaceLookup, CachedTradeLanes>();
 
 /**
  * Builds the route of a shipment.
@@ -87,7 +87,7 @@ function findOrCreateTradeLane(
 }
 
 /** Returns the kept lanes; none if they have become too many. */
-function getTradeLaneCache(places: PlaceLookup): CachedLanes {
+function getTradeLaneCache(places: PlaceLookup): CachedTradeLanes {
   let kept = tradeLanesByPlaces.get(places);
   if (kept === undefined || kept.lanes.size >= MAX_CACHED_LANES || kept.locations.count > MAX_CACHED_LOCATIONS) {
     kept = { lanes: new Map(), locations: { count: 0 } };

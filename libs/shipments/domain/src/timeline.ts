@@ -236,11 +236,11 @@ function findMilestoneByExternalId(
   let formerly: TimelineEntry | undefined;
   for (const entry of timeline) {
     if (entry.milestone.retracted_at !== null) continue;
-    if (hasSameExternalId(entry.milestone, input)) return entry;
+    if (hasSameMilestoneExternalId(entry.milestone, input)) return entry;
     if (
       formerly === undefined &&
       hasOverriddenValues(entry) &&
-      hasSameExternalId(restoreLastSentMilestone(entry), input)
+      hasSameMilestoneExternalId(restoreLastSentMilestone(entry), input)
     )
       formerly = entry;
   }
@@ -250,7 +250,7 @@ function findMilestoneByExternalId(
 type ExternalId = Pick<MilestoneInput, 'external_id' | 'container_number'>;
 
 /** Returns true if both milestones have the same `external_id` and container. */
-export function hasSameExternalId(a: ExternalId, b: ExternalId): boolean {
+export function hasSameMilestoneExternalId(a: ExternalId, b: ExternalId): boolean {
   return a.external_id === b.external_id && a.container_number === b.container_number;
 }
 

@@ -154,7 +154,7 @@ export class ContainerTripSelector {
     let least = Infinity;
     for (const [index, { entries, ended, isLoaded }] of trips.entries()) {
       const isOver = ended !== undefined && ended < time;
-      if (!isLoaded || (isOver && (etd !== null || !this.isTripOnRoute(entries)))) continue;
+      if (!isLoaded || (isOver && (etd !== null || !this.hasContainerTripTouchedRoute(entries)))) continue;
       const began = entries[0]?.entry.milestone.occurred_at ?? time;
       const distance = computeTimeDistanceMs({ from: time, until: etdEnd ?? created_at }, began, ended);
       if (distance <= least) [chosen, least] = [index, distance];
@@ -163,7 +163,7 @@ export class ContainerTripSelector {
   }
 
   /** Returns true if the trip left the origin or reached the destination, as far as its places are known. */
-  private isTripOnRoute(entries: readonly ClassifiedEntry[]): boolean {
+  private hasContainerTripTouchedRoute(entries: readonly ClassifiedEntry[]): boolean {
     const isShownBy = (kind: MilestoneKind) => isSignOfTripOnRoute(kind, this.route);
     return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasMilestoneOfKind(isShownBy);
   }

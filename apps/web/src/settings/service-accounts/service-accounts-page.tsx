@@ -244,8 +244,8 @@ function ServiceAccountForm({ account, onClose, onCreated }: AccountFormProps) {
       <Stack>
         {isOutdatedVersionError(save.error) ? (
           <Alert color="red" role="alert" title="Not saved">
-            Another user changed this account after you opened it. Close this dialog and open it again to see the
-            current values.
+            Another user changed this service account after you opened it. Close this dialog and open it again to see
+            the current values.
           </Alert>
         ) : (
           <FormErrorAlert error={save.error} fields={['name']} title="Not saved" />

@@ -359,7 +359,12 @@ describe.each([
     const logger: Logger = { ...silentLogger, error: (fields) => void errors.push(fields) };
     const channel = channelTo([await startReplica('one', { logger, limits: { maxAnswerBytes: 10_000 } })]);
     expect(await errorOf(channel.call('big'))).toMatchObject({ name: 'Error', message: 'things.Things/Big failed' });
-    expect(errors).toEqual([{ method: 'Things/Big', err: new Error('the response is larger than 10000 bytes') }]);
+    expect(errors).toEqual([
+      {
+        method: 'Things/Big',
+        err: new Error('the response to this call is larger than 10000 bytes, the limit of this server'),
+      },
+    ]);
     expect(await channel.call('note')).toBe('one');
   });
 

@@ -110,7 +110,9 @@ export class OperationRegistry {
     try {
       const answer = toAnswerMessage(await this.findOperation(name, requestBytes)(parseGrpcRequest(request)));
       if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
-        throw new Error(`the response is larger than ${this.limits.maxAnswerBytes} bytes`);
+        throw new Error(
+          `the response to this call is larger than ${this.limits.maxAnswerBytes} bytes, the limit of this server`,
+        );
       }
       ended('answered');
       return answer;

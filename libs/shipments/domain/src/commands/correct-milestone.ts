@@ -10,7 +10,7 @@ import {
 import { toLocalDate, isDateWithoutTime } from '../local-time.ts';
 import { isSameEventAndTime } from '../reports.ts';
 import { findTimelineEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
-import { hasSameExternalId } from '../timeline.ts';
+import { hasSameMilestoneExternalId } from '../timeline.ts';
 import {
   type CommandContext,
   type CommandHandler,
@@ -164,10 +164,10 @@ function requireUniqueExternalId(
   { milestone: previous }: TimelineEntry,
   { timeline }: ShipmentState,
 ) {
-  if (content.external_id === null || hasSameExternalId(content, previous)) return;
+  if (content.external_id === null || hasSameMilestoneExternalId(content, previous)) return;
   const other = timeline.find(
     ({ milestone }) =>
-      milestone.id !== previous.id && hasSameExternalId(milestone, content) && milestone.retracted_at === null,
+      milestone.id !== previous.id && hasSameMilestoneExternalId(milestone, content) && milestone.retracted_at === null,
   );
   if (other === undefined) return;
   throw new DomainError(

@@ -58,7 +58,7 @@ export function decideUpdate(
   const record: ShipmentRecord = { ...before, ...plain, ...getPortsOfShipment(given, schedule.legs.value) };
   throwIfInvalidFields([
     ...checked.errors,
-    ...checkReferencesAgainstMode(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
+    ...checkKeptFieldsAgainstNewMode(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
     ...checkExternalId(before, record),
     ...checkRequiredReference({ ...record, external_id: before.external_id }),
   ]);
@@ -107,10 +107,10 @@ const FIELDS_DEPENDING_ON_MODE = [
 ] as const;
 
 /**
- * Checks the references that an update keeps against its new mode.
+ * Checks the fields that an update keeps against its new mode.
  * @param after the shipment after the update, with the ports and legs as the client set them
  */
-function checkReferencesAgainstMode(
+function checkKeptFieldsAgainstNewMode(
   before: ShipmentRecord,
   after: Pick<ClientShipmentFields, 'mode' | (typeof FIELDS_DEPENDING_ON_MODE)[number]>,
   { fields }: ShipmentCheckResult,

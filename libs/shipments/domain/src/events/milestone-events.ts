@@ -87,7 +87,7 @@ export const milestoneCorrectedDescriptor: StoredEventDescriptor<MilestoneCorrec
     overridden,
     formerReport: former_report,
   }),
-  // If the revision is unchanged, the content is unchanged too.
+  // A correction that keeps the milestone's revision does not change the milestone.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
   createHistoryNote: ({ milestone, previous }) =>
     isSameJson(milestone, previous)

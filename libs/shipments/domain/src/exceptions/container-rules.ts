@@ -31,15 +31,15 @@ import {
 import {
   type Remedy,
   canShipSailOnWithoutGoods,
-  createResolutionByFieldChange,
-  createResolutionByCorrectionOf,
-  createResolutionByMilestone,
+  describeResolutionByFieldChange,
+  describeResolutionByCorrectionOf,
+  describeResolutionByMilestone,
   hasLeftTerminal,
   isDelivered,
   isContainerReturned,
   listRemedyMilestones,
-  createResolutionByEmptyReturn,
-  createResolutionByStatusMilestones,
+  describeResolutionByEmptyReturn,
+  describeResolutionByStatusMilestones,
 } from './remedies.ts';
 
 /** Hours that goods may stay at a stop if no ETD of the next leg is known. */
@@ -73,9 +73,9 @@ export const missedConnectionRule = applyRuleToEachSubject(({ summaries, progres
     ),
     metrics: { location, arrived_at, next_etd },
     resolvedBy: () => [
-      createResolutionByLoading(stop, summaries, analysis.route),
-      ...(next === undefined ? [] : [createResolutionByFieldChange(`legs[${next.index}].etd`)]),
-      createResolutionByCorrectionOf(stop),
+      describeResolutionByLoading(stop, summaries, analysis.route),
+      ...(next === undefined ? [] : [describeResolutionByFieldChange(`legs[${next.index}].etd`)]),
+      describeResolutionByCorrectionOf(stop),
     ],
   };
 });
@@ -124,13 +124,15 @@ function isDischargeSince({ milestone: { code, occurred_at } }: TimelineEntry, s
   return occurred_at >= since && getMilestoneRules(code).handling === 'discharged';
 }
 
-function createResolutionByLoading(stop: TimelineEntry, summaries: StatusSubject['summaries'], route: ShipmentRoute) {
+function describeResolutionByLoading(stop: TimelineEntry, summaries: StatusSubject['summaries'], route: ShipmentRoute) {
   const isMilestone: Remedy['isMilestone'] = ({ sequence, rules, isDeparture }) => {
     // A ship that departs after the discharge does not have the container, unless the container was loaded again.
     const sailsOn = canShipSailOnWithoutGoods(summaries, rules);
     return rules.transshipment_stop !== true && !sailsOn && isOnwardMovement(sequence, rules, isDeparture);
   };
-  return createResolutionByMilestone(listRemedyMilestones([{ from: stop.milestone.occurred_at, isMilestone }], route));
+  return describeResolutionByMilestone(
+    listRemedyMilestones([{ from: stop.milestone.occurred_at, isMilestone }], route),
+  );
 }
 
 /** Distance from the destination above which a container that leaves a terminal abroad is off its route. */
@@ -157,9 +159,9 @@ export const offRouteRule = applyRuleToEachSubject(({ summaries }, { derived }) 
     detail: `Left the terminal at ${location ?? 'an unknown place'} at ${occurred_at}, far from the destination.`,
     metrics: { location, km_from_destination: Math.round(kmFromDestination) },
     resolvedBy: () => [
-      createResolutionByMilestone(listRemedyMilestones([{ from: occurred_at, isMilestone }], route)),
-      createResolutionByFieldChange('destination_port', 'legs'),
-      createResolutionByCorrectionOf(out),
+      describeResolutionByMilestone(listRemedyMilestones([{ from: occurred_at, isMilestone }], route)),
+      describeResolutionByFieldChange('destination_port', 'legs'),
+      describeResolutionByCorrectionOf(out),
     ],
   };
 });
@@ -194,13 +196,13 @@ export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, setting
       location: discharged?.milestone.location ?? null,
     },
     resolvedBy: () => [
-      createResolutionByStatusMilestones(
+      describeResolutionByStatusMilestones(
         'out_for_delivery',
         left === TIME_BEFORE_ALL_TIMESTAMPS ? null : left,
         analysis.route,
       ),
-      ...(container === undefined ? [] : [createResolutionByFieldChange('last_free_day')]),
-      ...createResolutionByCorrection(when.milestone),
+      ...(container === undefined ? [] : [describeResolutionByFieldChange('last_free_day')]),
+      ...describeResolutionByCorrection(when.milestone),
     ],
   };
 });
@@ -271,10 +273,10 @@ export const detentionRiskRule = applyRuleToEachSubject((subject, facts, setting
         : `To be returned empty by ${empty_return_by}, and no return is known.`,
     metrics: { empty_return_by, gated_out_at: getOccurredAt(left) },
     resolvedBy: () => [
-      createResolutionByStatusMilestones('completed', null, analysis.route),
-      ...createResolutionByEmptyReturn(subject, facts.derived),
-      ...(container === undefined ? [] : [createResolutionByFieldChange('empty_return_by')]),
-      ...createResolutionByCorrection(when.milestone),
+      describeResolutionByStatusMilestones('completed', null, analysis.route),
+      ...describeResolutionByEmptyReturn(subject, facts.derived),
+      ...(container === undefined ? [] : [describeResolutionByFieldChange('empty_return_by')]),
+      ...describeResolutionByCorrection(when.milestone),
     ],
   };
 });
@@ -308,6 +310,6 @@ function isHandedOutByTerminal({ container_number }: StatusSubject, mode: Shipme
 }
 const MODES_WITH_GATED_OUT = parseMilestoneCode('gated_out')?.modes ?? [];
 
-function createResolutionByCorrection(entry: TimelineEntry | null) {
-  return entry === null ? [] : [createResolutionByCorrectionOf(entry)];
+function describeResolutionByCorrection(entry: TimelineEntry | null) {
+  return entry === null ? [] : [describeResolutionByCorrectionOf(entry)];
 }

@@ -6,8 +6,8 @@ import { isVesselSailingOn } from '../milestone-meaning.ts';
 import { STATUS_RANKS, chooseEarlierTimelineEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
 import {
-  createResolutionByCorrectionOf,
-  createResolutionByMilestone,
+  describeResolutionByCorrectionOf,
+  describeResolutionByMilestone,
   RESOLVED_BY_REOPENING,
   canShipSailOnWithoutGoods,
   isDeliveryAttempted,
@@ -40,10 +40,10 @@ function applyRuleToOpeningMilestones(type: string, rule: OpeningMilestoneRule):
       if (wrong === undefined) return [];
       const { container_number } = milestone.milestone;
       const resolvedBy = () => {
-        const correction = createResolutionByCorrectionOf(milestone);
+        const correction = describeResolutionByCorrectionOf(milestone);
         if (record.containers.some((each) => each.number === container_number && each.empty_returned_at !== null))
           return [correction];
-        return [createResolutionByMilestone(listRemedyMilestones(wrongs, analysis.route)), correction];
+        return [describeResolutionByMilestone(listRemedyMilestones(wrongs, analysis.route)), correction];
       };
       return [{ container_number, milestone, detail: wrong.detail, resolvedBy }];
     };
@@ -159,8 +159,8 @@ export const milestoneConflictRule: FindFindings = (facts, settings) => {
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
   const resolvedBy = () => [
-    createResolutionByMilestone(listRevokingMilestones(cancellations)),
-    createResolutionByCorrectionOf(...cancellations),
+    describeResolutionByMilestone(listRevokingMilestones(cancellations)),
+    describeResolutionByCorrectionOf(...cancellations),
   ];
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 };
@@ -173,7 +173,7 @@ const movementAfterEndExceptionRule = applyRuleToEachSubject(({ summaries }) => 
   const { milestone: movement } = moved;
   if (Date.parse(movement.occurred_at) - Date.parse(end.occurred_at) <= DAY_MS) return undefined;
   const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
-  return { milestone: ended, detail, resolvedBy: () => [createResolutionByCorrectionOf(ended, moved)] };
+  return { milestone: ended, detail, resolvedBy: () => [describeResolutionByCorrectionOf(ended, moved)] };
 });
 
 /**
@@ -202,7 +202,7 @@ export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => 
     container_number,
     milestone,
     detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
-    resolvedBy: () => [RESOLVED_BY_REOPENING, createResolutionByCorrectionOf(milestone)],
+    resolvedBy: () => [RESOLVED_BY_REOPENING, describeResolutionByCorrectionOf(milestone)],
   }));
 };
 

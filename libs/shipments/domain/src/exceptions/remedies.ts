@@ -52,7 +52,7 @@ export function listRemedyMilestones(remedies: readonly Remedy[], route: Shipmen
  * attempt also completes the step.
  * @param summaries milestones of the goods, if a departure completes the step
  */
-export function createResolutionByStatusMilestones(
+export function describeResolutionByStatusMilestones(
   status: ShipmentStatus,
   from: Timestamp | null,
   route: ShipmentRoute,
@@ -61,14 +61,14 @@ export function createResolutionByStatusMilestones(
   const isMilestone = ({ rank, rules }: MilestoneCodeOnRoute) =>
     (rank >= STATUS_RANKS[status] && !canShipSailOnWithoutGoods(summaries, rules)) ||
     (rules.opens_exception === 'delivery_failed' && STATUS_RANKS[status] < STATUS_RANKS.delivered);
-  return createResolutionByMilestone(listRemedyMilestones([{ from, isMilestone }], route));
+  return describeResolutionByMilestone(listRemedyMilestones([{ from, isMilestone }], route));
 }
 
 /**
  * Returns the return of the empty container as the step that ends the trip; nothing if it would not count, because no
  * milestone shows that the loaded container moved.
  */
-export function createResolutionByEmptyReturn(
+export function describeResolutionByEmptyReturn(
   { summaries }: StatusSubject,
   { analysis: { route, departsFrom } }: DerivedShipment,
 ): readonly ResolutionConditions[] {
@@ -77,7 +77,7 @@ export function createResolutionByEmptyReturn(
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => getMilestoneRules(code).container_time === 'empty_returned_at',
   );
-  return [createResolutionByMilestone({ codes, occurred_from: chooseLatestTime(moved, departsFrom) })];
+  return [describeResolutionByMilestone({ codes, occurred_from: chooseLatestTime(moved, departsFrom) })];
 }
 
 /** Returns true if a departure with the rules can be that of a ship that sails on without the goods. */
@@ -94,22 +94,22 @@ export function listRevokingMilestones(cancellations: readonly TimelineEntry[]):
   return { codes, occurred_from: new Date(last + 1).toISOString() };
 }
 
-export function createResolutionByMilestone(milestones: Milestones): ResolutionConditions {
+export function describeResolutionByMilestone(milestones: Milestones): ResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'milestone', ...milestones };
 }
 
 /** Returns a resolution by correcting or retracting one of the milestones. */
-export function createResolutionByCorrectionOf(...entries: readonly TimelineEntry[]): ResolutionConditions {
+export function describeResolutionByCorrectionOf(...entries: readonly TimelineEntry[]): ResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
 /** Returns a resolution by changing one of the given fields of the shipment or container. */
-export function createResolutionByFieldChange(...fields: readonly string[]): ResolutionConditions {
+export function describeResolutionByFieldChange(...fields: readonly string[]): ResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'field_changed', fields };
 }
 
 /** Returns a resolution by documents, one of each type. */
-export function createResolutionByDocuments(
+export function describeResolutionByDocuments(
   by: 'document_uploaded' | 'document_approved',
   types: readonly DocumentType[],
 ): ResolutionConditions {

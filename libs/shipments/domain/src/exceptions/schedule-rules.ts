@@ -19,11 +19,11 @@ import {
 } from './rule.ts';
 import {
   RESOLVED_BY_NEW_INFORMATION,
-  createResolutionByFieldChange,
+  describeResolutionByFieldChange,
   hasArrived,
   hasDeparted,
   isDelivered,
-  createResolutionByStatusMilestones,
+  describeResolutionByStatusMilestones,
 } from './remedies.ts';
 
 /** Hours of delay above which the severity is at least `high`, regardless of the workspace's settings. */
@@ -54,7 +54,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
       isGraverThan: (resolved) => slip - readEtaSlipMs(resolved, isByTime) >= MIN_SLIP_GROWTH_TO_REOPEN_HOURS * HOUR_MS,
-      resolvedBy: () => [createResolutionByArrival(derived), createResolutionByFieldChange('eta', 'original_eta')],
+      resolvedBy: () => [describeResolutionByArrival(derived), describeResolutionByFieldChange('eta', 'original_eta')],
     },
   ];
 };
@@ -82,7 +82,7 @@ export const departureOverdueRule: FindFindings = ({ derived }, settings) => {
       ...createOverdueTimeFinding(computeTimeWhenLate(etd, etd_precision), derived, settings),
       detail: `Expected to depart ${describeStatedTime(derived.times.etd)}, and no departure is known.`,
       metrics: { etd },
-      resolvedBy: () => [createResolutionByDeparture(derived), createResolutionByFieldChange('etd')],
+      resolvedBy: () => [describeResolutionByDeparture(derived), describeResolutionByFieldChange('etd')],
     },
   ];
 };
@@ -95,7 +95,7 @@ export const arrivalOverdueRule: FindFindings = ({ derived }, settings) => {
       ...createOverdueTimeFinding(computeTimeWhenLate(eta, eta_precision), derived, settings),
       detail: `Expected to arrive ${describeStatedTime(derived.times.eta)}, and no arrival is known.`,
       metrics: { eta },
-      resolvedBy: () => [createResolutionByArrival(derived), createResolutionByFieldChange('eta')],
+      resolvedBy: () => [describeResolutionByArrival(derived), describeResolutionByFieldChange('eta')],
     },
   ];
 };
@@ -128,7 +128,7 @@ export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) =>
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
       opens_at: eta !== null && isAtSea(derived) ? chooseLatestTime(expected, eta) : expected,
       metrics: { silent_since, heard_at: lastNewsAt },
-      resolvedBy: () => [RESOLVED_BY_NEW_INFORMATION, createResolutionByFieldChange('etd')],
+      resolvedBy: () => [RESOLVED_BY_NEW_INFORMATION, describeResolutionByFieldChange('etd')],
     },
   ];
 };
@@ -137,19 +137,19 @@ function isAtSea(derived: DerivedShipment): boolean {
   return mayTravelByVessel(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
-function createResolutionByDeparture({ analysis, subjects }: DerivedShipment): ResolutionConditions {
+function describeResolutionByDeparture({ analysis, subjects }: DerivedShipment): ResolutionConditions {
   const summaries = subjects.flatMap((subject) => subject.summaries);
-  return createResolutionByStatusMilestones('in_transit', null, analysis.route, summaries);
+  return describeResolutionByStatusMilestones('in_transit', null, analysis.route, summaries);
 }
 
 /** Arrivals before the last movement elsewhere happened at stops on the way, so they are ignored. */
-function createResolutionByArrival({ analysis, subjects }: DerivedShipment): ResolutionConditions {
+function describeResolutionByArrival({ analysis, subjects }: DerivedShipment): ResolutionConditions {
   const departed = analysis.legDepartures.at(-1)?.milestone.occurred_at ?? '';
   const moved = subjects.map(({ progress: { points } }) =>
     chooseLatestTime(points.moved, getNextMillisecond(chooseLatestTime(points.unavailable, points.returning))),
   );
   const since = chooseLatestTime(departed, ...moved);
-  return createResolutionByStatusMilestones('arrived', since === '' ? null : since, analysis.route);
+  return describeResolutionByStatusMilestones('arrived', since === '' ? null : since, analysis.route);
 }
 
 function computeDifferenceMs(from: Timestamp, to: Timestamp): number {

@@ -201,7 +201,8 @@ function listMilestonesOfOtherTrips(
   const candidates = trips.filter(({ ended, loaded, milestones }) => {
     const isOver = ended !== null && ended < time;
     return (
-      loaded && (!isOver || (etd === null && isTripOnRouteInModel([...milestones, ...unnamedBetween('', '~')], memory)))
+      loaded &&
+      (!isOver || (etd === null && hasTripTouchedRouteInModel([...milestones, ...unnamedBetween('', '~')], memory)))
     );
   });
   const distance = ({ milestones, ended }: ModelTrip) =>
@@ -250,7 +251,7 @@ function isLoadedMovement(code: string, memory: ShipmentModelState): boolean {
   return others.includes(code) || isDepartureCode(code, memory) || isArrivalCode(code, memory);
 }
 
-function isTripOnRouteInModel(milestones: readonly ModelMilestone[], memory: ShipmentModelState): boolean {
+function hasTripTouchedRouteInModel(milestones: readonly ModelMilestone[], memory: ShipmentModelState): boolean {
   return milestones.some((milestone) => {
     const { code, location } = milestone;
     const isAt = (port: string | null) => port === null || !hasKnownLocation(milestone, memory) || location === port;

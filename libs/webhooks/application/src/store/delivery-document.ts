@@ -1,10 +1,5 @@
 import { hash } from 'node:crypto';
-import {
-  listWorkspacesAndEnvironments,
-  type PayloadForm,
-  type WorkspaceScope,
-  type Timestamp,
-} from '@tracking/contracts';
+import { collectScopeFieldValues, type PayloadForm, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, ShardValues } from '@tracking/ports';
 import {
   type Delivery,
@@ -73,7 +68,7 @@ export interface ScopedEndpoint extends WorkspaceScope {
 
 /** Returns the values of the shard key of deliveries in the scopes. */
 export function toDeliveryShardValues(...scopes: readonly WorkspaceScope[]): ShardValues {
-  return listWorkspacesAndEnvironments(scopes);
+  return collectScopeFieldValues(scopes);
 }
 
 /**
