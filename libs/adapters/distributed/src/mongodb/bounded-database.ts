@@ -18,6 +18,7 @@ const OPTIONS_POSITION_BY_DATABASE_METHOD: ReadonlyMap<string, number> = new Map
 ]);
 const OPTIONS_POSITION_BY_COLLECTION_METHOD: ReadonlyMap<string, number> = new Map([
   ['aggregate', 1],
+  ['bulkWrite', 1],
   ['countDocuments', 1],
   ['createIndex', 1],
   ['createIndexes', 1],

@@ -10,10 +10,10 @@ import {
   type Replacement,
 } from '@tracking/ports';
 import type { CollectionOperationRunner } from './collection-access.ts';
-import { ENGINE_NAME } from './mongo-errors.ts';
+import { ENGINE_NAME, listRefusedWrites } from './mongo-errors.ts';
 import { createGuardedDocumentFilter, toStoredDocument } from './mongo-filter.ts';
 import { ID_INDEX_NAME } from './mongo-indexes.ts';
-import { type BulkWrite, splitIntoBatches, toWriteStatements } from './write-batches.ts';
+import { type BulkWrite, splitIntoBatches } from './write-batches.ts';
 
 /**
  * Maximum number of documents per write, so that the write ends within its deadline. After a write that missed its
@@ -26,12 +26,6 @@ const MIN_WRITE_BATCH_SIZE = 16;
 const UPSERT_ATTEMPTS = 10;
 /** Attempts of an upsert with a guard. The second refusal shows that the guard does not match. */
 const GUARDED_UPSERT_ATTEMPTS = 2;
-/** A write that a unique index refused, and the name of the index if it is known. */
-interface RefusedBulkWrite<T extends Document> {
-  readonly bulkWrite: BulkWrite<T>;
-  readonly index: string | undefined;
-}
-
 /** Writes many documents of one collection with few requests. */
 export class BulkWriter<T extends Document> {
   private writesAtOnce = WRITE_BATCH_SIZE;
@@ -48,12 +42,19 @@ export class BulkWriter<T extends Document> {
    */
   async replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]> {
     if (replacements.length === 0) return [];
-    const updates = replacements.map(({ document, guard }) => ({
-      q: createGuardedDocumentFilter(this.spec, document, guard),
-      u: toStoredDocument(document),
+    const models = replacements.map(({ document, guard }) => ({
+      replaceOne: {
+        filter: createGuardedDocumentFilter(this.spec, document, guard),
+        replacement: toStoredDocument(document),
+      },
     }));
-    const { matched } = await this.access.writeUnordered({ kind: 'update', updates });
-    if (matched === replacements.length) return replacements.map(() => true);
+    const areAllReplaced = await this.access.runRepeatableOperation((documents) =>
+      documents.bulkWrite(models, { ordered: false }).then(
+        ({ matchedCount }) => matchedCount === models.length,
+        (error: unknown) => listRefusedWrites(error).length === 0,
+      ),
+    );
+    if (areAllReplaced) return replacements.map(() => true);
     return Promise.all(replacements.map(({ document, guard }) => this.single.replace(document, guard)));
   }
 
@@ -101,10 +102,13 @@ export class BulkWriter<T extends Document> {
    * @param attempt number of the attempt, from 1
    */
   private async writeUnordered(batch: readonly BulkWrite<T>[], attempt: number): Promise<string | undefined> {
-    const refused = await this.performWrites(batch);
+    const models = batch.map(({ model }) => model);
+    const refused = await this.access.runRepeatableOperation((documents) =>
+      documents.bulkWrite(models, { ordered: false }).then(() => [], listRefusedWrites),
+    );
     let refusedBy = refused.find(({ index }) => index !== undefined && index !== ID_INDEX_NAME)?.index;
     const writesOf = (violated: string | undefined) =>
-      refused.flatMap(({ bulkWrite, index }) => (index === violated ? [bulkWrite] : []));
+      refused.flatMap(({ at, index }) => (index === violated ? (batch[at] ?? []) : []));
     const conflicting = writesOf(ID_INDEX_NAME).filter(({ write }) => write.kind === 'upsert');
     // The write is retried for the same reason as in `MongoCollection.upsert`.
     const again = conflicting.filter(({ guard }) => attempt < getMaxAttempts(guard));
@@ -123,21 +127,8 @@ export class BulkWriter<T extends Document> {
     return refusedBy;
   }
 
-  /** Performs writes to different ids, each kind with one request. Returns the refused ones. */
-  private async performWrites(batch: readonly BulkWrite<T>[]): Promise<readonly RefusedBulkWrite<T>[]> {
-    const refused: RefusedBulkWrite<T>[] = [];
-    for (const [kind, some = []] of Object.entries(Object.groupBy(batch, ({ write }) => write.kind))) {
-      const statements = some.map(({ statement }) => statement);
-      const result = await this.access.writeUnordered(
-        toWriteStatements(kind as CollectionWrite<T>['kind'], statements),
-      );
-      refused.push(...result.refused.flatMap(({ at, index }) => (some[at] ? [{ bulkWrite: some[at], index }] : [])));
-    }
-    return refused;
-  }
-
   /**
-   * Repeats a write that an index refused among others, because the error of a single write has the key pattern of the
+   * Repeats a write that an index refused in a bulk, because the error of a single write has the key pattern of the
    * index.
    * @returns the unique index that refused the write, if any
    */

@@ -1,53 +1,15 @@
 import { DuplicateKeyError, UnavailableError, type CollectionSpec, type Document } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
-import {
-  BSON,
-  type Collection,
-  type CollectionOptions,
-  type Db,
-  type Document as BsonDocument,
-  type Filter,
-  type FindCursor,
-} from 'mongodb';
+import { BSON, type Collection, type CollectionOptions, type Filter, type FindCursor } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
-import {
-  ENGINE_NAME,
-  isUnknownOutcome,
-  listRefusedWrites,
-  parseViolatedIndex,
-  type RefusedWrite,
-  throwFirstWriteError,
-} from './mongo-errors.ts';
+import { ENGINE_NAME, parseViolatedIndex, isUnknownOutcome } from './mongo-errors.ts';
 import { type MongoDocument, pickShardKeyAndId, toStoredDocument } from './mongo-filter.ts';
 import { ID_INDEX_NAME } from './mongo-indexes.ts';
 
 /** Result of a write that was refused because the id exists. */
 export const DOCUMENT_ID_CONFLICT = Symbol('id conflict');
-/** The driver takes no options for commands from its client. */
-const COMMAND_OPTIONS = { ignoreUndefined: true };
 /** Pauses in milliseconds between attempts. The driver itself waits until it knows a primary. */
 const RETRY_PAUSES_MS = { firstPauseMs: 25, maxPauseMs: 250 };
-
-/** Query in the form of the server's command `find`. */
-export interface FindCommand {
-  readonly filter: Filter<MongoDocument>;
-  readonly sort?: BsonDocument;
-  readonly hint?: string | BsonDocument;
-  readonly limit: number;
-}
-
-/** Writes of one kind, in the form of the server's command. */
-export type WriteStatements =
-  | { readonly kind: 'insert'; readonly documents: readonly BsonDocument[] }
-  | { readonly kind: 'update'; readonly updates: readonly BsonDocument[] }
-  | { readonly kind: 'delete'; readonly deletes: readonly BsonDocument[] };
-
-/** Result of writes that are performed in any order. */
-export interface WriteResult {
-  /** Number of documents that an update matched, an insert stored, or a delete removed. */
-  readonly matched: number;
-  readonly refused: readonly RefusedWrite[];
-}
 
 /**
  * Runs operations on one collection of MongoDB. Operations without an answer are repeated until their deadline if that
@@ -56,9 +18,6 @@ export interface WriteResult {
 export class CollectionOperationRunner {
   /** Always the same object, so that sessions use their collection of the driver again. */
   private readonly options: CollectionOptions;
-  private readonly readConcernLevel: 'local' | 'majority';
-  /** Write concern in the form of the server's commands. */
-  private readonly writeConcern: BsonDocument;
 
   /**
    * Derived data is acknowledged from memory, in order with all other writes; all other data is read from the majority.
@@ -69,62 +28,22 @@ export class CollectionOperationRunner {
     private readonly connection: MongoConnection,
   ) {
     const isDerived = spec.durability === 'derived';
-    this.readConcernLevel = isDerived ? 'local' : 'majority';
-    this.writeConcern = { w: 'majority', j: !isDerived, wtimeout: connection.deadlineMs };
     this.options = {
       writeConcern: { w: 'majority', journal: !isDerived, wtimeoutMS: connection.deadlineMs },
-      readConcern: { level: this.readConcernLevel },
+      readConcern: { level: isDerived ? 'local' : 'majority' },
     };
   }
 
   /** Runs an operation once. */
-  runOnCollection<R>(operation: (documents: Collection<MongoDocument>, database: Db) => Promise<R>): Promise<R> {
+  runOnCollection<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
     return this.connection.runOnDatabase((database) =>
-      operation(database.collection<MongoDocument>(this.spec.name, this.options), database),
+      operation(database.collection<MongoDocument>(this.spec.name, this.options)),
     );
   }
 
   /** Runs an operation that has the same effect if it is repeated. */
   runRepeatableOperation<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
     return this.runOnCollection((documents) => this.repeatUntilAnswered(() => operation(documents)));
-  }
-
-  /**
-   * Finds documents with one request. The command costs half as much CPU time as a cursor of the driver.
-   * @returns undefined if the documents exceed one response
-   */
-  async findInOneResponse({ limit, ...query }: FindCommand): Promise<readonly MongoDocument[] | undefined> {
-    // The command requests one document more than it may return, so that the first response is complete.
-    const command = { find: this.spec.name, ...query, limit, batchSize: limit + 1 };
-    const reply = await this.runRepeatableCommand(() => ({
-      ...command,
-      readConcern: { level: this.readConcernLevel },
-    }));
-    const { id, firstBatch } = reply['cursor'] as { readonly id: unknown; readonly firstBatch: MongoDocument[] };
-    if (id === 0) return firstBatch;
-    const killed = this.connection.runOnDatabase((database) =>
-      database.command({ killCursors: this.spec.name, cursors: [id] }),
-    );
-    killed.catch(() => undefined);
-    return undefined;
-  }
-
-  /**
-   * Performs writes in any order, and again while the outcome is unknown. The command costs less than half as much CPU
-   * time as a bulk of the driver.
-   */
-  async writeUnordered({ kind, ...statements }: WriteStatements): Promise<WriteResult> {
-    const { writeConcern } = this;
-    const command = { [kind]: this.spec.name, ...statements, ordered: false, writeConcern };
-    const reply = await this.runRepeatableCommand(() => command);
-    return { matched: Number(reply['n']), refused: listRefusedWrites(reply) };
-  }
-
-  /** @param createCommand the driver adds fields to the command, also to its read concern */
-  private runRepeatableCommand(createCommand: () => BsonDocument): Promise<BsonDocument> {
-    return this.connection.runOnDatabase((database) =>
-      this.repeatUntilAnswered(() => database.command(createCommand(), COMMAND_OPTIONS)),
-    );
   }
 
   /**
@@ -136,30 +55,15 @@ export class CollectionOperationRunner {
    */
   writeDocument(
     document: Document,
-    write: (documents: Collection<MongoDocument>, stored: MongoDocument, database: Db) => Promise<boolean>,
+    write: (documents: Collection<MongoDocument>, stored: MongoDocument) => Promise<boolean>,
   ): Promise<boolean> {
     const stored = toStoredDocument(document);
-    return this.runOnCollection((documents, database) =>
+    return this.runOnCollection((documents) =>
       this.retryWriteUntilDone(
-        async () => (await this.ignoreIdConflict(write(documents, stored, database))) === true,
+        async () => (await this.ignoreIdConflict(write(documents, stored))) === true,
         async () => isSameDocument(await documents.findOne(pickShardKeyAndId(this.spec, stored)), stored),
       ),
     );
-  }
-
-  /**
-   * Replaces the document that matches the filter, like `writeDocument`. The command costs about half as much CPU time
-   * as the method of the driver, but the driver does not repeat it. The guard refuses to repeat a replacement that
-   * succeeded, or the repetition changes nothing.
-   */
-  replaceGuarded(document: Document, filter: Filter<MongoDocument>): Promise<boolean> {
-    const { writeConcern } = this;
-    return this.writeDocument(document, async (_documents, stored, database) => {
-      const update = { update: this.spec.name, updates: [{ q: filter, u: stored }], writeConcern };
-      const reply = await database.command(update, COMMAND_OPTIONS);
-      throwFirstWriteError(reply);
-      return reply['n'] === 1;
-    });
   }
 
   /**

@@ -12,8 +12,7 @@ interface Row extends Document {
 /** Performs `admitted` operations successfully and refuses later ones. */
 function collectionOf(admitted: number) {
   let left = admitted;
-  const run = () =>
-    left-- > 0 ? Promise.resolve({ ok: 1, n: 1 }) : Promise.reject(new BusyError('document store', 'full'));
+  const run = () => (left-- > 0 ? Promise.resolve([]) : Promise.reject(new BusyError('document store', 'full')));
   const connection = { runOnDatabase: run, deadlineMs: 1 } as unknown as MongoConnection;
   return new MongoCollection({ name: 'things', indexes: [] }, connection);
 }
@@ -24,15 +23,15 @@ describe('many writes of a collection', () => {
   it('are split for a server that is too slow for one operation', async () => {
     const answeredInTime = 100;
     const written: number[] = [];
-    const command = ({ updates }: { readonly updates: readonly unknown[] }) => {
-      if (updates.length > answeredInTime)
+    const bulkWrite = (models: readonly unknown[]) => {
+      if (models.length > answeredInTime)
         return Promise.reject(new UnavailableError('document store', 'does not answer'));
-      written.push(updates.length);
-      return Promise.resolve({ ok: 1, n: updates.length });
+      written.push(models.length);
+      return Promise.resolve();
     };
     const connection = {
       deadlineMs: 1,
-      runOnDatabase: (operation: (database: unknown) => unknown) => operation({ command }),
+      runOnDatabase: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
     } as unknown as MongoConnection;
     const rows = new MongoCollection<Row>({ name: 'rows', indexes: [] }, connection);
     const writes = Array.from({ length: 300 }, (_, n) => ({
@@ -59,15 +58,16 @@ describe('many writes of a collection', () => {
     let rows: MongoCollection<Row>;
     beforeEach(() => {
       batches = [];
-      const command = ({ documents }: { readonly documents: readonly MongoDocument[] }) => {
+      const bulkWrite = (models: readonly { readonly insertOne: { readonly document: MongoDocument } }[]) => {
+        const documents = models.map(({ insertOne }) => insertOne.document);
         if (documents.some((document) => BSON.calculateObjectSize(document) > 16 * MIB))
           return Promise.reject(new Error('document store: refused'));
         batches.push(documents.map(({ _id }) => _id));
-        return Promise.resolve({ ok: 1, n: documents.length });
+        return Promise.resolve();
       };
       const connection = {
         deadlineMs: 1,
-        runOnDatabase: (operation: (database: unknown) => unknown) => operation({ command }),
+        runOnDatabase: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
       } as unknown as MongoConnection;
       rows = new MongoCollection<Row>({ name: 'rows', indexes: [] }, connection);
     });

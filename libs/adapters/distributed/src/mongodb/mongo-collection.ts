@@ -124,7 +124,6 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   async replace(document: T, guard?: Filter): Promise<boolean> {
     const filter = createGuardedDocumentFilter(this.spec, document, guard);
-    if (guard !== undefined) return this.access.replaceGuarded(document, filter);
     return this.access.writeDocument(document, async (documents, stored) => {
       return (await documents.replaceOne(filter, stored)).matchedCount === 1;
     });
@@ -211,19 +210,13 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return { documents: found.map((document) => fromStoredDocument<T>(document)), isCut };
   }
 
-  private async readStoredDocuments(
+  private readStoredDocuments(
     condition: DriverFilter<MongoDocument>,
     { index, sort, limit }: Pick<Query, 'index' | 'sort' | 'limit'>,
     maxBytes: number | undefined,
   ) {
-    const hint = this.createReadOptions(index);
-    if (maxBytes === undefined) {
-      const order = sort !== undefined && { sort: Object.fromEntries(toMongoSort(sort)) };
-      const found = await this.access.findInOneResponse({ filter: condition, ...order, ...hint, limit });
-      if (found !== undefined) return { found, isCut: false };
-    }
     // The query requests one document more than it may return, so that the first response of the server is complete.
-    const options = { ...hint, sort: toMongoSort(sort), limit, batchSize: limit + 1 };
+    const options = { ...this.createReadOptions(index), sort: toMongoSort(sort), limit, batchSize: limit + 1 };
     return this.access.runRepeatableOperation((documents) =>
       readDocumentsWithinBytes(documents.find(condition, options), maxBytes),
     );

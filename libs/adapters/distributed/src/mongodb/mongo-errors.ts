@@ -1,4 +1,11 @@
-import { type Document, MongoError, MongoInvalidArgumentError, MongoNetworkError, MongoServerError } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoServerError,
+  type WriteError,
+} from 'mongodb';
 import { AccessRefusedError, UnavailableError, type IndexSpec } from '@tracking/ports';
 import { ID_INDEX_NAME, parseIndexName, toIndexKey } from './mongo-indexes.ts';
 import { getRefusalReason, getSystemErrorCode } from './refusal-reasons.ts';
@@ -41,19 +48,12 @@ const MISSING_INDEX_HINT_PATTERN = /hint provided does not correspond to an exis
 const DUPLICATE_KEY_PATTERN =
   /\bE11000 duplicate key error collection: \S+ index: (\S+) (?:collation: \{[^}]*\} )?dup key: /;
 
-/** A write among several that a unique index refused. */
-export interface RefusedWrite {
-  /** Position of the write in its command. */
+/** A write of a bulk that a unique index refused. */
+interface RefusedWrite {
+  /** Position of the write in the bulk. */
   readonly at: number;
-  /** Name of the index; undefined if the server's text does not name it. */
+  /** Name of the index; undefined if the server's text does not name it. The driver omits all other details. */
   readonly index: string | undefined;
-}
-
-/** Error of one write in the server's reply. */
-interface WriteErrorReply {
-  readonly index: number;
-  readonly code: number;
-  readonly errmsg?: string;
 }
 
 function hasMongoErrorCode(error: unknown, ...codes: readonly number[]): error is MongoServerError {
@@ -82,21 +82,16 @@ export function parseViolatedIndex(error: unknown, indexes: readonly IndexSpec[]
 }
 
 /**
- * Returns the unordered writes of a command that unique indexes refused. All other writes were performed.
- * @param reply reply without an error of the write concern, for which the driver throws
- * @throws MongoServerError if a write failed for another reason
+ * Returns the writes of an unordered bulk that unique indexes refused. All other writes were performed.
+ * @throws the error if it has another cause
  */
-export function listRefusedWrites(reply: Document): readonly RefusedWrite[] {
-  const refused = (reply['writeErrors'] ?? []) as readonly WriteErrorReply[];
-  const failed = refused.find(({ code }) => code !== DUPLICATE_KEY);
-  if (failed !== undefined) throw new MongoServerError({ ...failed });
-  return refused.map(({ index: at, errmsg = '' }) => ({ at, index: readViolatedIndex(errmsg) }));
-}
-
-/** @throws MongoServerError if a write of the command failed */
-export function throwFirstWriteError(reply: Document): void {
-  const [failed] = (reply['writeErrors'] ?? []) as readonly WriteErrorReply[];
-  if (failed !== undefined) throw new MongoServerError({ ...failed });
+export function listRefusedWrites(error: unknown): readonly RefusedWrite[] {
+  if (!(error instanceof MongoBulkWriteError)) throw error;
+  const refused: readonly WriteError[] = [error.writeErrors].flat();
+  // Refusals can hide a failed write concern, in which case the writes may be rolled back.
+  const complete = error.result.getWriteConcernError() === undefined && refused.length > 0;
+  if (!complete || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+  return refused.map(({ index: at, errmsg }) => ({ at, index: readViolatedIndex(errmsg ?? '') }));
 }
 
 function findNameOfUniqueIndex(keyPattern: unknown, indexes: readonly IndexSpec[]): string | undefined {
@@ -115,12 +110,16 @@ function readViolatedIndex(message: string): string | undefined {
 /** Returns true if the server did not answer, or answered that it can no longer acknowledge operations. */
 export function isUnknownOutcome(error: unknown): boolean {
   if (error instanceof MongoNetworkError || isSocketError(error)) return true;
-  return error instanceof MongoServerError && UNKNOWN_OUTCOME_CODES.has(error.code);
+  if (!(error instanceof MongoServerError)) return false;
+  const concern = error instanceof MongoBulkWriteError ? error.result.getWriteConcernError()?.code : undefined;
+  return !isErrorFromServer(error) || UNKNOWN_OUTCOME_CODES.has(error.code) || UNKNOWN_OUTCOME_CODES.has(concern);
 }
 
-/** Returns true if the server reported the error. */
+/** Returns true if the server reported the error. The driver also uses the error of a bulk for broken connections. */
 export function isErrorFromServer(error: unknown): boolean {
-  return error instanceof MongoServerError;
+  if (!(error instanceof MongoBulkWriteError)) return error instanceof MongoServerError;
+  const isReported = [error.writeErrors].flat().length > 0 || error.result.getWriteConcernError() !== undefined;
+  return isReported || typeof error.code === 'number';
 }
 
 /** The driver passes on some errors of Node.js, such as ECONNRESET during a long write. */

@@ -1,4 +1,4 @@
-import type { Filter as DriverFilter } from 'mongodb';
+import type { Filter as DriverFilter, Sort } from 'mongodb';
 import {
   toShardFilter,
   type CollectionSpec,
@@ -87,7 +87,7 @@ export function toMongoQuery(spec: CollectionSpec, query: Omit<Query, 'limit'>):
   };
 }
 
-export function toMongoSort(sort: Query['sort']): [string, 1 | -1][] {
+export function toMongoSort(sort: Query['sort']): Sort {
   return (sort?.fields ?? []).map((field): [string, 1 | -1] => [
     toStoredFieldName(field),
     sort?.descending === true ? -1 : 1,

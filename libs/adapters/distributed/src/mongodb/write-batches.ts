@@ -1,34 +1,31 @@
 import type { CollectionSpec, CollectionWrite, Document, Filter } from '@tracking/ports';
-import { BSON, type Document as BsonDocument } from 'mongodb';
-import type { WriteStatements } from './collection-access.ts';
-import { createGuardedDocumentFilter, createFilterByIdAndGuard, toStoredDocument } from './mongo-filter.ts';
+import { BSON, type AnyBulkWriteOperation } from 'mongodb';
+import {
+  type MongoDocument,
+  createGuardedDocumentFilter,
+  createFilterByIdAndGuard,
+  toStoredDocument,
+} from './mongo-filter.ts';
 
 /** Maximum size of a batch in bytes of BSON. A larger document is written alone. */
 const WRITE_BATCH_BYTES = 4 * 1_024 * 1_024;
 
-/** A write, and its statement in the server's command of its kind. */
+/** A write of a bulk, with its form for the driver. */
 export interface BulkWrite<T extends Document> {
   readonly write: CollectionWrite<T>;
   readonly guard: Filter | undefined;
-  readonly statement: BsonDocument;
+  readonly model: AnyBulkWriteOperation<MongoDocument>;
 }
 
 function toBulkWrite<T extends Document>(spec: CollectionSpec, write: CollectionWrite<T>): BulkWrite<T> {
-  if (write.kind === 'insert') return { write, guard: undefined, statement: toStoredDocument(write.document) };
+  if (write.kind === 'insert')
+    return { write, guard: undefined, model: { insertOne: { document: toStoredDocument(write.document) } } };
   const { guard } = write;
   if (write.kind === 'delete')
-    return { write, guard, statement: { q: createFilterByIdAndGuard(spec, write.id, guard), limit: 1 } };
-  const q = createGuardedDocumentFilter(spec, write.document, guard);
-  return { write, guard, statement: { q, u: toStoredDocument(write.document), upsert: true } };
-}
-
-/** Returns the statements of writes of one kind. */
-export function toWriteStatements(
-  kind: CollectionWrite<Document>['kind'],
-  statements: readonly BsonDocument[],
-): WriteStatements {
-  if (kind === 'insert') return { kind, documents: statements };
-  return kind === 'delete' ? { kind, deletes: statements } : { kind: 'update', updates: statements };
+    return { write, guard, model: { deleteOne: { filter: createFilterByIdAndGuard(spec, write.id, guard) } } };
+  const filter = createGuardedDocumentFilter(spec, write.document, guard);
+  const replacement = toStoredDocument(write.document);
+  return { write, guard, model: { replaceOne: { filter, replacement, upsert: true } } };
 }
 
 /** Splits writes into rounds, so that writes to the same id are in different rounds, in order. */
@@ -57,8 +54,7 @@ export function* splitIntoBatches<T extends Document>(
     let batch: BulkWrite<T>[] = [];
     let batchBytes = 0;
     for (const write of round.map((one) => toBulkWrite(spec, one))) {
-      // The size of a single write does not matter.
-      const bytes = round.length === 1 ? 0 : calculateBsonSize(write.statement);
+      const bytes = calculateBsonSize(write.model);
       if (batch.length > 0 && (batch.length === maxCount || batchBytes + bytes > WRITE_BATCH_BYTES)) {
         yield batch;
         batch = [];
@@ -72,9 +68,9 @@ export function* splitIntoBatches<T extends Document>(
 }
 
 /** Returns the size in bytes of BSON; `Infinity` for a document that the driver cannot encode. */
-function calculateBsonSize(statement: object): number {
+function calculateBsonSize(model: object): number {
   try {
-    return BSON.calculateObjectSize(statement, { ignoreUndefined: true });
+    return BSON.calculateObjectSize(model, { ignoreUndefined: true });
   } catch {
     return Infinity;
   }
