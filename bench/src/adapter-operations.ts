@@ -199,7 +199,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
     },
     'quota: take, 16 concurrently': ({ quota }) => {
       const key = prefix();
-      return repeat(seconds, 16, 1, () => quota.takeRequest(key, 1_000_000_000));
+      return repeat(seconds, 16, 1, () => quota.takeQuotaForRequest(key, 1_000_000_000));
     },
     'object store: put 1 MiB': ({ objects }) => {
       const name = prefix();

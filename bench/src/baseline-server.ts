@@ -3,7 +3,7 @@ import { Body, Controller, Get, Inject, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { PlaceLookup, ClientShipmentFields } from '@tracking/contracts';
-import { readShipmentFields } from '@tracking/shipments-http';
+import { parseShipmentFieldsOfBody } from '@tracking/shipments-http';
 import { loadPlaces } from '@tracking/places';
 
 const PLACES = Symbol('places');
@@ -15,7 +15,7 @@ class BareController {
 
   @Post('/v1/shipments')
   create(@Body() body: unknown): Partial<ClientShipmentFields> {
-    return readShipmentFields({ body, strict: false }, this.places).fields;
+    return parseShipmentFieldsOfBody({ body, strict: false }, this.places).fields;
   }
 
   @Get('/ready')

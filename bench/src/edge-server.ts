@@ -52,7 +52,7 @@ const parts = {
     : (sent: string) => identity.authenticateKey(sent),
   quota: WITHOUT.includes('limit')
     ? {
-        takeRequest: (_: string, limit: number) =>
+        takeQuotaForRequest: (_: string, limit: number) =>
           Promise.resolve({ admitted: true, limit, remaining: limit, resetAt: 0, retryAfter: 0 }),
       }
     : quota,

@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EventStoreDbEventStore, MongoConnection, MongoDocumentStore, MongoLeases } from '@tracking/distributed';
 import type { DocumentStore, EventStore, LeaseSource } from '@tracking/ports';
-import { CatchUpSubscription, CheckpointWriter, createPartition, type StreamPartition } from '@tracking/subscriptions';
+import {
+  CatchUpSubscription,
+  CheckpointWriter,
+  createStreamPartition,
+  type StreamPartition,
+} from '@tracking/subscriptions';
 import { startEngines } from '@tracking/system';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { cpuSeconds } from './machine.ts';
@@ -193,7 +198,7 @@ async function waitForAllPartitions(eventStore: EventStore, prefix: string, hand
 function splitStreams(prefix: string, count: number): readonly StreamPartition[] {
   const size = NAME_CHARACTERS.length / count;
   return Array.from({ length: count }, (_, at) =>
-    createPartition(NAME_CHARACTERS.slice(at * size, (at + 1) * size).map((character) => prefix + character)),
+    createStreamPartition(NAME_CHARACTERS.slice(at * size, (at + 1) * size).map((character) => prefix + character)),
   );
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@tracking/testing';
-import { runCommandLine } from '../test/run.ts';
+import { runCommandLineForTest } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
 const NONE = 'no items in workspace default\n';
@@ -54,11 +54,15 @@ describe('finding and starting the service', () => {
 
   it('uses the running service and starts none', async () => {
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
-    expect(await runCommandLine(config('refuses'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
+    expect(await runCommandLineForTest(config('refuses'), ['keys', 'list'])).toEqual({
+      code: 0,
+      out: NONE,
+      err: folder(),
+    });
   });
 
   it('starts one if none runs, and stops it afterwards', async () => {
-    expect(await runCommandLine(config('serves'), ['keys', 'list', '--json'])).toEqual({
+    expect(await runCommandLineForTest(config('serves'), ['keys', 'list', '--json'])).toEqual({
       code: 0,
       out: '{\n  "data": []\n}\n',
       err: '',
@@ -77,50 +81,58 @@ describe('finding and starting the service', () => {
     crashed.kill('SIGKILL');
     await once(crashed, 'close');
     expect((await stat(socketPath)).isSocket()).toBe(true);
-    expect(await runCommandLine(config('serves'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
+    expect(await runCommandLineForTest(config('serves'), ['keys', 'list'])).toEqual({
+      code: 0,
+      out: NONE,
+      err: folder(),
+    });
     expect(await happened()).toEqual(['started ', 'started --administration', 'stopped']);
   });
 
   it('reports in one line why the service did not start within 60 s', async () => {
     const message = 'RATE_LIMIT_PER_MINUTE: expected a whole number\n';
-    expect(await runCommandLine(config('refuses'), ['keys', 'list'])).toEqual({
+    expect(await runCommandLineForTest(config('refuses'), ['keys', 'list'])).toEqual({
       code: 1,
       out: '',
       err: `${folder()}error: ${message}`,
     });
-    expect(await runCommandLine(config('crashes'), ['keys', 'list'])).toEqual({
+    expect(await runCommandLineForTest(config('crashes'), ['keys', 'list'])).toEqual({
       code: 1,
       out: '',
       err: `${folder()}error: TypeError: nothing works\n`,
     });
     const missing = { ...config('serves'), serviceMain: join(dataDir, 'none.js') };
-    expect((await runCommandLine(missing, ['keys', 'list'])).err).toBe(
+    expect((await runCommandLineForTest(missing, ['keys', 'list'])).err).toBe(
       `${folder()}error: the service cannot start because it is not built: run npm run build first\n`,
     );
   });
 
   it('waits for a service that is starting on the same data folder', async () => {
-    const asked = runCommandLine(config('in use'), ['keys', 'list']);
+    const asked = runCommandLineForTest(config('in use'), ['keys', 'list']);
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
     expect(await asked).toEqual({ code: 0, out: NONE, err: folder() });
   });
 
   it('stops the service that it started when the command fails', async () => {
-    const failed = await runCommandLine(config('serves'), ['keys', 'list', '--workspace', 'nowhere']);
+    const failed = await runCommandLineForTest(config('serves'), ['keys', 'list', '--workspace', 'nowhere']);
     expect(failed).toEqual({ code: 1, out: '', err: `${folder()}error: There is no workspace nowhere.\n` });
     expect(await happened()).toEqual(['started --administration', 'stopped']);
     expect(await isRunning()).toBe(false);
   });
 
   it('fails when the service that it started crashes', async () => {
-    const { code, out, err } = await runCommandLine(config('breaks'), ['keys', 'list']);
+    const { code, out, err } = await runCommandLineForTest(config('breaks'), ['keys', 'list']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.replace(folder(), '')).toMatch(/^error: [^\n]+\n$/);
   });
 
   it('sends a write again with its idempotency key when the service that it started crashes', async () => {
     const line = ['workspaces', 'create', '--name', 'Acme'];
-    expect(await runCommandLine(config('breaks once'), line)).toEqual({ code: 0, out: 'wsp_a\n', err: folder() });
+    expect(await runCommandLineForTest(config('breaks once'), line)).toEqual({
+      code: 0,
+      out: 'wsp_a\n',
+      err: folder(),
+    });
     const [started, key, ...rest] = await happened();
     expect([started, key]).toEqual(['started --administration', expect.stringMatching(/^key [0-9a-f]{64}$/)]);
     expect(rest).toEqual([started, key, 'stopped']);
@@ -128,7 +140,7 @@ describe('finding and starting the service', () => {
 
   it('stops the service that it started when the user interrupts', async () => {
     const interrupt = new AbortController();
-    const asked = runCommandLine(config('hangs'), ['keys', 'list'], interrupt.signal);
+    const asked = runCommandLineForTest(config('hangs'), ['keys', 'list'], interrupt.signal);
     await eventually(async () => expect(await happened()).toContain('asked'));
     interrupt.abort();
     expect(await asked).toEqual({ code: 130, out: '', err: folder() });
@@ -137,7 +149,7 @@ describe('finding and starting the service', () => {
   });
 
   it('exits immediately when the user interrupts, also during the start', async () => {
-    expect(await runCommandLine(config('serves'), ['keys', 'list'], AbortSignal.abort())).toMatchObject({
+    expect(await runCommandLineForTest(config('serves'), ['keys', 'list'], AbortSignal.abort())).toMatchObject({
       code: 130,
       out: '',
     });
@@ -159,7 +171,7 @@ describe('finding and starting the service', () => {
       if (request.url === '/administration') response.end('{}');
       else response.writeHead(status).end(body);
     });
-    const { code, out, err } = await runCommandLine(config('refuses'), ['keys', 'list']);
+    const { code, out, err } = await runCommandLineForTest(config('refuses'), ['keys', 'list']);
     // A request that the service rejects as invalid is a usage error.
     expect({ code, out }).toEqual({ code: status === 400 ? 2 : 1, out: '' });
     expect(err).toBe(`${folder()}error: ${message}\n`);

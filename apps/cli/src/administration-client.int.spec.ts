@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { runCommandLine } from '../test/run.ts';
+import { runCommandLineForTest } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 
 /** Writes to a stub of a gateway's management port, whose responses the test sets. */
@@ -34,9 +34,12 @@ describe('a write to a gateway', () => {
     response.write('{"id":', () => response.destroy());
   };
 
-  function run(line = 'workspaces create --name Acme'): ReturnType<typeof runCommandLine> {
+  function run(line = 'workspaces create --name Acme'): ReturnType<typeof runCommandLineForTest> {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return runCommandLine(loadConfig({ ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: 'token' }), line.split(' '));
+    return runCommandLineForTest(
+      loadConfig({ ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: 'token' }),
+      line.split(' '),
+    );
   }
 
   it.each([
@@ -63,6 +66,6 @@ describe('a write to a gateway', () => {
     expect((await run()).code).toBe(1);
     expect(keys).toHaveLength(1);
     const refused = loadConfig({ ADMINISTRATION_URL: 'http://127.0.0.1:1', ADMINISTRATION_TOKEN: 'token' });
-    expect((await runCommandLine(refused, ['workspaces', 'create', '--name', 'Acme'])).code).toBe(1);
+    expect((await runCommandLineForTest(refused, ['workspaces', 'create', '--name', 'Acme'])).code).toBe(1);
   });
 });

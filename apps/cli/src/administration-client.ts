@@ -5,7 +5,12 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import { type AdministrationStatus, DATA_FOLDER_IN_USE_EXIT_CODE, MAX_PAGE_SIZE, type Page } from '@tracking/contracts';
+import {
+  type AdministrationApiStatus,
+  DATA_FOLDER_IN_USE_EXIT_CODE,
+  MAX_PAGE_SIZE,
+  type Page,
+} from '@tracking/contracts';
 import { type CliConfig, CliError, RefusedError } from './config.ts';
 
 /** Timeout of a request in milliseconds. It exceeds the duration of every operation of the service. */
@@ -54,11 +59,11 @@ export class AdministrationClient {
   }
 
   /** Returns the status of the running service; undefined if none listens. */
-  async readServiceStatus(): Promise<AdministrationStatus | undefined> {
+  async readServiceStatus(): Promise<AdministrationApiStatus | undefined> {
     if (!(await fileExists(this.config.socketPath))) return undefined;
     await this.requireOwnedSocketFolder();
     try {
-      return await this.getJson<AdministrationStatus>('');
+      return await this.getJson<AdministrationApiStatus>('');
     } catch (error) {
       if (isNoServiceListening(error)) return undefined;
       throw error;

@@ -5,9 +5,9 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ApiKey, NewApiKey, ReadModelStatus, Workspace } from '@tracking/contracts';
+import type { ApiKey, CreatedApiKeyWithSecret, ReadModelStatus, Workspace } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { runCommandLine } from '../test/run.ts';
+import { runCommandLineForTest } from '../test/run.ts';
 import type { CliRunResult } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
@@ -27,7 +27,7 @@ describe('the command line tool', () => {
   });
 
   async function cli(...line: readonly string[]): Promise<CliRunResult> {
-    const outcome = await runCommandLine(config, line);
+    const outcome = await runCommandLineForTest(config, line);
     printed.push(outcome);
     return outcome;
   }
@@ -60,7 +60,7 @@ describe('the command line tool', () => {
 
     it('rebuilds one read model before it stops the service that it started', async () => {
       const elsewhere = loadConfig({ PATH: process.env['PATH'], DATA_DIR: join(folder, 'elsewhere') });
-      const { code, out } = await runCommandLine(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
+      const { code, out } = await runCommandLineForTest(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
       expect(code).toBe(0);
       expect(JSON.parse(out)).toEqual({ data: [expect.objectContaining({ name: 'milestones', generation: 2 })] });
     }, 60_000);
@@ -118,9 +118,9 @@ describe('the command line tool', () => {
 
     it('prints created keys as objects with --json, and revokes keys', async () => {
       const line = ['keys', 'create', '--name', 'trial', '--environment', 'test', '--role', 'developer'];
-      const { code, out } = await runCommandLine(config, [...line, '--json']);
+      const { code, out } = await runCommandLineForTest(config, [...line, '--json']);
       expect(code).toBe(0);
-      const created = JSON.parse(out) as NewApiKey;
+      const created = JSON.parse(out) as CreatedApiKeyWithSecret;
       expect(created).toMatchObject({ name: 'trial', environment: 'test', role: 'developer' });
       expect(created.key).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
       expect(await cli('keys', 'revoke', created.id)).toEqual({
@@ -149,12 +149,12 @@ describe('the command line tool', () => {
       const socketPath = join(socketFolder, 'administration.sock');
       await new Promise<void>((resolve) => proxy.listen(socketPath, resolve));
       const line = 'keys create --name lost --environment live --role admin --json'.split(' ');
-      const { code, out, err } = await runCommandLine({ ...config, socketPath }, line);
+      const { code, out, err } = await runCommandLineForTest({ ...config, socketPath }, line);
       await new Promise((resolve) => proxy.close(resolve));
       await rm(socketFolder, { recursive: true });
       expect([code, err, forwarded]).toEqual([0, '', ['201 undefined', '201 true']]);
       const { data } = await json<{ data: ApiKey[] }>('keys', 'list');
-      const { id } = JSON.parse(out) as NewApiKey;
+      const { id } = JSON.parse(out) as CreatedApiKeyWithSecret;
       expect(data.filter(({ name }) => name === 'lost').map((each) => each.id)).toEqual([id]);
     });
 

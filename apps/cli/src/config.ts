@@ -30,12 +30,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     socketPath: getSocketPath(dataDir, tmpdir()),
     serviceMain: fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url)),
     serviceEnvironment: { ...env, DATA_DIR: dataDir },
-    remote: readRemoteServiceSettings(env),
+    remote: readAdministrationServiceSettings(env),
     apiKey: env['API_KEY'] || undefined,
   };
 }
 
-function readRemoteServiceSettings(env: NodeJS.ProcessEnv): RemoteServiceConfig | undefined {
+function readAdministrationServiceSettings(env: NodeJS.ProcessEnv): RemoteServiceConfig | undefined {
   const url = env['ADMINISTRATION_URL'];
   if (!url) return undefined;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { type CliRunResult, runCommandLine } from '../test/run.ts';
+import { type CliRunResult, runCommandLineForTest } from '../test/run.ts';
 import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 import { askConfirmation } from './terminal.ts';
 
@@ -21,7 +21,7 @@ describe('dead letters', () => {
   afterAll(() => service.close());
 
   const cli = (...line: readonly string[]): Promise<CliRunResult> =>
-    runCommandLine(service.config, ['dead-letters', ...line]);
+    runCommandLineForTest(service.config, ['dead-letters', ...line]);
   const posts = () => service.requests.filter(({ route }) => route.startsWith('POST'));
   const SUMMARY = {
     count: 20_012,

@@ -8,12 +8,12 @@ import {
   toDeliveryFilterParams,
   printDeliveries,
   printDelivery,
-  toScopeParams,
+  toScopeQueryParameters,
 } from './delivery-commands.ts';
 import { addDeadLetterFilterOptions, addLimitOption, type CommandInvocation, type Runner } from './invocation.ts';
 import {
   REPLAY_COLUMNS,
-  type ReplaySummary,
+  type ListedReplay,
   requireCompletedReplays,
   requireRunningService,
   waitUntilReplaysEnded,
@@ -45,7 +45,7 @@ const TEXT_OF_ZERO_COUNT = '0';
 
 type BulkAction = 'replay' | 'discard';
 interface DeadLetterBulkResult {
-  readonly data: readonly ReplaySummary[];
+  readonly data: readonly ListedReplay[];
   readonly refused: readonly {
     readonly endpoint_id: string;
     readonly workspace: string;
@@ -61,7 +61,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     .action(
       run((invocation) =>
         printDeliveries(invocation, {
-          ...toScopeParams(invocation),
+          ...toScopeQueryParameters(invocation),
           ...toDeliveryFilterParams(invocation),
           ...DEAD_LETTER_FILTER,
         }),
@@ -137,10 +137,10 @@ async function runDeadLetterBulkAction(invocation: CommandInvocation, action: Bu
     invocation,
     action === 'replay' ? `Deliver ${count} again?` : `Discard ${count} permanently?`,
   );
-  const request = { ...toScopeParams(invocation), ...toDeadLetterSelection(invocation) };
+  const request = { ...toScopeQueryParameters(invocation), ...toDeadLetterSelection(invocation) };
   const result = await client.postJsonWithRetries<DeadLetterBulkResult>(`/dead_letters/${action}`, request);
   const data = isWaiting ? await waitUntilReplaysEnded(invocation, result.data) : result.data;
-  printBulkResult(invocation, { ...result, data });
+  printDeadLetterBulkResult(invocation, { ...result, data });
   if (isWaiting) requireCompletedReplays(data);
   const { refused } = result;
   if (refused[0] !== undefined)
@@ -153,7 +153,7 @@ async function requireConfirmation({ options, confirm }: CommandInvocation, ques
     throw new CliError('the command was canceled; nothing was changed');
 }
 
-function printBulkResult({ print, options, note }: CommandInvocation, settled: DeadLetterBulkResult): void {
+function printDeadLetterBulkResult({ print, options, note }: CommandInvocation, settled: DeadLetterBulkResult): void {
   const { data, refused } = settled;
   if (options['json'] === true) return print.printResult(settled, () => '');
   if (data.length > 0) print.printList(data, REPLAY_COLUMNS);
@@ -217,7 +217,7 @@ interface DeadLetterSummary extends DeadLetterCount {
 
 /** Requests the counts of the dead letters that the command's filters select. */
 function fetchDeadLetterSummary(invocation: CommandInvocation): Promise<DeadLetterSummary> {
-  const params = { ...toScopeParams(invocation), ...toDeliveryFilterParams(invocation) };
+  const params = { ...toScopeQueryParameters(invocation), ...toDeliveryFilterParams(invocation) };
   return invocation.client.getJson<DeadLetterSummary>('/dead_letters/summary', params);
 }
 

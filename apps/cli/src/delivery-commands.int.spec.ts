@@ -1,4 +1,4 @@
-import { type CliRunResult, runCommandLine } from '../test/run.ts';
+import { type CliRunResult, runCommandLineForTest } from '../test/run.ts';
 import {
   type AdministrationRequest,
   startStubAdministration,
@@ -22,7 +22,7 @@ describe('deliveries and dead letters', () => {
   });
   afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CliRunResult> => runCommandLine(service.config, line);
+  const cli = (...line: readonly string[]): Promise<CliRunResult> => runCommandLineForTest(service.config, line);
   const deliveries = Array.from({ length: 450 }, (_, index) => delivery(450 - index));
   function page({ limit, cursor }: AdministrationRequest['query']): object {
     const start = Number(cursor ?? 0);

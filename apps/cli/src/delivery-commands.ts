@@ -13,11 +13,11 @@ import { type Column, describeEmptyList } from './terminal.ts';
 
 /** Maximum number of characters of a response body in a table; `--json` shows the whole body. */
 const MAX_SHOWN_BODY_CHARACTERS = 200;
-const FIELD_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
+const FIELD_AND_VALUE_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
   ['FIELD', ([name]) => name],
   ['VALUE', ([, value]) => value],
 ];
-const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
+const ATTEMPT_COLUMNS: readonly Column<DeliveryAttempt>[] = [
   ['ATTEMPT', ({ number }) => number],
   ['AT', ({ at }) => at],
   ['MS', ({ duration_ms }) => duration_ms],
@@ -39,7 +39,7 @@ const DELIVERY_COLUMNS: readonly Column<DeliverySummary>[] = [
   ['LAST ERROR', ({ last_error }) => last_error && last_error.message],
 ];
 
-interface Attempt {
+interface DeliveryAttempt {
   readonly number: number;
   readonly at: Timestamp;
   readonly duration_ms: number;
@@ -50,7 +50,7 @@ interface Attempt {
 }
 export interface DeliveryWithAttempts extends DeliverySummary {
   readonly payload: JsonValue;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
 }
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
@@ -62,7 +62,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
     .option('--event <id>', 'only deliveries of this event, evt_…')
     .action(
       run((invocation) =>
-        printDeliveries(invocation, { ...toScopeParams(invocation), ...toDeliveryFilterParams(invocation) }),
+        printDeliveries(invocation, { ...toScopeQueryParameters(invocation), ...toDeliveryFilterParams(invocation) }),
       ),
     );
   addScopeOptions(deliveries.command('show'))
@@ -76,7 +76,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
       run(async (invocation) => {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
-        const delivery = await client.postJsonWithRetries<DeliverySummary>(path, toScopeParams(invocation));
+        const delivery = await client.postJsonWithRetries<DeliverySummary>(path, toScopeQueryParameters(invocation));
         print.printResult(delivery, ({ id }) => `${id} is being attempted; for the result, use deliveries show`);
       }),
     );
@@ -85,7 +85,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
 /** Reads the delivery with the ID in the command. */
 export async function readDelivery(invocation: CommandInvocation): Promise<DeliveryWithAttempts> {
   const { client, operand } = invocation;
-  return client.getJson(`/deliveries/${encodeURIComponent(operand)}`, toScopeParams(invocation));
+  return client.getJson(`/deliveries/${encodeURIComponent(operand)}`, toScopeQueryParameters(invocation));
 }
 
 export function printDelivery({ print, options }: CommandInvocation, delivery: DeliveryWithAttempts): void {
@@ -100,7 +100,7 @@ export function printDelivery({ print, options }: CommandInvocation, delivery: D
       ['last_error', last_error && `${last_error.code}: ${last_error.message}`],
       ['payload', JSON.stringify(payload)],
     ],
-    FIELD_COLUMNS,
+    FIELD_AND_VALUE_COLUMNS,
   );
   print.printResult('', (blank) => blank);
   print.printList(attempts, ATTEMPT_COLUMNS);
@@ -128,7 +128,7 @@ export function addScopeOptions(command: Command): Command {
 }
 
 /** Returns the query parameters for workspace and environment. Without a workspace, the service searches all. */
-export function toScopeParams({ workspace, options }: CommandInvocation): Readonly<Record<string, string>> {
+export function toScopeQueryParameters({ workspace, options }: CommandInvocation): Readonly<Record<string, string>> {
   return toQueryParameters({
     workspace: options['allWorkspaces'] === true ? undefined : workspace,
     environment: options['environment'],

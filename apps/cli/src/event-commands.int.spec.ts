@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CliRunResult, runCommandLine } from '../test/run.ts';
+import { type CliRunResult, runCommandLineForTest } from '../test/run.ts';
 import {
   type AdministrationRequest,
   startStubAdministration,
@@ -39,7 +39,7 @@ describe('events', () => {
   ];
   const TEXT = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
   const cli = (line: readonly string[], input?: string): Promise<CliRunResult> =>
-    runCommandLine(service.config, line, undefined, input);
+    runCommandLineForTest(service.config, line, undefined, input);
   const stored = () =>
     service.requests.filter(({ route }) => route === 'POST /events').map(({ body }) => body['events']);
 

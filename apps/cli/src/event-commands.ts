@@ -8,7 +8,7 @@ import {
   type EventPage,
   type ExportedEvent,
   type ImportConflict,
-  type ImportResult,
+  type EventImportResult,
   type Page,
   type Workspace,
 } from '@tracking/contracts';
@@ -29,8 +29,8 @@ const PRINTED_EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
   ['TYPE', ({ type }) => type],
   ['CREATED', ({ created_at }) => created_at],
   ['ENVIRONMENT', ({ environment }) => environment],
-  ['SHIPMENT', createEventTextReader('shipment_id')],
-  ['EXTERNAL ID', createEventTextReader('external_id')],
+  ['SHIPMENT', createEventTextFieldReader('shipment_id')],
+  ['EXTERNAL ID', createEventTextFieldReader('external_id')],
 ];
 const MAX_EVENTS_PER_REQUEST = 500;
 /** Maximum size of the events of one request as JSON. The service accepts bodies of up to 8 MiB. */
@@ -47,7 +47,7 @@ const IMPORT_CONFLICT_TABLE_COLUMNS: readonly Column<ImportConflict>[] = [
 /** Argument that stands for standard input or output instead of a file. */
 const STANDARD_STREAM_ARGUMENT = '-';
 
-export function addEventCommands(events: Command, run: Runner): void {
+export function addEventCliCommands(events: Command, run: Runner): void {
   addLimitOption(addEventFilterOptions(addEnvironmentOption(events.command('list'))), 'oldest first')
     .description('list the events that are sent to webhook endpoints')
     .action(run(printEvents));
@@ -82,7 +82,7 @@ export function addEventCommands(events: Command, run: Runner): void {
     );
 }
 
-function createEventTextReader(name: string): (event: EventEnvelope) => string | null {
+function createEventTextFieldReader(name: string): (event: EventEnvelope) => string | null {
   return (event) => {
     const value = (event.data as Readonly<Record<string, unknown>>)[name];
     return typeof value === 'string' ? value : null;
@@ -181,7 +181,10 @@ async function importEvents(
   const workspaces: string[] = [];
   const send = async () => {
     if (pending.length > 0) {
-      const result = await sendImportLines<ImportResult>(client, '/events', { events: pending, skip_conflicts: true });
+      const result = await sendImportLines<EventImportResult>(client, '/events', {
+        events: pending,
+        skip_conflicts: true,
+      });
       count += result.stored;
       conflicts.push(...(result.conflicts ?? []));
       for (const { stream } of result.conflicts ?? []) skippedStreams.add(stream);

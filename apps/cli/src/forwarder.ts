@@ -60,7 +60,7 @@ export class WebhookDeliveryForwarder {
     const start = performance.now();
     const elapsedMs = () => Math.round(performance.now() - start);
     try {
-      const answer = toDeliveryResponse(await this.postEvent(request));
+      const answer = toDeliveryResponse(await this.postDeliveryToLocalServer(request));
       return { answer, forwarded: { status_code: answer.status, duration_ms: elapsedMs(), error: null } };
     } catch (cause) {
       const error = describeError(cause);
@@ -70,7 +70,7 @@ export class WebhookDeliveryForwarder {
     }
   }
 
-  private postEvent({ headers, body, signal }: DeliveryRequest): Promise<AxiosResponse<Buffer>> {
+  private postDeliveryToLocalServer({ headers, body, signal }: DeliveryRequest): Promise<AxiosResponse<Buffer>> {
     const id = String(headers['service-event-id']);
     const signed = this.secret === undefined ? {} : createSignatureHeaders(this.secret, id, body);
     return axios.post<Buffer>(this.url, body, {

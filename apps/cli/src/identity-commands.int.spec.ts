@@ -1,4 +1,4 @@
-import { runCommandLine } from '../test/run.ts';
+import { runCommandLineForTest } from '../test/run.ts';
 import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 const EMAIL = 'ann@example.com';
@@ -45,7 +45,7 @@ describe('users and their keys', () => {
     version: 1,
   };
   const note = () => `data folder: ${service.folder}\n`;
-  const cli = (line: string, input = '') => runCommandLine(service.config, line.split(' '), undefined, input);
+  const cli = (line: string, input = '') => runCommandLineForTest(service.config, line.split(' '), undefined, input);
 
   it.each([
     ['users create --email ann@example.com --role operator', `${LINK}\n`, { email: EMAIL, role: 'operator' }],
@@ -104,7 +104,7 @@ describe('users and their keys', () => {
       return undefined;
     });
     const line = ['users', 'create', '--email', EMAIL, '--role', 'admin', '--password-stdin'];
-    expect(await runCommandLine(stopping.config, line, undefined, `${PASSWORD}\n`)).toMatchObject({
+    expect(await runCommandLineForTest(stopping.config, line, undefined, `${PASSWORD}\n`)).toMatchObject({
       code: 0,
       out: 'usr_1\n',
     });
@@ -112,7 +112,7 @@ describe('users and their keys', () => {
     expect(stopping.requests.map(({ body }) => body)).toEqual(
       Array(2).fill(expect.objectContaining({ password: PASSWORD })),
     );
-    expect(await runCommandLine(stopping.config, line, undefined, '\n')).toEqual({
+    expect(await runCommandLineForTest(stopping.config, line, undefined, '\n')).toEqual({
       code: 2,
       out: '',
       err: 'error: standard input contains no password\n',

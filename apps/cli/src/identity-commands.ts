@@ -3,7 +3,7 @@ import {
   type ApiKey,
   type CreatedUser,
   ENVIRONMENTS,
-  type NewApiKey,
+  type CreatedApiKeyWithSecret,
   type PasswordResetLink,
   USER_ROLES,
   type User,
@@ -158,7 +158,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
       run(
         async ({ client, print, workspace, options }) => {
           const { name, environment, role, user } = options;
-          const created = await client.postJsonWithRetries<NewApiKey>('/keys', {
+          const created = await client.postJsonWithRetries<CreatedApiKeyWithSecret>('/keys', {
             workspace,
             name,
             environment,

@@ -71,7 +71,7 @@ export function addDeadLetterFilterOptions(command: Command): Command {
 }
 
 export function addStatusCommandOption(command: Command): Command {
-  return command.option('--status <statuses>', 'only these statuses, separated by commas', parseStatuses);
+  return command.option('--status <statuses>', 'only these statuses, separated by commas', validateDeliveryStatuses);
 }
 
 /** @param order sort order of the items, for example "newest first" */
@@ -96,7 +96,7 @@ export function parsePositiveInteger(text: string): number {
   return Number(text);
 }
 
-function parseStatuses(text: string): string {
+function validateDeliveryStatuses(text: string): string {
   if (text.split(',').every((status) => DELIVERY_STATUSES.some((known) => known === status))) return text;
   throw new InvalidArgumentError(`Allowed: ${DELIVERY_STATUSES.join(', ')}.`);
 }

@@ -6,9 +6,9 @@ import { type DeliveryHandler, type ReceivedDelivery, startReceiver, type Webhoo
 import {
   addPublicApiOptions,
   deleteAbandonedEndpoints,
-  LISTEN_ENDPOINT_DESCRIPTION,
+  LISTEN_COMMAND_ENDPOINT_MARKER,
   createNotSubscribedError,
-  type PublicApi,
+  type PublicApiClient,
   createPublicApiClient,
   resendEvent,
   formatResendResult,
@@ -46,7 +46,7 @@ export function addListenCommand(listen: Command, run: LocalRunner, apiKey: stri
             ? undefined
             : new WebhookDeliveryForwarder(String(forwardTo), secret as string | undefined);
         const listening = { event_types: String(events).split(',') as EventType[], port: Number(port), forwarder };
-        await new ListenSession(api, listening, invocation).listenUntilAborted();
+        await new ListenSession(api, listening, invocation).receiveEventsUntilAborted();
       }),
     );
 }
@@ -68,12 +68,12 @@ class ListenSession {
   private lastEvent: string | undefined;
 
   constructor(
-    private readonly api: PublicApi,
+    private readonly api: PublicApiClient,
     private readonly options: ListenCommandOptions,
     private readonly invocation: Pick<CommandInvocation, 'print' | 'note' | 'signal' | 'input' | 'out'>,
   ) {}
 
-  async listenUntilAborted(): Promise<void> {
+  async receiveEventsUntilAborted(): Promise<void> {
     const { print } = this.invocation;
     const receiver = await startReceiver({ port: this.options.port }, this.received);
     try {
@@ -121,7 +121,7 @@ class ListenSession {
     const fields = {
       url: receiver.url,
       event_types: this.options.event_types,
-      description: LISTEN_ENDPOINT_DESCRIPTION,
+      description: LISTEN_COMMAND_ENDPOINT_MARKER,
     };
     try {
       const endpoint = await receive(client.webhookEndpoints.create(fields));

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders, Server, ServerResponse }
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { eventually } from '@tracking/testing';
-import { runCommandLine } from '../test/run.ts';
+import { runCommandLineForTest } from '../test/run.ts';
 import { ENDPOINT_PATH, SIGNING_SECRET, StubApi, runListenCommandForTest } from '../test/stub-api.ts';
 import type { RunningListenCommand } from '../test/stub-api.ts';
 import { loadConfig } from './config.ts';
@@ -218,7 +218,14 @@ describe('events resend', () => {
     ] as const,
   });
   const resend = (...line: string[]) =>
-    runCommandLine(loadConfig({ API_KEY: 'sk_test_env' }), ['events', 'resend', 'evt_1', '--url', api.url, ...line]);
+    runCommandLineForTest(loadConfig({ API_KEY: 'sk_test_env' }), [
+      'events',
+      'resend',
+      'evt_1',
+      '--url',
+      api.url,
+      ...line,
+    ]);
 
   it('sends the event to every running listen', async () => {
     api.responses = { ...endpoints('enabled'), ...SENT_BEFORE };

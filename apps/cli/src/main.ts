@@ -2,9 +2,9 @@ import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
 import { TerminalMessagePrinter } from './terminal.ts';
 
-const interruptAbortController = new AbortController();
+const abortControllerOfInterrupt = new AbortController();
 for (const interruptSignalName of ['SIGINT', 'SIGTERM'] as const)
-  process.on(interruptSignalName, () => interruptAbortController.abort());
+  process.on(interruptSignalName, () => abortControllerOfInterrupt.abort());
 // The reader of the output may close it early. That is not a failure.
 process.stdout.on('error', () => undefined);
 
@@ -15,7 +15,7 @@ try {
     out,
     err,
     input,
-    signal: interruptAbortController.signal,
+    signal: abortControllerOfInterrupt.signal,
   });
 } catch (commandError) {
   process.exitCode = new TerminalMessagePrinter(err, commandLineArguments).printFailure(commandError);

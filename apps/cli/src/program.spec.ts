@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommandLine } from '../test/run.ts';
+import { runCommandLineForTest } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
 describe('the command line', () => {
@@ -82,14 +82,14 @@ describe('the command line', () => {
     [['listen', '--port', '65536'], 'Expected a port number from 0 to 65535.'],
     [['listen', 'here'], 'too many arguments'],
   ])('%j is reported in one line, with exit code 2', async (line, message) => {
-    const { code, out, err } = await runCommandLine(config, line);
+    const { code, out, err } = await runCommandLineForTest(config, line);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
     expect(err).toMatch(/^error: [^\n]+\n$/);
 
     // The text after an option is its value, even if it looks like an option.
     if (line.at(-1) === '--workspace') return;
-    const json = await runCommandLine(config, [...line, '--json']);
+    const json = await runCommandLineForTest(config, [...line, '--json']);
     expect([json.code, json.out]).toEqual([2, '']);
     const { error } = JSON.parse(json.err) as { error: { message: string } };
     expect(error).toEqual({
@@ -124,7 +124,7 @@ describe('the command line', () => {
     [['dead-letters', 'replay', '--help']],
     [['listen', '--help']],
   ])('%j explains', async (line) => {
-    const { code, out, err } = await runCommandLine(config, line);
+    const { code, out, err } = await runCommandLineForTest(config, line);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('Usage:');
   });

@@ -11,13 +11,13 @@ import {
 import type { LocalInvocation, LocalRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
-import { addEventCommands } from './event-commands.ts';
+import { addEventCliCommands } from './event-commands.ts';
 import { addKeyCommands, addUserCommands, addWorkspaceCommands } from './identity-commands.ts';
 import { addListenCommand } from './listen-command.ts';
 import { addReplayCommands } from './replay-commands.ts';
 import {
   addLeaseCommands,
-  addParkedCommands,
+  addParkedCliCommands,
   addPartitionCommands,
   addReadModelCommands,
 } from './read-model-commands.ts';
@@ -99,9 +99,9 @@ function createCliProgram(
   addLeaseCommands(root.command('leases').description('leases, which divide work among processes'), run);
   addPartitionCommands(root.command('partitions').description('partitions, which divide events among processes'), run);
   const events = root.command('events').description('events of all shipments');
-  addEventCommands(events, run);
+  addEventCliCommands(events, run);
   addResendCommand(events.command('resend'), runAlone, apiKey);
-  addParkedCommands(root.command('parked').description('shipments and messages that could not be processed'), run);
+  addParkedCliCommands(root.command('parked').description('shipments and messages that could not be processed'), run);
   addDeliveryCommands(root.command('deliveries').description('deliveries to webhook endpoints'), run);
   addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed permanently'), run);
   addReplayCommands(root.command('replays').description('bulk jobs that send or discard deliveries'), run);

@@ -9,7 +9,7 @@ import type { CommandInvocation, LocalRunner } from './invocation.ts';
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Client of a service's public API, which it calls with an API key. */
-export interface PublicApi {
+export interface PublicApiClient {
   readonly client: TrackingClient;
   /** Awaits the response of a call. @throws RefusedError, CliError, as one line for operators */
   receive<T>(call: PromiseLike<T>): Promise<T>;
@@ -26,7 +26,7 @@ export function addPublicApiOptions(command: Command): Command {
 export function createPublicApiClient(
   { options }: Pick<CommandInvocation, 'options'>,
   apiKey: string | undefined,
-): PublicApi {
+): PublicApiClient {
   const { url, key = apiKey } = options;
   if (key === undefined) throw new UsageError('specify an API key with --key or API_KEY; create one with keys create');
   return {
@@ -64,7 +64,7 @@ function describeError({ cause, message }: ConnectionError): string {
 }
 
 /** Description by which `listen` identifies its endpoints. */
-export const LISTEN_ENDPOINT_DESCRIPTION = 'cli listen';
+export const LISTEN_COMMAND_ENDPOINT_MARKER = 'cli listen';
 const REPLAY_POLL_INTERVAL_MS = 100;
 /** Maximum milliseconds until a replay finds its event. */
 const REPLAY_TIMEOUT_MS = 10_000;
@@ -108,7 +108,7 @@ export function addResendCommand(resend: Command, run: LocalRunner, apiKey: stri
  * @throws CliError
  */
 export async function resendEvent(
-  api: PublicApi,
+  api: PublicApiClient,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
@@ -137,7 +137,7 @@ export function createNotSubscribedError(event_id: string, endpoints: readonly s
  * undefined if it finds none
  */
 async function replayMissedEvent(
-  { client, receive }: PublicApi,
+  { client, receive }: PublicApiClient,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
@@ -154,10 +154,10 @@ async function replayMissedEvent(
   }
 }
 
-async function findEndpointsOfListenCommands({ client, receive }: PublicApi): Promise<readonly string[]> {
+async function findEndpointsOfListenCommands({ client, receive }: PublicApiClient): Promise<readonly string[]> {
   const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const ids = endpoints
-    .filter(({ description, status }) => description === LISTEN_ENDPOINT_DESCRIPTION && status === 'enabled')
+    .filter(({ description, status }) => description === LISTEN_COMMAND_ENDPOINT_MARKER && status === 'enabled')
     .map(({ id }) => id);
   if (ids.length > 0) return ids;
   throw new CliError(
@@ -182,13 +182,13 @@ const CONNECT_TIMEOUT_MS = 1_000;
  * @returns the ids of the deleted endpoints
  */
 export async function deleteAbandonedEndpoints(
-  { client, receive }: PublicApi,
+  { client, receive }: PublicApiClient,
   own: { readonly id: string; readonly url: string },
 ): Promise<readonly string[]> {
   const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const deletedIds: string[] = [];
   for (const { id, url, description } of endpoints) {
-    if (description !== LISTEN_ENDPOINT_DESCRIPTION || id === own.id) continue;
+    if (description !== LISTEN_COMMAND_ENDPOINT_MARKER || id === own.id) continue;
     if (url !== own.url && !(await isAddressRefusingConnections(url))) continue;
     // This cleanup is optional, so errors are ignored. If they persist, the next request reports them.
     const isDeleted = await receive(client.webhookEndpoints.delete(id)).catch(() => undefined);

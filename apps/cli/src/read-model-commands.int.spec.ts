@@ -1,4 +1,4 @@
-import { type CliRunResult, runCommandLine } from '../test/run.ts';
+import { type CliRunResult, runCommandLineForTest } from '../test/run.ts';
 import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 /** Commands with a service that uses 16 partitions until the number was read three times after a request. */
@@ -29,7 +29,7 @@ describe('partitions', () => {
   });
   afterAll(() => service.close());
 
-  const cli = (...line: readonly string[]): Promise<CliRunResult> => runCommandLine(service.config, line);
+  const cli = (...line: readonly string[]): Promise<CliRunResult> => runCommandLineForTest(service.config, line);
   const createStatus = () => ({
     subscriber: 'publisher',
     partitions: readsUntilChange > 0 ? 16 : requested,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type {
   LeaseState,
   ParkedMessage,
-  ParkedRetryOutcome,
+  ParkedShipmentRetryOutcome,
   ParkedShipment,
   PartitionCountStatus,
   ReadModelStatus,
@@ -160,7 +160,7 @@ async function waitForRequestedPartitionCount(
 
 type ParkedItem = ParkedShipment | ParkedMessage;
 
-export function addParkedCommands(parked: Command, run: Runner): void {
+export function addParkedCliCommands(parked: Command, run: Runner): void {
   parked
     .command('list')
     .description('list shipments and messages of all workspaces that could not be processed')
@@ -175,7 +175,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     .description('process a parked item again')
     .action(
       run(async ({ client, print, operand }) => {
-        const retried = await client.postJsonWithRetries<ParkedRetryOutcome>(
+        const retried = await client.postJsonWithRetries<ParkedShipmentRetryOutcome>(
           `/parked/${encodeURIComponent(operand)}/retry`,
         );
         print.printResult(retried, ({ id, outcome }) => `${id} ${outcome}`);

@@ -1,4 +1,4 @@
-import { runCommandLine } from '../test/run.ts';
+import { runCommandLineForTest } from '../test/run.ts';
 import { startStubAdministration, type StubAdministration } from '../test/stub-administration.ts';
 
 describe('replays', () => {
@@ -21,7 +21,7 @@ describe('replays', () => {
     statuses = [];
   });
   afterAll(() => service.close());
-  const cli = (...line: readonly string[]) => runCommandLine(service.config, ['replays', ...line]);
+  const cli = (...line: readonly string[]) => runCommandLineForTest(service.config, ['replays', ...line]);
   const routes = () => service.requests.map(({ route }) => route);
 
   it('are listed, shown, canceled and resumed', async () => {

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERY_ERROR_CODES } from '@tracking/contracts';
 import { type AdministrationClient, isNoServiceListening } from './administration-client.ts';
 import { CliError } from './config.ts';
-import { addScopeOptions, printItemsUpToLimit, toScopeParams } from './delivery-commands.ts';
+import { addScopeOptions, printItemsUpToLimit, toScopeQueryParameters } from './delivery-commands.ts';
 import {
   addEventFilterOptions,
   addLimitOption,
@@ -15,7 +15,7 @@ import type { Column } from './terminal.ts';
 
 const REPLAYABLE_STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
 const REPLAY_POLL_INTERVAL_MS = 1_000;
-export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
+export const REPLAY_COLUMNS: readonly Column<ListedReplay>[] = [
   ['ID', ({ id }) => id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],
@@ -34,7 +34,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .action(
       run((invocation) => {
         const params = {
-          ...toScopeParams(invocation),
+          ...toScopeQueryParameters(invocation),
           ...toQueryParameters({ endpoint_id: invocation.options['endpoint'] }),
         };
         return printItemsUpToLimit(invocation, '/replays', params, REPLAY_COLUMNS);
@@ -49,7 +49,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
         const { client, operand } = invocation;
         await awaitAndPrintReplay(
           invocation,
-          await client.getJson(`/replays/${encodeURIComponent(operand)}`, toScopeParams(invocation)),
+          await client.getJson(`/replays/${encodeURIComponent(operand)}`, toScopeQueryParameters(invocation)),
         );
       }),
     );
@@ -59,7 +59,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .addOption(
       new Option('--status <statuses>', `statuses among ${REPLAYABLE_STATUSES.join(', ')}, separated by commas`)
         .default([REPLAYABLE_STATUSES[0], REPLAYABLE_STATUSES[3]], 'dead_lettered,missed')
-        .argParser(parseStatuses),
+        .argParser(parseReplayableStatuses),
     )
     .addOption(
       new Option('--reason <code>', 'only events that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
@@ -79,7 +79,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
           const path = `/replays/${encodeURIComponent(operand)}/${how}`;
           await awaitAndPrintReplay(
             invocation,
-            await client.postJsonWithRetries<ReplaySummary>(path, toScopeParams(invocation)),
+            await client.postJsonWithRetries<ListedReplay>(path, toScopeQueryParameters(invocation)),
           );
         }),
       );
@@ -99,11 +99,11 @@ async function createReplay(invocation: CommandInvocation): Promise<void> {
   const path = `/webhook_endpoints/${encodeURIComponent(operand)}/replay`;
   await awaitAndPrintReplay(
     invocation,
-    await client.postJsonWithRetries<ReplaySummary>(path, { ...toScopeParams(invocation), ...filter }),
+    await client.postJsonWithRetries<ListedReplay>(path, { ...toScopeQueryParameters(invocation), ...filter }),
   );
 }
 
-async function awaitAndPrintReplay(invocation: CommandInvocation, replay: ReplaySummary): Promise<void> {
+async function awaitAndPrintReplay(invocation: CommandInvocation, replay: ListedReplay): Promise<void> {
   const { print, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting && replay.status === 'running') requireRunningService(invocation);
@@ -113,14 +113,14 @@ async function awaitAndPrintReplay(invocation: CommandInvocation, replay: Replay
   if (isWaiting) requireCompletedReplays([now]);
 }
 
-function parseStatuses(text: string): readonly string[] {
+function parseReplayableStatuses(text: string): readonly string[] {
   const named = text.split(',');
   if (named.every((status) => REPLAYABLE_STATUSES.some((known) => known === status))) return named;
   throw new InvalidArgumentError(`Allowed: ${REPLAYABLE_STATUSES.join(', ')}.`);
 }
 
 /** Fields of a listed replay that the commands use. */
-export interface ReplaySummary {
+export interface ListedReplay {
   readonly id: string;
   readonly workspace: string;
   readonly environment: string;
@@ -138,8 +138,8 @@ export interface ReplaySummary {
  */
 export async function waitUntilReplaysEnded(
   { client, note, signal }: Pick<CommandInvocation, 'client' | 'note' | 'signal'>,
-  replays: readonly ReplaySummary[],
-): Promise<readonly ReplaySummary[]> {
+  replays: readonly ListedReplay[],
+): Promise<readonly ListedReplay[]> {
   let now = replays;
   let reported = '';
   for (;;) {
@@ -158,14 +158,12 @@ export async function waitUntilReplaysEnded(
 
 function refreshRunningReplays(
   client: AdministrationClient,
-  replays: readonly ReplaySummary[],
-): Promise<readonly ReplaySummary[]> {
+  replays: readonly ListedReplay[],
+): Promise<readonly ListedReplay[]> {
   return Promise.all(
     replays.map(async (replay) => {
       const { id, workspace, environment, status } = replay;
-      return status === 'running'
-        ? client.getJson<ReplaySummary>(`/replays/${id}`, { workspace, environment })
-        : replay;
+      return status === 'running' ? client.getJson<ListedReplay>(`/replays/${id}`, { workspace, environment }) : replay;
     }),
   );
 }
@@ -177,14 +175,14 @@ export function requireRunningService({ isServing }: Pick<CommandInvocation, 'is
 }
 
 /** Checks that all replays completed. @throws CliError if one was canceled */
-export function requireCompletedReplays(replays: readonly ReplaySummary[]): void {
+export function requireCompletedReplays(replays: readonly ListedReplay[]): void {
   const canceled = replays.filter(({ status }) => status !== 'completed').length;
   if (canceled > 0)
     throw new CliError(`${canceled} of ${replays.length} replays were canceled; to continue, use replays resume`);
 }
 
-function describeReplayProgress(replays: readonly ReplaySummary[]): string {
-  const sum = (of: (replay: ReplaySummary) => number) => replays.reduce((total, replay) => total + of(replay), 0);
+function describeReplayProgress(replays: readonly ListedReplay[]): string {
+  const sum = (of: (replay: ListedReplay) => number) => replays.reduce((total, replay) => total + of(replay), 0);
   const running = replays.filter(({ status }) => status === 'running').length;
   const counts = `${sum(({ done }) => done)} of ${sum(({ matched }) => matched)} matching so far are done`;
   return `${counts}, ${sum(({ failed }) => failed)} failed; ${running} of ${replays.length} running`;

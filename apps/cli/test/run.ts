@@ -9,7 +9,7 @@ export interface CliRunResult {
 }
 
 /** Runs one command line in this process and returns its output. */
-export async function runCommandLine(
+export async function runCommandLineForTest(
   config: CliConfig,
   line: readonly string[],
   signal: AbortSignal = new AbortController().signal,

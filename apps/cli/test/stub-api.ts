@@ -37,7 +37,7 @@ export class StubApi {
         if (text !== '') this.bodies.set(route, JSON.parse(text));
         this.keys.add(request.headers.authorization);
         if (route === 'POST /v1/webhook_endpoints') this.created = this.bodies.get(route) as typeof this.created;
-        void this.findResponse(route).then(([status, body]) => {
+        void this.findStubResponse(route).then(([status, body]) => {
           response.writeHead(status, JSON_HEADERS).end(JSON.stringify(body));
         });
       });
@@ -77,7 +77,7 @@ export class StubApi {
     });
   }
 
-  private async findResponse(route: string): Promise<StubResponse> {
+  private async findStubResponse(route: string): Promise<StubResponse> {
     const configured = this.responses[route];
     if (configured) return configured;
     if (route === 'POST /v1/webhook_endpoints') {

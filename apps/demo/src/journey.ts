@@ -106,13 +106,13 @@ export function createSampleOceanShipment(today: Date): SampleJourney {
   };
 }
 
-interface LateDepartureExample {
+interface LateDepartureDemoData {
   readonly shipment: ShipmentFields;
   readonly departure: MilestoneFields;
 }
 
 /** Shipment without milestones. Its departure becomes twelve hours overdue after the given milliseconds. */
-export function createSampleShipmentWithLateDeparture(now: Date, inMs: number): LateDepartureExample {
+export function createSampleShipmentWithLateDeparture(now: Date, inMs: number): LateDepartureDemoData {
   const etd = new Date(now.getTime() + inMs - 12 * HOUR_MS);
   return {
     shipment: {

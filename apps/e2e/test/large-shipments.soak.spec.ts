@@ -1,5 +1,5 @@
 import { COMPOSE_MEMORY_SETTINGS, STANDALONE_MEMORY_SETTINGS, declareLargeShipmentTests } from './large-shipments.ts';
-import { NO_ENGINES_REASON, startServices, startStandalone } from './subject.ts';
+import { NO_ENGINES_REASON, startServices, startStandaloneSystem } from './subject.ts';
 
 /** Number of shipments that makes 600 large events and fills more than ten pages of a list. */
 const STANDALONE_COUNT = 120;
@@ -7,7 +7,7 @@ const STANDALONE_COUNT = 120;
 const SERVICES_COUNT = 12;
 
 describe('the largest legal shipments, standalone', () =>
-  declareLargeShipmentTests(() => startStandalone(STANDALONE_MEMORY_SETTINGS), STANDALONE_COUNT));
+  declareLargeShipmentTests(() => startStandaloneSystem(STANDALONE_MEMORY_SETTINGS), STANDALONE_COUNT));
 
 if (NO_ENGINES_REASON === undefined) {
   describe('the largest legal shipments, as services', () =>

@@ -5,7 +5,7 @@ import type { EventEnvelope, Milestone, ReadModelStatus, Shipment, ShipmentExcep
 import { eventually, scaleTimeout, generatePdf, waitForSimulatedDelay, createTempFolder } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from './receiver.ts';
-import { runCli, runCliJson, startStandalone, type StartedSystem } from './subject.ts';
+import { runCli, runCliJson, startStandaloneSystem, type StartedSystem } from './subject.ts';
 import { listAllItems, createKey, createTestTenant, type TestTenant } from './tenant.ts';
 import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from './uploads.ts';
 
@@ -20,7 +20,7 @@ export const COMPOSE_MEMORY_SETTINGS = {
 };
 /** Settings of a standalone server in 1 GiB, as docs/reference/http.md recommends for many large shipments. */
 export const STANDALONE_MEMORY_SETTINGS = { ...COMPOSE_MEMORY_SETTINGS, NODE_OPTIONS: '--max-old-space-size=384' };
-const COMPOSE_MEMORY_KB = 1_048_576;
+const COMPOSE_MEMORY_LIMIT_KB = 1_048_576;
 const LONG_WAIT_OPTIONS = { deadlineMs: 180_000 };
 /** Maximum number of repeated requests in one suite. */
 const MAX_REPEATED_REQUESTS = 100;
@@ -149,7 +149,7 @@ export function declareLargeShipmentTests(start: () => Promise<StartedSystem>, c
       const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]);
       // The system reclaims pages of mapped files, such as the executable, before it kills a process.
       const kb = kilobytes('VmHWM') - kilobytes('RssFile');
-      expect([spec.name, kb < COMPOSE_MEMORY_KB ? 'within its memory limit' : `${kb} kB`]).toEqual([
+      expect([spec.name, kb < COMPOSE_MEMORY_LIMIT_KB ? 'within its memory limit' : `${kb} kB`]).toEqual([
         spec.name,
         'within its memory limit',
       ]);
@@ -321,7 +321,7 @@ export function declareLargeShipmentTests(start: () => Promise<StartedSystem>, c
     'large shipments are exported, imported by another system, and imported back',
     async () => {
       const folder = await createTempFolder();
-      const target = await startStandalone(COMPOSE_MEMORY_SETTINGS);
+      const target = await startStandaloneSystem(COMPOSE_MEMORY_SETTINGS);
       try {
         const file = join(folder.path, 'events.jsonl');
         await runCli(subject, 'events', 'export', file);

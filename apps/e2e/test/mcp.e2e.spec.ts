@@ -13,7 +13,7 @@ import {
   scaleTimeout,
   type TempFolder,
 } from '@tracking/testing';
-import { findSharedStandalone, REPOSITORY_ROOT, type SystemUnderTest } from './subject.ts';
+import { findSharedStandaloneServer, REPOSITORY_ROOT, type SystemUnderTest } from './subject.ts';
 import { createKey, createTestTenant, type TestTenant } from './tenant.ts';
 
 const MAIN = join(REPOSITORY_ROOT, 'apps/mcp/dist/main.js');
@@ -40,7 +40,7 @@ let clients: Client[] = [];
 let servers: ManagedProcess[] = [];
 
 beforeAll(async () => {
-  subject = await findSharedStandalone();
+  subject = await findSharedStandaloneServer();
   folder = await createTempFolder();
   tenant = await createTestTenant(subject);
   other = await createTestTenant(subject);

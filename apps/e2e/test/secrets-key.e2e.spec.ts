@@ -9,7 +9,7 @@ import {
   findFreePort,
   createTempFolder,
   type TempFolder,
-  replaceMongoDatabase,
+  replaceDatabaseInMongoUrl,
 } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
@@ -65,7 +65,7 @@ function tests() {
       env: {
         PORT: '0',
         MANAGEMENT_PORT: String(managementPort),
-        MONGODB_URL: replaceMongoDatabase(engines.mongoUrl, database),
+        MONGODB_URL: replaceDatabaseInMongoUrl(engines.mongoUrl, database),
         KAFKA_BROKERS: UNREACHABLE_ADDRESS,
         SHIPMENTS_URL: UNREACHABLE_ADDRESS,
         WEBHOOKS_URL: UNREACHABLE_ADDRESS,

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startStandalone, type StartedSystem } from './subject.ts';
+import { startStandaloneSystem, type StartedSystem } from './subject.ts';
 
 /** Settings that the journeys require. */
 export const STANDALONE_SETTINGS = {
@@ -21,7 +21,7 @@ export class SharedStandalone {
 
   private constructor() {
     this.server = createServer((_request, response) => {
-      this.starting ??= startStandalone(STANDALONE_SETTINGS);
+      this.starting ??= startStandaloneSystem(STANDALONE_SETTINGS);
       this.starting.then(
         ({ address }) => response.end(JSON.stringify(address)),
         (error: unknown) => response.writeHead(500).end(String(error)),

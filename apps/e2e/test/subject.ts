@@ -12,7 +12,7 @@ import {
   SERVICE_NAMES,
   type ServiceReplica,
 } from '@tracking/system';
-import { ManagedProcess, findFreePort, createTempFolder, replaceMongoDatabase } from '@tracking/testing';
+import { ManagedProcess, findFreePort, createTempFolder, replaceDatabaseInMongoUrl } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 
@@ -20,10 +20,13 @@ export const REPOSITORY_ROOT = fileURLToPath(new URL('../../..', import.meta.url
 
 const PATH_ENVIRONMENT_VARIABLE = { PATH: process.env['PATH'] ?? '' };
 /** Settings that allow receivers on loopback. */
-const LOCAL_RECEIVER_SETTINGS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
+const SETTINGS_ALLOWING_LOCAL_RECEIVERS = {
+  WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
+  WEBHOOKS_ALLOW_HTTP: 'true',
+};
 
 /** Addresses of a running system, as plain data that suites in several processes share. */
-export interface SystemAddress {
+export interface SystemAddresses {
   /** Base URLs of the API, one per gateway. */
   readonly urls: readonly string[];
   /** Base URLs of metrics and health, one per process. */
@@ -37,14 +40,14 @@ export interface SystemAddress {
 }
 
 /** Running system with the interfaces of its users and operators. */
-export interface SystemUnderTest extends SystemAddress {
+export interface SystemUnderTest extends SystemAddresses {
   /** Ids of all complete objects in the object store. */
   objects(): Promise<readonly string[]>;
 }
 
 /** System that one suite, or the whole run, starts and stops. */
 export interface StartedSystem extends SystemUnderTest {
-  readonly address: SystemAddress;
+  readonly address: SystemAddresses;
   /** All processes except the engines. */
   readonly processes: readonly ManagedProcess[];
   /** Processes that ended unexpectedly, with their exit codes. */
@@ -52,7 +55,7 @@ export interface StartedSystem extends SystemUnderTest {
   stop(): Promise<void>;
 }
 
-function createSystemUnderTest(address: SystemAddress): SystemUnderTest {
+function createSystemUnderTest(address: SystemAddresses): SystemUnderTest {
   const { objectStore } = address;
   return {
     ...address,
@@ -64,13 +67,13 @@ function createSystemUnderTest(address: SystemAddress): SystemUnderTest {
  * Returns the standalone server that the suites of this run share. Each suite uses its own workspaces, and does not
  * stop processes or change global data.
  */
-export async function findSharedStandalone(): Promise<SystemUnderTest> {
-  const { data } = await axios.get<SystemAddress>(String(process.env['E2E_STANDALONE']), { proxy: false });
+export async function findSharedStandaloneServer(): Promise<SystemUnderTest> {
+  const { data } = await axios.get<SystemAddresses>(String(process.env['E2E_STANDALONE']), { proxy: false });
   return createSystemUnderTest(data);
 }
 
 /** Starts the whole system in one process with its own data folder. */
-export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<StartedSystem> {
+export async function startStandaloneSystem(settings: Readonly<Record<string, string>>): Promise<StartedSystem> {
   const folder = await createTempFolder();
   const [port, managementPort] = [await findFreePort(), await findFreePort()];
   const DATA_DIR = join(folder.path, 'data');
@@ -82,7 +85,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
       args: [...NODE_FLAGS, join(REPOSITORY_ROOT, 'apps/standalone/dist/main.js')],
       env: {
         ...PATH_ENVIRONMENT_VARIABLE,
-        ...LOCAL_RECEIVER_SETTINGS,
+        ...SETTINGS_ALLOWING_LOCAL_RECEIVERS,
         ...settings,
         PORT: String(port),
         MANAGEMENT_PORT: String(managementPort),
@@ -127,7 +130,7 @@ export const DOCUMENT_STORE_NOT_KILLABLE_REASON =
 /** Returns the options for a MongoDB server outside of the folder of engines, with a database of its own. */
 export function createMongoOptions() {
   if (MONGODB_URL === undefined) return {};
-  return { mongoUrl: replaceMongoDatabase(MONGODB_URL, `test-${randomUUID()}`), mongoStart: MONGODB_START };
+  return { mongoUrl: replaceDatabaseInMongoUrl(MONGODB_URL, `test-${randomUUID()}`), mongoStart: MONGODB_START };
 }
 
 export const TEST_ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
@@ -164,7 +167,7 @@ export async function startServices(
     eventStoreDbStart: EVENTSTOREDB_START,
     ...createMongoOptions(),
     replicas: 2,
-    env: { ...LOCAL_RECEIVER_SETTINGS, ...settings },
+    env: { ...SETTINGS_ALLOWING_LOCAL_RECEIVERS, ...settings },
     ...options,
     onUnexpectedExit: (name, code) => deaths.push(`${name} ended with ${code}`),
   });

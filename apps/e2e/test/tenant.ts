@@ -144,7 +144,7 @@ export async function listItemsAfterAllWrites<T>(
   return items;
 }
 
-interface ListPage<T> {
+interface ListPageResponse<T> {
   readonly data: readonly T[];
   readonly next_cursor: string | null;
 }
@@ -154,9 +154,9 @@ async function* readListPages<T>(
   path: string,
   params: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
-): AsyncGenerator<AxiosResponse<ListPage<T>>> {
+): AsyncGenerator<AxiosResponse<ListPageResponse<T>>> {
   for (let cursor: string | null = null; ;) {
-    const page: AxiosResponse<ListPage<T>> = await api.get(path, {
+    const page: AxiosResponse<ListPageResponse<T>> = await api.get(path, {
       params: { limit: 200, ...params, ...(cursor !== null && { cursor }) },
       headers: { ...headers },
     });

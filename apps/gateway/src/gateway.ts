@@ -8,7 +8,7 @@ import {
   SHIPMENTS_PROTO,
   WEBHOOKS_PROTO,
 } from '@tracking/distributed';
-import { DeletedDocumentSweeper, OrphanSweep, StorageQuota } from '@tracking/documents';
+import { DeletedDocumentSweeper, OrphanSweep, StorageQuotaLimiter } from '@tracking/documents';
 import { DocumentsHttpModule } from '@tracking/documents-http';
 import { createHttpApi, getCurrentRequestOrigin, IdempotencyClaims } from '@tracking/http';
 import { IdentityServices, createIdentitySweeper } from '@tracking/identity';
@@ -30,11 +30,11 @@ import {
 } from '@tracking/runtime';
 import { connectToEachReplica, openMongoStoreAndLeases, ServiceProcess } from '@tracking/service';
 import {
-  createRemoteEventRecreator,
-  createEventTimeFinder,
+  createRemoteEventMaker,
+  createNextEventTimeFinder,
   findRequestedShipmentId,
   PartitionCountManager,
-  PUBLISHER_SUBSCRIBER,
+  PUBLISHER_SUBSCRIBER_NAME,
   type ShipmentOperations,
 } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
@@ -123,7 +123,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     logger,
     metrics,
     project: false,
-    findTimeAfter: createEventTimeFinder(events),
+    findTimeAfter: createNextEventTimeFinder(events),
     eventRetentionMs: config.eventRetentionMs,
   });
   shutdown.addShutdownStep('read models', () => readModels.stop());
@@ -152,7 +152,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   void readModels.ready.then(() => deletedDocuments.job.startJobRounds());
   shutdown.addShutdownStep('deleted documents', () => deletedDocuments.job.stopJobRounds());
   const storageQuota = await service.retryUntilAvailable(() =>
-    StorageQuota.openStorageQuota({
+    StorageQuotaLimiter.openStorageQuota({
       ...storage,
       storageBytes: (workspaceId) => documents.sumStorageBytes(workspaceId),
       isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
@@ -160,7 +160,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
       isSoleProcess: false,
     }),
   );
-  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventRecreator(events));
+  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventMaker(events));
 
   // HTTP servers.
   const administration = await createAdministrationHttpApi({
@@ -173,7 +173,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     workspaceSettings,
     publishedEvents,
     leases: allLeases,
-    partitions: new PartitionCountManager(documentStore, [PUBLISHER_SUBSCRIBER, ...READ_MODEL_NAMES]),
+    partitions: new PartitionCountManager(documentStore, [PUBLISHER_SUBSCRIBER_NAME, ...READ_MODEL_NAMES]),
     logger,
     clock,
   });
@@ -218,7 +218,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const { port, host } = config;
   await convertMachineErrorToConfigError('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
   shutdown.addShutdownStep('api', () => api.close());
-  service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
+  service.markProcessReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }
 
 /** Creates the first admin from the settings, or logs how to create one. @throws ConfigError, UnavailableError */

@@ -52,7 +52,7 @@ async function serveMcpOverHttp(config: McpConfig): Promise<void> {
   shutdown.addShutdownStep('management server', () => management.close());
   const server = await startMcpHttpServer({ config, logger, metrics });
   shutdown.addShutdownStep('MCP server', () => server.close());
-  health.markStarted();
+  health.markProcessStarted();
   const { trackingUrl: tracking_url, allowWrites: writes } = config;
   logger.info(
     { host: config.host, port: server.port, management_port: management.port, tracking_url, writes },

@@ -12,7 +12,7 @@ const MAX_ITEMS_BYTES = MAX_RESULT_BYTES - PAGE_OVERHEAD_BYTES;
 /** Maximum number of empty pages that are skipped, because a filter may match only items of later pages. */
 const MAX_EMPTY_PAGES = 10;
 /** Lengths of texts and lists that are tried in turn until a value is small enough. */
-const SHORTENED_LENGTHS = [
+const SHORTENED_TEXT_AND_LIST_LENGTHS = [
   { text: 2_000, list: 100 },
   { text: 500, list: 20 },
   { text: 100, list: 5 },
@@ -119,7 +119,7 @@ function parseCursorOffset(cursor: string | undefined, version: number): number 
 /** Shortens long texts and lists in a value until its JSON fits into the bytes. Keeps the names of all short fields. */
 export function shortenValueToBytes<T>(value: T, bytes: number): T {
   if (countJsonBytes(value) <= bytes) return value;
-  for (const lengths of SHORTENED_LENGTHS) {
+  for (const lengths of SHORTENED_TEXT_AND_LIST_LENGTHS) {
     const shortened = shortenTextsAndLists(value, lengths);
     if (countJsonBytes(shortened) <= bytes) return shortened as T;
   }
@@ -133,8 +133,8 @@ function shortenTextsAndLists(value: unknown, lengths: { readonly text: number; 
   if (Array.isArray(value)) return value.slice(0, lengths.list).map((item) => shortenTextsAndLists(item, lengths));
   if (typeof value !== 'object' || value === null) return value;
   // Resources have fewer fields than this; only free-form objects, such as metadata, have more.
-  const entries = Object.entries(value).slice(0, Math.max(lengths.list, MAX_RESOURCE_FIELDS));
+  const entries = Object.entries(value).slice(0, Math.max(lengths.list, MIN_KEPT_OBJECT_FIELDS));
   return Object.fromEntries(entries.map(([name, item]) => [name, shortenTextsAndLists(item, lengths)]));
 }
 
-const MAX_RESOURCE_FIELDS = 50;
+const MIN_KEPT_OBJECT_FIELDS = 50;

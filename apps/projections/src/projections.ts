@@ -39,5 +39,5 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
   await server.listenOnAddress();
   shutdown.addShutdownStep('progress', () => server.closeServer());
   await readModels.ready;
-  service.markReady({ address: config.address });
+  service.markProcessReady({ address: config.address });
 }

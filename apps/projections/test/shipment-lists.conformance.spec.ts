@@ -13,7 +13,7 @@ describeWithMongo('lists of shipments in MongoDB', () => {
     let connection: MongoConnection;
     let asked: MongoQueryRecorder;
     beforeAll(async () => {
-      connection = await subject.open();
+      connection = await subject.openTestedAdapter();
       asked = new MongoQueryRecorder(connection);
     });
     afterAll(() => subject.close());

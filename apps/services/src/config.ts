@@ -30,14 +30,18 @@ interface ServicesConfig {
 }
 
 /** Settings that allow webhook receivers on this machine, as `npm run dev` does. */
-const LOCAL_RECEIVER_SETTINGS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
+const SETTINGS_ALLOWING_LOCAL_RECEIVERS = {
+  WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
+  WEBHOOKS_ALLOW_HTTP: 'true',
+};
 
 /** Names of settings that this program sets itself: the addresses of services and engines, and their secrets. */
-const RESERVED_SETTING_NAMES =
+const RESERVED_SETTING_NAME_PATTERN =
   /^(HOST|.*PORT|MANAGEMENT_HOST|(EVENTSTOREDB|MONGODB|SHIPMENTS|WEBHOOKS)_URL|KAFKA_BROKERS|SECRETS_KEY|.*_TOKEN)$/;
 const SERVICE_PROGRAMS: readonly Program[] = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'];
 const FORWARDED_SETTING_NAMES = SETTING_NAMES.filter(
-  (name) => !RESERVED_SETTING_NAMES.test(name) && SETTINGS[name].programs.some((one) => SERVICE_PROGRAMS.includes(one)),
+  (name) =>
+    !RESERVED_SETTING_NAME_PATTERN.test(name) && SETTINGS[name].programs.some((one) => SERVICE_PROGRAMS.includes(one)),
 );
 
 /** Reads the arguments and settings. @throws ConfigError */
@@ -53,7 +57,7 @@ export function loadConfig(args: readonly string[], env: EnvironmentVariables = 
     eventStoreDbUrl: read.readSetting('EVENTSTOREDB_URL'),
     kafkaBrokers: read.readSetting('KAFKA_BROKERS')?.join(','),
     mongoUrl: read.readSetting('MONGODB_URL'),
-    env: { ...LOCAL_RECEIVER_SETTINGS, ...selectForwardedSettings(env) },
+    env: { ...SETTINGS_ALLOWING_LOCAL_RECEIVERS, ...selectForwardedSettings(env) },
     misspelt: findMisspelledVariables(env, SETTING_NAMES),
   };
 }

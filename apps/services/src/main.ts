@@ -3,20 +3,20 @@ import { DistributedSystem, SERVICE_NAMES } from '@tracking/system';
 import { loadConfig } from './config.ts';
 
 /** Returns a connection string without its credentials. */
-const removeCredentials = (url: string) => /^[^/]+\/\/(?:[^/]*@)?([^/?]+)/.exec(url)?.[1] ?? '';
+const removeCredentialsFromUrl = (url: string) => /^[^/]+\/\/(?:[^/]*@)?([^/?]+)/.exec(url)?.[1] ?? '';
 const printLine = (line = '') => process.stdout.write(`${line}\n`);
 
 const { promise: stopRequested, resolve: stop } = Promise.withResolvers<void>();
-let isStarting = true;
+let areServicesStarting = true;
 let exitCode = 0;
 for (const stopSignalName of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(stopSignalName, () => (isStarting ? process.exit(1) : stop()));
+  process.on(stopSignalName, () => (areServicesStarting ? process.exit(1) : stop()));
 }
 for (const uncaughtErrorEventName of ['uncaughtException', 'unhandledRejection'] as const) {
   process.once(uncaughtErrorEventName, (error: unknown) => {
     process.stderr.write(`${formatError(error)}\n`);
     exitCode = 1;
-    if (isStarting) process.exit(exitCode);
+    if (areServicesStarting) process.exit(exitCode);
     stop();
   });
 }
@@ -31,10 +31,10 @@ try {
   const { engines, services, administration } = system;
   printLine();
   printLine(
-    `EventStoreDB  ${removeCredentials(engines.eventStoreDbUrl)}${engines.eventStoreDb ? '  (a stand-in for development)' : ''}`,
+    `EventStoreDB  ${removeCredentialsFromUrl(engines.eventStoreDbUrl)}${engines.eventStoreDb ? '  (a stand-in for development)' : ''}`,
   );
   printLine(`Kafka         ${engines.kafkaBrokers}`);
-  printLine(`MongoDB       ${removeCredentials(engines.mongoUrl)}`);
+  printLine(`MongoDB       ${removeCredentialsFromUrl(engines.mongoUrl)}`);
   for (const service of SERVICE_NAMES) {
     for (const { process: replica, url, managementUrl } of services[service]) {
       printLine(`${replica.spec.name.padEnd(13)} ${url ?? ''}${url ? '  ' : ''}metrics and health: ${managementUrl}`);
@@ -50,7 +50,7 @@ try {
   printLine(`API and documentation: ${system.urls.map((url) => `${url}/docs`).join(' ')}`);
   printLine(`Webhooks may be sent to ${config.env['WEBHOOKS_ALLOWED_CIDRS']}.`);
   printLine('Press Ctrl-C to stop everything.');
-  isStarting = false;
+  areServicesStarting = false;
   await stopRequested;
   printLine('stopping');
   await system.stopSystem();

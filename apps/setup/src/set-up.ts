@@ -21,10 +21,10 @@ export async function createTopicsAndIndexes(config: SetupConfig): Promise<void>
   shutdown.addShutdownStep('message broker', () => broker.close());
   const connection = new MongoConnection({ ...config.mongo, metrics });
   shutdown.addShutdownStep('document store', () => connection.closeConnection());
-  service.requireEngineAccess('MONGODB_URL', () => checkMongoServerAccess(connection));
+  service.stopProcessIfEngineRefuses('MONGODB_URL', () => checkMongoServerAccess(connection));
 
   const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS].map((topic) =>
-    setTopicPartitionCount(topic, config),
+    createTopicSpecWithPartitions(topic, config),
   );
   await service.retryUntilAvailable(() => broker.ensureTopics(topics));
   logger.info({ topics: topics.map(({ name }) => name) }, 'topics are ready');
@@ -44,7 +44,10 @@ export async function createTopicsAndIndexes(config: SetupConfig): Promise<void>
   process.exit(0);
 }
 
-/** Sets the number of partitions, except of a topic with one partition, which keeps the order of all its messages. */
-function setTopicPartitionCount(topic: TopicSpec, { topicPartitions: partitions }: SetupConfig): TopicSpec {
+/**
+ * Returns the topic with the configured number of partitions. A topic with one partition keeps it, and so the order of
+ * all its messages.
+ */
+function createTopicSpecWithPartitions(topic: TopicSpec, { topicPartitions: partitions }: SetupConfig): TopicSpec {
   return topic.partitions === 1 ? topic : { ...topic, partitions };
 }

@@ -47,7 +47,7 @@ describeWithMongoEngine('the built programs in an update', (enginesDir) => {
     await connection.closeConnection();
   });
   afterAll(async () => {
-    await engine.removeEngine();
+    await engine.killEngineAndDeleteFolder();
     await folder.remove();
   });
 

@@ -1,4 +1,4 @@
-import { type VirtualCluster, VirtualProcess, VirtualTime } from '@tracking/distributed/testing';
+import { type VirtualCluster, VirtualProcess, VirtualTestClock } from '@tracking/distributed/testing';
 import type { Document } from '@tracking/ports';
 import { createRecordingLogger, type LogLine } from '@tracking/testing';
 import { loadStartOrderConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
@@ -23,7 +23,7 @@ describe('the wait of a service for its turn in an update', () => {
   let count: number;
 
   beforeEach(() => {
-    cluster = { time: new VirtualTime(), documents: new Map(), random: () => 0.5, names: ['work'] };
+    cluster = { time: new VirtualTestClock(), documents: new Map(), random: () => 0.5, names: ['work'] };
     stopping = new AbortController();
     count = 0;
   });

@@ -4,7 +4,7 @@ import {
   LeaseMemberObserver,
   MongoConnection,
   MongoDocumentStore,
-  SYSTEM_TIME,
+  SYSTEM_LEASE_CLOCK,
 } from '@tracking/distributed';
 import {
   type CollectionSpec,
@@ -103,7 +103,7 @@ interface WaitBeforeStartOptions extends PlannedProcessStart {
 
 /** Waits until a process may start, or until the signal aborts, and logs what it waits for every 30 s. */
 export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions): Promise<void> {
-  const { service, release, store, logger, signal, time = SYSTEM_TIME } = options;
+  const { service, release, store, logger, signal, time = SYSTEM_LEASE_CLOCK } = options;
   const observer = new LeaseMemberObserver(store, time);
   const observe = async (): Promise<ObservedReleasesAndMembers> => {
     const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION_SPEC);
@@ -129,7 +129,7 @@ export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions):
       last = { ...last, loggedAt: now };
       logger.info({ release, waiting_for: waitingFor, members }, `${service} waits for its turn in the update`);
     }
-    await observer.waitForNextMemberRead(signal);
+    await observer.pauseBetweenLeaseMemberReads(signal);
   }
 }
 
@@ -149,7 +149,7 @@ export async function waitUntilServiceMayStart(config: ServiceUpdateTurnConfig):
   else {
     const connection = new MongoConnection({ ...config.mongo, metrics });
     shutdown.addShutdownStep('document store', () => connection.closeConnection());
-    starting.requireEngineAccess('MONGODB_URL', () => checkMongoServerAccess(connection));
+    starting.stopProcessIfEngineRefuses('MONGODB_URL', () => checkMongoServerAccess(connection));
     const store = new MongoDocumentStore(connection);
     const stopping = new AbortController();
     shutdown.addShutdownStep('turn', () => Promise.resolve(stopping.abort()));

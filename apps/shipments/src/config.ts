@@ -7,7 +7,7 @@ import {
   readEventStoreDbSettings,
   readKafkaSettings,
   readMongoSettings,
-  readPublicAddresses,
+  readPublicUrlSettings,
   readServerTls,
   readServiceSettings,
   type ServiceSettings,
@@ -43,7 +43,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): ShipmentsCo
     eventStoreDb: readEventStoreDbSettings(read),
     kafka: readKafkaSettings(read, 'shipments'),
     mongo: readMongoSettings(read),
-    addresses: readPublicAddresses(read),
+    addresses: readPublicUrlSettings(read),
     placesFile: read.readSetting('PLACES_FILE'),
   };
 }

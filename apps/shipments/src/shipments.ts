@@ -4,7 +4,7 @@ import type { Position } from '@tracking/ports';
 import { type ProjectionOperations, READ_MODEL_LEASE_GROUP, ReadModels } from '@tracking/read-models';
 import {
   DEFAULT_PARTITIONS,
-  Publisher,
+  ShipmentEventPublisher,
   ShipmentRecheckJob,
   UpgradeRecheckRequester,
   DueShipmentChecker,
@@ -86,7 +86,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   });
   void readModels.ready.then(() => recheck.job.startJobRounds());
   shutdown.addShutdownStep('re-checks', () => recheck.job.stopJobRounds());
-  const publisher = Publisher.start({
+  const publisher = ShipmentEventPublisher.start({
     ...following,
     leases: shares.getOrCreateLeaseGroup('publisher'),
     documentStore,
@@ -105,5 +105,5 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   await service.retryUntilAvailable(() => eventStore.head());
   await server.listenOnAddress();
   shutdown.addShutdownStep('commands', () => server.closeServer());
-  service.markReady({ address: config.address });
+  service.markProcessReady({ address: config.address });
 }

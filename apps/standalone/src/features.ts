@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { DeletedDocumentSweeper, OrphanSweep, StorageQuota } from '@tracking/documents';
+import { DeletedDocumentSweeper, OrphanSweep, StorageQuotaLimiter } from '@tracking/documents';
 import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
 import { IdentityServices, createIdentitySweeper } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
@@ -21,8 +21,8 @@ import {
 } from '@tracking/runtime';
 import {
   createEventOperations,
-  createRemoteEventRecreator,
-  Publisher,
+  createRemoteEventMaker,
+  ShipmentEventPublisher,
   ShipmentRecheckJob,
   UpgradeRecheckRequester,
   DueShipmentChecker,
@@ -104,7 +104,7 @@ export async function startStandaloneFeatures(
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
   if (!isPassive) documentJobs.startDocumentJobs();
   shutdown.addShutdownStep('documents', () => documentJobs.stopJobs());
-  const storageQuota = await StorageQuota.openStorageQuota({
+  const storageQuota = await StorageQuotaLimiter.openStorageQuota({
     documentStore,
     storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
@@ -115,7 +115,7 @@ export async function startStandaloneFeatures(
   });
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
   const events = createEventOperations(eventStore, addresses);
-  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventRecreator(events));
+  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventMaker(events));
   const webhooks = await WebhooksFeature.start({
     ...storage,
     eventLog: publishedEvents.log,
@@ -130,7 +130,7 @@ export async function startStandaloneFeatures(
   });
   shutdown.addShutdownStep('webhooks', () => webhooks.stop());
   const readModelsContain = readModels.waitForReadModelsOfEvents.bind(readModels);
-  const publisher = Publisher.start({ ...jobDependencies, readModelsContain, addresses });
+  const publisher = ShipmentEventPublisher.start({ ...jobDependencies, readModelsContain, addresses });
   shutdown.addShutdownStep('publisher', () => publisher.stop());
   return { identity, workspaceSettings, shipments, readModels, storageQuota, webhooks, events, publishedEvents };
 }
@@ -213,7 +213,7 @@ export async function readOrCreateSecretsKey(
   const { secretsKey: given, lostSecretsKey, dataDir } = config;
   if (given) return { secretsKey: given, lostSecretsKey };
   const path = join(dataDir, 'secrets.key');
-  let stored = readKeyFile(path);
+  let stored = readSecretsKeyFile(path);
   if (stored === undefined) {
     const inUse = await getSecretsKeyId(store);
     const mayReplace = inUse === undefined || inUse === lostSecretsKey;
@@ -225,7 +225,7 @@ export async function readOrCreateSecretsKey(
   return { secretsKey: key, lostSecretsKey, keySource: path };
 }
 
-function readKeyFile(path: string): string | undefined {
+function readSecretsKeyFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

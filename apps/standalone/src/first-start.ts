@@ -112,7 +112,7 @@ interface FirstAdminLinkOptions {
   readonly appUrl: string;
 }
 
-interface LinkFileOptions extends FirstAdminLinkOptions {
+interface FirstAdminLinkFileOptions extends FirstAdminLinkOptions {
   readonly dataDir: string;
   readonly logger: Logger;
   /** Milliseconds between checks for an admin; 5,000 by default. */
@@ -141,7 +141,7 @@ async function createFirstAdminLink({
  * @returns the path of the file; undefined if there is an admin
  */
 export async function keepFirstAdminLinkFileCurrent(
-  options: LinkFileOptions,
+  options: FirstAdminLinkFileOptions,
   shutdown: Shutdown,
 ): Promise<string | undefined> {
   const { dataDir, logger, checkIntervalMs = ADMIN_CHECK_INTERVAL_MS } = options;

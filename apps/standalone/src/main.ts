@@ -5,7 +5,7 @@ import { UnavailableError, type Logger } from '@tracking/ports';
 import { ConfigError, createLogger, standardErrorWriter, warnOfMisspelledVariables } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
 import { announceServerAddresses } from './first-start.ts';
-import { startStandalone } from './standalone.ts';
+import { startStandaloneApp } from './standalone.ts';
 
 /** Prints an operator's error as one line, and any other error with its stack, then exits. */
 function exitWithError(error: unknown): never {
@@ -36,7 +36,7 @@ try {
     ? errorOutputLogger
     : await createLogger({ level: config.logLevel, service: 'standalone' });
   warnOfMisspelledVariables(logger, config.misspelt);
-  const standalone = await startStandalone(config, logger, administration ? 'administration' : 'server');
+  const standalone = await startStandaloneApp(config, logger, administration ? 'administration' : 'server');
   const { ready, shutdown } = standalone;
   shutdown.shutDownOnSignals();
   // The input ends when the command line process that started this process has ended.

@@ -45,7 +45,7 @@ export interface RunningStandaloneServer {
 }
 
 /** Starts every feature in this process, on the embedded engines. Features stop in reverse order of their start. */
-export async function startStandalone(
+export async function startStandaloneApp(
   config: StandaloneConfig,
   logger: Logger,
   mode: 'server' | 'administration',
@@ -155,7 +155,7 @@ export async function startStandalone(
     managementUrl: formatServerUrl(managementHost, management.port),
     appUrl,
     firstAdmin,
-    ready: readModels.ready.then(() => health.markStarted()),
+    ready: readModels.ready.then(() => health.markProcessStarted()),
     shutdown,
   };
 }

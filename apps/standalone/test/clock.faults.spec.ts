@@ -4,7 +4,7 @@ import type { AxiosInstance } from 'axios';
 import {
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -38,7 +38,7 @@ describe('webhooks on a machine whose clock is set back', () => {
 
   it('receive acknowledged events created after enabling, and none from before or while disabled', () =>
     withTemporaryFolder(async (folder) => {
-      server = await startStandalone(folder, {
+      server = await startStandaloneProcess(folder, {
         NODE_OPTIONS: `--import ${STEPPING_CLOCK}`,
         WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8',
         WEBHOOKS_ALLOW_HTTP: 'true',
@@ -114,7 +114,7 @@ describe('webhooks on a machine whose clock is set by hours', () => {
 
   it('sends new events at once after 3 hours forward with attempts in progress', () =>
     withTemporaryFolder(async (folder) => {
-      const server = await startStandalone(folder, settings(3 * HOUR_MS));
+      const server = await startStandaloneProcess(folder, settings(3 * HOUR_MS));
       try {
         const create = await enableEndpoint(folder, server);
         const held = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ describe('webhooks on a machine whose clock is set by hours', () => {
     'attempts failing deliveries after 3 days forward and back in %s process',
     (which) =>
       withTemporaryFolder(async (folder) => {
-        let server = await startStandalone(folder, settings(DAYS_MS, -DAYS_MS));
+        let server = await startStandaloneProcess(folder, settings(DAYS_MS, -DAYS_MS));
         try {
           const create = await enableEndpoint(folder, server);
           const attempts = (external_id: string) => arrived.filter((each) => each === external_id).length;
@@ -149,7 +149,7 @@ describe('webhooks on a machine whose clock is set by hours', () => {
             server.child.kill('SIGUSR2');
           } else {
             await server.stop();
-            server = await startStandalone(folder, settings(0));
+            server = await startStandaloneProcess(folder, settings(0));
           }
           const known = { before: attempts('before'), ahead: attempts('ahead') };
           await eventually(

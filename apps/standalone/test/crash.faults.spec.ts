@@ -5,7 +5,7 @@ import {
   runCli,
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
 } from './standalone-process.ts';
 
@@ -21,7 +21,7 @@ interface Acknowledged {
 
 /** Writes until the server ends; kills it during a write after `killAfter` acknowledged writes. */
 async function loadUntilKilled(dataDir: string, key: string, cycle: number, known: Acknowledged): Promise<void> {
-  const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
+  const server = await startStandaloneProcess(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
   const api = createTestApiClient(server.url, key);
   const killAfter = 20 + cycle * 37;
   let acknowledged = 0;
@@ -71,7 +71,7 @@ describe('kill -9 under load', () => {
       const known: Acknowledged = { versions: new Map(), milestones: new Map() };
       for (let cycle = 0; cycle < CYCLES; cycle += 1) await loadUntilKilled(dataDir, key, cycle, known);
 
-      const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
+      const server = await startStandaloneProcess(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
       const api = createTestApiClient(server.url, key);
       const read = async () => {
         const shipments = await listAllItems<Shipment>(api, '/v1/shipments');

@@ -8,7 +8,7 @@ import axios, { type AxiosInstance } from 'axios';
 import {
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -92,7 +92,7 @@ describe('ten files at once', () => {
         for (const name of NAMES) hashes.set(name, computeSha256(generatePdfChunks(name, FILE_MIB * MIB)));
         const [first = '', ...others] = NAMES;
         key = await createKey(folder);
-        server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
+        server = await startStandaloneProcess(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
         try {
           api = createTestApiClient(server.url, key);
           const { id } = await createShipment(api);

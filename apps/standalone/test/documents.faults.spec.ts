@@ -4,7 +4,7 @@ import type { AxiosInstance } from 'axios';
 import {
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -42,7 +42,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   let api: AxiosInstance;
 
   const start = async (env: Record<string, string> = {}) => {
-    server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000', ...env });
+    server = await startStandaloneProcess(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000', ...env });
     api = createTestApiClient(server.url, key);
   };
   const inFolder = (test: () => Promise<void>) => () =>

@@ -5,7 +5,7 @@ import {
   listAllItems,
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -29,7 +29,7 @@ async function checked({ managementUrl }: StandaloneProcess): Promise<number> {
 
 /** Planned departures from half a day ago, and up to an hour later. */
 async function create(folder: string, key: string): Promise<void> {
-  const server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
+  const server = await startStandaloneProcess(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
   const api = createTestApiClient(server.url, key);
   for (let first = 0; first < SHIPMENTS; first += 300) {
     const shipments = Array.from({ length: 300 }, (_, n) => ({
@@ -50,7 +50,7 @@ describe('many exceptions that became due during a downtime', () => {
       await create(folder, key);
       let left = SHIPMENTS;
       for (const enough of [1, 40, 80]) {
-        const server = await startStandalone(folder, LATER);
+        const server = await startStandaloneProcess(folder, LATER);
         let done = 0;
         const hasBegun = eventually(async () => {
           done = await checked(server);
@@ -62,7 +62,7 @@ describe('many exceptions that became due during a downtime', () => {
       // The process was killed before all shipments were checked.
       expect(left).toBeGreaterThan(0);
 
-      const server = await startStandalone(folder, LATER);
+      const server = await startStandaloneProcess(folder, LATER);
       const api = createTestApiClient(server.url, key);
       const opened = () => listAllItems<EventEnvelope>(api, '/v1/events?type=exception.opened');
       await eventually(async () => expect((await opened()).length).toBeGreaterThanOrEqual(SHIPMENTS), PATIENT);

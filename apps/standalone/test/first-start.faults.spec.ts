@@ -7,7 +7,7 @@ import axios from 'axios';
 import {
   runCli,
   runServerUntilStartFails,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -40,7 +40,7 @@ async function whileRunning(
   env: Record<string, string>,
   work: (server: StandaloneProcess) => Promise<void>,
 ): Promise<string> {
-  const server = await startStandalone(dataDir, env);
+  const server = await startStandaloneProcess(dataDir, env);
   try {
     await work(server);
   } finally {

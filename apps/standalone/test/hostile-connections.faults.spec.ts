@@ -8,7 +8,7 @@ import {
   createTestApiClient,
   createKey,
   runCli,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -105,7 +105,7 @@ describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib,
     `serves others and stays within its memory under attacks from one address in each of ${networks} networks`,
     () =>
       withTemporaryFolder(async (folder) => {
-        const server = await startStandalone(folder, {
+        const server = await startStandaloneProcess(folder, {
           NODE_OPTIONS: `--max-old-space-size=${heapMib}`,
           RATE_LIMIT_PER_MINUTE: '1000000',
           ...settings,

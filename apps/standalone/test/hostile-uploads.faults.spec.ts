@@ -6,7 +6,7 @@ import type { AxiosInstance } from 'axios';
 import {
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -77,7 +77,7 @@ describe('invalid uploads over real connections', () => {
     withTemporaryFolder(async (folder) => {
       dataDir = folder;
       key = await createKey(dataDir);
-      server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
+      server = await startStandaloneProcess(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
       api = createTestApiClient(server.url, key);
       shipmentId = (await createShipment(api)).id;
       try {

@@ -11,7 +11,7 @@ import {
   createTestApiClient,
   createKey,
   runServerUntilExit,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -25,7 +25,7 @@ describe('running standalone', () => {
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'operation-'));
-    server = await startStandalone(dataDir);
+    server = await startStandaloneProcess(dataDir);
   });
   afterAll(async () => {
     await server.stop();
@@ -133,7 +133,7 @@ describe('standalone without a server', () => {
   it('serves the command line on a new folder, and the server accepts the key created there', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       const created = await createTestApiClient(server.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       expect(created.status).toBe(201);
       await server.stop();

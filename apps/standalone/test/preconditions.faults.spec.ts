@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Shipment } from '@tracking/contracts';
 import { IS_SOAK_RUN, eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { createTestApiClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
+import { createTestApiClient, createKey, startStandaloneProcess, withTemporaryFolder } from './standalone-process.ts';
 
 const KILLS = IS_SOAK_RUN ? 5 : 2;
 const AT_ONCE = 20;
@@ -12,7 +12,7 @@ describe('kill -9 of a server with many concurrent writes with the same If-Match
   it('carries out one of them, and its repeat gets the same response', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
-      let server = await startStandalone(dataDir, SETTINGS);
+      let server = await startStandaloneProcess(dataDir, SETTINGS);
       const { data: shipment } = await createTestApiClient(server.url, key).post<Shipment>('/v1/shipments', {
         house_bill: 'HB',
       });
@@ -33,7 +33,7 @@ describe('kill -9 of a server with many concurrent writes with the same If-Match
         const told = (await sending).flatMap((sent) =>
           sent.status === 'fulfilled' && sent.value.status === 201 ? [sent.value.data.id] : [],
         );
-        server = await startStandalone(dataDir, SETTINGS);
+        server = await startStandaloneProcess(dataDir, SETTINGS);
         const after = createTestApiClient(server.url, key);
         const repeated = await Promise.all(
           names.map((name) =>

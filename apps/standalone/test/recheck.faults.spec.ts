@@ -5,7 +5,7 @@ import {
   listAllItems,
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
 } from './standalone-process.ts';
 
@@ -42,7 +42,7 @@ describe('kill -9 of a server that checks shipments after a settings change', ()
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir, 'live', 'admin');
       const start = async () => {
-        const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
+        const server = await startStandaloneProcess(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
         return { server, api: createTestApiClient(server.url, key) };
       };
       let { server, api } = await start();

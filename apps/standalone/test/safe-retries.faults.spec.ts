@@ -6,7 +6,7 @@ import {
   listAllItems,
   createTestApiClient,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
 } from './standalone-process.ts';
 
@@ -25,7 +25,7 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
   it('leaves one resource, and every repeat gets the same response', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
-      let server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
+      let server = await startStandaloneProcess(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
       const { data: shipment } = await createTestApiClient(server.url, key).post<Shipment>('/v1/shipments', {
         house_bill: 'HB',
       });
@@ -55,7 +55,7 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
         for (const outcome of await sending) {
           if (outcome.status === 'rejected' && !('isAxiosError' in Object(outcome.reason))) throw outcome.reason;
         }
-        server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
+        server = await startStandaloneProcess(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
         const after = createTestApiClient(server.url, key);
         const again = Array.from({ length: AT_ONCE }, (_, turn) =>
           eventually(async () => expect(await send(after, turn % requests.length)).toBe(201)),

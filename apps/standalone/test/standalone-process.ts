@@ -58,7 +58,10 @@ export function createNodeOptionsToThrowOnSignal(signal: NodeJS.Signals, message
 }
 
 /** Starts the server and waits for its "listening" line. */
-export async function startStandalone(dataDir: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
+export async function startStandaloneProcess(
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<StandaloneProcess> {
   const child = launchStandaloneProcess(dataDir, env);
   const lines: string[] = [];
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));

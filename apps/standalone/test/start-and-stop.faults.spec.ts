@@ -12,7 +12,7 @@ import {
   createKey,
   runServerUntilStartFails,
   runServerUntilExit,
-  startStandalone,
+  startStandaloneProcess,
   createNodeOptionsToThrowOnSignal,
   withTemporaryFolder,
 } from './standalone-process.ts';
@@ -79,7 +79,7 @@ describe('standalone that cannot start', () => {
         expect(refused).toMatch(/restore that key.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
       }
       await expect(runCli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
-      const server = await startStandalone(dataDir, { SECRETS_KEY: key.trim() });
+      const server = await startStandaloneProcess(dataDir, { SECRETS_KEY: key.trim() });
       await server.stop();
     });
   });
@@ -89,7 +89,7 @@ describe('standalone with an unknown setting', () => {
   it('warns once about a variable that looks like its own setting, and about no other', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const others = { MONGODB_URL: 'mongodb://127.0.0.1', KAFKA_BROKER: '127.0.0.1:9092', DATABASE_URL: 'x' };
-      const server = await startStandalone(dataDir, { ...others, WEBHOOKS_TIMOUT: '5s' });
+      const server = await startStandaloneProcess(dataDir, { ...others, WEBHOOKS_TIMOUT: '5s' });
       await server.stop();
       const lines = server
         .output()
@@ -105,7 +105,7 @@ describe('standalone with an unknown setting', () => {
 describe('standalone with an uncaught error', () => {
   it('logs the error once, stops in order and exits with 1; the next start has all data', async () => {
     await withTemporaryFolder(async (dataDir) => {
-      const first = await startStandalone(dataDir, {
+      const first = await startStandaloneProcess(dataDir, {
         NODE_OPTIONS: createNodeOptionsToThrowOnSignal('SIGUSR2', 'lost sk_live_abcdef'),
       });
       const key = await createKey(dataDir);
@@ -122,7 +122,7 @@ describe('standalone with an uncaught error', () => {
           error: expect.stringMatching(/^Error: lost sk_live_\[redacted\]\n/),
         }),
       ]);
-      const second = await startStandalone(dataDir);
+      const second = await startStandaloneProcess(dataDir);
       expect((await createTestApiClient(second.url, key).get(`/v1/shipments/${created.data.id}`)).status).toBe(200);
       await second.stop();
     });
@@ -132,7 +132,7 @@ describe('standalone with an uncaught error', () => {
 describe('standalone that receives SIGTERM', () => {
   it('finishes work in progress', async () => {
     await withTemporaryFolder(async (dataDir) => {
-      const first = await startStandalone(dataDir);
+      const first = await startStandaloneProcess(dataDir);
       const key = await createKey(dataDir);
       const api = createTestApiClient(first.url, key);
       await api.post('/v1/shipments', { external_id: 'warm' });
@@ -143,7 +143,7 @@ describe('standalone that receives SIGTERM', () => {
       const outcomes = await Promise.allSettled(posts);
       const answered = outcomes.flatMap((post) => (post.status === 'fulfilled' ? [post.value] : []));
       expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([201]));
-      const second = await startStandalone(dataDir);
+      const second = await startStandaloneProcess(dataDir);
       const listed = await createTestApiClient(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
       await second.stop();
       // Requests without a response were not carried out.
@@ -154,7 +154,7 @@ describe('standalone that receives SIGTERM', () => {
 
   it('resets no request on a busy kept-alive connection', async () => {
     await withTemporaryFolder(async (dataDir) => {
-      const server = await startStandalone(dataDir, { SHUTDOWN_DRAIN: '3s' });
+      const server = await startStandaloneProcess(dataDir, { SHUTDOWN_DRAIN: '3s' });
       const clients = Array.from({ length: 160 }, () => requestUntilEnd(`${server.url}/health/live`));
       await Promise.all(clients.map(({ started }) => started));
       await server.stop('SIGTERM');

@@ -9,7 +9,7 @@ import {
   createTestApiClient,
   createKey,
   runServerUntilStartFails,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
@@ -36,7 +36,7 @@ describe('standalone with a failing disk', () => {
     async () => {
       await withTemporaryFolder(async (dataDir) => {
         const key = await createKey(dataDir);
-        const server = await startStandalone(dataDir);
+        const server = await startStandaloneProcess(dataDir);
         const api = createTestApiClient(server.url, key);
         expect((await post(api, 'before')).status).toBe(201);
         limitFiles(server, (await stat(join(dataDir, 'storage.db-wal'))).size);
@@ -56,7 +56,7 @@ describe('standalone with a failing disk', () => {
         expect(await health(server)).toEqual([200, 'ready', 'ok']);
         await server.stop('SIGKILL');
 
-        const again = await startStandalone(dataDir);
+        const again = await startStandaloneProcess(dataDir);
         const stored = (
           await listAllItems<{ external_id: string }>(createTestApiClient(again.url, key), '/v1/shipments')
         ).map(({ external_id }) => external_id);
@@ -78,7 +78,7 @@ describe('standalone with a failing disk', () => {
   it('reports that its data folder is missing, and acknowledges no writes', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       const api = createTestApiClient(server.url, key);
       expect((await post(api, 'before')).status).toBe(201);
       expect(await health(server)).toEqual([200, 'ready', 'ok']);
@@ -98,7 +98,7 @@ describe('standalone with a failing disk', () => {
   it('is not ready while the folder of documents is missing, and stores shipments', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       const api = createTestApiClient(server.url, key);
       const folder = join(dataDir, 'objects');
       await rename(folder, `${folder}.away`);
@@ -115,7 +115,7 @@ describe('standalone with a failing disk', () => {
   it('rejects a log that is damaged in the middle at the start, with one line', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const key = await createKey(dataDir);
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       const api = createTestApiClient(server.url, key);
       for (let n = 0; n < 50; n += 1) expect((await post(api, `PO-${n}`)).status).toBe(201);
       await server.stop('SIGKILL');
@@ -127,7 +127,7 @@ describe('standalone with a failing disk', () => {
         /is damaged: .* acknowledged commits\. Restore a backup; or, .* delete /,
       );
       await rm(join(dataDir, 'commits'));
-      const accepted = await startStandalone(dataDir);
+      const accepted = await startStandaloneProcess(dataDir);
       await accepted.stop();
     });
   });

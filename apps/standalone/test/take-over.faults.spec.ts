@@ -13,7 +13,7 @@ import {
   launchStandaloneProcess,
   runCli,
   runServerUntilExit,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
 } from './standalone-process.ts';
 
@@ -53,7 +53,7 @@ let key: string;
 beforeAll(async () => {
   filled = await createTempFolder();
   key = await createKey(filled.path);
-  const server = await startStandalone(filled.path);
+  const server = await startStandaloneProcess(filled.path);
   const client = createTestApiClient(server.url, key);
   for (let n = 0; n < SHIPMENTS; n += PER_REQUEST) {
     const shipments = Array.from({ length: PER_REQUEST }, (_, index) => ({ external_id: `PO-${n + index}` }));
@@ -91,7 +91,7 @@ async function stopInOrder(server: StandaloneProcess): Promise<void> {
 describe('a server that starts while a command uses the data folder', () => {
   it('takes the folder over and finishes the rebuild, whose result the command prints', () =>
     withRebuild(async (dataDir, rebuild) => {
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       await expectOneRebuild(rebuild);
       await stopInOrder(server);
     }));
@@ -102,14 +102,14 @@ describe('a server that starts while a command uses the data folder', () => {
       await waitForSimulatedDelay(KILL_AFTER_MS);
       killed.kill('SIGKILL');
       await once(killed, 'close');
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       await expectOneRebuild(rebuild);
       await stopInOrder(server);
     }));
 
   it('starts after a kill -9 of the command', () =>
     withRebuild(async (dataDir, rebuild) => {
-      const starting = startStandalone(dataDir);
+      const starting = startStandaloneProcess(dataDir);
       await waitForSimulatedDelay(KILL_AFTER_MS);
       rebuild.child.kill('SIGKILL');
       await stopInOrder(await starting);
@@ -120,7 +120,7 @@ describe('a server that starts while a command uses the data folder', () => {
       const exported = await runCli(filled.path, 'events', 'export', '-');
       const reading = new CliProcess(dataDir, 'events', 'import', '-');
       await whenUsed(dataDir);
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       reading.child.stdin?.end(`${exported}\n`);
       await reading.ended;
       expect([reading.child.exitCode, reading.output()]).toEqual([0, expect.stringContaining(`${SHIPMENTS} events`)]);
@@ -131,7 +131,7 @@ describe('a server that starts while a command uses the data folder', () => {
 
   it('exits with 75 if another server uses the folder', async () => {
     await withTemporaryFolder(async (dataDir) => {
-      const server = await startStandalone(dataDir);
+      const server = await startStandaloneProcess(dataDir);
       const second = await runServerUntilExit(dataDir);
       expect(second).toEqual({ code: 75, output: expect.stringContaining('is in use by another process') });
       await server.stop();

@@ -8,7 +8,7 @@ import {
   createTestApiClient,
   INHERITED_ENVIRONMENT,
   createKey,
-  startStandalone,
+  startStandaloneProcess,
   withTemporaryFolder,
 } from './standalone-process.ts';
 
@@ -43,7 +43,7 @@ describe('events of one system, imported into another', () => {
       const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'events.jsonl')];
       const workspaces = ['default', 'acme'];
       const before: (readonly unknown[])[] = [];
-      const one = await startStandalone(from);
+      const one = await startStandaloneProcess(from);
       await runCli(from, 'workspaces', 'create', '--name', 'acme');
       for (const workspace of workspaces) {
         const key = await createKey(from, 'live', 'operator', workspace);
@@ -84,7 +84,7 @@ describe('events of one system, imported into another', () => {
       piped(to, ['events', 'import', '-'], stream);
       expect(JSON.parse(await runCli(to, 'events', 'import', file, '--json'))).toEqual({ ...exported, conflicts: [] });
 
-      const other = await startStandalone(to);
+      const other = await startStandaloneProcess(to);
       for (const [index, workspace] of workspaces.entries()) {
         const key = await createKey(to, 'live', 'operator', workspace);
         expect(await seen(other.url, key)).toEqual(before[index]);

@@ -13,7 +13,7 @@ import {
   readServicesToken,
   readKafkaSettings,
   readMongoSettings,
-  readPublicAddresses,
+  readPublicUrlSettings,
   readServerTls,
   readServiceSettings,
   readSecretsKeySettings,
@@ -53,7 +53,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): WebhooksCon
     kafka: readKafkaSettings(read, 'webhooks'),
     mongo: readMongoSettings(read),
     ...readSecretsKeySettings(read),
-    addresses: readPublicAddresses(read),
+    addresses: readPublicUrlSettings(read),
     webhooks: readWebhookConfig(read),
   };
 }

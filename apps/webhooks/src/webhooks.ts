@@ -3,7 +3,7 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { PublishedEventReader, ReadModels } from '@tracking/read-models';
 import { deriveCheckedSecretsKey } from '@tracking/runtime';
 import { openKafka, openMongoStoreAndLeases, ReplicaChannels, ServiceProcess } from '@tracking/service';
-import { type ShipmentOperations, createRemoteEventRecreator } from '@tracking/shipments';
+import { type ShipmentOperations, createRemoteEventMaker } from '@tracking/shipments';
 import {
   type FindShardOwner,
   createShardLeaseName,
@@ -52,7 +52,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
     project: false,
   });
   shutdown.addShutdownStep('read models', () => readModels.stop());
-  const { log: eventLog } = new PublishedEventReader(readModels, createRemoteEventRecreator(events));
+  const { log: eventLog } = new PublishedEventReader(readModels, createRemoteEventMaker(events));
 
   // Other replicas
   const replicas = new ReplicaChannels<WebhookOperations>(shares, SHARD_LEASE_GROUP, {
@@ -94,5 +94,5 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   server.setServedOperations<WebhookOperations>(webhooks);
   await server.listenOnAddress();
   shutdown.addShutdownStep('commands', () => server.closeServer());
-  service.markReady({ address: config.address });
+  service.markProcessReady({ address: config.address });
 }

@@ -287,8 +287,8 @@ describe('administration API', () => {
       const accounts = await identity.serviceAccounts.listServiceAccounts(String(data[0]?.['id']), { limit: 50 });
       expect(accounts.items.filter(({ name }) => name === 'half')).toHaveLength(1);
 
-      jest.spyOn(idempotency, 'storeResponse').mockImplementationOnce(async (claim) => {
-        await idempotency.releaseClaim(claim);
+      jest.spyOn(idempotency, 'storeResponseOfClaim').mockImplementationOnce(async (claim) => {
+        await idempotency.releaseIdempotencyClaim(claim);
         throw new UnavailableError('document store', 'gone');
       });
       const create = () => call('POST', '/administration/workspaces', { name: 'Repeated' }, undefined, 'workspace');

@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { AdministrationStatus, LeaseState } from '@tracking/contracts';
+import type { AdministrationApiStatus, LeaseState } from '@tracking/contracts';
 import {
-  AUDITED_BY_INJECTION_TOKEN,
+  AUDITED_ACTOR_INJECTION_TOKEN,
   AuditTrail,
   createFastifyAdapter,
   ErrorFilter,
@@ -46,7 +46,7 @@ class StatusController {
   /** Returns the status of the service. Any response shows that the service runs. */
   @Get()
   @DeclareQueryAndBodyLimit()
-  getStatus(): AdministrationStatus {
+  getStatus(): AdministrationApiStatus {
     return { status: 'ready', process_id: process.pid };
   }
 }
@@ -131,7 +131,7 @@ export async function createAdministrationHttpApi(
         provide: AuditTrail,
         useValue: new AuditTrail(dependencies.identity.auditLog, logger, isPasswordQueueFullError),
       },
-      { provide: AUDITED_BY_INJECTION_TOKEN, useValue: createOperatorAuditActor(dependencies.identity) },
+      { provide: AUDITED_ACTOR_INJECTION_TOKEN, useValue: createOperatorAuditActor(dependencies.identity) },
       { provide: APP_URL_INJECTION_TOKEN, useValue: dependencies.appUrl },
       { provide: LEASES_INJECTION_TOKEN, useValue: dependencies.leases },
       { provide: PARTITIONS_INJECTION_TOKEN, useValue: dependencies.partitions },

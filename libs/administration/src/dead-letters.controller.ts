@@ -25,12 +25,12 @@ import {
   returnUndefinedIfNotFound,
 } from './operator.ts';
 import type { ScopeResults, ScopeWithWorkspaceName, OperatorPrincipal, Owned } from './operator.ts';
-import { InputPipe, DeclareQueryAndBodyLimit, ScopeQueryDto } from './routes.ts';
+import { OperatorBodyPipe, DeclareQueryAndBodyLimit, ScopeQueryDto } from './routes.ts';
 
 class DeadLetterSummaryQueryDto extends IntersectionType(GetDeadLetterSummaryDto, ScopeQueryDto) {}
 class DeadLettersSelectionDto extends IntersectionType(SelectDeadLettersDto, ScopeQueryDto) {}
 
-interface OperatorDeadLetterSummary extends Omit<DeadLetterSummary, 'by_endpoint'> {
+interface DeadLetterSummaryForOperator extends Omit<DeadLetterSummary, 'by_endpoint'> {
   readonly by_endpoint: readonly Owned<DeadLetterSummary['by_endpoint'][number]>[];
   /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
@@ -50,11 +50,11 @@ export class DeadLettersController {
 
   @Get('summary')
   @DeclareQueryAndBodyLimit({ query: DeadLetterSummaryQueryDto })
-  async summarizeDeadLetters(@Query() query: DeadLetterSummaryQueryDto): Promise<OperatorDeadLetterSummary> {
+  async summarizeDeadLetters(@Query() query: DeadLetterSummaryQueryDto): Promise<DeadLetterSummaryForOperator> {
     const filter = convertToDeadLetterFilter(query);
     const { scopes, workspaces } = await this.operators.createOperatorPrincipal(query);
     const summaries: DeadLetterSummary[] = [];
-    const by_endpoint: OperatorDeadLetterSummary['by_endpoint'][number][] = [];
+    const by_endpoint: DeadLetterSummaryForOperator['by_endpoint'][number][] = [];
     for (const scope of scopes) {
       const summary = await this.webhooks.deadLetters.summary({ ...toScopeWithoutWorkspaceName(scope), filter });
       summaries.push(summary);
@@ -76,7 +76,7 @@ export class DeadLettersController {
   @DeclareQueryAndBodyLimit()
   @HttpCode(202)
   replayDeadLetters(
-    @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
+    @Body(new OperatorBodyPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
     @Req() request: FastifyRequest,
   ): Promise<DeadLetterReplayResults> {
     return this.startDeadLetterJobs('replay', input, request);
@@ -86,7 +86,7 @@ export class DeadLettersController {
   @DeclareQueryAndBodyLimit()
   @HttpCode(202)
   discardDeadLetters(
-    @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
+    @Body(new OperatorBodyPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
     @Req() request: FastifyRequest,
   ): Promise<DeadLetterReplayResults> {
     return this.startDeadLetterJobs('discard', input, request);

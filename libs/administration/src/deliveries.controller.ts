@@ -2,13 +2,13 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@ne
 import { IntersectionType } from '@nestjs/swagger';
 import { InjectCommandIdentity, parsePageLimit } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { WebhookDelivery, DetailedWebhookDelivery } from '@tracking/webhooks';
 import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
 import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory, addScopeToResource, toScopeWithoutWorkspaceName } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
+import { OperatorBodyPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListDeliveriesQueryDto extends IntersectionType(ListDeliveriesDto, ScopeQueryDto) {}
 
@@ -39,7 +39,7 @@ export class DeliveriesController {
   async getDelivery(
     @Query() where: ScopeQueryDto,
     @Param('id') delivery_id: string,
-  ): Promise<Owned<WebhookDeliveryDetail>> {
+  ): Promise<Owned<DetailedWebhookDelivery>> {
     const { scope, found } = await this.findDelivery(where, delivery_id);
     return addScopeToResource(found, scope);
   }
@@ -50,7 +50,7 @@ export class DeliveriesController {
   @HttpCode(202)
   async retryDelivery(
     @Param('id') delivery_id: string,
-    @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
+    @Body(new OperatorBodyPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @InjectCommandIdentity() identity: CommandIdentity,
   ): Promise<Owned<WebhookDelivery>> {
     const { scope } = await this.findDelivery(where, delivery_id);

@@ -2,7 +2,7 @@ import type { IdempotencyClaims } from '@tracking/http';
 import type { IdentityServices } from '@tracking/identity';
 import type { Clock, Leases, Logger } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
-import type { EventTransfer, PartitionCountManager } from '@tracking/shipments';
+import type { EventTransferOperations, PartitionCountManager } from '@tracking/shipments';
 import type { EventsService } from '@tracking/shipments-http';
 import type { WebhookOperations } from '@tracking/webhooks';
 import type { WorkspaceSettingsStore } from '@tracking/workspace-settings';
@@ -16,13 +16,16 @@ export interface AdministrationDependencies {
   /** Leases of all processes; without them, the route for them does not exist. */
   readonly leases?: Pick<Leases, 'listHeldLeases'>;
   /** Numbers of partitions of subscribers; without them, the routes for them do not exist. */
-  readonly partitions?: Pick<PartitionCountManager, 'subscribers' | 'listPartitionCounts' | 'requestPartitionCount'>;
+  readonly partitions?: Pick<
+    PartitionCountManager,
+    'subscribers' | 'listPartitionCounts' | 'requestPartitionCountChange'
+  >;
   readonly readModels: Pick<
     ReadModels,
     'listReadModelStates' | 'rebuild' | 'listParkedShipments' | 'retryParkedStream'
   >;
   /** Import and export of events; without it, the routes for them do not exist. */
-  readonly events?: EventTransfer;
+  readonly events?: EventTransferOperations;
   /** Requests checks of the shipments of workspaces after an import. */
   readonly workspaceSettings?: { readonly rechecks: Pick<WorkspaceSettingsStore['rechecks'], 'requestRecheck'> };
   /** Published events; without them, the routes for them do not exist. */

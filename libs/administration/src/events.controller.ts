@@ -6,7 +6,7 @@ import type {
   EventEnvelope,
   EventPage,
   ExportedEvent,
-  ImportResult,
+  EventImportResult,
   Workspace,
 } from '@tracking/contracts';
 import {
@@ -19,7 +19,7 @@ import {
   parsePageLimit,
 } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
-import type { EventTransfer } from '@tracking/shipments';
+import type { EventTransferOperations } from '@tracking/shipments';
 import { ListEventsDto, toEventFilter } from '@tracking/shipments-http';
 import {
   EVENT_TRANSFER_INJECTION_TOKEN,
@@ -29,7 +29,7 @@ import {
 } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory } from './operator.ts';
-import { InWorkspaceDto, invalidCursorError, DeclareQueryAndBodyLimit } from './routes.ts';
+import { InWorkspaceDto, createInvalidCursorError, DeclareQueryAndBodyLimit } from './routes.ts';
 
 class ListEventsQueryDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
   @EnumProperty(ENVIRONMENTS, { description: 'Environment of the event.' })
@@ -70,7 +70,7 @@ export class PublishedEventsController {
 function parseEventCursor(cursor: string | undefined): readonly string[] | undefined {
   if (cursor === undefined) return undefined;
   if (/^[0-9a-f]+(\.\d+)*$/.test(cursor)) return [cursor];
-  throw invalidCursorError();
+  throw createInvalidCursorError();
 }
 
 const EXPORT_PAGE_SIZE = 500;
@@ -96,7 +96,7 @@ class ExportQueryDto {
 @Controller('administration/events')
 export class EventTransferController {
   constructor(
-    @Inject(EVENT_TRANSFER_INJECTION_TOKEN) private readonly transfer: EventTransfer,
+    @Inject(EVENT_TRANSFER_INJECTION_TOKEN) private readonly transfer: EventTransferOperations,
     @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: AdministrationDependencies['identity'],
     @Inject(RECHECKS_INJECTION_TOKEN)
     private readonly rechecks: NonNullable<AdministrationDependencies['workspaceSettings']>['rechecks'] | undefined,
@@ -113,7 +113,7 @@ export class EventTransferController {
   @HttpCode(200)
   importEvents(
     @Body() body: { readonly events?: unknown; readonly skip_conflicts?: unknown } | null,
-  ): Promise<ImportResult> {
+  ): Promise<EventImportResult> {
     const events = body?.events;
     if (!Array.isArray(events) || !events.every(isJsonObject)) {
       throw createInvalidRequestError([

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
-import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
+import type { ApiKey, Environment, KeyOwner, KeyToCreate, CreatedApiKeyWithSecret, Role } from '@tracking/contracts';
 import {
   AuditTrail,
   RecordInAuditLog,
@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory } from './operator.ts';
-import { InWorkspaceDto, InputPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { InWorkspaceDto, OperatorBodyPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class CreateApiKeyDto extends InWorkspaceDto implements KeyToCreate {
@@ -52,13 +52,13 @@ export class KeysController {
   @DeclareQueryAndBodyLimit()
   @RecordInAuditLog('api_key.created')
   async createKey(
-    @Body(new InputPipe(CreateApiKeyDto)) input: CreateApiKeyDto,
+    @Body(new OperatorBodyPipe(CreateApiKeyDto)) input: CreateApiKeyDto,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
-  ): Promise<NewApiKey> {
+  ): Promise<CreatedApiKeyWithSecret> {
     const { workspace, name, environment } = input;
-    const command = await this.operators.createOperatorCommand(identified, workspace);
-    const owner = await this.findKeyOwner(input, command, request);
+    const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
+    const owner = await this.findOrCreateKeyOwner(input, command, request);
     const created = await this.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, { name, environment, owner });
     reportChangeForAudit(request, created);
     return created.after;
@@ -77,12 +77,12 @@ export class KeysController {
   @RecordInAuditLog('api_key.revoked')
   async revokeKey(
     @Param('id') id: string,
-    @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
+    @Body(new OperatorBodyPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
     const revoked = await this.identity.keys.revokeKey(
-      await this.operators.createOperatorCommand(identified, workspace),
+      await this.operators.createIdentityCommandByOperator(identified, workspace),
       ACCESS_TO_ALL_KEYS,
       id,
     );
@@ -91,7 +91,7 @@ export class KeysController {
   }
 
   /** @throws RequestError unless exactly one owner is named; DomainError if there is no such user */
-  private async findKeyOwner(
+  private async findOrCreateKeyOwner(
     { name, role, user }: CreateApiKeyDto,
     command: IdentityCommand,
     request: FastifyRequest,

@@ -58,7 +58,7 @@ export class OperatorPrincipalFactory {
   }
 
   /** A command about the users and keys of one workspace. @throws RequestError `not_found` */
-  async createOperatorCommand(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+  async createIdentityCommandByOperator(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
     return { ...identity, actor: OPERATOR_ACTOR, workspace_id: (await this.findWorkspace(workspace)).id };
   }
 

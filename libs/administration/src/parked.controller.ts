@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import type { ItemPage, ParkedRetryOutcome, ParkedShipment } from '@tracking/contracts';
+import type { ItemPage, ParkedShipmentRetryOutcome, ParkedShipment } from '@tracking/contracts';
 import { createNotFoundError } from '@tracking/http';
 import type { ParkedMessage } from '@tracking/webhooks';
 import { READ_MODELS_INJECTION_TOKEN, WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
@@ -24,11 +24,14 @@ export class ParkedController {
     return createListResponse([...(await this.listParkedShipments()), ...(await this.listParkedMessages())]);
   }
 
-  /** Requests a retry of a parked shipment and waits a few seconds for the outcome. */
+  /**
+   * Requests a retry of a parked shipment and waits a few seconds for the outcome. If no parked shipment has the id,
+   * retries the parked message with this id.
+   */
   @Post(':id/retry')
   @DeclareQueryAndBodyLimit()
   @HttpCode(200)
-  async retryParkedShipmentOrMessage(@Param('id') id: string): Promise<ParkedRetryOutcome> {
+  async retryParkedShipmentOrMessage(@Param('id') id: string): Promise<ParkedShipmentRetryOutcome> {
     const outcome = await this.readModels.retryParkedStream(id);
     if (outcome !== 'not_found') return { id, outcome };
     return { id, outcome: await this.retryParkedMessage(id) };
@@ -54,7 +57,7 @@ export class ParkedController {
     return found;
   }
 
-  private async retryParkedMessage(id: string): Promise<ParkedRetryOutcome['outcome']> {
+  private async retryParkedMessage(id: string): Promise<ParkedShipmentRetryOutcome['outcome']> {
     const retried = this.webhooks && (await returnUndefinedIfNotFound(this.webhooks.parked.retry({ id })));
     if (retried === undefined) throw createNotFoundError('parked shipment or message');
     return retried.recorded ? 'applied' : 'parked';

@@ -3,7 +3,7 @@ import type { PartitionCountStatus } from '@tracking/contracts';
 import { createInvalidRequestError, RequestError, WholeNumberProperty } from '@tracking/http';
 import { ALLOWED_PARTITION_COUNTS } from '@tracking/shipments';
 import { type AdministrationDependencies, PARTITIONS_INJECTION_TOKEN } from './dependencies.ts';
-import { DeclareQueryAndBodyLimit, createListResponse, InputPipe, type ListResponse } from './routes.ts';
+import { DeclareQueryAndBodyLimit, createListResponse, OperatorBodyPipe, type ListResponse } from './routes.ts';
 
 class PartitionsDto {
   @WholeNumberProperty(1, Math.max(...ALLOWED_PARTITION_COUNTS), {
@@ -29,9 +29,9 @@ export class PartitionsController {
   @Post(':subscriber')
   @DeclareQueryAndBodyLimit()
   @HttpCode(202)
-  requestPartitionCount(
+  requestPartitionCountChange(
     @Param('subscriber') subscriber: string,
-    @Body(new InputPipe(PartitionsDto)) { partitions }: PartitionsDto,
+    @Body(new OperatorBodyPipe(PartitionsDto)) { partitions }: PartitionsDto,
   ): Promise<PartitionCountStatus> {
     const { subscribers } = this.counts;
     if (!subscribers.includes(subscriber))
@@ -40,6 +40,6 @@ export class PartitionsController {
       const message = `Must be one of ${ALLOWED_PARTITION_COUNTS.join(', ')}.`;
       throw createInvalidRequestError([{ param: 'partitions', code: 'invalid_value', message }]);
     }
-    return this.counts.requestPartitionCount(subscriber, partitions);
+    return this.counts.requestPartitionCountChange(subscriber, partitions);
   }
 }

@@ -14,7 +14,7 @@ import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory, addScopeToResource } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
+import { OperatorBodyPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListReplaysQueryDto extends IntersectionType(ListReplaysDto, ScopeQueryDto) {}
 class CreateReplayInputDto extends IntersectionType(ReplayFilterDto, ScopeQueryDto) {}
@@ -56,7 +56,7 @@ export class ReplaysController {
   @HttpCode(202)
   async createReplay(
     @Param('id') endpoint_id: string,
-    @Body(new InputPipe(CreateReplayInputDto)) input: CreateReplayInputDto,
+    @Body(new OperatorBodyPipe(CreateReplayInputDto)) input: CreateReplayInputDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
     const { endpoints, replays } = this.webhooks;
@@ -77,7 +77,7 @@ export class ReplaysController {
   @HttpCode(200)
   cancelReplay(
     @Param('id') id: string,
-    @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
+    @Body(new OperatorBodyPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
     return this.cancelOrResumeReplay('cancel', where, id, request);
@@ -88,7 +88,7 @@ export class ReplaysController {
   @HttpCode(200)
   resumeReplay(
     @Param('id') id: string,
-    @Body(new InputPipe(ScopeQueryDto)) where: ScopeQueryDto,
+    @Body(new OperatorBodyPipe(ScopeQueryDto)) where: ScopeQueryDto,
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
     return this.cancelOrResumeReplay('resume', where, id, request);

@@ -31,7 +31,7 @@ export function DeclareQueryAndBodyLimit({ query = NoParameters, limit }: Reques
 }
 
 /** Reads a body sent by an operator's tool. Unknown fields are errors. */
-export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
+export class OperatorBodyPipe<T extends object> implements PipeTransform<unknown, T> {
   constructor(private readonly dto: DtoClass<T>) {}
 
   /** @throws RequestError */
@@ -71,10 +71,10 @@ export function createListResponse<T>(data: readonly T[]): ListResponse<T> {
 export function parseCursor(cursor: string | undefined): string[] | undefined {
   const place = cursor?.split(' ');
   if (place === undefined || place.length === 2) return place;
-  throw invalidCursorError();
+  throw createInvalidCursorError();
 }
 
-export function invalidCursorError(): RequestError {
+export function createInvalidCursorError(): RequestError {
   return createInvalidRequestError([
     { param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' },
   ]);

@@ -16,7 +16,7 @@ import type { FastifyRequest } from 'fastify';
 import { APP_URL_INJECTION_TOKEN, IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory } from './operator.ts';
-import { InWorkspaceDto, InputPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { InWorkspaceDto, OperatorBodyPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
@@ -56,11 +56,11 @@ export class UsersController {
   @DeclareQueryAndBodyLimit()
   @RecordInAuditLog('user.created')
   async createUser(
-    @Body(new InputPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
+    @Body(new OperatorBodyPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<CreatedUser> {
-    const command = await this.operators.createOperatorCommand(identified, workspace);
+    const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
     if (password !== undefined) {
       const created = await this.identity.users.createUser(command, { email, role, password });
       reportChangeForAudit(request, created);
@@ -84,11 +84,11 @@ export class UsersController {
   @HttpCode(200)
   @RecordInAuditLog('user.changed')
   async setRole(
-    @Body(new InputPipe(UserRoleDto)) { workspace, email, role }: UserRoleDto,
+    @Body(new OperatorBodyPipe(UserRoleDto)) { workspace, email, role }: UserRoleDto,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
-    const command = await this.operators.createOperatorCommand(identified, workspace);
+    const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
     const { id } = await this.identity.users.findUserByEmail(command.workspace_id, email);
     const changed = await this.identity.users.changeUser(command, id, { role });
     reportChangeForAudit(request, changed);
@@ -100,11 +100,11 @@ export class UsersController {
   @HttpCode(200)
   @RecordInAuditLog('user.deactivated')
   async deactivateUser(
-    @Body(new InputPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
+    @Body(new OperatorBodyPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<User> {
-    const command = await this.operators.createOperatorCommand(identified, workspace);
+    const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
     const { id } = await this.identity.users.findUserByEmail(command.workspace_id, email);
     const changed = await this.identity.users.deactivateUser(command, id);
     reportChangeForAudit(request, changed);
@@ -116,11 +116,11 @@ export class UsersController {
   @HttpCode(200)
   @RecordInAuditLog('user.password_reset_requested')
   async resetPassword(
-    @Body(new InputPipe(ResetPasswordDto)) { workspace, email, revoke_api_keys }: ResetPasswordDto,
+    @Body(new OperatorBodyPipe(ResetPasswordDto)) { workspace, email, revoke_api_keys }: ResetPasswordDto,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<PasswordResetLink> {
-    const command = await this.operators.createOperatorCommand(identified, workspace);
+    const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
     const { id: user_id } = await this.identity.users.findUserByEmail(command.workspace_id, email);
     const { identity, trail, appUrl } = this;
     const reset = { command, user_id, revoke_api_keys, address: null };

@@ -4,7 +4,7 @@ import { InjectCommandIdentity, TextProperty } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { InputPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { OperatorBodyPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class CreateWorkspaceDto {
@@ -19,7 +19,7 @@ export class WorkspacesController {
   @Post()
   @DeclareQueryAndBodyLimit()
   createWorkspace(
-    @Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto,
+    @Body(new OperatorBodyPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto,
     @InjectCommandIdentity() { id }: CommandIdentity,
   ): Promise<Workspace> {
     return this.identity.workspaces.createWorkspace(name, id);

@@ -3,7 +3,7 @@ import type { JsonObject } from './common.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
 /** Response of the root of the administration API. */
-export interface AdministrationStatus {
+export interface AdministrationApiStatus {
   readonly status: 'ready';
   /**
    * Process id of the service. It distinguishes a service that a client started from another service on the same data
@@ -129,7 +129,7 @@ export interface ParkedMessage {
  * Outcome of retrying a parked shipment. `applied`: all its events are applied. `parked`: the retry failed.
  * `requested`: the process that projects the shipment has not retried yet.
  */
-export interface ParkedRetryOutcome {
+export interface ParkedShipmentRetryOutcome {
   readonly id: string;
   readonly outcome: 'applied' | 'parked' | 'requested';
 }
@@ -167,7 +167,7 @@ export interface ImportConflict {
   readonly revision: number;
 }
 /** Response of `POST /administration/events`. */
-export interface ImportResult {
+export interface EventImportResult {
   /** Number of imported events that the store now contains. */
   readonly stored: number;
   /** Shipments with conflicts; absent unless the request has `skip_conflicts: true`. */

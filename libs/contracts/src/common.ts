@@ -69,7 +69,7 @@ export interface PlaceLookup {
    * Returns true if a text has the format of a UN/LOCODE but is the name of a place, such as TOKYO or GENOA, and no
    * table contains the code.
    */
-  isPlaceName(code: string): boolean;
+  isWordOfPlaceName(code: string): boolean;
   /**
    * Returns the codes of the places that a text names: the name of a place, optionally with its state or country
    * (`LOS ANGELES, CA`). Case, accents and punctuation do not matter. Returns an empty list if places have the name,

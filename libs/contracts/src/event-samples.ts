@@ -16,11 +16,11 @@ type SampleTimes = (hours: number) => Timestamp;
 
 const HOUR_MS = 3_600_000;
 
-const SAMPLE_SHIPMENT_ID_TOKEN = 'sandbox2sandbox2sandbox2aa';
-const SHIPMENT_ID = `shp_${SAMPLE_SHIPMENT_ID_TOKEN}`;
+const SAMPLE_SHIPMENT_ID_SUFFIX = 'sandbox2sandbox2sandbox2aa';
+const SHIPMENT_ID = `shp_${SAMPLE_SHIPMENT_ID_SUFFIX}`;
 const SAMPLE_CONTAINER_NUMBER = 'CSQU3054383';
 const SAMPLE_DEPARTURE = {
-  id: `mst_${SAMPLE_SHIPMENT_ID_TOKEN}1`,
+  id: `mst_${SAMPLE_SHIPMENT_ID_SUFFIX}1`,
   code: 'vessel_departed',
   label: 'Vessel departed',
   location: 'CNSHA',
@@ -137,7 +137,7 @@ function createSampleExceptionResource(time: SampleTimes, status: 'open' | 'ackn
   const resolved = status === 'resolved';
   const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
   return {
-    id: `exc_${SAMPLE_SHIPMENT_ID_TOKEN}1`,
+    id: `exc_${SAMPLE_SHIPMENT_ID_SUFFIX}1`,
     shipment_id: SHIPMENT_ID,
     container_number: null,
     type: 'eta_slip',
@@ -164,7 +164,7 @@ function createSampleDocumentResource(
   { baseUrl }: PublicAddresses,
   status: 'uploaded' | 'approved' | 'rejected',
 ) {
-  const id = `doc_${SAMPLE_SHIPMENT_ID_TOKEN}1`;
+  const id = `doc_${SAMPLE_SHIPMENT_ID_SUFFIX}1`;
   const reviewed = status !== 'uploaded';
   return {
     id,

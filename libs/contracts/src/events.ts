@@ -15,7 +15,7 @@ interface PublicEventTypeDescription {
 }
 
 /** Events about shipments. */
-const SHIPMENT_EVENTS = {
+const SHIPMENT_EVENT_DEFINITIONS = {
   'shipment.created': { trigger: 'a shipment is created', standard: true, sandbox: ({ shipment }) => ({ shipment }) },
   'shipment.updated': {
     trigger: 'a field of the shipment changed, set by a client or derived; `changes` has the old and new values',
@@ -63,7 +63,7 @@ const SHIPMENT_EVENTS = {
     sandbox: ({ exception }) => ({ exception: exception('acknowledged') }),
   },
 } as const satisfies Readonly<Record<string, PublicEventTypeDescription>>;
-export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
+export type ShipmentEventType = keyof typeof SHIPMENT_EVENT_DEFINITIONS;
 
 /** Events about a webhook endpoint. They are sent only to the other endpoints of its workspace and environment. */
 const EVENTS_ABOUT_ENDPOINTS = {
@@ -84,12 +84,12 @@ export type EventType = ShipmentEventType | EndpointEventType;
 
 /** Every type of public event: docs/reference/events.md#types. Types are never renamed, because clients depend on them. */
 const PUBLIC_EVENT_TYPES: Readonly<Record<EventType, PublicEventTypeDescription>> = {
-  ...SHIPMENT_EVENTS,
+  ...SHIPMENT_EVENT_DEFINITIONS,
   ...EVENTS_ABOUT_ENDPOINTS,
 };
 export const EVENT_TYPES = Object.keys(PUBLIC_EVENT_TYPES) as readonly EventType[];
 /** Types of events in the event log. Clients can list, stream and replay these events. */
-export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENTS) as readonly ShipmentEventType[];
+export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENT_DEFINITIONS) as readonly ShipmentEventType[];
 export const EVENT_TYPES_ABOUT_ENDPOINTS = Object.keys(EVENTS_ABOUT_ENDPOINTS) as readonly EndpointEventType[];
 /** Event types that an endpoint with `["*"]` receives. */
 export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => PUBLIC_EVENT_TYPES[type].standard);
@@ -138,7 +138,7 @@ export type PublishedEvent = Omit<EventEnvelope, 'sandbox'>;
 export const SHIPMENT_EVENTS_TOPIC = { name: 'shipment-events', partitions: 4, retentionMs: 7 * 86_400_000 } as const;
 
 /** Names of message headers. A header contains data about an event, such as its position. */
-export const EVENT_HEADERS = {
+export const EVENT_MESSAGE_HEADERS = {
   id: 'event-id',
   type: 'event-type',
   /** Position of the stored event in the event store. */

@@ -2,7 +2,7 @@ import type { DocumentType } from './documents.ts';
 import type { Actor, Classifier, MilestoneSource, ShipmentStatus, TimePrecision, Timestamp } from './shipment.ts';
 
 /** Types of entries in a shipment's history. */
-export const HISTORY_TYPES = [
+export const HISTORY_ENTRY_TYPES = [
   'shipment.created',
   'shipment.updated',
   'shipment.cancelled',
@@ -20,7 +20,7 @@ export const HISTORY_TYPES = [
   'document.expired',
   'document.deleted',
 ] as const;
-export type HistoryType = (typeof HISTORY_TYPES)[number];
+export type HistoryType = (typeof HISTORY_ENTRY_TYPES)[number];
 
 /**
  * Values of each changed field before and after the change. `milestone`, `exception` and `document` are whole
@@ -76,7 +76,7 @@ export type MilestoneResult = (typeof MILESTONE_EFFECT_KINDS)[number];
  * Rules that decide the effect of a milestone, each with its result: docs/reference/shipments.md#explanation. Rules are
  * never renamed.
  */
-export const MILESTONE_RULES = {
+export const MILESTONE_RESULTS_BY_RULE = {
   status_of_code: 'counted',
   status_of_mode: 'counted',
   leaves_status: 'counted',
@@ -109,7 +109,7 @@ export const MILESTONE_RULES = {
   container_not_on_shipment: 'ignored',
   retracted: 'ignored',
 } as const satisfies Readonly<Record<string, MilestoneResult>>;
-export type MilestoneRule = keyof typeof MILESTONE_RULES;
+export type MilestoneRule = keyof typeof MILESTONE_RESULTS_BY_RULE;
 
 export const STATUS_RULES = [
   'no_milestone',
@@ -183,7 +183,7 @@ export const RESOLUTION_TRIGGERS = [
   'document_uploaded',
   'document_approved',
 ] as const;
-export interface ResolutionConditions {
+export interface ExceptionResolutionConditions {
   readonly by: (typeof RESOLUTION_TRIGGERS)[number];
   /**
    * Milestone codes, for `milestone`: recording any one of them resolves the exception. The milestone must name the
@@ -227,7 +227,7 @@ export interface ExplainedException {
   /** Time when the exception will open; null if it is open or opens with the next write. */
   readonly opens_at: Timestamp | null;
   /** Changes that resolve or prevent the exception. Empty if only a person can resolve it. */
-  readonly resolved_by: readonly ResolutionConditions[];
+  readonly resolved_by: readonly ExceptionResolutionConditions[];
 }
 
 /** Explanation of a shipment's status, times and exceptions. */

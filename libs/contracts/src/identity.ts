@@ -97,7 +97,7 @@ export interface KeyOwner {
   /** Id of the key's owner, `sva_…` or `usr_…`. */
   readonly id: string;
 }
-export interface NewApiKey extends ApiKey {
+export interface CreatedApiKeyWithSecret extends ApiKey {
   readonly key: string;
 }
 

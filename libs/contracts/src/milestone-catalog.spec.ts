@@ -1,4 +1,9 @@
-import { MILESTONE_CATALOG, REASON_CODES, parseMilestoneCode, convertMilestoneCode } from './milestone-catalog.ts';
+import {
+  MILESTONE_CATALOG,
+  MILESTONE_REASON_CODES,
+  parseMilestoneCode,
+  convertForeignMilestoneCode,
+} from './milestone-catalog.ts';
 import { FOREIGN_CODES, MILESTONE_STANDARDS } from './foreign-codes.ts';
 import { TRANSPORT_MODES } from './shipment.ts';
 
@@ -100,7 +105,7 @@ describe('codes of other standards', () => {
     ['AA', 'X12 315', 'planned', ['gated_out']],
     ['VD', 'X12 315', null, ['vessel_departed', 'transshipment_departed']],
   ])('%s of %s has its classifier', (text, standard, classifier, codes) => {
-    expect(convertMilestoneCode(text)).toContainEqual({ standard, classifier, codes });
+    expect(convertForeignMilestoneCode(text)).toContainEqual({ standard, classifier, codes });
   });
 
   it.each([
@@ -129,13 +134,13 @@ describe('codes of other standards', () => {
     ['vessel_departed', {}],
     ['__proto__', {}],
   ])('%s', (text, meant) => {
-    expect(Object.fromEntries(convertMilestoneCode(text).map(({ standard, codes }) => [standard, codes]))).toEqual(
-      meant,
-    );
+    expect(
+      Object.fromEntries(convertForeignMilestoneCode(text).map(({ standard, codes }) => [standard, codes])),
+    ).toEqual(meant);
   });
 });
 
 it('reason codes are listed once each', () => {
-  expect(new Set(REASON_CODES).size).toBe(REASON_CODES.length);
-  expect(REASON_CODES).toHaveLength(41);
+  expect(new Set(MILESTONE_REASON_CODES).size).toBe(MILESTONE_REASON_CODES.length);
+  expect(MILESTONE_REASON_CODES).toHaveLength(41);
 });

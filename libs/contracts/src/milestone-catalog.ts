@@ -37,10 +37,11 @@ export interface MilestoneCatalogEntry {
   readonly standards: Readonly<Record<MilestoneStandard, readonly string[]>>;
 }
 
-/**
- * Properties of a milestone code for rules about shipments: docs/reference/shipments.md, docs/reference/exceptions.md.
- */
-export interface MilestoneRules extends Pick<MilestoneCatalogEntry, 'status' | 'opens_exception' | 'once_per_visit'> {
+/** Properties of a milestone code for the rules in docs/reference/shipments.md and docs/reference/exceptions.md. */
+export interface MilestoneCodeTraits extends Pick<
+  MilestoneCatalogEntry,
+  'status' | 'opens_exception' | 'once_per_visit'
+> {
   /** Statuses by mode, for modes in which `status` does not apply. */
   readonly status_by_mode: Readonly<Partial<Record<Mode, ShipmentStatus>>> | undefined;
   /** Status that replaces `status` for part loads (`lcl`). */
@@ -106,7 +107,7 @@ type CatalogRow = readonly [
   rec24: string,
   label: string,
   description: string,
-  rules?: Partial<Omit<MilestoneRules, 'status'>>,
+  rules?: Partial<Omit<MilestoneCodeTraits, 'status'>>,
 ];
 
 // prettier-ignore
@@ -205,7 +206,7 @@ export function parseMilestoneCode(code: string): MilestoneCatalogEntry | undefi
   return MILESTONE_CODES_BY_CODE.get(code);
 }
 
-const NO_MILESTONE_RULES: MilestoneRules = {
+const NO_MILESTONE_RULES: MilestoneCodeTraits = {
   status: null,
   opens_exception: null,
   once_per_visit: false,
@@ -225,7 +226,7 @@ const NO_MILESTONE_RULES: MilestoneRules = {
   ends: undefined,
 };
 // All rule objects have the same shape, because every write reads the rules of all milestones of a timeline.
-const MILESTONE_RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
+const MILESTONE_RULES_BY_CODE: ReadonlyMap<string, MilestoneCodeTraits> = new Map(
   MILESTONE_CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [
     code,
     { ...NO_MILESTONE_RULES, ...rules, status },
@@ -233,7 +234,7 @@ const MILESTONE_RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
 );
 
 /** Returns the rules of a code; empty rules for an unknown code. */
-export function getMilestoneRules(code: string): MilestoneRules {
+export function getMilestoneRules(code: string): MilestoneCodeTraits {
   return MILESTONE_RULES_BY_CODE.get(code) ?? NO_MILESTONE_RULES;
 }
 
@@ -250,11 +251,11 @@ export interface ForeignMilestoneCode {
  * Converts a code of another standard to catalog codes, for each standard that has the code. Ignores case. A DCSA event
  * code without indicator, such as `GTIN`, matches every indicator.
  */
-export function convertMilestoneCode(text: string): readonly ForeignMilestoneCode[] {
+export function convertForeignMilestoneCode(text: string): readonly ForeignMilestoneCode[] {
   const wanted = text.trim().toUpperCase().split(/\s+/).join(' ');
   if (wanted === '') return [];
   const isMeant = (foreign: string) => `${foreign.toUpperCase()} `.startsWith(`${wanted} `);
-  return MILESTONE_STANDARD_IDS.flatMap((standard) => {
+  return IDS_OF_MILESTONE_STANDARDS.flatMap((standard) => {
     const found = MILESTONE_CATALOG.filter(({ standards }) => standards[standard].some(isMeant));
     if (found.length === 0) return [];
     const classifier = FOREIGN_CODES[standard].find(([foreign]) => isMeant(foreign))?.[2] ?? null;
@@ -262,10 +263,10 @@ export function convertMilestoneCode(text: string): readonly ForeignMilestoneCod
   });
 }
 
-const MILESTONE_STANDARD_IDS = Object.keys(MILESTONE_STANDARDS) as readonly MilestoneStandard[];
+const IDS_OF_MILESTONE_STANDARDS = Object.keys(MILESTONE_STANDARDS) as readonly MilestoneStandard[];
 
 /** Reason codes of milestones, grouped by cause. They are a short form of the SMDG delay codes. */
-export const REASON_CODES = [
+export const MILESTONE_REASON_CODES = [
   // manual
   'carrier_feed_unavailable',
   'carrier_feed_delayed',

@@ -77,7 +77,7 @@ export interface Leg extends LegFields, ScheduledPrecisions {
 }
 
 /** Short form of the latest actual milestone of a shipment or container. */
-export interface LastMilestone {
+export interface LastMilestoneSummary {
   readonly id: string;
   readonly code: string;
   readonly label: string;
@@ -92,7 +92,7 @@ export interface Container {
   readonly seal_number: string | null;
   readonly status: ShipmentStatus;
   readonly status_milestone_id: string | null;
-  readonly last_milestone: LastMilestone | null;
+  readonly last_milestone: LastMilestoneSummary | null;
   readonly discharged_at: Timestamp | null;
   readonly available_at: Timestamp | null;
   readonly gated_out_at: Timestamp | null;
@@ -164,7 +164,7 @@ export function addMissingShipmentFields<T extends Partial<ClientShipmentFields>
 type StoredLeg = Omit<Leg, keyof ScheduledPrecisions> & Partial<ScheduledPrecisions>;
 
 /** Adds the precisions to legs that were stored before days were known. */
-export function addMissingPrecisions(legs: readonly StoredLeg[]): readonly Leg[] {
+export function addMissingLegPrecisions(legs: readonly StoredLeg[]): readonly Leg[] {
   if (legs.every((leg) => leg.eta_precision !== undefined)) return legs as readonly Leg[];
   return legs.map((leg) => ({ ...leg, etd_precision: 'time', eta_precision: 'time', ...leg }));
 }
@@ -181,7 +181,7 @@ export interface ShipmentRecord extends Omit<ClientShipmentFields, 'legs'>, Sche
   readonly ata: Timestamp | null;
   readonly original_eta: Timestamp | null;
   readonly original_eta_precision: TimePrecision;
-  readonly last_milestone: LastMilestone | null;
+  readonly last_milestone: LastMilestoneSummary | null;
   readonly open_exceptions_count: number;
   readonly documents_count: number;
   readonly created_at: Timestamp;
@@ -198,8 +198,8 @@ export interface Shipment extends ShipmentRecord {
   readonly url: string;
 }
 
-export const MILESTONE_CLASSIFIERS = ['actual', 'estimated', 'planned'] as const;
-export type Classifier = (typeof MILESTONE_CLASSIFIERS)[number];
+export const MILESTONE_CLASSIFIER_VALUES = ['actual', 'estimated', 'planned'] as const;
+export type Classifier = (typeof MILESTONE_CLASSIFIER_VALUES)[number];
 
 export const MILESTONE_SOURCES = [
   'manual',
@@ -225,7 +225,7 @@ export interface Actor {
  * Details of a milestone that stored milestones of earlier versions lack. Null if the client did not send them, except
  * the precision.
  */
-export interface MilestoneDetails {
+export interface MilestoneDetailFields {
   /** `day` if the client sent a date as the time of an expected milestone. */
   readonly occurred_at_precision: TimePrecision;
   /** Coordinates of the goods in degrees, WGS 84. Either both are null, or none. */
@@ -241,7 +241,7 @@ export interface MilestoneDetails {
   readonly temperature_celsius: number | null;
 }
 
-export const EMPTY_MILESTONE_DETAILS: MilestoneDetails = {
+export const EMPTY_MILESTONE_DETAILS: MilestoneDetailFields = {
   occurred_at_precision: 'time',
   latitude: null,
   longitude: null,
@@ -250,17 +250,19 @@ export const EMPTY_MILESTONE_DETAILS: MilestoneDetails = {
   pieces: null,
   temperature_celsius: null,
 };
-const MILESTONE_DETAIL_FIELD_NAMES = Object.keys(EMPTY_MILESTONE_DETAILS) as readonly (keyof MilestoneDetails)[];
+const MILESTONE_DETAIL_FIELD_NAMES = Object.keys(EMPTY_MILESTONE_DETAILS) as readonly (keyof MilestoneDetailFields)[];
 
 /** Adds the missing details, without data, to a milestone that was stored before these fields existed. */
-export function addMissingMilestoneDetails<T extends Partial<MilestoneDetails>>(milestone: T): T & MilestoneDetails {
+export function addMissingMilestoneDetails<T extends Partial<MilestoneDetailFields>>(
+  milestone: T,
+): T & MilestoneDetailFields {
   if (MILESTONE_DETAIL_FIELD_NAMES.every((field) => milestone[field] !== undefined))
-    return milestone as T & MilestoneDetails;
+    return milestone as T & MilestoneDetailFields;
   return { ...milestone, ...EMPTY_MILESTONE_DETAILS, ...milestone };
 }
 
 /** A milestone, as all responses contain it. */
-export interface Milestone extends MilestoneDetails {
+export interface Milestone extends MilestoneDetailFields {
   readonly id: string;
   readonly shipment_id: string;
   readonly code: string;

@@ -38,7 +38,7 @@ import { TokenSigner } from './server/seal.ts';
 import { readQueryParameters } from './validation/parameters.ts';
 import { serveWebApp } from './web-app/serve-web-app.ts';
 
-const DEFAULT_OWNER_LIMIT_FACTOR = 4;
+const DEFAULT_OWNER_RATE_LIMIT_FACTOR = 4;
 
 /**
  * Creates the public API as an application that does not listen yet: call `await app.listen(port, host)`. `app.close()`
@@ -67,7 +67,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   ];
   const admission = new RequestAdmission(authenticators, dependencies.quota, {
     perCredential: settings.rateLimitPerMinute,
-    perOwner: settings.rateLimitPerMinute * (settings.rateLimitOwnerFactor ?? DEFAULT_OWNER_LIMIT_FACTOR),
+    perOwner: settings.rateLimitPerMinute * (settings.rateLimitOwnerFactor ?? DEFAULT_OWNER_RATE_LIMIT_FACTOR),
   });
   const sealer = new TokenSigner(settings.cursorSecret);
   const readYourWrites = new ReadYourWrites(sealer, dependencies.readModels, {
@@ -166,7 +166,7 @@ export async function describeRoutesInOpenApi(
   const module = createRootModule(
     nothing as never,
     features,
-    createCommonProviders(nothing as never, {} as CommonDependencies),
+    createCommonProviders(nothing as never, {} as ServerPartsForFeatures),
   );
   const options = { preview: true, logger: false, abortOnError: false } as const;
   const app = await NestFactory.create(module, new FastifyAdapter(), options);
@@ -201,7 +201,7 @@ function createRootModule<Feature extends HttpFeature<never>>(
 }
 
 /** Parts of the server that features use. */
-interface CommonDependencies {
+interface ServerPartsForFeatures {
   readonly admission: RequestAdmission;
   readonly observation: RequestLogAndMetrics;
   readonly errors: ErrorFilter;
@@ -213,7 +213,7 @@ interface CommonDependencies {
 
 function createCommonProviders(
   { clock, logger, health, settings }: HttpDependencies,
-  parts: CommonDependencies,
+  parts: ServerPartsForFeatures,
 ): Provider[] {
   return [
     { provide: CLOCK_INJECTION_TOKEN, useValue: clock },

@@ -1,6 +1,6 @@
 export {
   RecordInAuditLog,
-  AUDITED_BY_INJECTION_TOKEN,
+  AUDITED_ACTOR_INJECTION_TOKEN,
   type AuditedByRequest,
   AuditTrail,
   reportChangeForAudit,
@@ -22,7 +22,7 @@ export { ActorResource, ErrorDetailResource } from './docs/error.resource.ts';
 export {
   createEventSchemaName,
   type JsonSchema,
-  listOperations,
+  listOpenApiOperations,
   toPascalCase,
   createSchemaReference,
 } from './docs/described.ts';
@@ -50,12 +50,12 @@ export {
   ACCESS_BY_OPERATION,
   requirePermission,
 } from './operations/operations.ts';
-export { DeclareUnavailableResponse, PublicApiOperation, DeclareErrorResponse } from './operations/operation.ts';
+export { DeclareUnavailableResponse, DeclarePublicOperation, DeclareErrorResponse } from './operations/operation.ts';
 export {
   PageCursorCodec,
   parsePageLimit,
   readListPage,
-  type ListPageContent,
+  type ItemsAndNextPosition,
   PageDto,
   readListPageByTextPosition,
 } from './paging/paging.ts';
@@ -77,7 +77,7 @@ export {
   requirePrincipal,
   createRequestLogFields,
   getRequestScope,
-  type UncheckedRequestBody,
+  type RequestBodyToCheck,
   InjectRequestBody,
 } from './server/request.ts';
 export { createFastifyAdapter, createNestLogger } from './server/fastify-adapter.ts';
@@ -92,7 +92,7 @@ export {
 export { toClientNetworkPrefix, listClientNetworkPrefixes, requireRequestQuota } from './server/quota.ts';
 export { RequestLogAndMetrics } from './server/observation.ts';
 export { createResponseHeaders } from './server/response-headers.ts';
-export { BYTES_PER_MIB, type RouteBody, formatSize } from './server/route-bodies.ts';
+export { BYTES_PER_MIB, type AcceptedRouteBody, formatSize } from './server/route-bodies.ts';
 export { RouteRegistry } from './server/routes.ts';
 export { TokenSigner } from './server/seal.ts';
 export {
@@ -113,7 +113,7 @@ export {
   PageCursorProperty,
   CheckedProperty,
   type FieldDecoratorOptions,
-  type FieldDescriptionChanges,
+  type OpenApiFieldOverrides,
   BooleanQueryProperty,
   UncheckedProperty,
   IdProperty,
@@ -151,9 +151,14 @@ export { NoParameters, readQueryParameters } from './validation/parameters.ts';
 export {
   RequestBodyValidationPipe,
   parseBodyAndCollectFaults,
-  NO_BODY_PIPE,
+  BODY_IGNORING_PIPE,
   PlainJsonBodyPipe,
   type BodyWithWarnings,
 } from './validation/read-body.ts';
-export { type DtoClass, getDeclaredFields, readAndValidateObject, findUnknownFields } from './validation/read-dto.ts';
+export {
+  type DtoClass,
+  getFieldDeclarations,
+  readAndValidateObject,
+  findUnknownFields,
+} from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

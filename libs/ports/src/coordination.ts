@@ -107,7 +107,7 @@ export interface QuotaDecision {
  */
 export interface RequestQuota {
   /** Requests one of `limit` requests per minute under `key`. A refused request does not count. */
-  takeRequest(key: string, limit: number): Promise<QuotaDecision>;
+  takeQuotaForRequest(key: string, limit: number): Promise<QuotaDecision>;
   /**
    * Announces that `takeRequest` will probably follow, so that it need not wait for the store. Counts no request.
    * Absent if `takeRequest` never waits.

@@ -158,7 +158,7 @@ export interface IndexScanQuery extends Query {
 }
 
 /** First documents of a query, limited by their size. */
-export interface BoundedResult<T extends Document> {
+export interface DocumentsWithinByteLimit<T extends Document> {
   /** Documents in sort order. */
   readonly documents: readonly T[];
   /** True if the result ended early because the next document would exceed the maximum size. */
@@ -190,7 +190,7 @@ export type CollectionWrite<T extends Document> =
   | { readonly kind: 'delete'; readonly id: string; readonly guard?: Filter };
 
 /** Replacement of the stored document of the same id, if it matches the guard. */
-export interface Replacement<T extends Document> {
+export interface DocumentReplacement<T extends Document> {
   readonly document: T;
   readonly guard: Filter;
 }
@@ -228,7 +228,7 @@ export interface Collection<T extends Document> {
    * Runs a query, but stops before the document with which the total JSON size would exceed `maxBytes`. The first
    * document is returned even if it exceeds this size. Engines that store other formats count about the same size.
    */
-  findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>>;
+  findWithinByteLimit(query: Query, maxBytes: number): Promise<DocumentsWithinByteLimit<T>>;
   count(filter: Filter, options?: CountOptions): Promise<number>;
   /**
    * Adds up an integer field of an index over all documents that match. Documents without the field, or with a value of
@@ -260,7 +260,7 @@ export interface Collection<T extends Document> {
    * @returns for each replacement, true if its document was replaced
    * @throws DuplicateKeyError; some documents may then be replaced
    */
-  replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]>;
+  replaceMany(replacements: readonly DocumentReplacement<T>[]): Promise<readonly boolean[]>;
   /** Inserts the document, or replaces it if the guard matches. @returns true if it was written @throws DuplicateKeyError */
   upsert(document: T, guard?: Filter): Promise<boolean>;
   /**

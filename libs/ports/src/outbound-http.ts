@@ -44,14 +44,14 @@ export type OutboundErrorCode =
   | 'invalid_response'
   | 'aborted';
 
-export interface OutboundFailure extends SentRequestInfo {
+export interface OutboundRequestFailure extends SentRequestInfo {
   readonly kind: 'failure';
   readonly code: OutboundErrorCode;
   /** Error message for users, in one line. It never contains the request's headers, body or secrets. */
   readonly message: string;
 }
 
-export type OutboundOutcome = OutboundResponse | OutboundFailure;
+export type OutboundOutcome = OutboundResponse | OutboundRequestFailure;
 
 /**
  * POSTs to addresses that clients chose. Never follows redirects, never uses a proxy from the environment, and connects

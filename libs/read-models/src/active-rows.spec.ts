@@ -1,4 +1,4 @@
-import { ActiveGenerationRows } from './active-rows.ts';
+import { ActiveGenerationSelector } from './active-rows.ts';
 import type { GenerationsDocument } from './generations.ts';
 import type { ReadModel, ReadModelRow } from './read-model.ts';
 
@@ -21,7 +21,7 @@ describe('active rows', () => {
       made_by: { 1: 1 },
     } as unknown as GenerationsDocument;
     const opening: ((rows: unknown) => void)[] = [];
-    const active = new ActiveGenerationRows(MODEL, {
+    const active = new ActiveGenerationSelector(MODEL, {
       collections: { open: () => new Promise((resolve) => opening.push(resolve)) } as never,
       generations: { readGenerationsDocument: () => Promise.resolve(pointer) } as never,
       checkpoints: { readCheckpointsOfReadModel: () => Promise.resolve([]) } as never,

@@ -39,7 +39,7 @@ export interface ReadModelRowsWithVersion<R extends ReadModelRow> {
 }
 
 /** Selects the generation of a read model that queries of this process use. */
-export class ActiveGenerationRows<R extends ReadModelRow> {
+export class ActiveGenerationSelector<R extends ReadModelRow> {
   readonly progress: ProjectionProgress;
   private refreshing: Promise<GenerationsDocument> | undefined;
   private refreshedAt = 0;
@@ -58,7 +58,7 @@ export class ActiveGenerationRows<R extends ReadModelRow> {
   }
 
   /** Returns the rows of the queried generation. @throws UnavailableError */
-  async openActiveRows(): Promise<Collection<R>> {
+  async openActiveGenerationRows(): Promise<Collection<R>> {
     return (await this.openRowsOfQueriedGeneration()).rows;
   }
 

@@ -1,6 +1,6 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { ACME_LIVE_SCOPE, createMilestone, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createMilestone, createShipmentIdSuffix } from '../test/shipment-events.ts';
 import { ReadModelsTestBed } from '../test/world.ts';
 import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
 import { type MilestoneReadModelRow, milestonesReadModel } from './milestones.ts';
@@ -31,11 +31,11 @@ describe('projecting a batch of events of events', () => {
 
   async function history(): Promise<readonly StoredEvent[]> {
     await world.writer.createShipment(1);
-    await world.writer.changeShipment(1, { house_bill: 'HB-1' });
-    await world.writer.changeShipment(1, { house_bill: 'HB-2' });
+    await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB-1' });
+    await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB-2' });
     return world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
   }
-  const stored = () => rows.get(`shp_${createShipmentToken(1)}`);
+  const stored = () => rows.get(`shp_${createShipmentIdSuffix(1)}`);
 
   it('writes each row once, in its state after the whole batch', async () => {
     await (await projector()).handleEvents(await history());
@@ -50,7 +50,7 @@ describe('projecting a batch of events of events', () => {
       Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.getShipmentStreamName(n + 1))),
     );
     await (await projector()).handleEvents(created.flat());
-    for (let n = 1; n <= COUNT; n += 1) await world.writer.changeShipment(n, { house_bill: 'HB' });
+    for (let n = 1; n <= COUNT; n += 1) await world.writer.writeShipmentChangedEvent(n, { house_bill: 'HB' });
     const changed = await Promise.all(
       Array.from({ length: COUNT }, (_, n) =>
         world.engine.eventStore.read(world.writer.getShipmentStreamName(n + 1), { from: 1 }),
@@ -75,7 +75,7 @@ describe('projecting a batch of events of events', () => {
     }).handleEvents(changed.flat());
     expect(sizes.read).toBeLessThanOrEqual(32);
     expect(sizes.written).toBeLessThanOrEqual(9);
-    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${createShipmentToken(n + 1)}`));
+    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${createShipmentIdSuffix(n + 1)}`));
     expect(after.map((row) => row.revision)).toEqual(Array.from({ length: COUNT }, () => 1));
   });
 
@@ -94,7 +94,7 @@ describe('projecting a batch of events of events', () => {
   it('continues if rows are ahead of the checkpoint', async () => {
     const events = await history();
     await (await projector()).handleEvents(events);
-    await world.writer.changeShipment(1, { house_bill: 'HB-3' });
+    await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB-3' });
     const [last] = (await world.engine.eventStore.read(world.writer.getShipmentStreamName(1))).slice(-1);
     await (await projector()).handleEvents([...events, ...(last ? [last] : [])]);
     expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });

@@ -214,7 +214,7 @@ export class StreamScopeCache {
     const scopes = new Map<string, WorkspaceScope>();
     const unknown = new Set<string>();
     for (const { stream, revision, ...rest } of events) {
-      if (revision === 0) this.rememberScope(scopes, { stream, revision, ...rest });
+      if (revision === 0) this.rememberScopeOfStream(scopes, { stream, revision, ...rest });
       else if (!scopes.has(stream)) {
         const scope = this.remembered.get(stream);
         if (scope) scopes.set(stream, scope);
@@ -229,7 +229,7 @@ export class StreamScopeCache {
         if (scope) scopes.set(stream, scope);
         else {
           const first = await this.readFirstEvent(stream);
-          if (first) this.rememberScope(scopes, first);
+          if (first) this.rememberScopeOfStream(scopes, first);
         }
       }
     };
@@ -248,7 +248,7 @@ export class StreamScopeCache {
     return reading;
   }
 
-  private rememberScope(scopes: Map<string, WorkspaceScope>, first: StoredEvent): void {
+  private rememberScopeOfStream(scopes: Map<string, WorkspaceScope>, first: StoredEvent): void {
     const scope = parseWorkspaceScopeOfEvent(first);
     if (!scope) return;
     scopes.set(first.stream, scope);

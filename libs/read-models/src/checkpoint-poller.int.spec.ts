@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
-import { injectFaults } from '../test/faulty-store.ts';
+import { createFaultyDocumentStore } from '../test/faulty-store.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { LazilyOpenedCollections } from './read-model.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
@@ -12,7 +12,7 @@ describe('polling the checkpoints of other processes', () => {
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
     reads = 0;
-    const counted = injectFaults(world.engine.documentStore, (operation) => {
+    const counted = createFaultyDocumentStore(world.engine.documentStore, (operation) => {
       if (operation === 'read') reads += 1;
       return 'works';
     });

@@ -1,10 +1,10 @@
-import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentIdSuffix } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import type { DueShipment } from './deadlines.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
-const id = (n: number) => `shp_${createShipmentToken(n)}`;
+const id = (n: number) => `shp_${createShipmentIdSuffix(n)}`;
 const ids = (rows: readonly { readonly id: string }[]) => rows.map((row) => row.id);
 
 describe('queries of deadlines', () => {
@@ -69,7 +69,7 @@ describe('queries of deadlines', () => {
       ACME_LIVE_SCOPE,
     ].entries())
       await world.writer.createShipment(n, {}, scope);
-    await world.writer.changeShipment(3, { status: 'completed' });
+    await world.writer.writeShipmentChangedEvent(3, { status: 'completed' });
     await waitUntilCaughtUp(models);
     const { deadlines } = models.queries;
     expect(await deadlines.findNextWorkspace(undefined)).toBe('wsp_acme');
@@ -82,7 +82,7 @@ describe('queries of deadlines', () => {
     expect(ids(await deadlines.listUnsettledShipments('wsp_acme', id(2), 2))).toEqual([id(4)]);
     expect(await deadlines.listUnsettledShipments('wsp_acme', id(4), 2)).toEqual([]);
     expect(ids(await deadlines.listUnsettledShipments('wsp_other', undefined, 2))).toEqual([id(1)]);
-    await world.writer.changeShipment(3, { status: 'delivered' });
+    await world.writer.writeShipmentChangedEvent(3, { status: 'delivered' });
     await waitUntilCaughtUp(models);
     expect(ids(await deadlines.listUnsettledShipments('wsp_acme', id(2), 2))).toEqual([3, 4].map(id));
     await expectEqualToRebuild(models);

@@ -1,11 +1,16 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE_SCOPE, createEvent, createShipmentRecord, createShipmentToken } from '../test/shipment-events.ts';
-import { type StoredCheckDeadline, deadlinesReadModel } from './deadlines.ts';
+import {
+  ACME_LIVE_SCOPE,
+  createEvent,
+  createSampleShipmentRecord,
+  createShipmentIdSuffix,
+} from '../test/shipment-events.ts';
+import { type NextRuleCheckRow, deadlinesReadModel } from './deadlines.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createShipmentToken(1)}`;
-const id = `shp_${createShipmentToken(1)}`;
+const stream = `shipment-${createShipmentIdSuffix(1)}`;
+const id = `shp_${createShipmentIdSuffix(1)}`;
 const MONDAY = '2026-03-02T08:00:00.000Z';
 const TUESDAY = '2026-03-03T08:00:00.000Z';
 
@@ -17,7 +22,7 @@ const sent = { etd: null, eta: null, legs: [] };
 const created = (next: string | null, status: ShipmentStatus = 'pending') =>
   event(0, next, {
     type: 'shipment.created.v1',
-    data: { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1, { status }), sent },
+    data: { ...ACME_LIVE_SCOPE, shipment: createSampleShipmentRecord(1, { status }), sent },
   });
 const updated = (revision: number, next: string | null, changes: object = {}) =>
   event(revision, next, { type: 'shipment.changed.v1', data: { changes } });
@@ -29,8 +34,8 @@ const GOING_ON = { ended: false, has_open_exceptions: false, over: false };
 const status = (from: ShipmentStatus, to: ShipmentStatus) => ({ status: { from, to } });
 
 /** Rows stored after each event; undefined if nothing is written. */
-function writes(...events: readonly ProjectedEvent[]): (StoredCheckDeadline | undefined)[] {
-  let row: StoredCheckDeadline | undefined;
+function writes(...events: readonly ProjectedEvent[]): (NextRuleCheckRow | undefined)[] {
+  let row: NextRuleCheckRow | undefined;
   return events.map((each) => {
     const [written] = deadlinesReadModel.applyEventToRows(each, () => row);
     row = written ?? row;

@@ -5,14 +5,14 @@ import {
   type ShipmentEvent,
   convertStreamNameToShipmentId,
 } from '@tracking/shipments-domain';
-import type { ActiveGenerationRows } from './active-rows.ts';
-import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
+import type { ActiveGenerationSelector } from './active-rows.ts';
+import { type ReadModel, type ReadModelRow, pickScopeFields } from './read-model.ts';
 
 /**
  * Row with the time of a shipment's next rule check. `revision` is the revision of the last event that changed the row,
  * because most events do not change it and cause no write.
  */
-export interface StoredCheckDeadline extends ReadModelRow, WorkspaceScope {
+export interface NextRuleCheckRow extends ReadModelRow, WorkspaceScope {
   /**
    * Time of the next check, from the last event. Absent if only events can change the shipment, or if the event was
    * imported.
@@ -29,12 +29,12 @@ export interface StoredCheckDeadline extends ReadModelRow, WorkspaceScope {
 }
 
 /** Statuses that only a client or a milestone can change. They do not include `delivered`. */
-export const TERMINAL_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
+export const FINAL_SHIPMENT_STATUSES: readonly ShipmentStatus[] = ['cancelled', 'completed', 'returned'];
 
 /**
  * Work list of the rule clock, and of the rechecks after a workspace's settings change. It has one row per shipment.
  */
-export const deadlinesReadModel: ReadModel<StoredCheckDeadline, 'deadlines'> = {
+export const deadlinesReadModel: ReadModel<NextRuleCheckRow, 'deadlines'> = {
   name: 'deadlines',
   version: 3,
   indexes: [
@@ -54,18 +54,18 @@ export const deadlinesReadModel: ReadModel<StoredCheckDeadline, 'deadlines'> = {
     const due_at = readNextCheckTime(event.metadata);
     const ended = isShipmentEndedAfterEvent(event, before);
     const has_open_exceptions = hasOpenExceptionsAfter(event, before);
-    const over = ended && !has_open_exceptions && !isImportedWithScheduledCheck(event.metadata);
+    const over = ended && !has_open_exceptions && !isImportedEventWithScheduledCheck(event.metadata);
     const state = { ended, has_open_exceptions, over };
     if (before && isSameDeadlineState(before, { due_at, ...state })) return [];
     const { revision } = event;
-    return [{ id, ...pickScope(scope), ...(due_at !== null && { due_at }), ...state, revision }];
+    return [{ id, ...pickScopeFields(scope), ...(due_at !== null && { due_at }), ...state, revision }];
   },
 };
 
-type DeadlineState = Pick<StoredCheckDeadline, 'ended' | 'has_open_exceptions' | 'over'>;
+type DeadlineState = Pick<NextRuleCheckRow, 'ended' | 'has_open_exceptions' | 'over'>;
 
 function isSameDeadlineState(
-  before: StoredCheckDeadline,
+  before: NextRuleCheckRow,
   after: DeadlineState & { readonly due_at: Timestamp | null },
 ): boolean {
   return (
@@ -77,21 +77,21 @@ function isSameDeadlineState(
 }
 
 /** Returns true if the event was imported from a system that had scheduled a check, such as the expiry of an upload. */
-function isImportedWithScheduledCheck({ imported, next_check_at }: EventMetadata): boolean {
+function isImportedEventWithScheduledCheck({ imported, next_check_at }: EventMetadata): boolean {
   return imported === true && next_check_at !== null;
 }
 
-function isShipmentEndedAfterEvent(event: ShipmentEvent, before: StoredCheckDeadline | undefined): boolean {
-  const status = readNewShipmentStatus(event);
-  return status === undefined ? (before?.ended ?? false) : TERMINAL_STATUSES.includes(status);
+function isShipmentEndedAfterEvent(event: ShipmentEvent, before: NextRuleCheckRow | undefined): boolean {
+  const status = readStatusSetByEvent(event);
+  return status === undefined ? (before?.ended ?? false) : FINAL_SHIPMENT_STATUSES.includes(status);
 }
 
-function hasOpenExceptionsAfter({ type, data }: ShipmentEvent, before: StoredCheckDeadline | undefined): boolean {
+function hasOpenExceptionsAfter({ type, data }: ShipmentEvent, before: NextRuleCheckRow | undefined): boolean {
   const isAboutOne = type === 'exception.opened.v1' || type === 'exception.resolved.v2';
   return isAboutOne ? data.open_exceptions_count > 0 : (before?.has_open_exceptions ?? false);
 }
 
-function readNewShipmentStatus({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
+function readStatusSetByEvent({ type, data }: ShipmentEvent): ShipmentStatus | undefined {
   if (type === 'shipment.created.v1') return data.shipment.status;
   return type === 'shipment.changed.v1' ? data.changes.status?.to : undefined;
 }
@@ -109,7 +109,7 @@ export interface ShipmentAffectedBySettings extends WorkspaceScope {
 
 /** Queries for shipments whose rules must be checked. */
 export class DeadlineQueries {
-  constructor(private readonly active: ActiveGenerationRows<StoredCheckDeadline>) {}
+  constructor(private readonly active: ActiveGenerationSelector<NextRuleCheckRow>) {}
 
   /**
    * Lists shipments that are due at `until`, the longest overdue first. Reads only rows of due shipments.
@@ -117,7 +117,7 @@ export class DeadlineQueries {
    * @throws UnavailableError
    */
   async listDueShipments(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
-    const rows = await this.active.openActiveRows();
+    const rows = await this.active.openActiveGenerationRows();
     const found = await rows.find({
       filter: { due_at: { lte: until } },
       sort: { fields: ['due_at', 'id'] },
@@ -126,7 +126,7 @@ export class DeadlineQueries {
     });
     return found.flatMap((row) => {
       const { id, due_at } = row;
-      return due_at === undefined ? [] : [{ id, ...pickScope(row), due_at }];
+      return due_at === undefined ? [] : [{ id, ...pickScopeFields(row), due_at }];
     });
   }
 
@@ -136,7 +136,7 @@ export class DeadlineQueries {
    * @throws UnavailableError
    */
   async findNextWorkspace(after: string | undefined): Promise<string | undefined> {
-    const rows = await this.active.openActiveRows();
+    const rows = await this.active.openActiveGenerationRows();
     const [first] = await rows.find({
       filter: after === undefined ? {} : { workspace_id: { gt: after } },
       sort: { fields: ['workspace_id', 'over', 'id'] },
@@ -155,13 +155,13 @@ export class DeadlineQueries {
     after: string | undefined,
     limit: number,
   ): Promise<readonly ShipmentAffectedBySettings[]> {
-    const rows = await this.active.openActiveRows();
+    const rows = await this.active.openActiveGenerationRows();
     const found = await rows.find({
       filter: { workspace_id: workspaceId, over: false },
       sort: { fields: ['id'] },
       limit,
       ...(after !== undefined && { after: [after] }),
     });
-    return found.map((row) => ({ id: row.id, ...pickScope(row) }));
+    return found.map((row) => ({ id: row.id, ...pickScopeFields(row) }));
   }
 }

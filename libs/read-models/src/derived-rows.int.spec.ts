@@ -4,9 +4,9 @@ import { decide, fold } from '@tracking/shipments-domain';
 import type {
   CancelShipmentCommand,
   CorrectMilestone,
-  RecordMilestone,
+  RecordMilestoneCommand,
   ReopenShipment,
-  RetractMilestone,
+  RetractMilestoneCommand,
   ShipmentCommand,
   ShipmentEvent,
   ShipmentState,
@@ -14,14 +14,14 @@ import type {
 } from '@tracking/shipments-domain';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
-import { ACME_LIVE_SCOPE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createShipmentIdSuffix } from '../test/shipment-events.ts';
 import { createSeededRandom } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 
 const anywhere: PlaceLookup = {
   find: () => undefined,
   isUnknownLocationCode: () => false,
-  isPlaceName: () => false,
+  isWordOfPlaceName: () => false,
   lookUpPlaceCodesByName: () => undefined,
   listAliases: () => [],
 };
@@ -37,7 +37,8 @@ class Handler {
   async handle(n: number, command: ShipmentCommand): Promise<void> {
     const before = this.states.get(n);
     let ids = 0;
-    const newId = (kind: string) => `${kind}_${createShipmentToken(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
+    const newId = (kind: string) =>
+      `${kind}_${createShipmentIdSuffix(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
     const { events, nextCheckAt } = decide(command, before, {
       places: anywhere,
       settings: DEFAULT_RULE_SETTINGS,
@@ -110,7 +111,7 @@ function upsert(n: number, minute: number): UpsertShipment {
   return {
     ...command(minute),
     type: 'UpsertShipment',
-    shipment_id: `shp_${createShipmentToken(n)}`,
+    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
     fields: {
       external_id: `PO-${n}`,
       mode: 'ocean',
@@ -126,15 +127,15 @@ function upsert(n: number, minute: number): UpsertShipment {
 
 function cancelOrReopen(n: number, minute: number): CancelShipmentCommand | ReopenShipment {
   const type = one(['CancelShipment', 'ReopenShipment', 'ReopenShipment'] as const);
-  return { ...command(minute), type, shipment_id: `shp_${createShipmentToken(n)}` };
+  return { ...command(minute), type, shipment_id: `shp_${createShipmentIdSuffix(n)}` };
 }
 
-function record(n: number, minute: number, state: ShipmentState): RecordMilestone {
+function record(n: number, minute: number, state: ShipmentState): RecordMilestoneCommand {
   const containers = state.record.container_numbers;
   return {
     ...command(minute),
     type: 'RecordMilestone',
-    shipment_id: `shp_${createShipmentToken(n)}`,
+    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
     milestone: {
       code: one(CODES),
       occurred_at: `2026-05-${10 + Math.floor(random() * 20)}T00:00:00.000Z`,
@@ -155,9 +156,13 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
 }
 
 /** Reference to any milestone of the shipment. Retracting or moving an estimate restores an earlier one. */
-function correctOrRetract(n: number, minute: number, { timeline }: ShipmentState): CorrectMilestone | RetractMilestone {
+function correctOrRetract(
+  n: number,
+  minute: number,
+  { timeline }: ShipmentState,
+): CorrectMilestone | RetractMilestoneCommand {
   const milestone_id = timeline.length === 0 ? 'mst_none' : one(timeline).milestone.id;
-  const about = { ...command(minute), shipment_id: `shp_${createShipmentToken(n)}`, milestone_id };
+  const about = { ...command(minute), shipment_id: `shp_${createShipmentIdSuffix(n)}`, milestone_id };
   if (random() < 0.5) return { ...about, type: 'RetractMilestone' };
   const location = one([null, 'NLRTM', 'CNSHA']);
   return {
@@ -198,12 +203,12 @@ describe('rows projected from client commands', () => {
     await waitUntilCaughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
-      const shown = await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`);
+      const shown = await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
       const { items } = await models.queries.milestones.listMilestones(
         ACME_LIVE_SCOPE,
-        `shp_${createShipmentToken(n)}`,
+        `shp_${createShipmentIdSuffix(n)}`,
         {
           ...query,
           classifiers,
@@ -211,7 +216,7 @@ describe('rows projected from client commands', () => {
       );
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
       const ofShipment = {
-        filter: { shipment_id: `shp_${createShipmentToken(n)}` },
+        filter: { shipment_id: `shp_${createShipmentIdSuffix(n)}` },
         sort: 'opened_at',
         limit: 500,
       } as const;

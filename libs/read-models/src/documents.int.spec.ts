@@ -4,7 +4,7 @@ import {
   ACME_TEST_SCOPE,
   createDocumentRecord,
   OTHER_WORKSPACE,
-  createShipmentToken,
+  createShipmentIdSuffix,
 } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import {
@@ -18,7 +18,7 @@ import { createRowsCollectionSpec, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
-const id = (n: number, letter: string) => `doc_${createShipmentToken(n)}${letter}`;
+const id = (n: number, letter: string) => `doc_${createShipmentIdSuffix(n)}${letter}`;
 
 describe('queries of documents', () => {
   let world: ReadModelsTestBed;
@@ -42,7 +42,7 @@ describe('queries of documents', () => {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`, {
+      const page = await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n)}`, {
         limit: 100,
         ...query,
         after,
@@ -83,9 +83,13 @@ describe('queries of documents', () => {
     await add('b', { created_at: at(2) });
     await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
     await waitUntilCaughtUp(models);
-    const { items } = await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`, {
-      limit: 10,
-    });
+    const { items } = await models.queries.documents.listDocuments(
+      ACME_LIVE_SCOPE,
+      `shp_${createShipmentIdSuffix(n)}`,
+      {
+        limit: 10,
+      },
+    );
     const rejected = createDocumentRecord(n, 'a', {
       created_at: at(1),
       status: 'rejected',
@@ -111,11 +115,11 @@ describe('queries of documents', () => {
     const nothing = { items: [], next: undefined };
     for (const scope of [ACME_TEST_SCOPE, OTHER_WORKSPACE]) {
       expect(
-        await models.queries.documents.listDocuments(scope, `shp_${createShipmentToken(n)}`, { limit: 10 }),
+        await models.queries.documents.listDocuments(scope, `shp_${createShipmentIdSuffix(n)}`, { limit: 10 }),
       ).toEqual(nothing);
     }
     expect(
-      await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n + 1_000)}`, {
+      await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n + 1_000)}`, {
         limit: 10,
       }),
     ).toEqual(nothing);

@@ -8,15 +8,15 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Collection, IndexSpec } from '@tracking/ports';
-import { readChangedDocuments, type EventMetadata, type DocumentWithObjectId } from '@tracking/shipments-domain';
-import type { ActiveGenerationRows } from './active-rows.ts';
+import { readChangedDocuments, type EventMetadata, type DocumentWithFileId } from '@tracking/shipments-domain';
+import type { ActiveGenerationSelector } from './active-rows.ts';
 import {
   createScopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
   SCOPE_FIELDS,
-  pickScope,
+  pickScopeFields,
   type SortValues,
   toShardKeyValues,
 } from './read-model.ts';
@@ -40,11 +40,11 @@ export interface DocumentReadModelRow extends ReadModelRow, WorkspaceScope {
 }
 
 const CREATION_ORDER = ['created_at', 'id'] as const;
-const DELETION_ORDER = ['deleted_at', 'id'] as const;
+const DELETED_DOCUMENT_SORT_FIELDS = ['deleted_at', 'id'] as const;
 const DOCUMENT_INDEXES: readonly IndexSpec[] = [
   // Filter fields follow the id in the index, so that a scan skips non-matching rows without reading them.
   { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATION_ORDER, 'status', 'type'] },
-  { name: 'by_deleted_at', fields: [...DELETION_ORDER] },
+  { name: 'by_deleted_at', fields: [...DELETED_DOCUMENT_SORT_FIELDS] },
 ];
 /** First version of the rows with `storage_bytes`. */
 const FIRST_VERSION_WITH_STORAGE_BYTES = 2;
@@ -77,7 +77,7 @@ export const documentsReadModel: ReadModel<DocumentReadModelRow, 'documents'> = 
       const hasBytesToDestroy = (status === 'deleted' || status === 'expired') && object_id !== null;
       return {
         id,
-        ...pickScope(scope),
+        ...pickScopeFields(scope),
         document,
         object_id,
         revision: event.revision,
@@ -115,7 +115,7 @@ export interface DocumentListQuery {
   readonly after?: SortValues | undefined;
 }
 
-export interface FoundDocument extends DocumentWithObjectId {
+export interface FoundDocument extends DocumentWithFileId {
   /** Version of the shipment after the last event that changed this document. The shipment can have a newer version. */
   readonly shipment_version: number;
 }
@@ -131,14 +131,14 @@ export interface DeletedDocument {
 export class DocumentQueries {
   constructor(
     private readonly active: Pick<
-      ActiveGenerationRows<DocumentReadModelRow>,
-      'openActiveRows' | 'openRowsOfQueriedGeneration'
+      ActiveGenerationSelector<DocumentReadModelRow>,
+      'openActiveGenerationRows' | 'openRowsOfQueriedGeneration'
     >,
   ) {}
 
   /** Returns the document; undefined if it does not exist in the scope. @throws UnavailableError, BusyError */
   async getDocument(scope: WorkspaceScope, id: string): Promise<FoundDocument | undefined> {
-    const row = await (await this.active.openActiveRows()).get(id, toShardKeyValues(scope));
+    const row = await (await this.active.openActiveGenerationRows()).get(id, toShardKeyValues(scope));
     if (!row || !isResourceInScope(row, scope)) return undefined;
     const { document, object_id, revision } = row;
     return { document, object_id, shipment_version: revision + 1 };
@@ -154,7 +154,7 @@ export class DocumentQueries {
     query: DocumentListQuery,
   ): Promise<QueryPage<DocumentRecord>> {
     const { statuses, types, limit, after } = query;
-    const rows = await this.active.openActiveRows();
+    const rows = await this.active.openActiveGenerationRows();
     const found = await rows.find({
       filter: {
         ...createScopeFilter(scope),
@@ -196,10 +196,10 @@ export class DocumentQueries {
     place: Pick<DeletedDocument, 'deleted_at' | 'id'> | undefined,
     limit: number,
   ): Promise<readonly DeletedDocument[]> {
-    const rows = await this.active.openActiveRows();
+    const rows = await this.active.openActiveGenerationRows();
     const found = await rows.find({
       filter: { deleted_at: { gte: place?.deleted_at ?? '' } },
-      sort: { fields: DELETION_ORDER },
+      sort: { fields: DELETED_DOCUMENT_SORT_FIELDS },
       limit,
       ...(place && { after: [place.deleted_at, place.id] }),
     });

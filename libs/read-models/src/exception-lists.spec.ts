@@ -1,4 +1,4 @@
-import { VisitCountingRows } from '../test/counted-rows.ts';
+import { VisitCountingCollection } from '../test/counted-rows.ts';
 import {
   selectExpectedExceptions,
   TESTED_EXCEPTION_LIST_FILTERS,
@@ -24,7 +24,7 @@ const BOUNDS: readonly [string, ScanBounds][] = [
 ];
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
-  const rows = new VisitCountingRows(ROWS, exceptionsReadModel.indexes);
+  const rows = new VisitCountingCollection(ROWS, exceptionsReadModel.indexes);
 
   async function expectRight(filter: ExceptionListFilter, limit: number): Promise<void> {
     for (const sort of EXCEPTION_SORTS) {
@@ -64,7 +64,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 });
 
 it('no exception is both assigned and unassigned', async () => {
-  const rows = new VisitCountingRows(ROWS, exceptionsReadModel.indexes);
+  const rows = new VisitCountingCollection(ROWS, exceptionsReadModel.indexes);
   const filter = { assignee: 'ann@example.com', unassigned: true };
   expect(await readAllExceptionIds(rows, { filter, sort: '-opened_at', limit: 10 })).toEqual([]);
 });

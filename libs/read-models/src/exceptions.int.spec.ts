@@ -13,7 +13,7 @@ import {
   ACME_LIVE_SCOPE,
   createSampleException,
   OTHER_WORKSPACE,
-  createShipmentToken,
+  createShipmentIdSuffix,
 } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, rebuildReadModelAndWait, ReadModelsTestBed } from '../test/world.ts';
 import {
@@ -81,7 +81,7 @@ describe('queries of exceptions', () => {
   it('return only exceptions of their own scope', async () => {
     await world.writer.createShipment(1);
     const of = createSampleException(1, 'a');
-    await world.writer.openException(1, of);
+    await world.writer.writeExceptionOpenedEvent(1, of);
     await waitUntilCaughtUp(models);
     const { exceptions } = models.queries;
     const query = { filter: {}, sort: '-opened_at', limit: 10 } as const;
@@ -100,7 +100,7 @@ describe('queries of exceptions', () => {
     const put = async (n: number, of: ShipmentException, isNew: boolean) => {
       touched.add(of.id);
       all.set(of.id, of);
-      await (isNew ? world.writer.openException(n, of) : world.writer.changeException(n, of));
+      await (isNew ? world.writer.writeExceptionOpenedEvent(n, of) : world.writer.changeException(n, of));
     };
     for (let n = 0; n < 12; n += 1) {
       await world.writer.createShipment(n);
@@ -111,15 +111,15 @@ describe('queries of exceptions', () => {
       if (random() < 0.3) {
         const shipment = next % 12;
         const opened = createRandomException(next, random);
-        const id = `exc_${createShipmentToken(shipment)}-new${next}`;
-        await put(shipment, { ...opened, id, shipment_id: `shp_${createShipmentToken(shipment)}` }, true);
+        const id = `exc_${createShipmentIdSuffix(shipment)}-new${next}`;
+        await put(shipment, { ...opened, id, shipment_id: `shp_${createShipmentIdSuffix(shipment)}` }, true);
         next += 1;
         return;
       }
       const one = [...all.values()][Math.floor(random() * all.size)] as ShipmentException;
       const { status, severity, assignee } = createRandomException(0, random);
       const shipment = Array.from({ length: 12 }, (_, n) => n).find(
-        (n) => one.shipment_id === `shp_${createShipmentToken(n)}`,
+        (n) => one.shipment_id === `shp_${createShipmentIdSuffix(n)}`,
       );
       // A resolution changes no other exception.
       const others = status === 'resolved' ? {} : { severity, assignee };
@@ -164,7 +164,7 @@ describe('queries of exceptions', () => {
     const all = Array.from({ length: 24 }, (_, n) => createRandomException(n, random));
     for (let n = 0; n < 6; n += 1) {
       await world.writer.createShipment(n);
-      for (const of of all.slice(4 * n, 4 * n + 4)) await world.writer.openException(n, of);
+      for (const of of all.slice(4 * n, 4 * n + 4)) await world.writer.writeExceptionOpenedEvent(n, of);
     }
     await waitUntilCaughtUp(models);
     for (const sort of EXCEPTION_SORTS) {

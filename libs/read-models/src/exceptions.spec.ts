@@ -4,12 +4,12 @@ import {
   createSampleException,
   createMilestone,
   createEvent,
-  createShipmentToken,
+  createShipmentIdSuffix,
 } from '../test/shipment-events.ts';
 import { type ExceptionReadModelRow, exceptionsReadModel } from './exceptions.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createShipmentToken(1)}`;
+const stream = `shipment-${createShipmentIdSuffix(1)}`;
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };

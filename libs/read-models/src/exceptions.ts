@@ -9,15 +9,15 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Filter, FilterCondition } from '@tracking/ports';
-import { applyChangeToException, readExceptionChange, containsWholeException } from '@tracking/shipments-domain';
-import type { ActiveGenerationRows } from './active-rows.ts';
+import { applyChangeToException, readExceptionChange, isWholeExceptionInChange } from '@tracking/shipments-domain';
+import type { ActiveGenerationSelector } from './active-rows.ts';
 import {
   createScopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
   SCOPE_FIELDS,
-  pickScope,
+  pickScopeFields,
   type SortValues,
 } from './read-model.ts';
 import { type ListPart, MAX_PAGE_BYTES, readPageFromParts, type ScanBounds, scanRowRanges } from './walked-ranges.ts';
@@ -71,21 +71,21 @@ export const exceptionsReadModel: ReadModel<ExceptionReadModelRow, 'exceptions'>
 
   listRowIdsToRead({ event }) {
     const change = readExceptionChange(event);
-    return change === undefined || containsWholeException(change) ? [] : [change.id];
+    return change === undefined || isWholeExceptionInChange(change) ? [] : [change.id];
   },
 
   applyEventToRows({ event, scope }, row) {
     const change = readExceptionChange(event);
     if (change === undefined) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
-    const before = containsWholeException(change) ? undefined : row(change.id);
+    const before = isWholeExceptionInChange(change) ? undefined : row(change.id);
     if (before !== undefined && before.revision >= event.revision) return [];
     const exception = applyChangeToException(change, before?.exception);
     const { id, shipment_id, status, type, severity, assignee, opened_at } = exception;
     return [
       {
         id,
-        ...pickScope(scope),
+        ...pickScopeFields(scope),
         exception,
         revision: event.revision,
         shipment_id,
@@ -114,7 +114,7 @@ const EXCEPTION_LIST_SCAN_BOUNDS: ScanBounds = { visit: 2_000, stretches: 2, byt
 /** Queries of exceptions. For read-your-writes, wait with `ReadModelProgress`. */
 export class ExceptionQueries {
   constructor(
-    private readonly active: Pick<ActiveGenerationRows<ExceptionReadModelRow>, 'openActiveRows'>,
+    private readonly active: Pick<ActiveGenerationSelector<ExceptionReadModelRow>, 'openActiveGenerationRows'>,
     private readonly bounds = EXCEPTION_LIST_SCAN_BOUNDS,
   ) {}
 
@@ -128,7 +128,7 @@ export class ExceptionQueries {
     scope: WorkspaceScope,
     { filter, sort, limit, after }: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
-    const rows = await this.active.openActiveRows();
+    const rows = await this.active.openActiveGenerationRows();
     const parts = splitIntoListParts(scope, filter, sort, after);
     const { stretches } = this.bounds;
     const visit = Math.ceil(this.bounds.visit / parts.length);
@@ -244,14 +244,14 @@ function toRowFilter(filter: ExceptionListFilter): Filter {
     type: type && { in: type },
     severity: severity && { in: severity },
     shipment_id,
-    assignee: assigneeCondition(filter),
+    assignee: createAssigneeCondition(filter),
     opened_at: Object.keys(bounds).length > 0 ? bounds : undefined,
   };
   const given = Object.entries(conditions).filter(([, condition]) => condition !== undefined);
   return Object.fromEntries(given) as Filter;
 }
 
-function assigneeCondition({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
+function createAssigneeCondition({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
   if (assignee !== undefined || unassigned === undefined) return assignee;
   return unassigned ? STORED_UNASSIGNED_VALUE : { ne: STORED_UNASSIGNED_VALUE };
 }

@@ -2,7 +2,7 @@ export { DEFAULT_PARTITIONS, type RetryOutcome } from '@tracking/subscriptions';
 export {
   type DeadlineQueries,
   type DueShipment,
-  TERMINAL_STATUSES,
+  FINAL_SHIPMENT_STATUSES,
   type ShipmentAffectedBySettings,
 } from './deadlines.ts';
 export {
@@ -23,7 +23,7 @@ export {
 } from './exceptions.ts';
 export type { MilestoneListQuery, MilestoneQueries } from './milestones.ts';
 export { PublishedEventFeed, type EventFeedOptions, type FollowFilter } from './published-events/event-feed.ts';
-export type { PublishedEventFollower, FollowedEvent } from './published-events/followed-events.ts';
+export type { PublishedEventFollower, EncodedPublicEvent } from './published-events/followed-events.ts';
 export type { EventListQuery, EventQueries } from './published-events/event-queries.ts';
 export { PublishedEventReader } from './published-events/published-events.ts';
 export type { QueryPage, SortValues } from './read-model.ts';
@@ -33,7 +33,7 @@ export {
   SHIPMENT_SORT_FIELDS,
   type ShipmentListFilter,
   type ShipmentListQuery,
-  type ShipmentOrder,
+  type ShipmentSortOrder,
 } from './shipments/list-conditions.ts';
 export { foldReference, INACTIVE_STATUSES, splitIntoSearchParts, splitIntoWords } from './shipments/shipment-terms.ts';
 export type { ProjectionOperations } from './projected-partitions.ts';

@@ -3,14 +3,14 @@ import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   CatchUpSubscription,
   type CheckpointWriter,
-  createPartition,
+  createStreamPartition,
   describeError,
   type EventHandler,
   type HandledPosition,
   PartitionedSubscription,
   type SubscriptionListener,
 } from '@tracking/subscriptions';
-import type { ActiveGenerationRows } from './active-rows.ts';
+import type { ActiveGenerationSelector } from './active-rows.ts';
 import type { LazilyOpenedCollections, ReadModelRow } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getNewestGeneration } from './generations.ts';
 import type { ProgressOfProjectedPartitions } from './projected-partitions.ts';
@@ -53,8 +53,8 @@ export interface ReadModelLifecycleOptions {
 }
 
 /** Milliseconds between steps. Within this time, a process notices requests of other processes. */
-const STEP_INTERVAL_MS = 1_000;
-const STEPS_PER_SWEEP = 60;
+const LIFECYCLE_STEP_INTERVAL_MS = 1_000;
+const LIFECYCLE_STEPS_PER_SWEEP = 60;
 
 /**
  * Runs the projections of one read model in one process. Each step reads the generation pointer and then starts or
@@ -79,7 +79,7 @@ export class ReadModelLifecycle {
   private readonly ready = Promise.withResolvers<void>();
 
   constructor(
-    private readonly active: ActiveGenerationRows<ReadModelRow>,
+    private readonly active: ActiveGenerationSelector<ReadModelRow>,
     private readonly parts: ReadModelLifecycleOptions,
   ) {}
 
@@ -90,7 +90,7 @@ export class ReadModelLifecycle {
     this.timer = setInterval(() => {
       this.recordMetrics();
       this.runLifecycleStepNow();
-    }, STEP_INTERVAL_MS);
+    }, LIFECYCLE_STEP_INTERVAL_MS);
     return this.ready.promise;
   }
 
@@ -192,7 +192,7 @@ export class ReadModelLifecycle {
     this.replaced.set(now.retiring, since);
     const left = since + this.parts.graceMs - performance.now();
     if (left > 0) {
-      if (left < STEP_INTERVAL_MS) setTimeout(() => this.runLifecycleStepNow(), left).unref();
+      if (left < LIFECYCLE_STEP_INTERVAL_MS) setTimeout(() => this.runLifecycleStepNow(), left).unref();
       return;
     }
     if (await this.parts.generations.finishGenerationRetirement(now)) this.replaced.delete(now.retiring);
@@ -205,7 +205,7 @@ export class ReadModelLifecycle {
    */
   private dropOldGenerationsIfDue(now: GenerationsDocument): void {
     this.steps += 1;
-    if (now.version === this.sweptVersion && this.steps % STEPS_PER_SWEEP !== 0) return;
+    if (now.version === this.sweptVersion && this.steps % LIFECYCLE_STEPS_PER_SWEEP !== 0) return;
     // Dropping runs outside of steps, because a large generation takes long and other steps are due meanwhile.
     this.sweeping ??= this.dropUnusedModelGenerations(now).finally(() => (this.sweeping = undefined));
   }
@@ -253,7 +253,7 @@ export class ReadModelLifecycle {
       return new CatchUpSubscription({
         ...options,
         createHandler,
-        partitions: [createPartition([SHIPMENT_STREAM_PREFIX])],
+        partitions: [createStreamPartition([SHIPMENT_STREAM_PREFIX])],
       });
     }
     const { count, pollMs, canLeaveSinglePartition } = partitions;
@@ -286,7 +286,7 @@ export class ReadModelLifecycle {
         else projected.recordPartitionProgress(describe(partition, position));
       },
       onReleased: (partition) => {
-        progress.removeLocalPartition(generation, partition);
+        progress.removeLocalPartitionProgress(generation, partition);
         projected.recordPartitionProgress(describe(partition, undefined, false));
       },
       onCompleted: () => this.runLifecycleStepNow(),
@@ -301,7 +301,7 @@ export class ReadModelLifecycle {
     const { scopes } = this.parts;
     const { model } = this.active;
     const rows = await this.active.openRowCollectionOfGeneration(generation);
-    const cache = shared.cache.createRowCacheOfTerm();
+    const cache = shared.cache.createRowCacheOfLeaseTerm();
     const retainedSince = () => this.active.getRetentionStart();
     return new BatchProjector({ ...shared, model, rows, cache, scopes, retainedSince });
   }

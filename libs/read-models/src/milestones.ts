@@ -1,13 +1,13 @@
 import { addMissingMilestoneDetails, type Classifier, type Milestone, type WorkspaceScope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { addReportTimeToMilestone, readMilestoneChanges } from '@tracking/shipments-domain';
-import type { ActiveGenerationRows } from './active-rows.ts';
+import { addReportTimeToMilestone, readTimelineChangesOfEvent } from '@tracking/shipments-domain';
+import type { ActiveGenerationSelector } from './active-rows.ts';
 import {
   createScopeFilter,
   type QueryPage,
   type ReadModel,
   type ReadModelRow,
-  pickScope,
+  pickScopeFields,
   type SortValues,
 } from './read-model.ts';
 
@@ -28,11 +28,11 @@ export interface MilestoneReadModelRow extends ReadModelRow, WorkspaceScope {
  * Row of a superseded estimate that is no longer kept. It is outside all lists. It stays, because without it a repeated
  * event would store the row of the milestone again.
  */
-interface DroppedMilestoneReadModelRow extends ReadModelRow, WorkspaceScope {
+interface DroppedEstimateReadModelRow extends ReadModelRow, WorkspaceScope {
   readonly dropped: true;
 }
 
-type StoredMilestoneRow = MilestoneReadModelRow | DroppedMilestoneReadModelRow;
+type StoredMilestoneRow = MilestoneReadModelRow | DroppedEstimateReadModelRow;
 
 /** Sort fields of the timeline: time of occurrence, sequence in the milestone catalog, time of recording, id. */
 export const TIMELINE_SORT_FIELDS = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
@@ -45,7 +45,7 @@ export const milestonesReadModel: ReadModel<StoredMilestoneRow, 'milestones'> = 
   scoped: true,
 
   listRowIdsToRead({ event }) {
-    const changes = readMilestoneChanges(event);
+    const changes = readTimelineChangesOfEvent(event);
     if (!changes) return [];
     const { milestone, isNew, superseded, restored } = changes;
     // Events of former releases do not contain the time of the report, so it is taken from the row.
@@ -55,7 +55,7 @@ export const milestonesReadModel: ReadModel<StoredMilestoneRow, 'milestones'> = 
   },
 
   applyEventToRows({ event, scope }, row) {
-    const changes = readMilestoneChanges(event);
+    const changes = readTimelineChangesOfEvent(event);
     if (!changes) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     const { milestone, superseded, restored, dropped = [], at } = changes;
@@ -85,7 +85,7 @@ export const milestonesReadModel: ReadModel<StoredMilestoneRow, 'milestones'> = 
     ];
     return [
       ...changed.filter(({ id }) => !dropped.includes(id)),
-      ...dropped.map((id) => ({ id, revision, ...pickScope(scope), dropped: true }) as const),
+      ...dropped.map((id) => ({ id, revision, ...pickScopeFields(scope), dropped: true }) as const),
     ];
   },
 };
@@ -98,7 +98,7 @@ function createMilestoneRow(milestone: Milestone, scope: WorkspaceScope, revisio
   return {
     id: milestone.id,
     shipment_id: milestone.shipment_id,
-    ...pickScope(scope),
+    ...pickScopeFields(scope),
     milestone,
     revision,
     classifier: milestone.classifier,
@@ -126,7 +126,7 @@ export interface MilestoneListQuery {
 
 /** Queries of milestones. For read-your-writes, wait with `ReadModelProgress`. */
 export class MilestoneQueries {
-  constructor(private readonly active: ActiveGenerationRows<StoredMilestoneRow>) {}
+  constructor(private readonly active: ActiveGenerationSelector<StoredMilestoneRow>) {}
 
   /**
    * Lists milestones oldest first, by `occurred_at`, catalog order, `recorded_at`, id. Returns an empty page if the
@@ -138,7 +138,7 @@ export class MilestoneQueries {
     shipmentId: string,
     query: MilestoneListQuery,
   ): Promise<QueryPage<Milestone>> {
-    return readMilestonePage(await this.active.openActiveRows(), scope, shipmentId, query);
+    return readMilestonePage(await this.active.openActiveGenerationRows(), scope, shipmentId, query);
   }
 }
 

@@ -1,6 +1,6 @@
 import { noMetrics } from '@tracking/testing';
 import { ReadModelsTestBed, waitUntilTrue } from '../test/world.ts';
-import { ActiveGenerationRows } from './active-rows.ts';
+import { ActiveGenerationSelector } from './active-rows.ts';
 import { ProgressOfProjectedPartitions } from './projected-partitions.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { LazilyOpenedCollections, type ReadModel, type ReadModelRow } from './read-model.ts';
@@ -42,7 +42,7 @@ describe('a changed version of a read model', () => {
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [model(version).name]);
     const parts = { collections, generations, graceMs: 100 };
-    const active = new ActiveGenerationRows(model(version), { ...parts, checkpoints, maxWaiters: 10 });
+    const active = new ActiveGenerationSelector(model(version), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new ReadModelLifecycle(active, {
       ...world.createReadModelsOptions(),
       ...parts,
@@ -53,7 +53,7 @@ describe('a changed version of a read model', () => {
     void lifecycle.start();
     stops.push(() => lifecycle.stop());
     const by = async (n: number) =>
-      (await (await active.openActiveRows()).get(world.writer.getShipmentStreamName(n)))?.by;
+      (await (await active.openActiveGenerationRows()).get(world.writer.getShipmentStreamName(n)))?.by;
     return {
       lifecycle,
       generations,

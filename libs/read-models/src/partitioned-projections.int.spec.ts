@@ -8,7 +8,7 @@ import {
 } from '@tracking/ports';
 import { PartitionCountManager } from '@tracking/subscriptions';
 import { createRecordingLogger, eventually, type LogLine } from '@tracking/testing';
-import { createWriteFaults, injectFaults } from '../test/faulty-store.ts';
+import { createWriteFaults, createFaultyDocumentStore } from '../test/faulty-store.ts';
 import { ACME_LIVE_SCOPE } from '../test/shipment-events.ts';
 import { expectEqualToRebuild, ReadModelsTestBed, rebuildReadModelAndWait, waitUntilCaughtUp } from '../test/world.ts';
 import type { ProjectionPartitionSettings } from './lifecycle.ts';
@@ -38,7 +38,7 @@ describe('projections in partitions', () => {
     }, DEADLINE);
 
   async function changeTo(partitions: number): Promise<void> {
-    await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestPartitionCount(name, partitions)));
+    await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestPartitionCountChange(name, partitions)));
     await expectPartitions(partitions);
   }
 
@@ -200,7 +200,7 @@ describe('projections in partitions', () => {
 
   it('share the cache of rows, so that a large row is not read again for each event', async () => {
     let reads = 0;
-    const documentStore = injectFaults(world.engine.documentStore, (operation, collection) => {
+    const documentStore = createFaultyDocumentStore(world.engine.documentStore, (operation, collection) => {
       if (operation === 'read' && collection === 'shipments.g1') reads += 1;
       return 'works';
     });
@@ -208,7 +208,7 @@ describe('projections in partitions', () => {
     const models = await world.startReadModels({ documentStore, cachedRows, partitions: { count: 16, pollMs: 20 } });
     await expectPartitions(16);
     const change = async (n: number, text: string) => {
-      const position = await world.writer.changeShipment(n, { metadata: { text } });
+      const position = await world.writer.writeShipmentChangedEvent(n, { metadata: { text } });
       expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
     };
     // The row weighs more than a sixteenth of the cache.
@@ -235,9 +235,11 @@ describe('projections in partitions', () => {
   it('lose nothing when processes die at any write of a change', async () => {
     let created = 0;
     for (const [round, fault] of FAULTS.entries()) {
-      await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestPartitionCount(name, round % 2 === 0 ? 2 : 4)));
+      await Promise.all(
+        READ_MODEL_NAMES.map((name) => counts.requestPartitionCountChange(name, round % 2 === 0 ? 2 : 4)),
+      );
       const { trouble, isDead } = createWriteFaults(fault);
-      const documentStore = injectFaults(world.engine.documentStore, trouble);
+      const documentStore = createFaultyDocumentStore(world.engine.documentStore, trouble);
       const leases = world.createLeasesOfNextProcess();
       const dying = await world.startReadModels({ documentStore, leases, partitions: FOUR });
       while (!isDead()) await world.writer.createShipment((created += 1));

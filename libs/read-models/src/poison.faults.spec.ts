@@ -1,8 +1,8 @@
 import { ParkedStreams, PartitionCountManager } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, createRecordingLogger } from '@tracking/testing';
-import { createShipmentToken, ShipmentEventWriter } from '../test/shipment-events.ts';
+import { createShipmentIdSuffix, ShipmentEventWriter } from '../test/shipment-events.ts';
 import { waitUntilTrue, ReadModelsTestBed } from '../test/world.ts';
-import { ActiveGenerationRows } from './active-rows.ts';
+import { ActiveGenerationSelector } from './active-rows.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
 import { Generations } from './generations.ts';
 import { ReadModelLifecycle, type ProjectionPartitionSettings } from './lifecycle.ts';
@@ -54,7 +54,7 @@ describe('an event that cannot be applied', () => {
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [seenModel(faults).name]);
     const parts = { collections, generations, graceMs: 100 };
-    const active = new ActiveGenerationRows(seenModel(faults), { ...parts, checkpoints, maxWaiters: 10 });
+    const active = new ActiveGenerationSelector(seenModel(faults), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new ReadModelLifecycle(active, {
       ...world.createReadModelsOptions(),
       ...(partitions && { partitions }),
@@ -69,12 +69,12 @@ describe('an event that cannot be applied', () => {
     stops.push(() => lifecycle.stop());
     const parked = new ParkedStreams(world.engine.documentStore, () => lifecycle.retryRequestedParkedStreams());
     const revisions = async (n: number) =>
-      (await (await active.openActiveRows()).get(world.writer.getShipmentStreamName(n)))?.revisions;
-    const shown = (position: string) => active.progress.waitUntilReached(position, 5_000);
+      (await (await active.openActiveGenerationRows()).get(world.writer.getShipmentStreamName(n)))?.revisions;
+    const shown = (position: string) => active.progress.waitUntilPositionReached(position, 5_000);
     return { lifecycle, parked, revisions, shown };
   }
 
-  const changes = (n: number) => world.writer.changeShipment(n, { house_bill: 'HB' });
+  const changes = (n: number) => world.writer.writeShipmentChangedEvent(n, { house_bill: 'HB' });
 
   it('parks the stream, keeps its earlier rows, and continues with all other streams', async () => {
     faults.set(world.writer.getShipmentStreamName(1), 1);
@@ -195,7 +195,7 @@ describe('an event that cannot be applied', () => {
       expect(await parked.listParkedStreams()).toHaveLength(2);
     };
     await expectPartitions(['v1.shipment-a-h']);
-    await counts.requestPartitionCount('seen', 32);
+    await counts.requestPartitionCountChange('seen', 32);
     await expectPartitions(['v2.shipment-b', 'v2.shipment-c']);
     for (const n of [1, 2]) await shown(await changes(n));
     expect([await revisions(1), await revisions(2)]).toEqual([[0], [0]]);
@@ -222,7 +222,7 @@ describe('an event that cannot be applied', () => {
       [...READ_MODEL_NAMES]
         .sort()
         .map((name) => [
-          `${name}.1.shipment-${createShipmentToken(1)}`,
+          `${name}.1.shipment-${createShipmentIdSuffix(1)}`,
           'UnknownEventType: unknown type of shipment event: shipment.teleported.v1',
         ]),
     );

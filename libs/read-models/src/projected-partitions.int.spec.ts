@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { waitForAbort } from '@tracking/resilience';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
-import { injectFaults } from '../test/faulty-store.ts';
+import { createFaultyDocumentStore } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import {
   followProjections,
   type PartitionProgress,
   ProgressOfProjectedPartitions,
-  type ProgressMessage,
+  type ProjectionProgressMessage,
   type ProjectionOperations,
 } from './projected-partitions.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
@@ -33,7 +33,7 @@ describe('a process that follows the projections of another', () => {
     await world.writer.createShipment(1);
     await waitUntilCaughtUp(projecting);
     let reads = 0;
-    const documentStore = injectFaults(world.engine.documentStore, (operation, collection) => {
+    const documentStore = createFaultyDocumentStore(world.engine.documentStore, (operation, collection) => {
       if (operation === 'read' && collection === 'subscription_checkpoints') reads += 1;
       return 'works';
     });
@@ -205,7 +205,7 @@ describe('messages about projected partitions', () => {
     projected.recordPartitionProgress(progress('a', '0001'));
     projected.recordPartitionProgress(progress('b', '0001'));
     projected.recordPartitionProgress(progress('b', null, false));
-    const messages: ProgressMessage[] = [];
+    const messages: ProjectionProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
     expect(messages).toEqual([{ partitions: [progress('a', '0001')] }]);
@@ -234,7 +234,7 @@ describe('messages about projected partitions', () => {
     const projected = new ProgressOfProjectedPartitions();
     const [a, b, c] = ['v1.shipment-a-h', 'v1.shipment-i-p', 'v1.shipment-q-7'] as const;
     for (const partition of [a, b, c]) projected.recordPartitionProgress(progress(partition, '0001'));
-    const messages: ProgressMessage[] = [];
+    const messages: ProjectionProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
     // Partition a has not handled its event of position 2 yet.
@@ -252,10 +252,10 @@ describe('messages about projected partitions', () => {
 
     const reached = new Map<string, string>();
     const reported = {
-      addRemotePartition: () => undefined,
+      addPartitionOfFollowedProcess: () => undefined,
       forgetRemotePartition: () => undefined,
       recordHandledPosition: (_: number, partition: string, position: string) => void reached.set(partition, position),
-      recordCompleteReport: () => undefined,
+      recordAllPartitionsReported: () => undefined,
     };
     const operations: ProjectionOperations = {
       progress: {
@@ -272,7 +272,7 @@ describe('messages about projected partitions', () => {
   it('name the single partition, because earlier releases follow it', async () => {
     const projected = new ProgressOfProjectedPartitions();
     projected.recordPartitionProgress(progress('shipment-', '0001'));
-    const messages: ProgressMessage[] = [];
+    const messages: ProjectionProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
     projected.recordIdleProgress(progress('shipment-', '0002'));
@@ -283,10 +283,10 @@ describe('messages about projected partitions', () => {
 
   it('become fewer while the follower cannot take more, without losing the latest state', async () => {
     const projected = new ProgressOfProjectedPartitions();
-    const messages: ProgressMessage[] = [];
+    const messages: ProjectionProgressMessage[] = [];
     const { promise: ready, resolve: continueReading } = Promise.withResolvers<void>();
     const ending = new AbortController();
-    const take = (message: ProgressMessage) => {
+    const take = (message: ProjectionProgressMessage) => {
       messages.push(message);
       return ready;
     };
@@ -323,10 +323,10 @@ describe('messages about projected partitions', () => {
       },
     };
     const reported = {
-      addRemotePartition: (_: number, partition: string) => void events.push(`add ${partition}`),
+      addPartitionOfFollowedProcess: (_: number, partition: string) => void events.push(`add ${partition}`),
       forgetRemotePartition: (_: number, partition: string) => void events.push(`remove ${partition}`),
       recordHandledPosition: (_: number, _partition: string, position: string) => void events.push(position),
-      recordCompleteReport: () => void events.push('complete'),
+      recordAllPartitionsReported: () => void events.push('complete'),
     };
     const progressByName = new Map([[READ_MODEL_NAMES[0] as string, reported]]);
     void followProjections(operations, progressByName, new AbortController().signal);

@@ -6,7 +6,7 @@ import type { HandledPosition } from '@tracking/subscriptions';
  * Minimum milliseconds between two messages to one follower. A batch of events advances several read models within this
  * time, and one message reports all of them.
  */
-const MESSAGE_INTERVAL_MS = 2;
+const MIN_PROGRESS_MESSAGE_INTERVAL_MS = 2;
 
 /** A partition of a read model that a process projects. */
 export interface PartitionProgress {
@@ -27,7 +27,7 @@ export interface GenerationProgress {
 }
 
 /** Message to a follower: changes since the previous message. */
-export interface ProgressMessage {
+export interface ProjectionProgressMessage {
   /** Partitions that have handled events, or whose process has changed. */
   readonly partitions: readonly PartitionProgress[];
   /**
@@ -49,7 +49,7 @@ export interface ProjectionOperations {
   };
 }
 
-type ProgressListener = (message: ProgressMessage) => void | Promise<void>;
+type ProgressListener = (message: ProjectionProgressMessage) => void | Promise<void>;
 
 /**
  * Sends changes to one follower. Only the latest change of a partition waits, so messages to a slow follower become
@@ -70,7 +70,7 @@ class FollowerProgressSender {
     if (!this.isSending) void this.sendProgressChanges();
   }
 
-  queueGenerationProgress(generation: ProjectedPartitionsOfGeneration): void {
+  queueGenerationProgressMessage(generation: ProjectedPartitionsOfGeneration): void {
     this.advanced.add(generation);
     if (!this.isSending) void this.sendProgressChanges();
   }
@@ -84,7 +84,7 @@ class FollowerProgressSender {
       this.changes.clear();
       this.advanced.clear();
       await this.onMessage({ partitions, ...(generations.length > 0 && { generations }) });
-      await pauseFor(MESSAGE_INTERVAL_MS, this.signal);
+      await pauseFor(MIN_PROGRESS_MESSAGE_INTERVAL_MS, this.signal);
     }
     this.isSending = false;
   }
@@ -118,7 +118,7 @@ export class ProgressOfProjectedPartitions {
 
   recordPartitionProgress(progress: PartitionProgress): void {
     const { partition, position, held } = progress;
-    const generation = this.getOrCreateHeldGeneration(progress);
+    const generation = this.getOrCreatePartitionsOfGeneration(progress);
     const { positions } = generation;
     if (held) positions.set(partition, position);
     else positions.delete(partition);
@@ -126,7 +126,7 @@ export class ProgressOfProjectedPartitions {
     for (const follower of this.followers) {
       follower.queuePartitionProgress(createPartitionKey(progress), progress);
       // The other partitions may have passed the event before, and waited for this one.
-      if (positions.size > 1) follower.queueGenerationProgress(generation);
+      if (positions.size > 1) follower.queueGenerationProgressMessage(generation);
     }
   }
 
@@ -135,11 +135,11 @@ export class ProgressOfProjectedPartitions {
    * only, because all partitions pass each event.
    */
   recordIdleProgress(progress: PartitionProgress): void {
-    const generation = this.getOrCreateHeldGeneration(progress);
+    const generation = this.getOrCreatePartitionsOfGeneration(progress);
     // Releases without partitions follow a single partition, and do not know the progress of its generation.
     if (generation.positions.size <= 1) return this.recordPartitionProgress(progress);
     generation.positions.set(progress.partition, progress.position);
-    for (const follower of this.followers) follower.queueGenerationProgress(generation);
+    for (const follower of this.followers) follower.queueGenerationProgressMessage(generation);
   }
 
   /** Sends all partitions, and then each change, until the signal aborts. */
@@ -151,7 +151,7 @@ export class ProgressOfProjectedPartitions {
     this.followers.delete(follower);
   }
 
-  private getOrCreateHeldGeneration(progress: PartitionProgress): ProjectedPartitionsOfGeneration {
+  private getOrCreatePartitionsOfGeneration(progress: PartitionProgress): ProjectedPartitionsOfGeneration {
     const { read_model, generation } = progress;
     const key = createGenerationKey(progress);
     const held = this.held.get(key) ?? new ProjectedPartitionsOfGeneration({ read_model, generation });
@@ -173,11 +173,11 @@ const RECONNECT_PAUSE_MS = 250;
 
 /** Records the progress of one read model that other processes report. */
 export interface RemoteProgressRecorder {
-  addRemotePartition(generation: number, partition: string): void;
+  addPartitionOfFollowedProcess(generation: number, partition: string): void;
   forgetRemotePartition(generation: number, partition: string): void;
   recordHandledPosition(generation: number, partition: string, position: HandledPosition): void;
   /** Records that a process has reported all partitions that it projects. */
-  recordCompleteReport(): void;
+  recordAllPartitionsReported(): void;
 }
 
 /**
@@ -202,7 +202,7 @@ export async function followProjections(
       }
       // The position comes first: a process that relies on these reports must not miss it.
       if (position !== null) progress?.recordHandledPosition(generation, partition, position);
-      if (!held.has(key)) progress?.addRemotePartition(generation, partition);
+      if (!held.has(key)) progress?.addPartitionOfFollowedProcess(generation, partition);
       held.set(key, reported);
     };
     const applyGeneration = ({ read_model, generation, position }: GenerationProgress) => {
@@ -211,11 +211,11 @@ export async function followProjections(
           progressByName.get(read_model)?.recordHandledPosition(generation, each.partition, position);
     };
     let isFirst = true;
-    const applyMessage = ({ partitions, generations = [] }: ProgressMessage) => {
+    const applyMessage = ({ partitions, generations = [] }: ProjectionProgressMessage) => {
       partitions.forEach(apply);
       generations.forEach(applyGeneration);
       // The first message contains all partitions of the process.
-      if (isFirst) for (const progress of progressByName.values()) progress.recordCompleteReport();
+      if (isFirst) for (const progress of progressByName.values()) progress.recordAllPartitionsReported();
       isFirst = false;
     };
     // A lost connection is expected when the process stops. Reads then poll the checkpoints.

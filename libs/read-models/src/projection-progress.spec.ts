@@ -43,8 +43,8 @@ describe('the progress of a read model', () => {
     expect(progress.getHandledPosition()).toBeUndefined();
     progress.recordHandledPosition(1, B, '0005');
     expect(progress.getHandledPosition()).toBe('0005');
-    expect(await progress.waitUntilReached('0005', NOW)).toBe(true);
-    expect(await progress.waitUntilReached('0006', NOW)).toBe(false);
+    expect(await progress.waitUntilPositionReached('0005', NOW)).toBe(true);
+    expect(await progress.waitUntilPositionReached('0006', NOW)).toBe(false);
   });
 
   it('notifies each waiting read as soon as its position is reached', async () => {
@@ -52,7 +52,7 @@ describe('the progress of a read model', () => {
     await progress.applyGenerationPointer(1, null);
     const told: string[] = [];
     const waits = ['0003', '0001', '0002'].map((position) =>
-      progress.waitUntilReached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
+      progress.waitUntilPositionReached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
     );
     progress.recordHandledPosition(1, ALL, '0002');
     await Promise.all([waits[1], waits[2]]);
@@ -65,9 +65,9 @@ describe('the progress of a read model', () => {
   it('returns false after the timeout and on close', async () => {
     const progress = local([ALL]);
     await progress.applyGenerationPointer(1, null);
-    const closed = progress.waitUntilReached('0002', LONG);
-    expect(await progress.waitUntilReached('0001', 5)).toBe(false);
-    progress.endWaits();
+    const closed = progress.waitUntilPositionReached('0002', LONG);
+    expect(await progress.waitUntilPositionReached('0001', 5)).toBe(false);
+    progress.endWaitingReads();
     expect(await closed).toBe(false);
   });
 
@@ -89,24 +89,24 @@ describe('the progress of a read model', () => {
       await progress.applyGenerationPointer(1, null);
       for (const partition of [A, B]) {
         progress.recordHandledPosition(1, partition, '0001');
-        progress.addRemotePartition(1, partition);
+        progress.addPartitionOfFollowedProcess(1, partition);
       }
-      progress.recordCompleteReport();
+      progress.recordAllPartitionsReported();
     });
 
     it('ends the wait of a read without any poll', async () => {
-      const wait = progress.waitUntilReached('0002', LONG);
+      const wait = progress.waitUntilPositionReached('0002', LONG);
       progress.recordHandledPosition(1, A, '0002');
       progress.recordHandledPosition(1, B, '0003');
       expect(await wait).toBe(true);
-      expect(await progress.waitUntilReached('0003', NOW)).toBe(false);
+      expect(await progress.waitUntilPositionReached('0003', NOW)).toBe(false);
       expect(await progress.readCurrentHandledPosition()).toBe('0002');
       expect(polls).toBe(0);
     });
 
     it('is polled again when the process can no longer be reached', async () => {
       progress.forgetRemotePartition(1, B);
-      const wait = progress.waitUntilReached('0002', LONG);
+      const wait = progress.waitUntilPositionReached('0002', LONG);
       checkpoints = [checkpoint(1, A, '0002'), checkpoint(1, B, '0002')];
       expect(await wait).toBe(true);
       expect(polls).toBeGreaterThan(0);
@@ -116,14 +116,14 @@ describe('the progress of a read model', () => {
       expect(progress.isTakenOver).toBe(false);
       progress.forgetRemotePartition(1, B);
       expect(progress.isTakenOver).toBe(true);
-      progress.addRemotePartition(1, B);
+      progress.addPartitionOfFollowedProcess(1, B);
       expect(progress.isTakenOver).toBe(false);
     });
 
     it('is taken over if the reports began before the pointer was read', async () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
-      starting.addRemotePartition(1, ALL);
-      starting.recordCompleteReport();
+      starting.addPartitionOfFollowedProcess(1, ALL);
+      starting.recordAllPartitionsReported();
       await starting.applyGenerationPointer(1, null);
       expect(starting.isTakenOver).toBe(false);
       starting.forgetRemotePartition(1, ALL);
@@ -133,7 +133,7 @@ describe('the progress of a read model', () => {
     it('is not taken over before a process reported its partitions, and not by a rebuild', async () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
       await starting.applyGenerationPointer(1, null);
-      starting.addRemotePartition(1, A);
+      starting.addPartitionOfFollowedProcess(1, A);
       starting.forgetRemotePartition(1, A);
       expect(starting.isTakenOver).toBe(false);
       await progress.applyGenerationPointer(2, 1);
@@ -141,16 +141,16 @@ describe('the progress of a read model', () => {
     });
 
     it('is not polled while another process reports the partition', async () => {
-      progress.addRemotePartition(1, B);
+      progress.addPartitionOfFollowedProcess(1, B);
       progress.forgetRemotePartition(1, B);
-      expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
+      expect(await progress.waitUntilPositionReached('0002', NOW)).toBe(false);
       expect(polls).toBe(0);
     });
 
     it('is polled during a rebuild whose partitions nobody reports', async () => {
       await progress.applyGenerationPointer(2, 1);
       polls = 0;
-      expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
+      expect(await progress.waitUntilPositionReached('0002', NOW)).toBe(false);
       expect(polls).toBe(1);
     });
   });
@@ -158,11 +158,11 @@ describe('the progress of a read model', () => {
   it('refuses reads beyond the maximum number of waiters', async () => {
     const progress = local([ALL], [1], 2);
     await progress.applyGenerationPointer(1, null);
-    const waits = [progress.waitUntilReached('0001', LONG), progress.waitUntilReached('0001', LONG)];
-    await expect(progress.waitUntilReached('0001', LONG)).rejects.toThrow(BusyError);
+    const waits = [progress.waitUntilPositionReached('0001', LONG), progress.waitUntilPositionReached('0001', LONG)];
+    await expect(progress.waitUntilPositionReached('0001', LONG)).rejects.toThrow(BusyError);
     progress.recordHandledPosition(1, ALL, '0001');
     expect(await Promise.all(waits)).toEqual([true, true]);
-    expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
+    expect(await progress.waitUntilPositionReached('0001', LONG)).toBe(true);
   });
 
   it('switches to the next generation only if it is as far as the queried one', async () => {
@@ -176,8 +176,8 @@ describe('the progress of a read model', () => {
     expect(progress.generation).toBe(1);
     // Reads use the old generation, which advances meanwhile.
     for (const each of [A, B]) progress.recordHandledPosition(1, each, '0010');
-    expect(await progress.waitUntilReached('0010', NOW)).toBe(true);
-    const waiting = progress.waitUntilReached('0011', LONG);
+    expect(await progress.waitUntilPositionReached('0010', NOW)).toBe(true);
+    const waiting = progress.waitUntilPositionReached('0011', LONG);
 
     progress.recordHandledPosition(2, B, '0009');
     expect(progress.generation).toBe(1);
@@ -224,12 +224,12 @@ describe('the progress of a read model', () => {
     const [inA, inB] = ['shipment-a1', 'shipment-71'].map((stream) =>
       getLastPositionsOfSlots([{ stream, position: '0002' }]),
     );
-    const waits = [progress.waitUntilReached(inA!, LONG), progress.waitUntilReached(inB!, LONG)];
+    const waits = [progress.waitUntilPositionReached(inA!, LONG), progress.waitUntilPositionReached(inB!, LONG)];
     progress.recordHandledPosition(1, A, '0002');
     expect(await waits[0]).toBe(true);
-    expect(await progress.waitUntilReached(inA!, NOW)).toBe(true);
-    expect(await progress.waitUntilReached(inB!, NOW)).toBe(false);
-    expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
+    expect(await progress.waitUntilPositionReached(inA!, NOW)).toBe(true);
+    expect(await progress.waitUntilPositionReached(inB!, NOW)).toBe(false);
+    expect(await progress.waitUntilPositionReached('0002', NOW)).toBe(false);
     progress.recordHandledPosition(1, B, '0002');
     expect(await waits[1]).toBe(true);
   });
@@ -239,12 +239,12 @@ describe('the progress of a read model', () => {
     await progress.applyGenerationPointer(1, null);
     progress.recordHandledPosition(1, A, '0005');
     progress.recordHandledPosition(1, B, '0004');
-    for (const partition of [A, B]) progress.removeLocalPartition(1, partition);
-    const waiting = progress.waitUntilReached('0006', LONG);
+    for (const partition of [A, B]) progress.removeLocalPartitionProgress(1, partition);
+    const waiting = progress.waitUntilPositionReached('0006', LONG);
     // The new partition continues at the earliest position.
     progress.addLocalPartition(1, ALL, '0004');
-    expect(await progress.waitUntilReached('0004', NOW)).toBe(true);
-    expect(await progress.waitUntilReached('0005', NOW)).toBe(false);
+    expect(await progress.waitUntilPositionReached('0004', NOW)).toBe(true);
+    expect(await progress.waitUntilPositionReached('0005', NOW)).toBe(false);
     progress.recordHandledPosition(1, ALL, '0005');
     expect(progress.getHandledPosition()).toBe('0005');
     for (const four of ['v3.shipment-a-h', 'v3.shipment-i-p', 'v3.shipment-q-x', 'v3.shipment-y-7']) {
@@ -278,12 +278,12 @@ describe('the progress of a read model', () => {
       };
       const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
       await progress.applyGenerationPointer(1, null);
-      expect(await progress.waitUntilReached('0001', NOW)).toBe(true);
-      const waiting = progress.waitUntilReached('0002', LONG);
+      expect(await progress.waitUntilPositionReached('0001', NOW)).toBe(true);
+      const waiting = progress.waitUntilPositionReached('0002', LONG);
       position = '0002';
       expect(await waiting).toBe(true);
       const before = looks;
-      expect(await progress.waitUntilReached('0002', NOW)).toBe(true);
+      expect(await progress.waitUntilPositionReached('0002', NOW)).toBe(true);
       expect(looks).toBe(before);
     });
 
@@ -306,11 +306,14 @@ describe('the progress of a read model', () => {
           : Promise.resolve([checkpoint(1, ALL, '0001')]);
       const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
       await progress.applyGenerationPointer(1, null);
-      const waiting = [progress.waitUntilReached('0002', LONG), progress.waitUntilReached('0003', LONG)];
+      const waiting = [
+        progress.waitUntilPositionReached('0002', LONG),
+        progress.waitUntilPositionReached('0003', LONG),
+      ];
       isAway = true;
       for (const read of waiting) await expect(read).rejects.toThrow(UnavailableError);
       isAway = false;
-      expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
+      expect(await progress.waitUntilPositionReached('0001', LONG)).toBe(true);
     });
 
     it('survives a store that does not respond', async () => {
@@ -319,7 +322,7 @@ describe('the progress of a read model', () => {
         failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, ALL, '0001')]);
       const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
       await progress.applyGenerationPointer(1, null);
-      expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
+      expect(await progress.waitUntilPositionReached('0001', LONG)).toBe(true);
     });
   });
 });

@@ -75,38 +75,38 @@ export class ProjectionProgress {
     if (this.next === undefined) return;
     const gone = active === this.next && this.queried !== retiring;
     if (!gone && !this.hasAllPartitionsLocally()) await this.recordRemoteCheckpoints();
-    this.switchIfCaughtUp(gone);
+    this.switchGenerationIfCaughtUp(gone);
   }
 
   addLocalPartition(generation: number, partition: string, place: HandledPosition | undefined): void {
-    this.local.countSlotsOfPartition(generation, partition);
+    this.local.incrementSlotProcessCounts(generation, partition);
     if (place !== undefined) this.recordHandledPosition(generation, partition, place);
   }
 
-  removeLocalPartition(generation: number, partition: string): void {
-    this.local.removePartitionSlots(generation, partition);
+  removeLocalPartitionProgress(generation: number, partition: string): void {
+    this.local.decrementPartitionSlotCounts(generation, partition);
   }
 
   /** Records that a followed process projects the partition, and reports its progress from now on. */
-  addRemotePartition(generation: number, partition: string): void {
-    this.followed.countSlotsOfPartition(generation, partition);
+  addPartitionOfFollowedProcess(generation: number, partition: string): void {
+    this.followed.incrementSlotProcessCounts(generation, partition);
   }
 
   /** Records that a followed process no longer projects the partition, or can no longer be reached. */
   forgetRemotePartition(generation: number, partition: string): void {
-    this.followed.removePartitionSlots(generation, partition);
+    this.followed.decrementPartitionSlotCounts(generation, partition);
   }
 
   /** Records that a followed process has reported all partitions that it projects. */
-  recordCompleteReport(): void {
+  recordAllPartitionsReported(): void {
     this.hasBeenReported = true;
   }
 
   recordHandledPosition(generation: number, partition: string, place: HandledPosition): void {
     if (this.queried !== undefined && generation < this.queried) return;
     if (!getOrCreateSlotPositions(this.known, generation).raisePositions(partition, place)) return;
-    if (generation === this.next) this.switchIfCaughtUp();
-    else if (generation === this.queried) this.wakeWaiters();
+    if (generation === this.next) this.switchGenerationIfCaughtUp();
+    else if (generation === this.queried) this.wakeReadsAtReachedPosition();
   }
 
   /** Records that this process starts to write rows of events up to the position. */
@@ -134,7 +134,7 @@ export class ProjectionProgress {
    * @throws UnavailableError
    */
   async readCurrentHandledPosition(): Promise<HandledPosition | undefined> {
-    if (!this.isProgressReported()) await this.refreshProgress();
+    if (!this.isProgressReported()) await this.refreshProjectionProgress();
     return this.getHandledPosition();
   }
 
@@ -144,11 +144,11 @@ export class ProjectionProgress {
    * @throws BusyError if too many reads wait already; UnavailableError if the document store fails while the read waits, because
    *   the read needs it too
    */
-  async waitUntilReached(awaited: Position | AwaitedSlots, timeoutMs: number): Promise<boolean> {
+  async waitUntilPositionReached(awaited: Position | AwaitedSlots, timeoutMs: number): Promise<boolean> {
     if (this.hasReachedAwaitedPosition(awaited)) return true;
     // If another read already waits, its next poll also serves this read.
     if (!this.isProgressReported() && (timeoutMs <= 0 || !this.watching)) {
-      await this.refreshProgress().catch(() => undefined);
+      await this.refreshProjectionProgress().catch(() => undefined);
       if (this.hasReachedAwaitedPosition(awaited)) return true;
     }
     if (timeoutMs <= 0) return false;
@@ -176,7 +176,7 @@ export class ProjectionProgress {
   }
 
   /** Ends all waiting reads. Each read returns false. */
-  endWaits(): void {
+  endWaitingReads(): void {
     for (const waiter of this.listWaitingReads()) waiter.settle(false);
   }
 
@@ -206,19 +206,19 @@ export class ProjectionProgress {
   }
 
   /** Switches to the next generation once it contains all that readers of the queried generation may have seen. */
-  private switchIfCaughtUp(force = false): void {
+  private switchGenerationIfCaughtUp(force = false): void {
     const { queried, next } = this;
     if (queried === undefined || next === undefined) return;
-    if (!force && !this.hasAllRowsOf(queried, next)) return;
+    if (!force && !this.hasNextGenerationCaughtUp(queried, next)) return;
     this.queried = next;
     this.next = undefined;
     for (const positions of [this.known, this.written])
       for (const generation of positions.keys()) if (generation < next) positions.delete(generation);
-    this.wakeWaiters();
+    this.wakeReadsAtReachedPosition();
   }
 
   /** Returns true if the next generation contains all events whose rows may be readable in the queried generation. */
-  private hasAllRowsOf(queried: number, next: number): boolean {
+  private hasNextGenerationCaughtUp(queried: number, next: number): boolean {
     const made = getOrCreateSlotPositions(this.known, next);
     return [this.known, this.written].every((positions) =>
       made.hasReachedLogPositionsOf(getOrCreateSlotPositions(positions, queried)),
@@ -242,7 +242,7 @@ export class ProjectionProgress {
     };
   }
 
-  private wakeWaiters(): void {
+  private wakeReadsAtReachedPosition(): void {
     for (const waiter of this.slotWaiters) if (this.hasReachedAwaitedPosition(waiter.slots)) waiter.settle(true);
     if (this.waiters.length === 0) return;
     const place = this.getHandledPosition();
@@ -258,7 +258,7 @@ export class ProjectionProgress {
     while (this.waiters.length + this.slotWaiters.size > 0) {
       await this.remote.waitForNextPoll(this.isProgressReported());
       if (!this.hasAllPartitionsLocally())
-        await this.refreshProgress().catch((error: unknown) => this.failWaiters(error));
+        await this.refreshProjectionProgress().catch((error: unknown) => this.failWaiters(error));
     }
     this.watching = false;
   }
@@ -267,7 +267,7 @@ export class ProjectionProgress {
     if (error instanceof UnavailableError) for (const waiter of this.listWaitingReads()) waiter.fail(error);
   }
 
-  private async refreshProgress(): Promise<void> {
+  private async refreshProjectionProgress(): Promise<void> {
     await this.remote.refreshPointer();
     await this.recordRemoteCheckpoints();
   }

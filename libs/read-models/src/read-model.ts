@@ -107,12 +107,12 @@ export function parseGenerationOfCollectionName(model: ReadModel, collectionName
 export const SCOPE_FIELDS = ['workspace_id', 'environment'] as const;
 
 /** Returns an object with only the scope fields of a value. */
-export function pickScope({ workspace_id, environment }: WorkspaceScope): WorkspaceScope {
+export function pickScopeFields({ workspace_id, environment }: WorkspaceScope): WorkspaceScope {
   return { workspace_id, environment };
 }
 
 export function createScopeFilter(scope: WorkspaceScope): Filter {
-  return { ...pickScope(scope) };
+  return { ...pickScopeFields(scope) };
 }
 
 /** Returns the values of the shard key of rows in the scope. */

@@ -1,5 +1,5 @@
-import { ACME_LIVE_SCOPE, createShipmentToken } from '../test/shipment-events.ts';
-import { createWriteFaults, createSeededRandom, injectFaults } from '../test/faulty-store.ts';
+import { ACME_LIVE_SCOPE, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { createWriteFaults, createSeededRandom, createFaultyDocumentStore } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild, waitUntilTrue } from '../test/world.ts';
 
 describe('read models over the embedded engines', () => {
@@ -13,8 +13,8 @@ describe('read models over the embedded engines', () => {
     for (let n = from; n < to; n += 1) {
       await world.writer.createShipment(n);
       await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-      await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createShipmentToken(n)}a`]);
-      await world.writer.changeShipment(n, { status: 'in_transit' });
+      await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createShipmentIdSuffix(n)}a`]);
+      await world.writer.writeShipmentChangedEvent(n, { status: 'in_transit' });
     }
   }
 
@@ -22,7 +22,7 @@ describe('read models over the embedded engines', () => {
     await write(0, 3);
     for (let at = 1; at <= 30; at += 1) {
       const dying = createWriteFaults(at);
-      const documentStore = injectFaults(world.engine.documentStore, dying.trouble);
+      const documentStore = createFaultyDocumentStore(world.engine.documentStore, dying.trouble);
       const models = await world.startReadModels({
         documentStore,
         leases: world.createLeasesOfNextProcess(),
@@ -45,7 +45,7 @@ describe('read models over the embedded engines', () => {
   it('wait for the engine without parking or losing events', async () => {
     const random = createSeededRandom(7);
     let isTroubled = true;
-    const documentStore = injectFaults(world.engine.documentStore, () => {
+    const documentStore = createFaultyDocumentStore(world.engine.documentStore, () => {
       if (!isTroubled || random() < 0.7) return 'works';
       return random() < 0.5 ? 'fails' : 'works_and_fails';
     });
@@ -69,7 +69,7 @@ describe('read models over the embedded engines', () => {
     for (let n = 0; n < 40; n += 1) {
       await world.writer.createShipment(n);
       await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-      await world.writer.changeShipment(n, { status: 'in_transit' });
+      await world.writer.writeShipmentChangedEvent(n, { status: 'in_transit' });
     }
     await waitUntilCaughtUp(newer);
     await older.stop();

@@ -1,6 +1,6 @@
 import { CHECKPOINTS_COLLECTION_SPEC } from '@tracking/subscriptions';
 import { RecordedMetrics, eventually } from '@tracking/testing';
-import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createShipmentIdSuffix } from '../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
@@ -39,12 +39,14 @@ describe('read models over the embedded engines', () => {
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
     expect(await models.progress.place('shipments')).toBe(position);
     expect(await externalIds(models)).toEqual(['two', 'one']);
-    expect(await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(2)}`)).toMatchObject({
+    expect(
+      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(2)}`),
+    ).toMatchObject({
       position,
       record: { version: 1 },
     });
     expect(
-      await models.queries.shipments.getShipment(OTHER_WORKSPACE, `shp_${createShipmentToken(2)}`),
+      await models.queries.shipments.getShipment(OTHER_WORKSPACE, `shp_${createShipmentIdSuffix(2)}`),
     ).toBeUndefined();
   });
 
@@ -72,7 +74,7 @@ describe('read models over the embedded engines', () => {
       const position = await world.writer.createShipment(n);
       expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
       expect(
-        (await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(n)}`))?.position,
+        (await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n)}`))?.position,
       ).toBe(position);
     }
     const next = 'f'.repeat(16);
@@ -84,19 +86,19 @@ describe('read models over the embedded engines', () => {
     await world.writer.createShipment(1);
     await waitUntilCaughtUp(first);
     await first.stop();
-    await world.writer.changeShipment(1, { house_bill: 'HB' });
+    await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB' });
     await world.writer.recordMilestone(1, 'a');
     const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await waitUntilCaughtUp(second);
     expect(
-      (await second.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1)}`))?.record,
+      (await second.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1)}`))?.record,
     ).toMatchObject({
       house_bill: 'HB',
       version: 3,
     });
     expect(
       (
-        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1)}`, {
+        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1)}`, {
           ...ALL,
           limit: 10,
         })
@@ -115,7 +117,7 @@ describe('read models over the embedded engines', () => {
     await waitUntilCaughtUp(second);
     expect(
       (
-        await second.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createShipmentToken(1)}`, {
+        await second.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createShipmentIdSuffix(1)}`, {
           ...ALL,
           limit: 10,
         })
@@ -123,7 +125,7 @@ describe('read models over the embedded engines', () => {
     ).toHaveLength(1);
     expect(
       (
-        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1)}`, {
+        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1)}`, {
           ...ALL,
           limit: 10,
         })

@@ -25,11 +25,11 @@ import { followProjections, ProgressOfProjectedPartitions, type ProjectionOperat
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { EventSweeper } from './published-events/published-event-rows.ts';
 import { LazilyOpenedCollections } from './read-model.ts';
-import { createTakeoverAgeByReadModel, type FindTimeAfter } from './takeover-age.ts';
+import { createTakeoverAgeMeters, type FindTimeAfter } from './takeover-age.ts';
 import { computeDigestOfAllRows, type RowDigest } from './row-digest.ts';
 import { type AwaitedEvent, getLastPositionsOfSlots } from './slots.ts';
 import {
-  findReadModelName,
+  parseReadModelName,
   listReadModelsOfEvents,
   type OpenReadModels,
   openReadModels,
@@ -146,9 +146,9 @@ export class ReadModels {
 
     this.rows = rows;
     this.queries = queries;
-    const ages = createTakeoverAgeByReadModel(rows, options);
+    const ages = createTakeoverAgeMeters(rows, options);
     this.progress = {
-      reached: (model, position, timeoutMs) => rows[model].progress.waitUntilReached(position, timeoutMs),
+      reached: (model, position, timeoutMs) => rows[model].progress.waitUntilPositionReached(position, timeoutMs),
       place: (model) => rows[model].progress.readCurrentHandledPosition(),
       findTakeoverAge: (model) => ages.get(model)?.measureAgeOfMissingEvents() ?? Promise.resolve(undefined),
     };
@@ -185,7 +185,9 @@ export class ReadModels {
   async waitForReadModelsOfEvents(events: readonly AwaitedEvent[], timeoutMs: number): Promise<boolean> {
     const positions = getLastPositionsOfSlots(events);
     const names = listReadModelsOfEvents(events.map(({ type }) => type));
-    const all = await Promise.all(names.map((name) => this.rows[name].progress.waitUntilReached(positions, timeoutMs)));
+    const all = await Promise.all(
+      names.map((name) => this.rows[name].progress.waitUntilPositionReached(positions, timeoutMs)),
+    );
     return all.every(Boolean);
   }
 
@@ -236,7 +238,7 @@ export class ReadModels {
    */
   async digestRows(name: string): Promise<RowDigest> {
     const active = this.rows[this.requireReadModelName(name)];
-    return computeDigestOfAllRows(await active.openActiveRows(), active.progress.generation ?? 0);
+    return computeDigestOfAllRows(await active.openActiveGenerationRows(), active.progress.generation ?? 0);
   }
 
   /** Operations for processes that only query and follow the projections of this process. */
@@ -258,7 +260,7 @@ export class ReadModels {
     this.stopping.abort();
     await this.sweeper?.job.stopJobRounds();
     await Promise.all([...this.lifecycles.values()].map((lifecycle) => lifecycle.stop()));
-    for (const { progress } of Object.values(this.rows)) progress.endWaits();
+    for (const { progress } of Object.values(this.rows)) progress.endWaitingReads();
   }
 
   private *createReadModelLifecycles(
@@ -312,7 +314,7 @@ export class ReadModels {
   }
 
   private requireReadModelName(name: string): ReadModelName {
-    const known = findReadModelName(name);
+    const known = parseReadModelName(name);
     if (!known)
       throw new UnknownReadModelError(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
     return known;

@@ -5,7 +5,7 @@ import {
   PARKED_STREAMS_COLLECTION_SPEC,
   PARTITION_LAYOUTS_COLLECTION_SPEC,
 } from '@tracking/subscriptions';
-import { ActiveGenerationRows, type ActiveReadModelRowsOptions } from './active-rows.ts';
+import { ActiveGenerationSelector, type ActiveReadModelRowsOptions } from './active-rows.ts';
 import { DeadlineQueries, deadlinesReadModel } from './deadlines.ts';
 import { DocumentQueries, documentsReadModel } from './documents.ts';
 import { ExceptionQueries, exceptionsReadModel } from './exceptions.ts';
@@ -36,7 +36,7 @@ export type ReadModelQueries = { readonly [R in RegisteredReadModel as R['name']
 export const READ_MODEL_NAMES: readonly ReadModelName[] = READ_MODELS.map(({ name }) => name);
 
 /** Returns the name if this version has such a read model. */
-export function findReadModelName(name: string): ReadModelName | undefined {
+export function parseReadModelName(name: string): ReadModelName | undefined {
   return READ_MODEL_NAMES.find((known) => known === name);
 }
 
@@ -70,7 +70,7 @@ export async function listReadModelCollections(store: DocumentStore): Promise<re
 }
 
 export interface OpenReadModels {
-  readonly rows: Readonly<Record<ReadModelName, ActiveGenerationRows<ReadModelRow>>>;
+  readonly rows: Readonly<Record<ReadModelName, ActiveGenerationSelector<ReadModelRow>>>;
   readonly queries: ReadModelQueries;
 }
 
@@ -79,17 +79,17 @@ export function openReadModels(parts: ActiveReadModelRowsOptions): OpenReadModel
   const byName = <T>(of: (each: (typeof opened)[number]) => T) =>
     Object.fromEntries(opened.map((each) => [each.name, of(each)]));
   return {
-    rows: byName(({ rows }) => rows as ActiveGenerationRows<ReadModelRow>) as OpenReadModels['rows'],
+    rows: byName(({ rows }) => rows as ActiveGenerationSelector<ReadModelRow>) as OpenReadModels['rows'],
     queries: byName(({ queries }) => queries) as unknown as ReadModelQueries,
   };
 }
 
 function createReadModelRegistration<R extends ReadModelRow, N extends string, Q>(
   model: ReadModel<R, N>,
-  Queries: new (rows: ActiveGenerationRows<R>) => Q,
+  Queries: new (rows: ActiveGenerationSelector<R>) => Q,
 ) {
   const open = (parts: ActiveReadModelRowsOptions) => {
-    const rows = new ActiveGenerationRows(model, parts);
+    const rows = new ActiveGenerationSelector(model, parts);
     return { rows, queries: new Queries(rows) };
   };
   return { name: model.name, model: model as unknown as ReadModel, open };

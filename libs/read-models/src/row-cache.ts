@@ -19,7 +19,7 @@ export class RowCache {
   }
 
   /** Returns an empty cache for one lease term. Other processes can change rows between two terms. */
-  createRowCacheOfTerm(): CachedRowsById {
+  createRowCacheOfLeaseTerm(): CachedRowsById {
     const term = (this.terms += 1);
     return {
       get: (id) => this.rows.get(`${term}/${id}`),

@@ -33,11 +33,11 @@ export class RowWriter {
     while (this.waiting.length > 0) {
       // Events that arrived together reach their partitions in the same turn.
       await setImmediate();
-      await this.writeRowsTogether(this.takeWaitingRows());
+      await this.writeRowsTogether(this.takeWaitingRowWrites());
     }
   }
 
-  private takeWaitingRows(): readonly PendingRowWrites[] {
+  private takeWaitingRowWrites(): readonly PendingRowWrites[] {
     let count = 0;
     const end = this.waiting.findIndex(({ writes }) => (count += writes.length) > MAX_ROWS_PER_WRITE);
     return this.waiting.splice(0, end < 0 ? this.waiting.length : Math.max(1, end));

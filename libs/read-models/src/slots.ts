@@ -81,11 +81,11 @@ export class SlotPositions {
 export class ProcessCountsOfSlots {
   private readonly counts = new Map<number, number[]>();
 
-  countSlotsOfPartition(generation: number, partition: string): void {
+  incrementSlotProcessCounts(generation: number, partition: string): void {
     this.changeSlotCounts(generation, partition, 1);
   }
 
-  removePartitionSlots(generation: number, partition: string): void {
+  decrementPartitionSlotCounts(generation: number, partition: string): void {
     this.changeSlotCounts(generation, partition, -1);
   }
 

@@ -13,7 +13,7 @@ const TAKEOVER_LOOK_UP_REUSE_MS = 250;
 const TAKEOVER_LOOK_UP_TIMEOUT_MS = 1_000;
 
 /** Determines how old the rows of a read model are while a process takes over its projection from another. */
-export class TakeoverRowAgeMeter {
+export class ReadModelAgeMeter {
   /** Last look-up: epoch milliseconds since when the rows may lack changes. */
   private lookUp: { readonly at: number; readonly missingSince: Promise<number> } | undefined;
 
@@ -34,7 +34,11 @@ export class TakeoverRowAgeMeter {
     if (this.lookUp === undefined || Math.abs(now - this.lookUp.at) > TAKEOVER_LOOK_UP_REUSE_MS) {
       const createError = () =>
         new UnavailableError('event store', 'the age of the read models is not known; retry later');
-      const missingSince = withDeadline(this.readTimeOfMissingEvents(now), TAKEOVER_LOOK_UP_TIMEOUT_MS, createError);
+      const missingSince = withDeadline(
+        this.readTimeOfFirstMissingEvent(now),
+        TAKEOVER_LOOK_UP_TIMEOUT_MS,
+        createError,
+      );
       // A failed look-up is not shared with later lists.
       missingSince.catch(() => (this.lookUp = undefined));
       this.lookUp = { at: now, missingSince };
@@ -44,7 +48,7 @@ export class TakeoverRowAgeMeter {
   }
 
   /** @param now epoch milliseconds, which are the result if the rows lack nothing */
-  private async readTimeOfMissingEvents(now: number): Promise<number> {
+  private async readTimeOfFirstMissingEvent(now: number): Promise<number> {
     const place = await this.progress.readCurrentHandledPosition();
     const recordedAt = await this.findTimeAfter(place === undefined ? null : toLogPosition(place));
     return recordedAt === undefined ? now : Date.parse(recordedAt);
@@ -52,12 +56,12 @@ export class TakeoverRowAgeMeter {
 }
 
 /** Returns the ages of read models by their names; none if the time of events cannot be found. */
-export function createTakeoverAgeByReadModel(
+export function createTakeoverAgeMeters(
   rows: Readonly<Record<string, { readonly progress: ProjectionProgress }>>,
   { clock, findTimeAfter }: { readonly clock: Clock; readonly findTimeAfter?: FindTimeAfter },
-): ReadonlyMap<string, TakeoverRowAgeMeter> {
+): ReadonlyMap<string, ReadModelAgeMeter> {
   if (findTimeAfter === undefined) return new Map();
   return new Map(
-    Object.entries(rows).map(([name, { progress }]) => [name, new TakeoverRowAgeMeter(progress, clock, findTimeAfter)]),
+    Object.entries(rows).map(([name, { progress }]) => [name, new ReadModelAgeMeter(progress, clock, findTimeAfter)]),
   );
 }

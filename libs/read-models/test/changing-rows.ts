@@ -2,7 +2,7 @@ import type { ShipmentRecord } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import type { SortValues } from '../src/read-model.ts';
 import type { ListPageReadLimits, ScopedRowsWithBounds } from '../src/shipments/list-plan.ts';
-import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
+import type { ShipmentListFilter, ShipmentSortOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import type { ShipmentReadModelRow } from '../src/shipments/shipment-rows.ts';
 import {
@@ -19,9 +19,9 @@ import { ACME_LIVE_SCOPE } from './shipment-events.ts';
 const MAX_WRITES_DURING_LIST = 200;
 const MAX_PAGES_PER_LIST = 1_000;
 
-interface ChangingListQuery {
+interface QueryOfChangingList {
   readonly filter: ShipmentListFilter;
-  readonly order: ShipmentOrder;
+  readonly order: ShipmentSortOrder;
   readonly bounds: ListPageReadLimits;
 }
 
@@ -59,7 +59,11 @@ export class RowChangerDuringReads {
    * Reads a list to its end. Fails if the list skips or repeats a row. Returns the number of unchanged rows and of
    * changes.
    */
-  async expectCompleteList({ filter, order, bounds }: ChangingListQuery): Promise<{ steady: number; changes: number }> {
+  async expectCompleteList({
+    filter,
+    order,
+    bounds,
+  }: QueryOfChangingList): Promise<{ steady: number; changes: number }> {
     const before = [...this.records.values()].filter((record) => matchesShipmentListFilter(record, filter));
     this.steady = new Set([...this.records.keys()].filter(() => this.random() < 0.5));
     this.touched.clear();
@@ -75,7 +79,7 @@ export class RowChangerDuringReads {
     return { steady: expected.length, changes: this.written - begun };
   }
 
-  private async readAllPagesOfList({ filter, order, bounds }: ChangingListQuery): Promise<readonly ShipmentRecord[]> {
+  private async readAllPagesOfList({ filter, order, bounds }: QueryOfChangingList): Promise<readonly ShipmentRecord[]> {
     const queries = new ShipmentQueries(createFixedRowSource(this.createRowsChangingAfterRead()), bounds);
     const seen: ShipmentRecord[] = [];
     let after: SortValues | undefined;
@@ -141,7 +145,9 @@ export class RowChangerDuringReads {
       const record = among[Math.floor(random() * among.length)];
       const kind = random();
       if (record === undefined || kind < 0.12) return this.upsertShipmentRecord(this.createRandomShipmentRecord());
-      return kind < 0.24 ? this.deleteRecord(record) : this.upsertShipmentRecord(this.changeRecordRandomly(record));
+      return kind < 0.24
+        ? this.deleteShipmentRecord(record)
+        : this.upsertShipmentRecord(this.changeRecordRandomly(record));
     });
     await this.rows.writeMany(writes);
   }
@@ -152,7 +158,7 @@ export class RowChangerDuringReads {
     return { kind: 'upsert', document: toShipmentRow(record) } as const;
   }
 
-  private deleteRecord(record: ShipmentRecord) {
+  private deleteShipmentRecord(record: ShipmentRecord) {
     this.recordRowChange(record);
     this.records.delete(record.id);
     return { kind: 'delete', id: record.id } as const;
@@ -186,11 +192,11 @@ function addDays(time: string, days: number): string {
 }
 
 /** Two reference values that many rows have, but few rows have both. */
-export const RARE_REFERENCE_PAIR = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
+export const RARELY_COMBINED_REFERENCES = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
 
 function avoidRareReferencePair(record: ShipmentRecord, random: () => number): ShipmentRecord {
   const hasBoth =
-    record.house_bill === RARE_REFERENCE_PAIR.house_bill &&
-    record.booking_number === RARE_REFERENCE_PAIR.booking_number;
+    record.house_bill === RARELY_COMBINED_REFERENCES.house_bill &&
+    record.booking_number === RARELY_COMBINED_REFERENCES.booking_number;
   return hasBoth && random() < 0.6 ? { ...record, booking_number: null } : record;
 }

@@ -12,7 +12,7 @@ import type {
 import { matchesCondition, type StoredField } from '@tracking/testing';
 
 /** In-memory rows with the indexes of their read model. They count the index entries that queries visit. */
-export class VisitCountingRows<R extends Document> implements Pick<
+export class VisitCountingCollection<R extends Document> implements Pick<
   Collection<R>,
   'getMany' | 'find' | 'findWithinByteLimit' | 'count' | 'scan'
 > {

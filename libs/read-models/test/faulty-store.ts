@@ -8,7 +8,7 @@ type FaultPlan = (operation: 'read' | 'write', collection: string) => 'works' | 
  * Wraps a document store so that operations fail before or after they take effect, and batches may be applied
  * partially.
  */
-export function injectFaults(store: DocumentStore, trouble: FaultPlan): DocumentStore {
+export function createFaultyDocumentStore(store: DocumentStore, trouble: FaultPlan): DocumentStore {
   const throughTo =
     (collection: string) =>
     async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {

@@ -16,11 +16,11 @@ import {
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
   createSampleException,
-  createShipmentToken,
+  createShipmentIdSuffix,
 } from './shipment-events.ts';
 
 const ASSIGNEE_SAMPLES = [null, null, 'ann@example.com', 'team customs'];
-const EXCEPTION_TYPE_SAMPLES = EXCEPTION_TYPES.slice(0, 5);
+const SAMPLE_EXCEPTION_TYPES = EXCEPTION_TYPES.slice(0, 5);
 
 /**
  * Creates an exception. Any two filters match some exceptions in common, and several exceptions have the same opening
@@ -30,7 +30,7 @@ export function createRandomException(n: number, random: () => number): Shipment
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   return createSampleException(Math.floor(n / 4), `-${n % 4}`, {
     status: one(EXCEPTION_STATUSES),
-    type: one(EXCEPTION_TYPE_SAMPLES),
+    type: one(SAMPLE_EXCEPTION_TYPES),
     severity: one(SEVERITIES),
     assignee: one(ASSIGNEE_SAMPLES),
     opened_at: toTimeOfNthDay(Math.floor(random() * 30)),
@@ -66,14 +66,14 @@ export const TESTED_EXCEPTION_LIST_FILTERS: readonly ExceptionListFilter[] = [
   { status: EXCEPTION_STATUSES },
   { type: ['eta_slip'] },
   { type: ['lost'] },
-  { type: EXCEPTION_TYPE_SAMPLES.slice(1, 4) },
+  { type: SAMPLE_EXCEPTION_TYPES.slice(1, 4) },
   // This filter has more types than the maximum number of index ranges.
   { type: EXCEPTION_TYPES },
   { severity: ['critical'] },
   { severity: ['low', 'high'] },
-  { shipment_id: `shp_${createShipmentToken(7)}` },
+  { shipment_id: `shp_${createShipmentIdSuffix(7)}` },
   // This shipment belongs to another scope.
-  { shipment_id: `shp_${createShipmentToken(10)}` },
+  { shipment_id: `shp_${createShipmentIdSuffix(10)}` },
   { assignee: 'ann@example.com' },
   { assignee: 'Ann@example.com' },
   { unassigned: true },
@@ -112,7 +112,7 @@ export function selectExpectedExceptions(
   return sort === '-opened_at' ? sorted.reverse() : sorted;
 }
 
-interface ListReadOptions {
+interface ExceptionListReadOptions {
   readonly filter: ExceptionListFilter;
   readonly sort: ExceptionSort;
   readonly limit: number;
@@ -124,11 +124,11 @@ const PAGE_SIZE = 1_000;
 /** Reads an exception list to its end, page by page. Returns the ids. */
 export async function readAllExceptionIds(
   rows: Pick<Collection<ExceptionReadModelRow>, 'scan'>,
-  query: ListReadOptions,
+  query: ExceptionListReadOptions,
   bounds?: ScanBounds,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
-  const queries = new ExceptionQueries({ openActiveRows: () => Promise.resolve(rows as never) }, bounds);
+  const queries = new ExceptionQueries({ openActiveGenerationRows: () => Promise.resolve(rows as never) }, bounds);
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
     const { items, next } = await queries.listExceptions(ACME_LIVE_SCOPE, { ...query, after });

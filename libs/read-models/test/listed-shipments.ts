@@ -1,18 +1,18 @@
 import { TRANSPORT_MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import type { ListPageReadLimits, ScopedRowsWithBounds } from '../src/shipments/list-plan.ts';
-import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
+import type { ShipmentListFilter, ShipmentSortOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import { shipmentsReadModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentReadModelRow } from '../src/shipments/shipment-rows.ts';
-import { listSearchTerms } from '../src/shipments/shipment-terms.ts';
+import { listShipmentSearchTerms } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
 import {
   ACME_LIVE_SCOPE,
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
-  createShipmentRecord,
-  createShipmentToken,
+  createSampleShipmentRecord,
+  createShipmentIdSuffix,
 } from './shipment-events.ts';
 
 /** Returns a generator of numbers from 0 to below 1. The sequence is the same in every run. */
@@ -37,7 +37,7 @@ export function toTimeOfNthDay(n: number): string {
 export function createRandomShipmentRecord(n: number, random: () => number): ShipmentRecord {
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const some = <T>(of: readonly T[], share: number): readonly T[] => of.filter(() => random() < share);
-  return createShipmentRecord(n, {
+  return createSampleShipmentRecord(n, {
     external_id: random() < 0.8 ? `TMS-${n}` : null,
     status: one(SHIPMENT_STATUSES),
     mode: one([...TRANSPORT_MODES, null]),
@@ -76,7 +76,7 @@ export function createRandomShipmentRecord(n: number, random: () => number): Shi
 
 export function toShipmentRow(record: ShipmentRecord, scope: WorkspaceScope = ACME_LIVE_SCOPE): ShipmentReadModelRow {
   const { id, created_at, updated_at, eta, status, open_exceptions_count, version } = record;
-  const terms = listSearchTerms(record);
+  const terms = listShipmentSearchTerms(record);
   return {
     ...scope,
     id,
@@ -105,7 +105,7 @@ export function createRandomShipmentRows(count: number, seed = 1): readonly Ship
 
 /** Filters to test, each with values that some rows have and with values that no row has. */
 export const TESTED_SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
-  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createShipmentToken(n)}`) },
+  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createShipmentIdSuffix(n)}`) },
   { status: ['in_transit'] },
   { status: ['arrived', 'pending', 'cancelled'] },
   { status: SHIPMENT_STATUSES },
@@ -142,12 +142,12 @@ export const TESTED_SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
   { reference: 'po 1' },
 ];
 
-export const SHIPMENT_LIST_ORDERS: readonly ShipmentOrder[] = (['created_at', 'updated_at', 'eta'] as const).flatMap(
-  (field) => [
-    { field, descending: false },
-    { field, descending: true },
-  ],
-);
+export const SHIPMENT_LIST_ORDERS: readonly ShipmentSortOrder[] = (
+  ['created_at', 'updated_at', 'eta'] as const
+).flatMap((field) => [
+  { field, descending: false },
+  { field, descending: true },
+]);
 
 export function describeFilter(filter: object): string {
   return Object.entries(filter)
@@ -229,7 +229,7 @@ export function matchesShipmentListFilter(record: ShipmentRecord, filter: Shipme
 
 export function sortShipmentRecords(
   records: readonly ShipmentRecord[],
-  { field, descending }: ShipmentOrder,
+  { field, descending }: ShipmentSortOrder,
 ): ShipmentRecord[] {
   const way = descending ? -1 : 1;
   return [...records].sort((one, other) => {
@@ -243,13 +243,16 @@ export function sortShipmentRecords(
 /** Active rows that are always these rows. @param version version of the read model that built them */
 export function createFixedRowSource(rows: unknown, version = shipmentsReadModel.version) {
   const open = { rows: rows as never, version };
-  return { openActiveRows: () => Promise.resolve(open.rows), openRowsOfQueriedGeneration: () => Promise.resolve(open) };
+  return {
+    openActiveGenerationRows: () => Promise.resolve(open.rows),
+    openRowsOfQueriedGeneration: () => Promise.resolve(open),
+  };
 }
 
 /** Reads a shipment list to its end, page by page. Returns the cost of each page. */
 export async function readAllShipmentPages(
   rows: ScopedRowsWithBounds['rows'],
-  query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },
+  query: { readonly filter: ShipmentListFilter; readonly order: ShipmentSortOrder; readonly limit: number },
   bounds?: ListPageReadLimits,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {

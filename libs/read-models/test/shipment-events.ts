@@ -23,17 +23,17 @@ const SAMPLE_NOON_EPOCH_MS = Date.parse('2026-03-01T12:00:00.000Z');
  * Returns the token of the n-th shipment. It is as long as real tokens, and its first character is uniformly
  * distributed.
  */
-export function createShipmentToken(n: number): string {
+export function createShipmentIdSuffix(n: number): string {
   return `${BASE32_ALPHABET[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
     .padStart(8, '0')
     .replace(/[01]/g, (digit) => BASE32_ALPHABET[Number(digit)] ?? '')}`;
 }
 
-export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}): ShipmentRecord {
+export function createSampleShipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}): ShipmentRecord {
   const at = new Date(SAMPLE_NOON_EPOCH_MS + n * 1_000).toISOString();
   return {
     ...EMPTY_SHIPMENT_FIELDS,
-    id: `shp_${createShipmentToken(n)}`,
+    id: `shp_${createShipmentIdSuffix(n)}`,
     external_id: null,
     mode: 'ocean',
     load_type: null,
@@ -72,8 +72,8 @@ export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> 
 
 export function createMilestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
   return {
-    id: `mst_${createShipmentToken(n)}${id}`,
-    shipment_id: `shp_${createShipmentToken(n)}`,
+    id: `mst_${createShipmentIdSuffix(n)}${id}`,
+    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
     code: 'gated_in',
     label: 'Gated in',
     sequence: 40,
@@ -105,8 +105,8 @@ export function createSampleException(
   fields: Partial<ShipmentException> = {},
 ): ShipmentException {
   return {
-    id: `exc_${createShipmentToken(n)}${id}`,
-    shipment_id: `shp_${createShipmentToken(n)}`,
+    id: `exc_${createShipmentIdSuffix(n)}${id}`,
+    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
     container_number: null,
     type: 'customs_hold',
     severity: 'high',
@@ -129,8 +129,8 @@ export function createSampleException(
 
 export function createDocumentRecord(n: number, id: string, fields: Partial<DocumentRecord> = {}): DocumentRecord {
   return {
-    id: `doc_${createShipmentToken(n)}${id}`,
-    shipment_id: `shp_${createShipmentToken(n)}`,
+    id: `doc_${createShipmentIdSuffix(n)}${id}`,
+    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
     type: 'packing_list',
     status: 'uploaded',
     file_name: 'packing list.pdf',
@@ -175,7 +175,7 @@ export class ShipmentEventWriter {
   constructor(private readonly eventStore: EventStore) {}
 
   getShipmentStreamName(n: number): string {
-    return `shipment-${createShipmentToken(n)}`;
+    return `shipment-${createShipmentIdSuffix(n)}`;
   }
 
   createShipment(
@@ -186,11 +186,11 @@ export class ShipmentEventWriter {
     const sent = { etd: null, eta: null, legs: [] };
     return this.appendEventsWithBodies(n, {
       type: 'shipment.created.v1',
-      data: { ...scope, shipment: createShipmentRecord(n, fields), sent },
+      data: { ...scope, shipment: createSampleShipmentRecord(n, fields), sent },
     });
   }
 
-  changeShipment(n: number, to: Partial<ShipmentRecord>): Promise<Position> {
+  writeShipmentChangedEvent(n: number, to: Partial<ShipmentRecord>): Promise<Position> {
     const changes = Object.fromEntries(Object.entries(to).map(([field, value]) => [field, { from: null, to: value }]));
     return this.appendEventsWithBodies(n, {
       type: 'shipment.changed.v1',
@@ -210,7 +210,7 @@ export class ShipmentEventWriter {
     return this.appendEventsWithBodies(n, { type: 'milestone.recorded.v1', data });
   }
 
-  openException(n: number, opened: ShipmentException): Promise<Position> {
+  writeExceptionOpenedEvent(n: number, opened: ShipmentException): Promise<Position> {
     return this.appendEventsWithBodies(n, {
       type: 'exception.opened.v1',
       data: { exception: opened, open_exceptions_count: 1 },

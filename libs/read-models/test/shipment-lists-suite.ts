@@ -2,9 +2,9 @@ import type { Collection, DocumentStore } from '@tracking/ports';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { createRowsCollectionSpec } from '../src/read-model.ts';
 import type { ListPageReadLimits } from '../src/shipments/list-plan.ts';
-import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
+import type { ShipmentListFilter, ShipmentSortOrder } from '../src/shipments/list-conditions.ts';
 import { type ShipmentReadModelRow, shipmentsReadModel } from '../src/shipments/shipment-rows.ts';
-import { RowChangerDuringReads, RARE_REFERENCE_PAIR } from './changing-rows.ts';
+import { RowChangerDuringReads, RARELY_COMBINED_REFERENCES } from './changing-rows.ts';
 import {
   TESTED_SHIPMENT_LIST_FILTERS,
   SHIPMENT_LIST_ORDERS,
@@ -35,7 +35,7 @@ const SINGLE_INDEX_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   { active: true },
   { carrier_scac: 'MAEU' },
   { has_open_exceptions: false },
-  RARE_REFERENCE_PAIR,
+  RARELY_COMBINED_REFERENCES,
   { words: ['ma'] },
   { words: ['acme', 'po'] },
   { eta_from: toTimeOfNthDay(105), active: true },
@@ -57,10 +57,16 @@ const LOW_LIST_READ_LIMITS: readonly ListPageReadLimits[] = [
   { few: 5, compared: 1_000, stretch: 30, stretches: 2, bytes: 30_000 },
   { few: 45, compared: 60, stretch: 10, stretches: 3, bytes: 60_000 },
 ];
-const SORT_ALL_BOUNDS: ListPageReadLimits = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
+const LIST_BOUNDS_SORTING_ALL_ROWS: ListPageReadLimits = {
+  few: 1_000,
+  compared: 1_000,
+  stretch: 10,
+  stretches: 2,
+  bytes: 60_000,
+};
 
 /** Step between the tested orders. CI tests each filter in every order; local runs test two orders alternately. */
-const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds(SHIPMENT_LIST_ORDERS.length);
+const TESTED_SORT_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds(SHIPMENT_LIST_ORDERS.length);
 
 /**
  * Tests that a document store lists the same shipments as plain filters over all rows, for each filter and each pair.
@@ -79,7 +85,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
   ])('filtered by %s', async (_filter, filter) => {
     const asked = LIVE_ENVIRONMENT_RECORDS.filter((record) => matchesShipmentListFilter(record, filter));
     for (const order of SHIPMENT_LIST_ORDERS.filter(
-      (_order, at) => (at + TESTED_SHIPMENT_LIST_FILTERS.indexOf(filter)) % TESTED_ORDER_STEP === 0,
+      (_order, at) => (at + TESTED_SHIPMENT_LIST_FILTERS.indexOf(filter)) % TESTED_SORT_ORDER_STEP === 0,
     )) {
       const expected = sortShipmentRecords(asked, order).map(({ id }) => id);
       expect(await readAllShipmentPages(rows, { filter, order, limit: 30 }, LIST_BOUNDS_FORCING_SORTS)).toEqual(
@@ -100,7 +106,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       const filter = FILTER_PAIRS[turn] as ShipmentListFilter;
       const asked = LIVE_ENVIRONMENT_RECORDS.filter((record) => matchesShipmentListFilter(record, filter));
       // Each filter is tested in one order, because the in-memory suite covers all orders.
-      const order = SHIPMENT_LIST_ORDERS[turn % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
+      const order = SHIPMENT_LIST_ORDERS[turn % SHIPMENT_LIST_ORDERS.length] as ShipmentSortOrder;
       const expected = sortShipmentRecords(asked, order).map(({ id }) => id);
       expect(await readAllShipmentPages(rows, { filter, order, limit: 60 }, LIST_BOUNDS_FORCING_SCANS)).toEqual(
         expected,
@@ -120,7 +126,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
 
     async function expectCompleteLists(
       filter: ShipmentListFilter,
-      ways: readonly (readonly [ShipmentOrder, ListPageReadLimits])[],
+      ways: readonly (readonly [ShipmentSortOrder, ListPageReadLimits])[],
     ) {
       let [steady, changes] = [0, 0];
       for (const [order, bounds] of ways) {
@@ -140,7 +146,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       );
       await expectCompleteLists(
         filter,
-        ways.filter((_way, at) => (at + turn) % TESTED_ORDER_STEP === 0),
+        ways.filter((_way, at) => (at + turn) % TESTED_SORT_ORDER_STEP === 0),
       );
     });
 
@@ -149,7 +155,10 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       async (_title, filter) => {
         const byCreation = SHIPMENT_LIST_ORDERS.filter(({ field }) => field === 'created_at');
         const ways = byCreation.flatMap((order) => LOW_LIST_READ_LIMITS.map((bounds) => [order, bounds] as const));
-        await expectCompleteLists(filter, [...ways, [{ field: 'eta', descending: false }, SORT_ALL_BOUNDS]]);
+        await expectCompleteLists(filter, [
+          ...ways,
+          [{ field: 'eta', descending: false }, LIST_BOUNDS_SORTING_ALL_ROWS],
+        ]);
       },
     );
   });

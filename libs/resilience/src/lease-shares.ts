@@ -106,7 +106,7 @@ interface LeaseGroupOptions {
   onHeldChange(held: number): void;
 }
 
-interface WaitingCaller {
+interface CallerWaitingForLease {
   readonly name: string;
   /** @param assignment aborts when the lease is assigned to another process */
   proceed(assignment: AbortSignal): void;
@@ -116,7 +116,7 @@ interface WaitingCaller {
 export class LeaseGroup implements LeaseSource {
   /** Signals of the callers that want a lease, by name. A lease is wanted until all of its signals have aborted. */
   private readonly callers = new Map<string, Set<AbortSignal>>();
-  private readonly waiting = new Set<WaitingCaller>();
+  private readonly waiting = new Set<CallerWaitingForLease>();
   private members: ReadonlyMap<string, LeaseMember> = new Map();
   /** Ids of the members to which the leases are assigned, by name of the lease. */
   private owners: ReadonlyMap<string, string> = new Map();
@@ -206,7 +206,7 @@ export class LeaseGroup implements LeaseSource {
     const assignment = this.assignments.get(name);
     if (assignment !== undefined) return Promise.resolve(assignment.signal);
     return new Promise((resolve, reject) => {
-      const caller: WaitingCaller = {
+      const caller: CallerWaitingForLease = {
         name,
         proceed: (assigned) => {
           this.waiting.delete(caller);

@@ -67,14 +67,14 @@ describe('cached look-ups', () => {
   });
 
   it('do not store a look-up that was in progress when its key was removed', async () => {
-    for (const forget of [() => recent.forgetKey('a'), () => recent.removeMatchingValues(() => true)]) {
+    for (const forget of [() => recent.removeCachedLookUp('a'), () => recent.removeMatchingValues(() => true)]) {
       const { promise, resolve } = Promise.withResolvers<string>();
       const early = recent.getOrLookUpValue('a', () => promise);
       forget();
       resolve(FOUND);
       expect(await early).toBe(FOUND);
       expect(await find(null)).toBeUndefined();
-      recent.forgetKey('a');
+      recent.removeCachedLookUp('a');
     }
   });
 });

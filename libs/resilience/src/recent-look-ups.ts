@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { monotonicMs, withDeadline } from './retry.ts';
 
 /** Milliseconds during which a result is used, counted from the start of its look-up. */
-const CACHE_DURATION_MS = 3_000;
+const LOOK_UP_CACHE_DURATION_MS = 3_000;
 /**
  * Timeout of a look-up in milliseconds. A result that arrives later is not used, so no cached result is older than 5 s.
  */
@@ -11,7 +11,7 @@ const CACHE_LOOK_UP_TIMEOUT_MS = 4_000;
 /** Maximum number of cached values. The same maximum applies to cached misses. */
 const MAX_CACHED_KEYS = 10_000;
 /** Limit of a cache by total size. With `max`, the cache would allocate memory for all entries when it is created. */
-const CACHE_OPTIONS = { maxSize: MAX_CACHED_KEYS, sizeCalculation: () => 1 };
+const RECENT_LOOK_UP_CACHE_OPTIONS = { maxSize: MAX_CACHED_KEYS, sizeCalculation: () => 1 };
 
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
@@ -31,9 +31,9 @@ interface CachedResult<T> {
  * replica are visible within five seconds, even if the store is slow.
  */
 export class RecentLookUpCache<T> {
-  readonly #found = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
+  readonly #found = new LRUCache<string, CachedResult<T>>(RECENT_LOOK_UP_CACHE_OPTIONS);
   /** Cached misses, stored separately so that invented keys never evict values. */
-  readonly #absent = new LRUCache<string, CachedResult<T>>(CACHE_OPTIONS);
+  readonly #absent = new LRUCache<string, CachedResult<T>>(RECENT_LOOK_UP_CACHE_OPTIONS);
   /** Look-ups in progress by key; concurrent callers share one. */
   readonly #lookUps = new Map<string, Promise<T | undefined>>();
   readonly #elapsed: () => number;
@@ -55,10 +55,10 @@ export class RecentLookUpCache<T> {
   }
 
   /**
-   * Removes a key, so that the next call looks it up again. The next call does not reuse a look-up in progress, which
-   * may have read the previous value.
+   * Removes the result cached for a key, so that the next call looks the key up again. The next call does not reuse a
+   * look-up in progress, which may have read the previous value.
    */
-  forgetKey(key: string): void {
+  removeCachedLookUp(key: string): void {
     this.#found.delete(key);
     this.#absent.delete(key);
     this.#lookUps.delete(key);
@@ -76,7 +76,7 @@ export class RecentLookUpCache<T> {
     const pending = this.#withTimeout(startedAt, lookUp(key))
       .then((found) => {
         if (this.#lookUps.get(key) === pending)
-          this.#storeResult(key, { found, expiresAt: startedAt + CACHE_DURATION_MS });
+          this.#cacheLookUpResult(key, { found, expiresAt: startedAt + LOOK_UP_CACHE_DURATION_MS });
         return found;
       })
       .finally(() => {
@@ -96,7 +96,7 @@ export class RecentLookUpCache<T> {
     return found;
   }
 
-  #storeResult(key: string, kept: CachedResult<T>): void {
+  #cacheLookUpResult(key: string, kept: CachedResult<T>): void {
     const [kind, other] = kept.found === undefined ? [this.#absent, this.#found] : [this.#found, this.#absent];
     kind.set(key, kept);
     other.delete(key);

@@ -1,12 +1,12 @@
 import { BusyError } from '@tracking/ports';
 
 const DEFAULT_FIRST_PAUSE_MS = 25;
-const DEFAULT_MAX_PAUSE_MS = 5_000;
+const DEFAULT_MAX_RETRY_PAUSE_MS = 5_000;
 /** Maximum pause after a BusyError: a full queue empties within one or two commits. */
 const MAX_RETRY_PAUSE_AFTER_BUSY_MS = 50;
 /** Pauses after a write conflict. Reads may show a write of another replica only after some milliseconds. */
 const CONFLICT_RETRY_PAUSES = { firstPauseMs: 10, maxPauseMs: 250 };
-const CONFLICT_DEADLINE_MS = 5_000;
+const CONFLICT_RETRY_DEADLINE_MS = 5_000;
 
 /** Returns the milliseconds of a clock that is never set back. Only differences are meaningful. */
 export const monotonicMs = (): number => performance.now();
@@ -55,7 +55,7 @@ export async function retry<T>(
 function computeRetryPauseMs(
   error: unknown,
   failures: number,
-  { firstPauseMs = DEFAULT_FIRST_PAUSE_MS, maxPauseMs = DEFAULT_MAX_PAUSE_MS }: RetryOptions,
+  { firstPauseMs = DEFAULT_FIRST_PAUSE_MS, maxPauseMs = DEFAULT_MAX_RETRY_PAUSE_MS }: RetryOptions,
 ): number {
   const maxMs = error instanceof BusyError ? Math.min(MAX_RETRY_PAUSE_AFTER_BUSY_MS, maxPauseMs) : maxPauseMs;
   return Math.random() * Math.min(maxMs, firstPauseMs * 2 ** (failures - 1));
@@ -115,7 +115,7 @@ export async function retryConflicts<T>(
   collection: object,
   resource: string,
   attempt: () => Promise<T | undefined>,
-  deadlineMs = CONFLICT_DEADLINE_MS,
+  deadlineMs = CONFLICT_RETRY_DEADLINE_MS,
 ): Promise<T> {
   const deadline = monotonicMs() + deadlineMs;
   const write = async () => {

@@ -12,7 +12,7 @@ const REDACTED_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 /** Fields that a terminal shows at the start of a line, or that are equal in all lines of a process. */
 const COMMON_LOG_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'service', 'msg']);
 /** Fields of a request that a terminal shows first, or omits so that the request fits into one line. */
-const LOGGED_REQUEST_FIELDS = new Set([
+const SPECIALLY_LOGGED_REQUEST_FIELDS = new Set([
   'method',
   'route',
   'path',
@@ -22,7 +22,7 @@ const LOGGED_REQUEST_FIELDS = new Set([
   'key_id',
   'workspace_id',
 ]);
-const MAX_CAUSES = 3;
+const MAX_LOGGED_CAUSES = 3;
 /** Patterns of credentials in text. */
 const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\/\/[^/\s@]+@/g, '//[redacted]@'],
@@ -33,7 +33,7 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Maximum milliseconds that a line waits until the reader of the output continues to read. */
-const MAX_LOG_LINE_WAIT_MS = 3_000;
+const MAX_LOG_WRITE_WAIT_MS = 3_000;
 const LOG_WRITE_RETRY_DELAY_MS = 10;
 
 /**
@@ -77,7 +77,7 @@ export class LogLineWriter {
 
   /** Waits for a slow reader, but only once until the output has recovered. */
   private writeOutputChunk(bytes: Uint8Array): number {
-    const deadline = performance.now() + MAX_LOG_LINE_WAIT_MS;
+    const deadline = performance.now() + MAX_LOG_WRITE_WAIT_MS;
     for (;;) {
       try {
         return writeSync(this.descriptor, bytes);
@@ -155,7 +155,9 @@ function formatLogRecord(record: LogRecord): string {
   const fields = Object.entries(record)
     .filter(
       ([name, value]) =>
-        value !== undefined && !COMMON_LOG_FIELDS.has(name) && !(isRequest && LOGGED_REQUEST_FIELDS.has(name)),
+        value !== undefined &&
+        !COMMON_LOG_FIELDS.has(name) &&
+        !(isRequest && SPECIALLY_LOGGED_REQUEST_FIELDS.has(name)),
     )
     .map(([name, value]) => [name, convertLogValueToText(value)] as const);
   const isLong = ([, text]: readonly [string, string]) => text.includes('\n');
@@ -184,7 +186,7 @@ export function formatError(error: unknown): string {
   const shown: string[] = [];
   for (
     let at = error;
-    at !== undefined && shown.length <= MAX_CAUSES;
+    at !== undefined && shown.length <= MAX_LOGGED_CAUSES;
     at = at instanceof Error ? at.cause : undefined
   ) {
     shown.push(at instanceof Error ? (at.stack ?? String(at)) : String(at));

@@ -18,7 +18,7 @@ describe('the management server', () => {
       expect(await get('/health/live')).toEqual({ status: 200, text: '{"status":"live"}' });
       expect(await get('/health/ready')).toEqual({ status: 503, text: '{"status":"starting","engines":{}}' });
       health.setEngineStatus('storage');
-      health.markStarted();
+      health.markProcessStarted();
       expect(await get('/health/ready?probe=1')).toEqual({
         status: 200,
         text: '{"status":"ready","engines":{"storage":"ok"}}',
@@ -69,16 +69,16 @@ describe('Health', () => {
   it('is not ready before the first start and while draining', () => {
     const health = new ProcessHealth();
     expect(health.createHealthReport()).toMatchObject({ status: 'starting', httpStatus: 503 });
-    health.markStarted();
+    health.markProcessStarted();
     expect(health.createHealthReport()).toMatchObject({ status: 'ready', httpStatus: 200 });
     health.markDraining();
-    health.markStarted();
+    health.markProcessStarted();
     expect(health.createHealthReport()).toMatchObject({ status: 'draining', httpStatus: 503 });
   });
 
   it('remains available, degraded, if an engine fails later', () => {
     const health = new ProcessHealth();
-    health.markStarted();
+    health.markProcessStarted();
     health.setEngineStatus('event store', 'no answer');
     expect(health.createHealthReport()).toEqual({
       status: 'degraded',
@@ -109,7 +109,7 @@ describe('the management port', () => {
       expect(text).toContain('work_seconds_count{service="standalone"} 1');
       expect((await get('/health/live')).status).toBe(200);
       expect((await get('/health/ready')).status).toBe(503);
-      health.markStarted();
+      health.markProcessStarted();
       expect(await (await get('/health/ready')).json()).toEqual({ status: 'ready', engines: {} });
       expect((await get('/other')).status).toBe(404);
     } finally {

@@ -92,7 +92,7 @@ export class ProcessHealth {
     this.engines.set(name, problem ?? 'ok');
   }
 
-  markStarted(): void {
+  markProcessStarted(): void {
     if (this.phase === 'starting') this.phase = 'serving';
   }
 

@@ -91,7 +91,7 @@ export const parseCidrs: SettingType<readonly string[]> = (given, name) => {
   return parts;
 };
 
-/** Parses base64 of exactly `length` bytes. */
+/** Returns the type of a setting that contains base64 of exactly `length` bytes. */
 export function createBase64BytesSettingType(length: number): SettingType<Uint8Array> {
   return (given, name) => {
     const decoded = Buffer.from(given, 'base64');

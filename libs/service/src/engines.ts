@@ -24,7 +24,7 @@ export function openEventStoreDb(service: ServiceProcess, options: EventStoreDbO
   const eventStore = new EventStoreDbEventStore({ ...options, logger, metrics });
   shutdown.addShutdownStep('event store', () => eventStore.close());
   service.addEngineReadinessCheck('event store', () => eventStore.head());
-  service.requireEngineAccess('EVENTSTOREDB_URL', () => eventStore.checkEventStoreAccess());
+  service.stopProcessIfEngineRefuses('EVENTSTOREDB_URL', () => eventStore.checkEventStoreAccess());
   return eventStore;
 }
 
@@ -45,7 +45,7 @@ export function openMongoStoreAndLeases(
   const leases = new MongoLeases(documentStore, metrics);
   shutdown.addShutdownStep('leases', () => leases.close());
   service.addEngineReadinessCheck('document store', () => connection.pingDatabase());
-  service.requireEngineAccess('MONGODB_URL', () => checkMongoServerAccess(connection));
+  service.stopProcessIfEngineRefuses('MONGODB_URL', () => checkMongoServerAccess(connection));
   const { advertisedAddress: address, tls } = reached;
   const tlsName = address === undefined || tls === undefined ? undefined : findHostNameOfCertificate(tls);
   const member = {
@@ -126,7 +126,7 @@ export function readSecretsKeySettings(read: ConfigReader): SecretsKeySettings {
  */
 export function readClientTls(read: ConfigReader): { readonly tls?: GrpcClientTls } {
   const ca = read.readSetting('SERVICES_TLS_CA');
-  const certificate = readCertificate(read);
+  const certificate = readServiceCertificateSettings(read);
   return ca === undefined ? {} : { tls: { ca, ...certificate } };
 }
 
@@ -136,11 +136,13 @@ export function readClientTls(read: ConfigReader): { readonly tls?: GrpcClientTl
  */
 export function readServerTls(read: ConfigReader): { readonly tls?: GrpcServerTls } {
   const ca = read.readSetting('SERVICES_TLS_CA');
-  const own = readCertificate(read);
+  const own = readServiceCertificateSettings(read);
   return own === undefined ? {} : { tls: { ...own, ...(ca !== undefined && { ca }) } };
 }
 
-function readCertificate(read: ConfigReader): { readonly cert: string; readonly key: string } | undefined {
+function readServiceCertificateSettings(
+  read: ConfigReader,
+): { readonly cert: string; readonly key: string } | undefined {
   const cert = read.readSetting('SERVICES_TLS_CERT');
   const key = read.readSetting('SERVICES_TLS_KEY');
   if (cert === undefined && key === undefined) return undefined;
@@ -151,7 +153,7 @@ function readCertificate(read: ConfigReader): { readonly cert: string; readonly 
 }
 
 /** Reads the public addresses of the gateway. All services have the same addresses. */
-export function readPublicAddresses(read: ConfigReader): PublicAddresses {
+export function readPublicUrlSettings(read: ConfigReader): PublicAddresses {
   const baseUrl = read.readSetting('BASE_URL', 'http://127.0.0.1:3000');
   return { baseUrl, appUrl: read.readSetting('APP_URL', baseUrl) };
 }

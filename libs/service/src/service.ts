@@ -121,7 +121,7 @@ export class ServiceProcess {
    * @param setting name of the setting with the address and credentials
    * @param check rejects with `AccessRefusedError` if the engine refuses
    */
-  requireEngineAccess(setting: string, check: () => Promise<unknown>): void {
+  stopProcessIfEngineRefuses(setting: string, check: () => Promise<unknown>): void {
     this.retryWhile((error) => !(error instanceof AccessRefusedError), check).catch((error: unknown) => {
       if (this.stopping.signal.aborted) return;
       const reason = error instanceof AccessRefusedError ? error.reason : 'the engine could not be checked';
@@ -133,7 +133,7 @@ export class ServiceProcess {
 
   /**
    * Retries an action until the engine that it needs is available. An engine that refuses this process counts as not
-   * available, because {@link requireEngineAccess} stops the process if the engine continues to refuse.
+   * available, because {@link stopProcessIfEngineRefuses} stops the process if the engine continues to refuse.
    * @throws errors that are not caused by an engine; AbortError at shutdown
    */
   retryUntilAvailable<T>(action: () => Promise<T>): Promise<T> {
@@ -165,8 +165,8 @@ export class ServiceProcess {
   }
 
   /** Reports that the process is ready, so that orchestrators may send it work. */
-  markReady(where: object = {}): void {
-    this.health.markStarted();
+  markProcessReady(where: object = {}): void {
+    this.health.markProcessStarted();
     this.logger.info({ ...where, management_port: this.managementPort }, 'ready');
   }
 }

@@ -8,8 +8,8 @@ import type { StreamPartition, PartitionRunnerOptions } from './subscriber.ts';
 const POLL_INTERVAL_MS = 1_000;
 const PARKED_STREAMS_PER_RETRY = 100;
 /** Maximum age in milliseconds of an observation. After that, the lag is unknown and grows from its last value. */
-const MAX_OBSERVATION_AGE_MS = 5_000;
-const MAX_OBSERVED_HEADS = 1_000;
+const MAX_LAG_OBSERVATION_AGE_MS = 5_000;
+const MAX_OBSERVED_LOG_HEADS = 1_000;
 
 export interface CatchUpSubscriptionOptions extends PartitionRunnerOptions {
   /** Partitions of the streams, equal in every process. Each stream belongs to exactly one partition. */
@@ -64,7 +64,7 @@ export class CatchUpSubscription {
 
   /** Retries streams with a requested retry now. Otherwise they are retried within a second. */
   retryRequestedParkedStreams(): void {
-    this.retrying ??= this.runRequestedRetries().finally(() => (this.retrying = undefined));
+    this.retrying ??= this.runRequestedParkedStreamRetries().finally(() => (this.retrying = undefined));
   }
 
   private startMeasuringLag(): void {
@@ -89,14 +89,14 @@ export class CatchUpSubscription {
    * no event.
    */
   private async readHandledPosition(): Promise<Position | undefined> {
-    return getMinPosition(this.readOwnPartitionPositions()) ?? getMinPosition(await this.readStoredPositions());
+    return getMinPosition(this.readOwnPartitionPositions()) ?? getMinPosition(await this.readCheckpointPositions());
   }
 
   private readOwnPartitionPositions(): readonly (Position | undefined)[] {
     return this.runners.map((runner) => runner.position);
   }
 
-  private async readStoredPositions(): Promise<readonly (Position | undefined)[]> {
+  private async readCheckpointPositions(): Promise<readonly (Position | undefined)[]> {
     const { subscriber, documentStore, partitions } = this.parts;
     const { name, generation } = subscriber;
     const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
@@ -105,7 +105,7 @@ export class CatchUpSubscription {
     return this.runners.map((runner) => runner.position ?? stored.get(runner.key));
   }
 
-  private async runRequestedRetries(): Promise<void> {
+  private async runRequestedParkedStreamRetries(): Promise<void> {
     // Only the process that has the lease of a parked stream's partition can retry it.
     if (this.countParkedStreams() === 0) return;
     const { subscriber, documentStore, logger, metrics } = this.parts;
@@ -151,7 +151,7 @@ export class LagMeasurement {
     this.observedAt = at;
     const last = this.heads.at(-1)?.position;
     if (head !== undefined && (last === undefined || head > last)) this.heads.push({ position: head, at });
-    if (this.heads.length > MAX_OBSERVED_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
+    if (this.heads.length > MAX_OBSERVED_LOG_HEADS) this.heads = this.heads.filter((_, index) => index % 2 === 0);
     this.recordHandledPosition(done);
   }
 
@@ -163,7 +163,7 @@ export class LagMeasurement {
 
   computeLagMs(): number {
     const now = this.now();
-    const hasObservation = now - this.observedAt <= MAX_OBSERVATION_AGE_MS;
+    const hasObservation = now - this.observedAt <= MAX_LAG_OBSERVATION_AGE_MS;
     return now - (this.heads[0]?.at ?? (hasObservation ? now : this.observedAt));
   }
 }

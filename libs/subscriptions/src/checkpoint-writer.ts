@@ -38,12 +38,12 @@ export class CheckpointWriter {
   }
 
   /** Calls the function at the next time at which moved checkpoints are written. */
-  scheduleWrite(write: () => void): void {
+  scheduleCheckpointWrite(write: () => void): void {
     this.scheduled.add(write);
-    this.timer ??= setTimeout(() => this.writeScheduled(), this.intervalMs).unref();
+    this.timer ??= setTimeout(() => this.runScheduledCheckpointWrites(), this.intervalMs).unref();
   }
 
-  private writeScheduled(): void {
+  private runScheduledCheckpointWrites(): void {
     this.timer = undefined;
     const { scheduled } = this;
     this.scheduled = new Set();

@@ -102,7 +102,7 @@ describe('a checkpoint', () => {
     const checkpoint = await claim(1);
     await checkpoint.moveCheckpointTo('0001', true);
     const late = checkpoint.createPositionAfterHandledEvents();
-    await checkpoint.moveCheckpointToLatePosition(late);
+    await checkpoint.moveCheckpointToRetriedEvent(late);
     expect((await claim(2)).handledPosition).toBe(late);
 
     const [stored] = await documents.find({ filter: {}, limit: 1 });

@@ -4,7 +4,7 @@ import type {
   Document,
   DocumentStore,
   Position,
-  Replacement,
+  DocumentReplacement,
   StoredEvent,
 } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
@@ -15,14 +15,14 @@ export const CHECKPOINTS_COLLECTION_SPEC: CollectionSpec = {
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
   durability: 'derived',
 };
-const KEY_SEPARATOR = '.';
+const CHECKPOINT_KEY_SEPARATOR = '.';
 const LEASE_EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const LATE_POSITION_NUMBER_DIGITS = 10;
 /**
  * Late positions contain the version of the layout times this number, plus the epoch of the lease, so that those of a
  * newer layout come later. A layout has fewer lease epochs than this number.
  */
-const LEASE_EPOCHS_PER_LAYOUT = 1_000_000_000;
+const MAX_LEASE_EPOCHS_PER_LAYOUT = 1_000_000_000;
 const DELETE_BATCH_SIZE = 500;
 
 /** Checkpoint of one partition, for one generation of a subscriber. */
@@ -82,7 +82,7 @@ export function replaceCheckpoint(
 }
 
 /** Returns the replacement of {@link replaceCheckpoint}. The document matches its guard. */
-export function createCheckpointReplacement(document: CheckpointDocument): Replacement<CheckpointDocument> {
+export function createCheckpointReplacement(document: CheckpointDocument): DocumentReplacement<CheckpointDocument> {
   const { epoch, layout = { exists: false } } = document;
   return { document, guard: { epoch: { lte: epoch }, layout } };
 }
@@ -102,11 +102,11 @@ export class CheckpointSupersededError extends Error {
 }
 
 /** Writes the checkpoints of all partitions of a process together. */
-interface SharedCheckpointWriter {
+interface CheckpointWriterOfAllPartitions {
   /** Replaces the stored checkpoint like {@link replaceCheckpoint}. @throws UnavailableError */
   replaceStoredCheckpoint(document: CheckpointDocument): Promise<boolean>;
   /** Calls the function at the next time at which moved checkpoints are written. */
-  scheduleWrite(write: () => void): void;
+  scheduleCheckpointWrite(write: () => void): void;
 }
 
 interface CheckpointOptions {
@@ -120,7 +120,7 @@ interface CheckpointOptions {
    */
   readonly intervalMs?: number | undefined;
   /** Writes the moves of many checkpoints together, every few seconds; by default, each is written by itself. */
-  readonly writer?: SharedCheckpointWriter | undefined;
+  readonly writer?: CheckpointWriterOfAllPartitions | undefined;
 }
 
 /**
@@ -171,7 +171,7 @@ export class Checkpoint {
 
   /** Position up to which all events are handled. */
   get handledPosition(): HandledPosition | undefined {
-    return toHandledPosition(this.applyScheduledMove());
+    return toHandledPosition(this.applyScheduledCheckpointMove());
   }
 
   get complete(): boolean {
@@ -194,7 +194,7 @@ export class Checkpoint {
       return this.requestCheckpointWrite(this.createMovedCheckpointDocument(position, complete));
     if (this.lost.signal.aborted) return Promise.resolve();
     this.scheduledTo = position;
-    writer.scheduleWrite(this.writeWanted);
+    writer.scheduleCheckpointWrite(this.writeWanted);
     return Promise.resolve();
   }
 
@@ -211,12 +211,12 @@ export class Checkpoint {
   }
 
   private readonly writeWanted = (): void => {
-    this.applyScheduledMove();
+    this.applyScheduledCheckpointMove();
     if (this.wanted !== undefined) void this.requestCheckpointWrite(this.wanted);
   };
 
   /** Returns the present document, with the scheduled move. */
-  private applyScheduledMove(): CheckpointDocument {
+  private applyScheduledCheckpointMove(): CheckpointDocument {
     if (this.scheduledTo !== undefined)
       this.wanted = this.createMovedCheckpointDocument(this.scheduledTo, this.complete);
     this.scheduledTo = undefined;
@@ -229,16 +229,16 @@ export class Checkpoint {
     const { layout, epoch, partition } = this.document;
     const position = createPositionBetweenLogPositions(
       this.position ?? '',
-      (layout ?? 0) * LEASE_EPOCHS_PER_LAYOUT + epoch,
+      (layout ?? 0) * MAX_LEASE_EPOCHS_PER_LAYOUT + epoch,
       this.lateCount,
     );
     // Partitions of one layout can have the same position and epoch.
-    return layout === undefined ? position : [position, partition].join(KEY_SEPARATOR);
+    return layout === undefined ? position : [position, partition].join(CHECKPOINT_KEY_SEPARATOR);
   }
 
   /** Moves the checkpoint to a position from `createPositionAfterHandledEvents`, under the same conditions as `moveCheckpointTo`. */
-  moveCheckpointToLatePosition(late: HandledPosition): Promise<void> {
-    return this.requestCheckpointWrite({ ...this.applyScheduledMove(), late });
+  moveCheckpointToRetriedEvent(late: HandledPosition): Promise<void> {
+    return this.requestCheckpointWrite({ ...this.applyScheduledCheckpointMove(), late });
   }
 
   private requestCheckpointWrite(document: CheckpointDocument): Promise<void> {
@@ -295,18 +295,18 @@ function createPositionBetweenLogPositions(position: Position, epoch: number, nu
     String(epoch).padStart(LEASE_EPOCH_DIGITS, '0'),
     String(number).padStart(LATE_POSITION_NUMBER_DIGITS, '0'),
   ];
-  return [position, ...suffix].join(KEY_SEPARATOR);
+  return [position, ...suffix].join(CHECKPOINT_KEY_SEPARATOR);
 }
 
 /** Returns the last log position that is not after the handled position. */
 export function toLogPosition(place: HandledPosition): Position {
-  const [position = place] = place.split(KEY_SEPARATOR, 1);
+  const [position = place] = place.split(CHECKPOINT_KEY_SEPARATOR, 1);
   return position;
 }
 
 /** Returns a position at or after every late position of the log position, and before the next log position. */
 export function toLastHandledPosition(position: Position): HandledPosition {
-  return `${toLogPosition(position)}${KEY_SEPARATOR}~`;
+  return `${toLogPosition(position)}${CHECKPOINT_KEY_SEPARATOR}~`;
 }
 
 /**

@@ -106,7 +106,7 @@ export class ParkedStreamsOfPartition {
   ) {}
 
   /** @throws UnavailableError */
-  static async loadParkedPartition(
+  static async loadParkedStreamsOfPartition(
     documents: Collection<ParkedStream>,
     of: PartitionRef,
     clock: Clock,

@@ -13,7 +13,7 @@ import {
 import { PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream, ParkedStreams } from './parked-streams.ts';
 import { type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
 import { ALLOWED_PARTITION_COUNTS, splitStreamsIntoPartitions } from './stream-slots.ts';
-import { createPartition } from './subscriber.ts';
+import { createStreamPartition } from './subscriber.ts';
 
 const PREFIX = 'thing-';
 const CHARACTERS = [...'abcdefghijklmnopqrstuvwxyz234567'];
@@ -95,7 +95,7 @@ describe('the partitions of a subscriber', () => {
           return checkpoints.getMany(ids);
         };
         let { layout } = await stored.readPartitionLayout();
-        const { key } = createPartition([PREFIX]);
+        const { key } = createStreamPartition([PREFIX]);
         const id = `${subscriber.name}/1/${key}`;
         const first = { subscriber: subscriber.name, generation: 1, partition: key, complete: true, epoch: 7 };
         await checkpoints.insert({ id, ...first, position: toPosition(3) });

@@ -93,7 +93,7 @@ export class PartitionLayoutStore {
     const created = this.listPartitions(next);
     for (const partition of created) {
       throwUnlessHeld();
-      const checkpoint = this.createCheckpoint(partition, next.version, handled);
+      const checkpoint = this.createPartitionCheckpoint(partition, next.version, handled);
       if (await checkpoints.insert(checkpoint)) continue;
       // An interrupted change has created the checkpoint, or it is the one of a single partition in earlier layouts.
       const isOfEarlierLayout = await checkpoints.replace(checkpoint, { layout: { lt: next.version } });
@@ -136,7 +136,7 @@ export class PartitionLayoutStore {
    * Creates the checkpoint of a partition at the earliest position that one of its streams has, and records the streams
    * that are ahead of it.
    */
-  private createCheckpoint(
+  private createPartitionCheckpoint(
     { key, streamPrefixes }: StreamPartition,
     layout: number,
     handled: readonly StreamPrefixesWithCheckpoint[],
@@ -144,8 +144,8 @@ export class PartitionLayoutStore {
     const { name, generation } = this.subscriber;
     const slots = streamPrefixes.flatMap((prefix) => extendPrefixByOneCharacter(prefix, this.streamPrefix));
     const sources = slots.map((prefix) => ({ prefix, ...findHandledPositions(prefix, handled) }));
-    const position = findMinText(sources.map((source) => source.position));
-    const handledPosition = findMinText(sources.map((source) => source.handledPosition));
+    const position = findAlphabeticallyFirstText(sources.map((source) => source.position));
+    const handledPosition = findAlphabeticallyFirstText(sources.map((source) => source.handledPosition));
     const ahead = sources.flatMap(({ prefix, position: reached }) =>
       reached !== '' && reached > position ? [{ prefix, position: reached }] : [],
     );
@@ -216,7 +216,7 @@ function findHandledPositions(prefix: string, handled: readonly StreamPrefixesWi
   return { position, handledPosition, complete: checkpoint.complete };
 }
 
-function findMinText(texts: readonly string[]): string {
+function findAlphabeticallyFirstText(texts: readonly string[]): string {
   return texts.toSorted()[0] ?? '';
 }
 
@@ -256,7 +256,7 @@ export class PartitionCountManager {
    * @param partitions one of `ALLOWED_PARTITION_COUNTS`
    * @throws UnavailableError
    */
-  async requestPartitionCount(subscriber: string, partitions: number): Promise<SubscriberPartitionCount> {
+  async requestPartitionCountChange(subscriber: string, partitions: number): Promise<SubscriberPartitionCount> {
     const documents = await this.store.collection<RequestedPartitionCount>(PARTITION_LAYOUTS_COLLECTION_SPEC);
     await documents.upsert({ id: createRequestedPartitionsId(subscriber), subscriber, partitions });
     return this.readPartitionCount(subscriber);

@@ -15,7 +15,7 @@ import {
 } from './subscriber.ts';
 
 /** Number of events in a batch at which the runner waits for more events, because events arrive quickly. */
-const BUSY_BATCH_SIZE = 8;
+const MIN_EVENTS_OF_BUSY_BATCH = 8;
 
 /** Maximum number of events of a parked stream that are in memory together. An event can have up to 1 MB. */
 const PARKED_EVENTS_PER_READ = 32;
@@ -112,7 +112,7 @@ export class PartitionRunner {
     const leaseName = formatPartitionLeaseName(this.parts.subscriber, this.partition);
     const lease = await this.parts.leases.acquireLease(leaseName, signal);
     try {
-      await this.handlePartition(lease);
+      await this.handleEventsOfPartition(lease);
     } finally {
       this.waitingSince = undefined;
       this.parts.listener?.onReleased(this.partition.key);
@@ -120,7 +120,7 @@ export class PartitionRunner {
     }
   }
 
-  private async handlePartition(lease: Lease): Promise<void> {
+  private async handleEventsOfPartition(lease: Lease): Promise<void> {
     const { eventStore, documentStore, clock, createHandler, listener } = this.parts;
     const stopping = this.stopping.signal;
     const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
@@ -133,7 +133,7 @@ export class PartitionRunner {
     });
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost, lease.handOverRequested]);
-    const parked = await ParkedStreamsOfPartition.loadParkedPartition(
+    const parked = await ParkedStreamsOfPartition.loadParkedStreamsOfPartition(
       await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC),
       this.logFields,
       clock,
@@ -225,7 +225,8 @@ export class PartitionRunner {
 
   private async pauseToCollectEvents({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
     const { batchingDelayMs = 0 } = this.parts;
-    if (batchingDelayMs > 0 && caughtUp && events.length >= BUSY_BATCH_SIZE) await pauseFor(batchingDelayMs, ending);
+    if (batchingDelayMs > 0 && caughtUp && events.length >= MIN_EVENTS_OF_BUSY_BATCH)
+      await pauseFor(batchingDelayMs, ending);
   }
 
   private logParkedStream({ event: { stream, revision, metadata }, error }: EventFailure): void {
@@ -273,7 +274,7 @@ export class PartitionRunner {
     const [failure] = await handler.handleEvents(events, ending);
     const handledPosition = events.at(-1)?.handledPosition;
     if (handledPosition !== undefined) {
-      void checkpoint.moveCheckpointToLatePosition(handledPosition);
+      void checkpoint.moveCheckpointToRetriedEvent(handledPosition);
       this.reportHandledPosition(held, handledPosition, false);
     }
     return failure;

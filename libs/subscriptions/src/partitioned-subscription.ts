@@ -73,14 +73,17 @@ export class PartitionedSubscription {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       // The wait rejects only when the subscription stops, with a reported failure.
-      await retry(() => this.runPartitionsOfLayout(signal), { signal, onFailure: this.failed }).catch(() => undefined);
+      await retry(() => this.handleEventsUntilLayoutChanges(signal), { signal, onFailure: this.failed }).catch(
+        () => undefined,
+      );
     }
   }
 
   /** Handles events until another layout is stored or requested, or replaces a layout that should change. */
-  private async runPartitionsOfLayout(signal: AbortSignal): Promise<void> {
+  private async handleEventsUntilLayoutChanges(signal: AbortSignal): Promise<void> {
     const { layout, requested } = await this.stored.readPartitionLayout();
-    if (this.canReplaceLayout(layout, requested)) return this.replaceLayoutWithAllLeasesHeld(layout, requested, signal);
+    if (this.canReplacePartitionLayout(layout, requested))
+      return this.replaceLayoutWithAllLeasesHeld(layout, requested, signal);
     // Only the first layout follows a release without layouts.
     if (layout.version > 1) await this.releaseLeaseOfFormerPartitions();
     const { createHandler } = this.parts;
@@ -92,7 +95,7 @@ export class PartitionedSubscription {
     this.current = subscription;
     subscription.start();
     try {
-      await this.waitForLayoutChange(layout, requested, signal);
+      await this.waitForPartitionLayoutChange(layout, requested, signal);
     } finally {
       this.pausedAt = performance.now();
       this.current = undefined;
@@ -100,15 +103,19 @@ export class PartitionedSubscription {
     }
   }
 
-  private canReplaceLayout({ partitions, version, next }: PartitionLayout, requested: number): boolean {
+  private canReplacePartitionLayout({ partitions, version, next }: PartitionLayout, requested: number): boolean {
     const { canLeaveSinglePartition = () => true } = this.parts;
     return partitions !== requested && (version > 0 || next !== undefined || canLeaveSinglePartition());
   }
 
   /** Resolves when another layout is stored or requested, a requested one becomes possible, or the signal aborts. */
-  private async waitForLayoutChange(layout: PartitionLayout, requested: number, signal: AbortSignal): Promise<void> {
+  private async waitForPartitionLayoutChange(
+    layout: PartitionLayout,
+    requested: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { pollMs = POLL_INTERVAL_MS } = this.parts;
-    const couldReplace = this.canReplaceLayout(layout, requested);
+    const couldReplace = this.canReplacePartitionLayout(layout, requested);
     for (;;) {
       // All subscriptions of the process read their layouts at the same times, with one read.
       await pauseFor(pollMs - (performance.now() % pollMs), signal);
@@ -116,7 +123,7 @@ export class PartitionedSubscription {
       try {
         const now = await this.stored.readPartitionLayout();
         if (now.layout.version !== layout.version || now.requested !== requested) return;
-        if (this.canReplaceLayout(layout, requested) !== couldReplace) return;
+        if (this.canReplacePartitionLayout(layout, requested) !== couldReplace) return;
       } catch (error) {
         this.parts.logger.debug(
           { ...this.parts.subscriber, error: describeError(error) },
@@ -137,7 +144,7 @@ export class PartitionedSubscription {
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     const leases: Lease[] = [];
-    const watching = this.waitForLayoutChange(layout, partitions, over.signal).finally(stop);
+    const watching = this.waitForPartitionLayoutChange(layout, partitions, over.signal).finally(stop);
     try {
       await this.acquireLeases(layout, over.signal, leases);
       const { layout: now, requested } = await this.stored.readPartitionLayout();

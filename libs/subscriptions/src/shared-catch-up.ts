@@ -28,7 +28,7 @@ export class SharedPartitionCatchUp {
     signal.addEventListener('abort', leave);
     try {
       if (signal.aborted) return;
-      this.joinOrOpenSharedRead(after).addReader(reader);
+      this.joinOrOpenSharedRead(after).addSharedLogReader(reader);
       for (let batch = await reader.readNextBatch(); batch !== undefined; batch = await reader.readNextBatch()) {
         after = batch.position;
         yield batch;
@@ -48,7 +48,7 @@ export class SharedPartitionCatchUp {
     this.forming.set(key, read);
     void read.waitUntilAllReadersJoined(this.waitForJoins).then(() => {
       this.forming.delete(key);
-      return read.readLogForReaders(this.eventStore, after);
+      return read.readLogForAllReaders(this.eventStore, after);
     });
     return read;
   }
@@ -58,7 +58,7 @@ export class SharedPartitionCatchUp {
 class SharedLogRead {
   private readonly readers: SharedReadParticipant[] = [];
 
-  addReader(reader: SharedReadParticipant): void {
+  addSharedLogReader(reader: SharedReadParticipant): void {
     this.readers.push(reader);
   }
 
@@ -74,7 +74,7 @@ class SharedLogRead {
   }
 
   /** Reads until the end of the log, or until all readers have left. Never rejects. */
-  async readLogForReaders(eventStore: Pick<EventStore, 'catchUp'>, after: Position | undefined): Promise<void> {
+  async readLogForAllReaders(eventStore: Pick<EventStore, 'catchUp'>, after: Position | undefined): Promise<void> {
     if (this.readers.every(({ hasEnded }) => hasEnded)) return;
     const ending = new AbortController();
     const streamPrefixes = this.readers.flatMap((reader) => reader.streamPrefixes);

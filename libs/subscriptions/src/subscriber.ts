@@ -22,7 +22,7 @@ export interface StreamPartition {
   readonly streamPrefixes: readonly string[];
 }
 
-export function createPartition(streamPrefixes: readonly string[]): StreamPartition {
+export function createStreamPartition(streamPrefixes: readonly string[]): StreamPartition {
   return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
 }
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { waitForSimulatedDelay } from './eventually.ts';
 
 /** Bytes in one direction of a connection that the proxy holds before it stops reading. */
-const MAX_HELD_BYTES = 1_048_576;
+const MAX_BUFFERED_PROXY_BYTES = 1_048_576;
 
 /**
  * TCP proxy that delays all bytes between clients and a server on this machine. It keeps the order of the bytes, and
@@ -59,13 +59,13 @@ export class DelayingProxy {
     let lastPart = Promise.resolve();
     from.on('data', (bytes: Buffer) => {
       held += bytes.length;
-      if (held > MAX_HELD_BYTES) from.pause();
+      if (held > MAX_BUFFERED_PROXY_BYTES) from.pause();
       const previous = lastPart;
       const delayed = this.delayMs > 0 ? waitForSimulatedDelay(this.delayMs) : Promise.resolve();
       lastPart = Promise.all([previous, delayed]).then(async () => {
         if (to.writable && !to.write(bytes)) await Promise.race([once(to, 'drain'), once(to, 'close')]);
         held -= bytes.length;
-        if (held <= MAX_HELD_BYTES) from.resume();
+        if (held <= MAX_BUFFERED_PROXY_BYTES) from.resume();
       });
     });
   }

@@ -2,7 +2,7 @@ import type { Collection } from '@tracking/ports';
 import type { SampleDocument } from './document-store-samples.ts';
 
 /** Tests replacements of many documents. @param current the collection of the current test, initially empty */
-export function testManyReplacements(current: () => Collection<SampleDocument>): void {
+export function declareDocumentReplacementTests(current: () => Collection<SampleDocument>): void {
   describe('many replacements', () => {
     it('the store replaces many documents, and reports for each whether it was replaced', async () => {
       const things = current();

@@ -33,7 +33,7 @@ export function declareDocumentStoreScanTests(current: () => Collection<SampleDo
     });
 
     /** Runs all steps of a scan and returns the ids of each step. */
-    async function collectIdsOfScanSteps(scan: Omit<IndexScanQuery, 'after'>): Promise<string[][]> {
+    async function collectDocumentIdsByScanStep(scan: Omit<IndexScanQuery, 'after'>): Promise<string[][]> {
       const seen: string[][] = [];
       let after: readonly Scalar[] | undefined;
       do {
@@ -102,7 +102,7 @@ export function declareDocumentStoreScanTests(current: () => Collection<SampleDo
             [2, 5],
             [1, 1],
           ] as const) {
-            const seen = await collectIdsOfScanSteps({ index, filter, sort: sorted(descending), limit, visit });
+            const seen = await collectDocumentIdsByScanStep({ index, filter, sort: sorted(descending), limit, visit });
             expect(seen.flat()).toEqual(expected);
           }
         },

@@ -1,6 +1,6 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
 import { declareDocumentStoreClaimTests, declareDocumentStoreQueryTests } from './document-store-query-tests.ts';
-import { testManyReplacements } from './document-store-replacement-tests.ts';
+import { declareDocumentReplacementTests } from './document-store-replacement-tests.ts';
 import { declareDocumentStoreScanTests } from './document-store-scan-tests.ts';
 import {
   expectDuplicateKey,
@@ -16,7 +16,7 @@ export function declareDocumentStoreTests(name: string, subject: TestedAdapter<D
     let store: DocumentStore;
     let spec: CollectionSpec;
     let things: Collection<SampleDocument>;
-    beforeAll(async () => void (store = await subject.open()));
+    beforeAll(async () => void (store = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
     beforeEach(async () => {
       spec = createSampleCollectionSpec();
@@ -210,7 +210,7 @@ export function declareDocumentStoreTests(name: string, subject: TestedAdapter<D
 
     declareDocumentStoreClaimTests(() => things);
     declareDocumentStoreQueryTests(() => things);
-    testManyReplacements(() => things);
+    declareDocumentReplacementTests(() => things);
     declareDocumentStoreScanTests(() => things);
 
     describe('collections', () => {
@@ -292,7 +292,7 @@ export function declareDocumentStoreTests(name: string, subject: TestedAdapter<D
           things = await store.collection<SampleDocument>(spec);
           const thing = { id: 'a', owner: 'o', code: 'c', words: ['x', 'y'], rank: 1 };
           await things.insert(thing);
-          store = await subject.closeAndReopenPort();
+          store = await subject.closeAndReopenAdapter();
           things = await store.collection<SampleDocument>(spec);
           expect(await things.find({ filter: { words: 'y' }, limit: 10 })).toEqual([thing]);
           await expectDuplicateKey(things.insert({ ...thing, id: 'b' }), spec.name, 'by_code');

@@ -51,7 +51,7 @@ export async function collectCatchUpEvents(
   return { events, batches, position: batches.at(-1)?.position };
 }
 
-/** Returns a condition that is met when this many events were received. */
+/** Returns a condition that is met when a catch-up has read at least this many stored events. */
 export function createEventCountCondition(events: number): (followed: CatchUpResult) => boolean {
   return (followed) => followed.events.length >= events;
 }

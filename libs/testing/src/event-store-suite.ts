@@ -30,7 +30,7 @@ export function declareEventStoreTests(name: string, subject: TestedAdapter<Even
   describe(`event store on ${name}`, () => {
     let store: EventStore;
     let stream: string;
-    beforeAll(async () => void (store = await subject.open()));
+    beforeAll(async () => void (store = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
     beforeEach(() => void (stream = `${createUniqueStreamPrefix()}stream`));
 
@@ -202,7 +202,7 @@ export function declareEventStoreTests(name: string, subject: TestedAdapter<Even
         const events = createSampleNewEvents(2);
         const first = await append('no_stream', events);
         await append(1, createSampleNewEvents(1));
-        store = await subject.closeAndReopenPort();
+        store = await subject.closeAndReopenAdapter();
         expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
         expect(await store.read(stream)).toHaveLength(3);
       });
@@ -263,7 +263,7 @@ export function declareEventStoreTests(name: string, subject: TestedAdapter<Even
         await append('no_stream', createSampleNewEvents(5));
         const before = await store.read(stream);
         const head = await store.head();
-        store = await subject.closeAndReopenPort();
+        store = await subject.closeAndReopenAdapter();
         expect(await store.read(stream)).toEqual(before);
         expect(await store.head()).toBe(head);
         expect((await append(4, createSampleNewEvents(1))).position > (head ?? '')).toBe(true);
@@ -284,7 +284,7 @@ export function declareEventStoreTests(name: string, subject: TestedAdapter<Even
 
     declareEventStoreCatchUpTests(
       () => store,
-      async () => (store = await subject.closeAndReopenPort()),
+      async () => (store = await subject.closeAndReopenAdapter()),
     );
   });
 }

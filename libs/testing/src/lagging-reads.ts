@@ -2,8 +2,8 @@ import type { Collection, CollectionSpec, Document, DocumentStore } from '@track
 import { waitForSimulatedDelay } from './eventually.ts';
 
 /**
- * Returns a document store whose single writes become readable, and resolve, `computeLagMs` after they took effect; guards
- * apply them immediately. MongoDB with majority reads and writes behaves like this. Applies to `get`, `insert`,
+ * Returns a document store whose single writes become readable, and resolve, `lagMs` milliseconds after they took effect;
+ * guards apply them immediately. MongoDB with majority reads and writes behaves like this. Applies to `get`, `insert`,
  * `replace` and `claim`.
  */
 export function delayStoreReads(store: DocumentStore, lagMs = 50): DocumentStore {

@@ -2,7 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Lease, Leases, LeaseGroupMembership } from '@tracking/ports';
 import { eventually } from './eventually.ts';
-import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
+import {
+  type TestedAdapter,
+  testIfSupported,
+  CRASH_UNSUPPORTED_REASON,
+  SINGLE_PROCESS_SKIP_REASON,
+} from './subject.ts';
 
 /**
  * Maximum milliseconds until another process acquires a lost lease. They exceed the time to live of any lease, even on
@@ -16,7 +21,7 @@ export function declareLeaseTests(title: string, subject: TestedAdapter<Leases>)
     const never = new AbortController().signal;
     let leases: Leases;
     let name: string;
-    beforeAll(async () => void (leases = await subject.open()));
+    beforeAll(async () => void (leases = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
     beforeEach(() => void (name = `lease-${randomUUID()}`));
 
@@ -112,7 +117,7 @@ export function declareLeaseTests(title: string, subject: TestedAdapter<Leases>)
     it('a lease is lost when the port is closed, and acquired again with a greater epoch', async () => {
       const lease = await leases.acquireLease(name, never);
       const taker = startAcquiringLease();
-      leases = await subject.closeAndReopenPort();
+      leases = await subject.closeAndReopenAdapter();
       expect(lease.lost.aborted).toBe(true);
       await eventually(() => expect(taker.error).toBeDefined());
       const again = await leases.acquireLease(name, never);
@@ -142,10 +147,10 @@ export function declareLeaseTests(title: string, subject: TestedAdapter<Leases>)
       expect((await leases.listHeldLeases()).map((one) => one.name)).not.toContain(name);
       await membership.removeOwnMember();
       await membership.removeOwnMember();
-      leases = await subject.closeAndReopenPort();
+      leases = await subject.closeAndReopenAdapter();
     });
 
-    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_SKIP_REASON)(
       'members see each other, and notice when one leaves',
       async () => {
         const other = (await subject.openSecond?.()) ?? leases;
@@ -159,7 +164,7 @@ export function declareLeaseTests(title: string, subject: TestedAdapter<Leases>)
         await second.removeOwnMember();
         await eventually(() => expect(namesAt(first)).toEqual(['first']));
         await first.removeOwnMember();
-        leases = await subject.closeAndReopenPort();
+        leases = await subject.closeAndReopenAdapter();
       },
     );
 
@@ -174,7 +179,7 @@ export function declareLeaseTests(title: string, subject: TestedAdapter<Leases>)
       },
     );
 
-    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_SKIP_REASON)(
       'a lease excludes other processes',
       async () => {
         const other = (await subject.openSecond?.()) ?? leases;

@@ -22,8 +22,8 @@ export async function createTempFolder(): Promise<TempFolder> {
  * Lowest port for test servers. The range is below the ports of outgoing connections, which could otherwise take the
  * port of a server that is down.
  */
-const MIN_PORT = 20_000;
-const MAX_PORT = 32_000;
+const MIN_TEST_SERVER_PORT = 20_000;
+const MAX_TEST_PORT = 32_000;
 /** Ports that this process has already returned. A server may not listen on them yet. */
 const networkPortsReturnedSoFar = new Set<number>();
 
@@ -40,7 +40,7 @@ export async function findFreePort(wanted?: number): Promise<number> {
 }
 
 function chooseRandomPort(): number {
-  return MIN_PORT + Math.floor(Math.random() * (MAX_PORT - MIN_PORT));
+  return MIN_TEST_SERVER_PORT + Math.floor(Math.random() * (MAX_TEST_PORT - MIN_TEST_SERVER_PORT));
 }
 
 async function isPortFree(port: number): Promise<boolean> {
@@ -62,14 +62,14 @@ export class MemoryMeter {
   constructor(private readonly counts: 'buffers' | 'buffers and heap') {
     setFlagsFromString('--expose-gc');
     this.collect = runInNewContext('gc') as () => void;
-    this.before = this.measureHeldBytes();
+    this.before = this.measureHeldMemoryBytes();
   }
 
   sampleMemory(): void {
-    this.peakBytes = Math.max(this.peakBytes, this.measureHeldBytes() - this.before);
+    this.peakBytes = Math.max(this.peakBytes, this.measureHeldMemoryBytes() - this.before);
   }
 
-  private measureHeldBytes(): number {
+  private measureHeldMemoryBytes(): number {
     // Buffers are freed asynchronously. The second collection waits for the first one.
     this.collect();
     this.collect();

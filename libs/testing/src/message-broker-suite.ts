@@ -29,7 +29,7 @@ export function declareMessageBrokerTests(name: string, subject: MessageBrokerSu
     let consumers: AbortController;
     let consuming: Promise<void>[];
 
-    beforeAll(async () => void (broker = await subject.open()));
+    beforeAll(async () => void (broker = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
     beforeEach(async () => {
       topic = `topic-${randomUUID()}`;
@@ -217,7 +217,7 @@ export function declareMessageBrokerTests(name: string, subject: MessageBrokerSu
       const after = await broker.countPublishedMessages(topic);
       expect(await total()).toBe(before + 3);
       await broker.ensureTopics([{ name: `${topic}-other`, partitions: 1, retentionMs: DAY_MS }]);
-      broker = await subject.closeAndReopenPort();
+      broker = await subject.closeAndReopenAdapter();
       expect(await broker.countPublishedMessages(topic)).toEqual(after);
       await expect(broker.countPublishedMessages(`${topic}-none`)).rejects.toThrow(UnavailableError);
     });
@@ -245,7 +245,7 @@ export function declareMessageBrokerTests(name: string, subject: MessageBrokerSu
       stop.abort();
       await Promise.all(consuming.splice(0));
       await broker.publishMessages(topic, [message('a', 3)]);
-      broker = await subject.closeAndReopenPort();
+      broker = await subject.closeAndReopenAdapter();
       const after = collectMessages();
       await eventually(() => expect(after.map(idOf)).toEqual(['a-3']));
       const other = collectMessages(`${group}-other`);

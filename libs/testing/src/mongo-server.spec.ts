@@ -1,4 +1,4 @@
-import { replaceMongoDatabase } from './mongo-server.ts';
+import { replaceDatabaseInMongoUrl } from './mongo-server.ts';
 
 it.each([
   ['mongodb://127.0.0.1:27017', 'mongodb://127.0.0.1:27017/test'],
@@ -7,10 +7,10 @@ it.each([
   ['mongodb://u:p%40@a:1/?authSource=admin', 'mongodb://u:p%40@a:1/test?authSource=admin'],
   ['mongodb+srv://u:p@example.com?tls=true', 'mongodb+srv://u:p@example.com/test?tls=true'],
 ])('the connection string %s gets another database', (url, expected) => {
-  expect(replaceMongoDatabase(url, 'test')).toBe(expected);
+  expect(replaceDatabaseInMongoUrl(url, 'test')).toBe(expected);
 });
 
 it('a connection string gets other credentials', () => {
-  expect(replaceMongoDatabase('mongodb://a:1/x', 'test', 'u:p')).toBe('mongodb://u:p@a:1/test');
-  expect(replaceMongoDatabase('mongodb://v:q@a:1/x', 'test', 'u:p')).toBe('mongodb://u:p@a:1/test');
+  expect(replaceDatabaseInMongoUrl('mongodb://a:1/x', 'test', 'u:p')).toBe('mongodb://u:p@a:1/test');
+  expect(replaceDatabaseInMongoUrl('mongodb://v:q@a:1/x', 'test', 'u:p')).toBe('mongodb://u:p@a:1/test');
 });

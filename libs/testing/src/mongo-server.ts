@@ -35,7 +35,7 @@ async function isPrimaryServer(url: string): Promise<boolean> {
  * @param url `mongodb://hosts/database?options`; the database and the options are optional
  * @param credentials `user:password` instead of those of the connection string
  */
-export function replaceMongoDatabase(url: string, database: string, credentials?: string): string {
+export function replaceDatabaseInMongoUrl(url: string, database: string, credentials?: string): string {
   const [, protocol = '', user = '', hosts = '', options = ''] =
     /^([^/]+\/\/)([^@/?]*@)?([^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
   return `${protocol}${credentials === undefined ? user : `${credentials}@`}${hosts}/${database}${options}`;

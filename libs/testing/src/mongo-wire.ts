@@ -12,7 +12,7 @@ const CHECKSUM_PRESENT_FLAG = 1;
 const MORE_TO_COME_FLAG = 2;
 const MONGO_EXHAUST_ALLOWED_FLAG = 1 << 16;
 /** Size of the end of the collection name and two numbers before the document of a legacy command. */
-const QUERY_SUFFIX_BYTES = 9;
+const MONGO_QUERY_SUFFIX_BYTES = 9;
 /** Size of flags, cursor id, start and count before the documents of a legacy reply. */
 const REPLY_PREFIX_BYTES = 20;
 
@@ -81,7 +81,7 @@ function findMongoBodyStart(bytes: Buffer): number {
       return at + 1;
     }
     case OP_QUERY_CODE:
-      return bytes.indexOf(0, MONGO_HEADER_BYTES + 4) + QUERY_SUFFIX_BYTES;
+      return bytes.indexOf(0, MONGO_HEADER_BYTES + 4) + MONGO_QUERY_SUFFIX_BYTES;
     case OP_REPLY_CODE:
       return MONGO_HEADER_BYTES + REPLY_PREFIX_BYTES;
     default:

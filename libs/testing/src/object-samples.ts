@@ -27,9 +27,9 @@ export function generatePdf(name: string, size: number): Buffer {
 }
 
 /** Returns the SHA-256 of the chunks in lower-case hex. */
-export function computeSha256(splitIntoChunks: Iterable<Uint8Array>): string {
+export function computeSha256(chunks: Iterable<Uint8Array>): string {
   const hash = createHash('sha256');
-  for (const piece of splitIntoChunks) hash.update(piece);
+  for (const piece of chunks) hash.update(piece);
   return hash.digest('hex');
 }
 

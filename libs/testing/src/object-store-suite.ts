@@ -9,7 +9,12 @@ import {
   splitIntoUnevenChunks,
   PausedSource,
 } from './object-samples.ts';
-import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
+import {
+  type TestedAdapter,
+  testIfSupported,
+  CRASH_UNSUPPORTED_REASON,
+  SINGLE_PROCESS_SKIP_REASON,
+} from './subject.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
@@ -19,7 +24,7 @@ const getTomorrow = () => new Date(Date.now() + DAY_MS);
 export function declareObjectStoreTests(name: string, subject: TestedAdapter<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
-    beforeAll(async () => void (store = await subject.open()));
+    beforeAll(async () => void (store = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
 
     const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
@@ -41,7 +46,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
         expect(await put(id, size)).toEqual({ sizeBytes: size, sha256 });
         expect((await store.getObject(id))?.sizeBytes).toBe(size);
         expect((await read(id)).equals(generateSampleBytes(id, size))).toBe(true);
-        store = await subject.closeAndReopenPort();
+        store = await subject.closeAndReopenAdapter();
         expect((await read(id)).equals(generateSampleBytes(id, size))).toBe(true);
       },
     );
@@ -171,7 +176,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
       await store.deleteObject(gone);
       await store.deleteObject(gone);
       expect(await store.getObject(gone)).toBeUndefined();
-      store = await subject.closeAndReopenPort();
+      store = await subject.closeAndReopenAdapter();
       expect(await store.getObject(gone)).toBeUndefined();
       const ids = await stored();
       expect([ids.has(gone), ids.has(stays)]).toEqual([false, true]);
@@ -220,7 +225,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
       expect((await read(id)).equals(generateSampleBytes(id, 300_000))).toBe(true);
     });
 
-    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_SKIP_REASON)(
       'other processes can read stored objects',
       async () => {
         const other = await subject.openSecond?.();
@@ -287,7 +292,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
 export function declareObjectStoreMemoryTests(name: string, subject: TestedAdapter<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
-    beforeAll(async () => void (store = await subject.open()));
+    beforeAll(async () => void (store = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
 
     it('the store needs little memory for an object, whatever its size', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, RequestQuota } from '@tracking/ports';
-import { type TestedAdapter, testIfSupported, SINGLE_PROCESS_REASON } from './subject.ts';
+import { type TestedAdapter, testIfSupported, SINGLE_PROCESS_SKIP_REASON } from './subject.ts';
 
 /**
  * Milliseconds after which the full limit is available again: one minute, plus the one-second bucket of the oldest
@@ -24,7 +24,7 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
     const subject = subjectAt(() => new Date(now));
     let quota: RequestQuota;
     let key: string;
-    beforeAll(async () => void (quota = await subject.open()));
+    beforeAll(async () => void (quota = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
     beforeEach(() => {
       key = randomUUID();
@@ -39,7 +39,7 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
     ): Promise<number> {
       let admitted = 0;
       for (let attempt = 0; attempt < attempts; attempt += 1)
-        if ((await from.takeRequest(key, limit)).admitted) admitted += 1;
+        if ((await from.takeQuotaForRequest(key, limit)).admitted) admitted += 1;
       return admitted;
     }
     const minAdmitted = (limit: number) => limit - Math.ceil(limit * subject.reservedShare);
@@ -51,7 +51,7 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
     });
 
     it('the quota admits concurrent requests up to the limit and no more', async () => {
-      const decisions = await Promise.all(Array.from({ length: 300 }, () => quota.takeRequest(key, 200)));
+      const decisions = await Promise.all(Array.from({ length: 300 }, () => quota.takeQuotaForRequest(key, 200)));
       const admitted = decisions.filter((decision) => decision.admitted).length;
       expect(admitted).toBeLessThanOrEqual(200);
       expect(admitted).toBeGreaterThanOrEqual(minAdmitted(200));
@@ -59,13 +59,13 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
 
     it('the quota counts each key separately', async () => {
       await takeRequestsAndCountAdmitted(20, 10);
-      expect((await quota.takeRequest(`${key}-other`, 10)).admitted).toBe(true);
+      expect((await quota.takeQuotaForRequest(`${key}-other`, 10)).admitted).toBe(true);
     });
 
     it('the quota admits requests again after a minute', async () => {
       await takeRequestsAndCountAdmitted(100, 100);
       now += MINUTE_MS - 1_000;
-      expect((await quota.takeRequest(key, 100)).admitted).toBe(false);
+      expect((await quota.takeQuotaForRequest(key, 100)).admitted).toBe(false);
       now += QUOTA_RESET_MS - MINUTE_MS + 1_000;
       expect(await takeRequestsAndCountAdmitted(100, 100)).toBeGreaterThanOrEqual(minAdmitted(100));
     });
@@ -74,10 +74,10 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
       await takeRequestsAndCountAdmitted(10, 10);
       for (let second = 0; second < 59; second += 1) {
         now += 1_000;
-        expect((await quota.takeRequest(key, 10)).admitted).toBe(false);
+        expect((await quota.takeQuotaForRequest(key, 10)).admitted).toBe(false);
       }
       now += 2_000;
-      expect((await quota.takeRequest(key, 10)).admitted).toBe(true);
+      expect((await quota.takeQuotaForRequest(key, 10)).admitted).toBe(true);
     });
 
     it('the quota never exceeds the limit within any minute', async () => {
@@ -89,7 +89,7 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
       while (admitted.length < 600) {
         now += random(4) === 0 ? random(20_000) : random(40) * 25;
         for (let burst = random(12); burst > 0; burst -= 1)
-          if ((await quota.takeRequest(key, limit)).admitted) admitted.push(now);
+          if ((await quota.takeQuotaForRequest(key, limit)).admitted) admitted.push(now);
       }
       admitted.forEach((from) => {
         expect(admitted.filter((at) => at >= from && at < from + MINUTE_MS).length).toBeLessThanOrEqual(limit);
@@ -97,46 +97,46 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
     });
 
     it('the quota returns the remaining requests and the time of the reset', async () => {
-      const first = await quota.takeRequest(key, 100);
+      const first = await quota.takeQuotaForRequest(key, 100);
       expect(first).toMatchObject({ admitted: true, limit: 100, retryAfter: 0 });
       expect(first.remaining).toBeLessThanOrEqual(99);
       expect(first.remaining).toBeGreaterThanOrEqual(minAdmitted(99));
       now += 7_000;
-      const { resetAt } = await quota.takeRequest(key, 100);
+      const { resetAt } = await quota.takeQuotaForRequest(key, 100);
       expect(Number.isInteger(resetAt)).toBe(true);
       expect(resetAt * 1_000).toBeGreaterThan(now + MINUTE_MS - 1_000);
       now = resetAt * 1_000;
-      expect((await quota.takeRequest(key, 100)).remaining).toBeGreaterThanOrEqual(minAdmitted(99));
+      expect((await quota.takeQuotaForRequest(key, 100)).remaining).toBeGreaterThanOrEqual(minAdmitted(99));
     });
 
     it('the quota returns the time of the next admitted request, and admits a request at that time', async () => {
       await takeRequestsAndCountAdmitted(5, 10);
       now += 20_000;
       await takeRequestsAndCountAdmitted(20, 10);
-      const refused = await quota.takeRequest(key, 10);
+      const refused = await quota.takeQuotaForRequest(key, 10);
       expect(refused).toMatchObject({ admitted: false, remaining: 0 });
       expect(Number.isInteger(refused.retryAfter)).toBe(true);
       expect(refused.retryAfter).toBeGreaterThan(0);
       expect(refused.retryAfter).toBeLessThanOrEqual(41);
       now += refused.retryAfter * 1_000;
-      expect((await quota.takeRequest(key, 10)).admitted).toBe(true);
+      expect((await quota.takeQuotaForRequest(key, 10)).admitted).toBe(true);
     });
 
     it('the quota applies the limit that the current call passes', async () => {
       await takeRequestsAndCountAdmitted(10, 10);
-      expect((await quota.takeRequest(key, 20)).admitted).toBe(true);
-      const lowered = await quota.takeRequest(key, 5);
+      expect((await quota.takeQuotaForRequest(key, 20)).admitted).toBe(true);
+      const lowered = await quota.takeQuotaForRequest(key, 5);
       expect(lowered).toMatchObject({ admitted: false, remaining: 0, limit: 5 });
       now += lowered.retryAfter * 1_000;
-      expect((await quota.takeRequest(key, 5)).admitted).toBe(true);
+      expect((await quota.takeQuotaForRequest(key, 5)).admitted).toBe(true);
     });
 
     it('the quota continues to count when the clock is set back', async () => {
       await takeRequestsAndCountAdmitted(10, 10);
       now -= 5 * MINUTE_MS;
-      expect((await quota.takeRequest(key, 10)).admitted).toBe(false);
+      expect((await quota.takeQuotaForRequest(key, 10)).admitted).toBe(false);
       now += QUOTA_RESET_MS;
-      expect((await quota.takeRequest(key, 10)).admitted).toBe(true);
+      expect((await quota.takeQuotaForRequest(key, 10)).admitted).toBe(true);
     });
 
     it.each([1, 2, 17, 30, 45, 59, 60, 61, 62, 90, 121, 150, 3_600])(
@@ -150,7 +150,7 @@ export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => Tes
       },
     );
 
-    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_SKIP_REASON)(
       'the quota shares the limit with other processes',
       async () => {
         const other = (await subject.openSecond?.()) ?? quota;

@@ -5,9 +5,9 @@
 export interface TestedAdapter<P> {
   /** Milliseconds that an asynchronous result may take on this engine; 5,000 by default. */
   readonly deadlineMs?: number;
-  open(): Promise<P>;
+  openTestedAdapter(): Promise<P>;
   /** Closes the engine that was opened last, and opens it again on the same data. */
-  closeAndReopenPort(): Promise<P>;
+  closeAndReopenAdapter(): Promise<P>;
   /**
    * Ends the engine like `kill -9`, without closing or flushing, and opens the remaining data. Absent if the subject
    * cannot crash.
@@ -31,7 +31,7 @@ export function testIfSupported(isSupported: boolean, reason: string) {
 }
 
 export const CRASH_UNSUPPORTED_REASON = 'this test subject cannot simulate a crash';
-export const SINGLE_PROCESS_REASON = 'only one process at a time can use this engine';
+export const SINGLE_PROCESS_SKIP_REASON = 'only one process at a time can use this engine';
 
 /** True in `npm run soak`, which runs every suite in its long form. `npm test` and CI run the short forms. */
 export const IS_SOAK_RUN = process.env['SOAK'] === 'true';

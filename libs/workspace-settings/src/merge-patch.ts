@@ -58,7 +58,7 @@ export function applySettingsPatch(values: RuleSettings, patch: JsonObject): Pat
     names: TRANSPORT_MODES,
     unknown: 'Is not a transport mode. Allowed:',
     defaults: DEFAULT_RULE_SETTINGS.required_documents,
-    read: (value, param) => readDocumentTypes(value, param, fail),
+    read: (value, param) => parseDocumentTypes(value, param, fail),
     fail,
   });
   return { values: { exceptions, required_documents } as RuleSettings, faults };
@@ -159,7 +159,7 @@ function readHoursValue(value: JsonValue, param: string, fail: Fail): number | u
     : fail(param, 'invalid_value', `Must be more than 0 and at most ${MAX_SETTING_HOURS} hours.`);
 }
 
-function readDocumentTypes(value: JsonValue, param: string, fail: Fail): readonly DocumentType[] | undefined {
+function parseDocumentTypes(value: JsonValue, param: string, fail: Fail): readonly DocumentType[] | undefined {
   if (!Array.isArray(value)) return fail(param, 'invalid_type', 'Must be an array of document types.');
   const types = (value as readonly JsonValue[]).map((type, index) =>
     readEnumValue(DOCUMENT_TYPES, type, `${param}[${index}]`, fail),

@@ -4,7 +4,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { Document, DocumentStore } from '@tracking/ports';
 import { createTempFolder } from '@tracking/testing';
 import { delayStoreReads } from '../test/gated-store.ts';
-import { type SettingsRecheck, WorkspaceSettingsStore } from './index.ts';
+import { type RequestedShipmentRecheck, WorkspaceSettingsStore } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
 const LATER = '2026-03-01T12:00:06.000Z';
@@ -39,7 +39,7 @@ const running = (after: string | null, checked: number) => ({ after, checked, is
 const done = (checked: number) => ({ after: null, checked, isDone: true, at: LAST });
 const PENDING = { state: 'pending', checked: 0, started_at: null, finished_at: null };
 
-async function only({ rechecks }: WorkspaceSettingsStore): Promise<SettingsRecheck> {
+async function only({ rechecks }: WorkspaceSettingsStore): Promise<RequestedShipmentRecheck> {
   const [recheck, ...others] = await rechecks.listUnfinishedRechecks(undefined, 10);
   if (recheck === undefined || others.length > 0) throw new Error(`not one alone: ${recheck?.workspace_id}`);
   return recheck;
@@ -48,7 +48,7 @@ async function only({ rechecks }: WorkspaceSettingsStore): Promise<SettingsReche
 /** Returns the recheck as a job would advance it. */
 async function advanced(
   { rechecks }: WorkspaceSettingsStore,
-  from: SettingsRecheck,
+  from: RequestedShipmentRecheck,
   to: Parameters<typeof rechecks.storeRecheckProgress>[1],
 ) {
   const recheck = await rechecks.storeRecheckProgress(from, to);
@@ -62,8 +62,8 @@ describe('a requested recheck', () => {
     await settings.rechecks.requestRecheck('wsp_1');
     const recheck = await only(settings);
     expect(recheck).toMatchObject({ workspace_id: 'wsp_1', version: 1, isRunning: false, after: null, checked: 0 });
-    const { recheck: told, ...rest } = await settings.getSettings('wsp_1');
-    const { recheck: _, ...defaults } = await settings.getSettings('wsp_2');
+    const { recheck: told, ...rest } = await settings.getWorkspaceSettings('wsp_1');
+    const { recheck: _, ...defaults } = await settings.getWorkspaceSettings('wsp_2');
     expect([told, rest]).toEqual([PENDING, defaults]);
     expect((await change(settings, slower(30))).after).toMatchObject({ version: 2 });
     expect((await only(settings)).version).toBe(2);
@@ -81,7 +81,7 @@ describe('a requested recheck', () => {
     await advanced(settings, again, done(9));
     await settings.rechecks.requestRecheck('wsp_1');
     expect(await only(settings)).toMatchObject({ version: 2, isRunning: false, checked: 0 });
-    expect((await settings.getSettings('wsp_1')).exceptions.eta_slip.after_hours).toBe(30);
+    expect((await settings.getWorkspaceSettings('wsp_1')).exceptions.eta_slip.after_hours).toBe(30);
   });
 
   it('remembers the rules for which all workspaces were rechecked', async () => {
@@ -96,9 +96,9 @@ describe('a requested recheck', () => {
 describe('the list of unfinished rechecks', () => {
   it('is empty until settings change', async () => {
     const settings = await open();
-    expect((await settings.getSettings('wsp_1')).recheck).toBeNull();
+    expect((await settings.getWorkspaceSettings('wsp_1')).recheck).toBeNull();
     await change(settings, slower(24));
-    expect((await settings.getSettings('wsp_1')).recheck).toBeNull();
+    expect((await settings.getWorkspaceSettings('wsp_1')).recheck).toBeNull();
     expect(await settings.rechecks.listUnfinishedRechecks(undefined, 10)).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe('the list of unfinished rechecks', () => {
       const { before, after } = await change(settings, patch);
       expect(before).not.toHaveProperty('recheck');
       expect(after).toMatchObject({ version: 2, recheck: PENDING });
-      expect(await settings.getSettings('wsp_1')).toEqual(after);
+      expect(await settings.getWorkspaceSettings('wsp_1')).toEqual(after);
       expect(await only(await open())).toEqual({
         workspace_id: 'wsp_1',
         version: 2,
@@ -143,7 +143,7 @@ describe('the list of unfinished rechecks', () => {
     const former = { id: 'wsp_1', ...BEFORE, version: 2, updated_at: AT, changed_by: 'former', before: BEFORE };
     await documents.insert({ ...former, exceptions: { eta_slip: { after_hours: 48 } } } as Document);
     const settings = await open();
-    expect(await settings.getSettings('wsp_1')).toMatchObject({
+    expect(await settings.getWorkspaceSettings('wsp_1')).toMatchObject({
       version: 2,
       updated_at: AT,
       exceptions: { eta_slip: { after_hours: 48 } },
@@ -160,7 +160,7 @@ describe('recheck progress', () => {
     const settings = await open();
     const { recheck: pending, ...decided } = (await change(settings, slower(48))).after;
     const shown = async () => {
-      const { recheck, ...rest } = await settings.getSettings('wsp_1');
+      const { recheck, ...rest } = await settings.getWorkspaceSettings('wsp_1');
       expect(rest).toEqual(decided);
       return recheck;
     };
@@ -216,7 +216,7 @@ const STEPS = [running(null, 0), running('shp_b', 2), running('shp_d', 4), done(
 
 describe.each(STEPS.map((_, step) => step))('a change by a user during step %d of the job', (step) => {
   let settings: WorkspaceSettingsStore;
-  let recheck: SettingsRecheck;
+  let recheck: RequestedShipmentRecheck;
   beforeEach(async () => {
     settings = await open();
     await change(settings, slower(48));
@@ -238,7 +238,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
   it('keeps a change made during the step, and restarts', async () => {
     const job = await amid(() => change(settings, { exceptions: { no_update: { after_hours: 7 } } }));
     expect(await job.rechecks.storeRecheckProgress(recheck, STEPS[step]!)).toBeUndefined();
-    expect(await settings.getSettings('wsp_1')).toMatchObject({
+    expect(await settings.getWorkspaceSettings('wsp_1')).toMatchObject({
       version: 3,
       exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 7 } },
       recheck: PENDING,
@@ -249,7 +249,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
   it('discards a step that overlaps with a change', async () => {
     const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
     await change(user, { exceptions: { no_update: { after_hours: 7 } } });
-    expect(await settings.getSettings('wsp_1')).toMatchObject({
+    expect(await settings.getWorkspaceSettings('wsp_1')).toMatchObject({
       version: 3,
       exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 7 } },
       recheck: PENDING,
@@ -261,6 +261,9 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
     const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
     await change(user, slower(48));
     const state = STEPS[step]!.isDone ? 'done' : 'running';
-    expect((await settings.getSettings('wsp_1')).recheck).toMatchObject({ state, checked: STEPS[step]!.checked });
+    expect((await settings.getWorkspaceSettings('wsp_1')).recheck).toMatchObject({
+      state,
+      checked: STEPS[step]!.checked,
+    });
   });
 });

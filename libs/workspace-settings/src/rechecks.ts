@@ -2,7 +2,7 @@ import type { Timestamp } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import {
-  type CheckedRules,
+  type LastRecheckedRules,
   NO_CHANGED_SETTINGS,
   type SettingsDocument,
   type SettingsDocuments,
@@ -11,7 +11,7 @@ import {
 } from './settings-document.ts';
 
 /** A recheck of a workspace's open shipments after a change of its settings. */
-export interface SettingsRecheck {
+export interface RequestedShipmentRecheck {
   readonly workspace_id: string;
   /** Version of the settings that the recheck applies. */
   readonly version: number;
@@ -25,7 +25,7 @@ export interface SettingsRecheck {
   readonly checked: number;
 }
 
-export interface RecheckProgress extends Pick<SettingsRecheck, 'after' | 'checked'> {
+export interface RecheckProgress extends Pick<RequestedShipmentRecheck, 'after' | 'checked'> {
   readonly isDone: boolean;
   readonly at: Timestamp;
 }
@@ -38,14 +38,14 @@ export interface RecheckProgress extends Pick<SettingsRecheck, 'after' | 'checke
 export class RecheckStore {
   constructor(
     private readonly documents: SettingsDocuments,
-    private readonly checkedRules: Collection<CheckedRules>,
+    private readonly checkedRules: Collection<LastRecheckedRules>,
   ) {}
 
   /**
    * Returns unfinished rechecks, sorted by workspace.
    * @param after workspace of the last recheck of the previous page
    */
-  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly SettingsRecheck[]> {
+  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly RequestedShipmentRecheck[]> {
     const found = await this.documents.find({
       filter: { is_rechecking: true },
       sort: { fields: ['id'] },
@@ -81,11 +81,11 @@ export class RecheckStore {
    * requested; undefined before the first recheck.
    */
   async readRecheckedRulesVersion(): Promise<string | undefined> {
-    return (await this.checkedRules.get(CHECKED_RULES_ID))?.rules;
+    return (await this.checkedRules.get(CHECKED_RULES_DOCUMENT_ID))?.rules;
   }
 
   async storeRecheckedRulesVersion(rules: string): Promise<void> {
-    await this.checkedRules.upsert({ id: CHECKED_RULES_ID, rules });
+    await this.checkedRules.upsert({ id: CHECKED_RULES_DOCUMENT_ID, rules });
   }
 
   /**
@@ -94,9 +94,9 @@ export class RecheckStore {
    * @throws UnavailableError
    */
   async storeRecheckProgress(
-    recheck: SettingsRecheck,
+    recheck: RequestedShipmentRecheck,
     { after, checked, isDone, at }: RecheckProgress,
-  ): Promise<SettingsRecheck | undefined> {
+  ): Promise<RequestedShipmentRecheck | undefined> {
     const { workspace_id: id, version, step } = recheck;
     const found = await this.documents.get(id);
     if (found?.recheck === undefined || found.version !== version || found.recheck_step !== step) return undefined;
@@ -118,13 +118,18 @@ export class RecheckStore {
   }
 }
 
-function extractSettingsRecheck({ id, version, recheck, recheck_step }: SettingsDocument): SettingsRecheck | undefined {
+function extractSettingsRecheck({
+  id,
+  version,
+  recheck,
+  recheck_step,
+}: SettingsDocument): RequestedShipmentRecheck | undefined {
   if (recheck === undefined || recheck_step === undefined) return undefined;
   const { state, after, checked } = recheck;
   return { workspace_id: id, version, step: recheck_step, isRunning: state !== 'pending', after, checked };
 }
 
-const CHECKED_RULES_ID = 'rules';
+const CHECKED_RULES_DOCUMENT_ID = 'rules';
 
 /** Document for a workspace that has never changed a setting. */
 export const INITIAL_WORKSPACE_SETTINGS: StoredSettings = {

@@ -8,18 +8,18 @@ import {
   type Mode,
   TRANSPORT_MODES,
   type RuleSettings,
-  type SettingsRecheck,
+  type SettingsRecheckProgress,
   type WorkspaceSettings,
 } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 
 /** The stored settings of a workspace, with the time of the last change. */
 export interface StoredSettings
-  extends ChangedSettingValues, Pick<WorkspaceSettings, 'version' | 'updated_at' | 'updated_by'> {}
+  extends WorkspaceSettingOverrides, Pick<WorkspaceSettings, 'version' | 'updated_at' | 'updated_by'> {}
 
 /** Progress of the recheck; absent if the last change of the settings is older than the recheck feature. */
 interface StoredRecheck {
-  readonly recheck?: SettingsRecheck & {
+  readonly recheck?: SettingsRecheckProgress & {
     /** Id of the shipment that the recheck checked last. */
     readonly after: string | null;
   };
@@ -44,7 +44,7 @@ export const WORKSPACE_SETTINGS_COLLECTION_SPEC: CollectionSpec = {
 };
 
 /** The rules and defaults with which all workspaces were last rechecked. The collection has one document. */
-export interface CheckedRules extends Document {
+export interface LastRecheckedRules extends Document {
   readonly rules: string;
 }
 
@@ -70,10 +70,10 @@ export function toEffectiveWorkspaceSettings({
 }
 
 export function toWorkspaceSettings(stored: StoredSettings & StoredRecheck): WorkspaceSettings {
-  return { ...toEffectiveWorkspaceSettings(stored), recheck: toSettingsRecheck(stored) };
+  return { ...toEffectiveWorkspaceSettings(stored), recheck: removeCursorFromRecheck(stored) };
 }
 
-function toSettingsRecheck({ recheck }: StoredRecheck): SettingsRecheck | null {
+function removeCursorFromRecheck({ recheck }: StoredRecheck): SettingsRecheckProgress | null {
   if (recheck === undefined) return null;
   const { after: _cursor, ...progress } = recheck;
   return progress;
@@ -83,15 +83,15 @@ function toSettingsRecheck({ recheck }: StoredRecheck): SettingsRecheck | null {
  * The values that a workspace has changed. Values equal to their defaults are not stored, so that the workspace gets
  * improved defaults of later versions.
  */
-export interface ChangedSettingValues {
+export interface WorkspaceSettingOverrides {
   readonly exceptions: Readonly<Partial<Record<AutomaticExceptionType, Partial<ExceptionSettings>>>>;
   readonly required_documents: Readonly<Partial<Record<Mode, readonly DocumentType[]>>>;
 }
 
-export const NO_CHANGED_SETTINGS: ChangedSettingValues = { exceptions: {}, required_documents: {} };
+export const NO_CHANGED_SETTINGS: WorkspaceSettingOverrides = { exceptions: {}, required_documents: {} };
 
 /** Returns the effective settings: the changed values and the defaults of all other values. */
-export function computeEffectiveSettings({ exceptions, required_documents }: ChangedSettingValues): RuleSettings {
+export function computeEffectiveSettings({ exceptions, required_documents }: WorkspaceSettingOverrides): RuleSettings {
   return {
     exceptions: createRecordFromNames(AUTOMATIC_EXCEPTION_TYPES, (type) =>
       mergeSettingsWithDefaults(type, exceptions[type] ?? {}),
@@ -104,7 +104,7 @@ export function computeEffectiveSettings({ exceptions, required_documents }: Cha
 export function pickValuesThatDifferFromDefault({
   exceptions,
   required_documents,
-}: RuleSettings): ChangedSettingValues {
+}: RuleSettings): WorkspaceSettingOverrides {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
     (type) =>
       [type, pickSettingsDifferentFromDefaults(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,

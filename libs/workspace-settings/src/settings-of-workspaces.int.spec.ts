@@ -53,7 +53,7 @@ const behind = (gate: () => Promise<void>) => gatedStore(engine.documentStore, g
 describe('settings of a workspace', () => {
   it('are the defaults until a change', async () => {
     const settings = await replica();
-    const found = await settings.getSettings(workspace_id);
+    const found = await settings.getWorkspaceSettings(workspace_id);
     expect(found).toMatchObject({ version: 1, updated_at: null, updated_by: null });
     expect(found.exceptions.eta_slip).toEqual({
       enabled: true,
@@ -75,19 +75,19 @@ describe('settings of a workspace', () => {
       updated_by: ADMIN,
       exceptions: { eta_slip: { after_hours: 48, by_mode: { air: 4, road: 4 } } },
     });
-    expect(await (await replica()).getSettings(workspace_id)).toEqual(after);
+    expect(await (await replica()).getWorkspaceSettings(workspace_id)).toEqual(after);
   });
 
   it('are independent for each workspace', async () => {
     const settings = await replica();
     await settings.changeSettings(command('one', SLOWER));
-    expect(await settings.getSettings('wsp_other')).toMatchObject({ version: 1 });
+    expect(await settings.getWorkspaceSettings('wsp_other')).toMatchObject({ version: 1 });
   });
 
   it('a change without effect writes nothing', async () => {
     const settings = await replica();
     await settings.changeSettings(command('one', { exceptions: { eta_slip: { after_hours: 24 } } }));
-    expect(await settings.getSettings(workspace_id)).toMatchObject({ version: 1, updated_at: null });
+    expect(await settings.getWorkspaceSettings(workspace_id)).toMatchObject({ version: 1, updated_at: null });
     const { after } = await settings.changeSettings(command('two', SLOWER));
     const again = await settings.changeSettings({ ...command('three', SLOWER), at: '2026-03-02T12:00:00.000Z' });
     const { recheck, ...before } = after;
@@ -101,7 +101,7 @@ describe('settings of a workspace', () => {
     const first = await settings.changeSettings(change);
     expect(first.after.version).toBe(3);
     expect(await (await replica()).changeSettings(change)).toEqual(first);
-    expect(await settings.getSettings(workspace_id)).toEqual(first.after);
+    expect(await settings.getWorkspaceSettings(workspace_id)).toEqual(first.after);
   });
 
   it('a change with another version is refused', async () => {
@@ -113,7 +113,7 @@ describe('settings of a workspace', () => {
     expect(await codeOf(settings.changeSettings(command('three', SLOWER, { if_match: [] })))).toBe(
       'precondition_failed',
     );
-    expect((await settings.getSettings(workspace_id)).version).toBe(2);
+    expect((await settings.getWorkspaceSettings(workspace_id)).version).toBe(2);
   });
 
   it('a patch with an invalid field changes nothing', async () => {
@@ -124,7 +124,7 @@ describe('settings of a workspace', () => {
       code: 'validation_failed',
       details: [{ param: 'exceptions.no_update.after_hours', code: 'invalid_value' }],
     });
-    expect((await settings.getSettings(workspace_id)).version).toBe(1);
+    expect((await settings.getWorkspaceSettings(workspace_id)).version).toBe(1);
   });
 
   it('no concurrent change is lost', async () => {
@@ -136,7 +136,7 @@ describe('settings of a workspace', () => {
         return (at % 2 === 0 ? here : there).changeSettings(command(mode, patch));
       }),
     );
-    const { version, exceptions } = await (await replica()).getSettings(workspace_id);
+    const { version, exceptions } = await (await replica()).getWorkspaceSettings(workspace_id);
     expect(version).toBe(1 + modes.length);
     expect(exceptions.eta_slip.by_mode).toEqual({ ocean: 10, air: 11, road: 12, rail: 13, barge: 14, courier: 15 });
   });
@@ -146,7 +146,7 @@ describe('settings of a workspace', () => {
     const hours = [41, 42, 43, 44, 45, 46, 47, 48];
     const changes = hours.map((after_hours) => ({ exceptions: { eta_slip: { after_hours } } }));
     await Promise.all(changes.map((patch, index) => settings.changeSettings(command(`change ${index}`, patch))));
-    expect((await settings.getSettings(workspace_id)).version).toBe(1 + hours.length);
+    expect((await settings.getWorkspaceSettings(workspace_id)).version).toBe(1 + hours.length);
   });
 
   it('only one of several changes that expect the same version succeeds', async () => {

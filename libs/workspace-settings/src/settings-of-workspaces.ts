@@ -6,13 +6,13 @@ import { applySettingsPatch } from './merge-patch.ts';
 import { INITIAL_WORKSPACE_SETTINGS, RecheckStore } from './rechecks.ts';
 import {
   CHECKED_RULES_COLLECTION_SPEC,
-  type CheckedRules,
+  type LastRecheckedRules,
   toEffectiveWorkspaceSettings,
   type DecidedSettings,
   WORKSPACE_SETTINGS_COLLECTION_SPEC,
   type SettingsDocument,
   type SettingsDocuments,
-  type ChangedSettingValues,
+  type WorkspaceSettingOverrides,
   pickValuesThatDifferFromDefault,
   type StoredSettings,
   PENDING_RECHECK_FIELDS,
@@ -39,7 +39,7 @@ export interface SettingsChange {
 
 const DEFAULT_WORKSPACE_SETTINGS = toWorkspaceSettings(INITIAL_WORKSPACE_SETTINGS);
 
-interface WorkspaceSettingsOptions {
+interface WorkspaceSettingsStoreOptions {
   readonly documentStore: DocumentStore;
   /** Returns monotonic time in milliseconds. */
   readonly elapsed?: () => number;
@@ -63,14 +63,14 @@ export class WorkspaceSettingsStore {
   static async openWorkspaceSettings({
     documentStore,
     elapsed,
-  }: WorkspaceSettingsOptions): Promise<WorkspaceSettingsStore> {
+  }: WorkspaceSettingsStoreOptions): Promise<WorkspaceSettingsStore> {
     const documents = await documentStore.collection<SettingsDocument>(WORKSPACE_SETTINGS_COLLECTION_SPEC);
-    const checkedRules = await documentStore.collection<CheckedRules>(CHECKED_RULES_COLLECTION_SPEC);
+    const checkedRules = await documentStore.collection<LastRecheckedRules>(CHECKED_RULES_COLLECTION_SPEC);
     return new WorkspaceSettingsStore(documents, new RecheckStore(documents, checkedRules), elapsed);
   }
 
   /** Returns the present settings. @throws UnavailableError */
-  async getSettings(workspaceId: string): Promise<WorkspaceSettings> {
+  async getWorkspaceSettings(workspaceId: string): Promise<WorkspaceSettings> {
     return (await this.#readSettings(workspaceId)) ?? DEFAULT_WORKSPACE_SETTINGS;
   }
 
@@ -96,7 +96,7 @@ export class WorkspaceSettingsStore {
       if (found?.changed_by === id) {
         return { before: toEffectiveWorkspaceSettings(found.before), after: toWorkspaceSettings(found) };
       }
-      const before = pickStoredFields(found ?? INITIAL_WORKSPACE_SETTINGS);
+      const before = pickStoredSettingsFields(found ?? INITIAL_WORKSPACE_SETTINGS);
       const set = applySettingsChange(before, command);
       if (set === undefined) {
         return {
@@ -115,7 +115,7 @@ export class WorkspaceSettingsStore {
         ...PENDING_RECHECK_FIELDS,
       };
       if (!(await this.#writeSettingsIfUnchanged(document, found?.version))) return undefined;
-      this.#recent.forgetKey(workspace_id);
+      this.#recent.removeCachedLookUp(workspace_id);
       return { before: toEffectiveWorkspaceSettings(before), after: toWorkspaceSettings(document) };
     });
   }
@@ -134,7 +134,7 @@ export class WorkspaceSettingsStore {
 function applySettingsChange(
   before: StoredSettings,
   { patch, if_match }: ChangeSettingsRequest,
-): ChangedSettingValues | undefined {
+): WorkspaceSettingOverrides | undefined {
   const { values, faults } = applySettingsPatch(computeEffectiveSettings(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);
   if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailedError(before.version);
@@ -144,7 +144,7 @@ function applySettingsChange(
     : set;
 }
 
-function pickStoredFields({
+function pickStoredSettingsFields({
   exceptions,
   required_documents,
   version,

@@ -1,6 +1,6 @@
 import { scaleTimeout } from '@tracking/testing';
 import type { Browser, Page } from 'playwright-core';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createKey, createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
@@ -8,7 +8,7 @@ declareBrowserTests('the API documentation', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
   });
   afterAll(async () => {
@@ -28,7 +28,7 @@ declareBrowserTests('the API documentation', () => {
       expect(await execute(page, 'listShipments')).toBe('200');
       expect(await execute(page, 'upsertShipment')).toBe('201');
       expect(window.complaints).toEqual([]);
-      await window.closeWindow();
+      await window.closeBrowserWindow();
     },
     // The page renders all operations again after each click, which takes seconds on a busy machine.
     scaleTimeout(180_000),

@@ -113,7 +113,7 @@ export class BrowserWindow {
     await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
   }
 
-  closeWindow(): Promise<void> {
+  closeBrowserWindow(): Promise<void> {
     return this.context.close();
   }
 }

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { NARROW_WINDOW_SIZE, BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
@@ -13,7 +13,7 @@ declareBrowserTests('the exceptions queue', () => {
   let shipment: string;
 
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'queue');
     admin = await createSignedInAdmin(subject, workspace);
@@ -67,7 +67,7 @@ declareBrowserTests('the exceptions queue', () => {
     const note = 'All is found again';
     expect(await get(broken)).toMatchObject({ status: 'resolved', resolution: { code: 'fixed', note } });
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('can be used with the keyboard only', async () => {
@@ -97,7 +97,7 @@ declareBrowserTests('the exceptions queue', () => {
     expect(await get(first)).toMatchObject({ status: 'acknowledged', assignee: null });
     expect(await get(second)).toMatchObject({ status: 'resolved', assignee: admin.email });
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('updates rows in place, and counts new exceptions instead of moving rows', async () => {
@@ -116,7 +116,7 @@ declareBrowserTests('the exceptions queue', () => {
     await page.getByRole('link', { name: 'Newer one' }).waitFor();
     await page.getByRole('button', { name: /Show \d+ new/ }).waitFor({ state: 'detached' });
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('still names the shipments of rows that were out of view for a long time', async () => {
@@ -151,7 +151,7 @@ declareBrowserTests('the exceptions queue', () => {
       .getByText(/^LONG-/)
       .waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('reports that it may be outdated if severities changed without the event stream', async () => {
@@ -186,7 +186,7 @@ declareBrowserTests('the exceptions queue', () => {
     await scrollTo(0);
     await page.getByRole('link', { name: 'Graver' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('is read-only for users without write permission', async () => {
@@ -204,6 +204,6 @@ declareBrowserTests('the exceptions queue', () => {
     await pane.getByRole('heading', { name: 'To be read' }).waitFor();
     expect(await pane.getByRole('button', { name: 'Acknowledge' }).isDisabled()).toBe(true);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });

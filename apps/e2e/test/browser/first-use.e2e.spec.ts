@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { generateEmail } from '../people.ts';
-import { runCli, findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { runCli, findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createHttpClient, createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
@@ -8,7 +8,7 @@ declareBrowserTests('a new user', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
   });
   afterAll(async () => {
@@ -56,6 +56,6 @@ declareBrowserTests('a new user', () => {
     await page.getByRole('link', { name: 'PO-1' }).click();
     await page.getByRole('heading', { name: 'PO-1' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });

@@ -1,6 +1,11 @@
 import { scaleTimeout } from '@tracking/testing';
 import { STANDALONE_SETTINGS } from '../shared-standalone.ts';
-import { findSharedStandalone, startStandalone, type StartedSystem, type SystemUnderTest } from '../subject.ts';
+import {
+  findSharedStandaloneServer,
+  startStandaloneSystem,
+  type StartedSystem,
+  type SystemUnderTest,
+} from '../subject.ts';
 import { declareBrowserTests } from './browser.ts';
 import { shipmentImportBrowserTests } from './shipment-import.ts';
 import { shipmentBrowserJourney } from './shipment-journey.ts';
@@ -17,8 +22,8 @@ for (const { name, tests, isFirstStart } of [
     let subject: SystemUnderTest;
     let own: StartedSystem | undefined;
     beforeAll(async () => {
-      if (isFirstStart) own = await startStandalone(STANDALONE_SETTINGS);
-      subject = own ?? (await findSharedStandalone());
+      if (isFirstStart) own = await startStandaloneSystem(STANDALONE_SETTINGS);
+      subject = own ?? (await findSharedStandaloneServer());
     }, scaleTimeout(60_000));
     afterAll(() => own?.stop());
     runTestsInBrowser(() => subject, tests);

@@ -1,11 +1,11 @@
 import { IS_SOAK_RUN, scaleTimeout } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { NARROW_WINDOW_SIZE, WIDE_WINDOW_SIZE, BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 import { createSampleShipment } from './shipment-scene.ts';
-import { type SampleWebhookSetup, createSampleWebhooks } from './webhook-scene.ts';
+import { type SampleEndpointsAndServer, createSampleWebhooks } from './webhook-scene.ts';
 
 /**
  * Every page with content. `:name` in a path is the id of a resource created below. `drawn` selects an element that is
@@ -63,11 +63,11 @@ declareBrowserTests('every page', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   let admin: SignedInUser;
-  let webhooks: SampleWebhookSetup;
+  let webhooks: SampleEndpointsAndServer;
   let ids: Readonly<Record<string, string>>;
   let windows: Readonly<Record<'wide' | 'narrow', BrowserWindow>>;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'pages');
     admin = await createSignedInAdmin(subject, workspace);
@@ -132,6 +132,6 @@ declareBrowserTests('every page', () => {
     await page.getByRole('link', { name: 'Exceptions', exact: true }).click();
     await window.waitForPageData();
     await page.getByRole('heading', { name: 'Exceptions', level: 1 }).waitFor();
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });

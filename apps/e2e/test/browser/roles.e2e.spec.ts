@@ -2,7 +2,7 @@ import { eventually, itInSoak, scaleTimeout } from '@tracking/testing';
 import type { Role } from '@tracking/contracts';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 import { pressEveryButtonOfPage } from './offered.ts';
@@ -88,7 +88,7 @@ for (const who of ROLES) {
     let window: BrowserWindow;
     let pathOf: (path: string) => string;
     beforeAll(async () => {
-      subject = await findSharedStandalone();
+      subject = await findSharedStandaloneServer();
       browser = await startBrowser();
       const workspace = await createWorkspace(subject, 'roles');
       const admin = await createSignedInAdmin(subject, workspace);

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createKey, createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
@@ -8,7 +8,7 @@ declareBrowserTests('an empty workspace', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
   });
   afterAll(async () => {
@@ -35,7 +35,7 @@ declareBrowserTests('an empty workspace', () => {
     await sent.getByRole('link', { name: 'PO-1001' }).waitFor();
     await page.getByRole('listitem', { name: 'Get webhooks: to do' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('adds sample journeys in test only, and a second click creates no duplicates', async () => {
@@ -79,6 +79,6 @@ declareBrowserTests('an empty workspace', () => {
     await window.waitForPageData();
     await window.takeScreenshot('shipment');
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });

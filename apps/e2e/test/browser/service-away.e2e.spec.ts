@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { STANDALONE_SETTINGS } from '../shared-standalone.ts';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { startStandalone, type StartedSystem } from '../subject.ts';
+import { startStandaloneSystem, type StartedSystem } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
 import { BrowserWindow, declareBrowserTests, createNotFoundResponse, startBrowser } from './browser.ts';
@@ -13,7 +13,7 @@ declareBrowserTests('a page that is left open', () => {
   let browser: Browser;
   let ann: SignedInUser;
   beforeAll(async () => {
-    subject = await startStandalone(STANDALONE_SETTINGS);
+    subject = await startStandaloneSystem(STANDALONE_SETTINGS);
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'away');
     ann = await createSignedInAdmin(subject, workspace);
@@ -74,7 +74,7 @@ declareBrowserTests('a page that is left open', () => {
     await page.route('**/papaparse*.js', (route) => route.abort());
     await page.getByRole('button', { name: 'Download an example' }).click();
     await page.getByRole('alert').filter({ hasText: 'Part of this page could not be loaded' }).waitFor();
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('reports a rejected change if the current values cannot be read', async () => {
@@ -98,7 +98,7 @@ declareBrowserTests('a page that is left open', () => {
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByText('Description is now: Theirs').waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('keeps the input after the session ended, and continues once the user signs in in another tab', async () => {

@@ -1,6 +1,6 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
@@ -15,7 +15,7 @@ declareBrowserTests('settings of exceptions', () => {
   let admin: SignedInUser;
 
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'rules');
     admin = await createSignedInAdmin(subject, workspace);
@@ -64,7 +64,7 @@ declareBrowserTests('settings of exceptions', () => {
     const standard = { after_hours: 24, by_mode: { air: 4, road: 4 } };
     expect((await settings()).exceptions['eta_slip']).toMatchObject(standard);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('required documents of a mode are changed', async () => {
@@ -93,7 +93,7 @@ declareBrowserTests('settings of exceptions', () => {
     await page.getByRole('button', { name: 'Save' }).waitFor();
     expect(await page.getByText('It is refused.').count()).toBe(0);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('events appear as they happen, wait while paused, and can be opened', async () => {
@@ -113,6 +113,6 @@ declareBrowserTests('settings of exceptions', () => {
     await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();
     expect(await page.getByRole('button', { name: /Shipment created/ }).count()).toBe(0);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });

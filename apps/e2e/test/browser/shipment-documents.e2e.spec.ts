@@ -2,7 +2,7 @@ import type { Shipment } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createSignedInAdmin, createSignedInUser, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
@@ -28,7 +28,7 @@ declareBrowserTests('documents of a shipment', () => {
   let admin: SignedInUser;
   let shipment: Shipment;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     workspace = await createWorkspace(subject, 'papers');
     admin = await createSignedInAdmin(subject, workspace);
@@ -127,7 +127,7 @@ declareBrowserTests('documents of a shipment', () => {
     await history.getByText('created the shipment').waitFor();
     await window.takeScreenshot('shipment-history');
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('are uploaded with their latest type, until the user leaves the section', async () => {
@@ -185,7 +185,7 @@ declareBrowserTests('documents of a shipment', () => {
     await documents.getByRole('button', { name: 'first.pdf', exact: true }).waitFor();
     expect(uploads).toHaveLength(3);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('and exceptions of other users appear without a reload; a user opens and resolves an exception', async () => {
@@ -218,7 +218,7 @@ declareBrowserTests('documents of a shipment', () => {
     await uploadDocument(admin.api, shipment.id, createPdf('It arrives'), notice);
     await page.getByRole('button', { name: 'notice.pdf', exact: true }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('are shown to a viewer, with the missing permissions', async () => {
@@ -237,6 +237,6 @@ declareBrowserTests('documents of a shipment', () => {
     await sectionLink(page, 'Exceptions').click();
     expect(await page.getByRole('button', { name: 'Open exception' }).isDisabled()).toBe(true);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });

@@ -1,7 +1,7 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import {
   NARROW_WINDOW_SIZE,
@@ -18,7 +18,7 @@ declareBrowserTests('the shipment form', () => {
   let ann: SignedInUser;
   let bob: SignedInUser;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'forms');
     [ann, bob] = [await createSignedInAdmin(subject, workspace), await createSignedInAdmin(subject, workspace)];
@@ -84,7 +84,7 @@ declareBrowserTests('the shipment form', () => {
     await page.getByRole('link', { name: 'Open the shipment' }).waitFor();
     expect((await theOne(ann, 'PO-4711')).version).toBe(shipment.version);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('selects a typed port on Enter, and is not sent with an unknown port', async () => {
@@ -120,7 +120,7 @@ declareBrowserTests('the shipment form', () => {
       version: 1,
     });
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('reports a taken reference even if the existing shipment cannot be read', async () => {
@@ -136,7 +136,7 @@ declareBrowserTests('the shipment form', () => {
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('A shipment with this reference already exists.').waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('shows the changes of another user, and lets the later user choose values', async () => {
@@ -175,7 +175,7 @@ declareBrowserTests('the shipment form', () => {
       carrier_scac: 'MAEU',
     });
     expect([...one.complaints, ...other.complaints]).toEqual([]);
-    await Promise.all([one.closeWindow(), other.closeWindow()]);
+    await Promise.all([one.closeBrowserWindow(), other.closeBrowserWindow()]);
   });
 
   it('saves despite a new milestone, and asks before unsaved changes are discarded', async () => {
@@ -192,7 +192,7 @@ declareBrowserTests('the shipment form', () => {
     await page.getByRole('heading', { name: 'PO-3', exact: true }).waitFor();
     expect(await theOne(ann, 'PO-3')).toMatchObject({ booking_number: 'B-3', status: 'at_origin' });
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });
 

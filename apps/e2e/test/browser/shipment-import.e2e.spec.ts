@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
 import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { BrowserWindow, declareBrowserTests, createNotFoundResponse, startBrowser } from './browser.ts';
 import { createCsvFile } from './shipment-import.ts';
@@ -34,7 +34,7 @@ declareBrowserTests('a file to import', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
   });
   afterAll(async () => {
@@ -53,7 +53,7 @@ declareBrowserTests('a file to import', () => {
     );
     await act(window.page, window);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   }
 
   const choose = (page: Page, name: string, rows: readonly string[]) =>

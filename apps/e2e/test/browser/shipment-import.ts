@@ -6,10 +6,10 @@ import { listAllItems, createWorkspace } from '../tenant.ts';
 import type { BrowserJourneyTest } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 
-const ROW_COUNT = 2_000;
+const IMPORTED_ROW_COUNT = 2_000;
 const CSV_HEADER_LINE = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
 /** Positions of faulty rows within each group of 200 rows. */
-const FAULTY_ROW_POSITIONS = [
+const FAULTY_IMPORT_ROWS = [
   // Errors that the page finds before it sends anything
   { at: 50, mode: 'balloon', bill: '' },
   { at: 100, mode: 'ocean', bill: '', eta: '2027-02-30' },
@@ -23,10 +23,10 @@ export function createCsvFile(name: string, rows: readonly string[]) {
 }
 
 function generateCsvRows(): readonly string[] {
-  return Array.from({ length: ROW_COUNT }, (_, index) => {
+  return Array.from({ length: IMPORTED_ROW_COUNT }, (_, index) => {
     const { mode, bill, eta } = {
       eta: '2027-04-01',
-      ...(FAULTY_ROW_POSITIONS.find(({ at }) => (index + 1) % 200 === at) ?? { mode: 'ocean', bill: '' }),
+      ...(FAULTY_IMPORT_ROWS.find(({ at }) => (index + 1) % 200 === at) ?? { mode: 'ocean', bill: '' }),
     };
     return `IMP-${index + 1},${mode},CNSHA,nl rtm,2027-03-01 10:30,${eta},,MAEU,"Honam, Maersk",${bill},4711`;
   });
@@ -104,7 +104,7 @@ export const shipmentImportBrowserTests: BrowserJourneyTest = {
         expect(await later.getByRole('combobox', { name: 'Field for column “Cost centre”' }).inputValue()).toBe(
           'Custom fields',
         );
-        await window.closeWindow();
+        await window.closeBrowserWindow();
       },
       scaleTimeout(180_000),
     );

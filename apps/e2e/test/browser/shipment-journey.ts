@@ -74,7 +74,7 @@ export const shipmentBrowserJourney: BrowserJourneyTest = {
           expect(exceptions.data.data).toMatchObject([{ type: 'customs_hold', status: 'resolved', resolution }]);
         });
         expect(window.complaints).toEqual([]);
-        await window.closeWindow();
+        await window.closeBrowserWindow();
       },
       scaleTimeout(120_000),
     );

@@ -1,7 +1,7 @@
 import type { AxiosInstance } from 'axios';
 import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests, WIDE_WINDOW_SIZE } from './browser.ts';
 
@@ -61,7 +61,7 @@ declareBrowserTests('the shipment page', () => {
   let browser: Browser;
   let admin: SignedInUser;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'shipment-page');
     admin = await createSignedInAdmin(subject, workspace);
@@ -91,7 +91,7 @@ declareBrowserTests('the shipment page', () => {
     await status.getByRole('link', { name: 'Vessel arrived' }).waitFor();
     await page.getByRole('link', { name: 'Open Vessel arrived (actual)' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('shows changes between the first read and the first event', async () => {
@@ -112,7 +112,7 @@ declareBrowserTests('the shipment page', () => {
     await status.getByText('Arrived', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Open Vessel arrived (actual)' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('records, corrects and retracts a milestone', async () => {
@@ -177,7 +177,7 @@ declareBrowserTests('the shipment page', () => {
     await drawer.getByText('The milestone has no effect').waitFor();
     expect((await admin.api.get<Milestone>(url)).data.retracted_at).not.toBeNull();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('records a milestone whose code was typed and not picked', async () => {
@@ -201,7 +201,7 @@ declareBrowserTests('the shipment page', () => {
     const { data } = (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones`)).data;
     expect(data.filter(({ code }) => code === 'discharged')).toMatchObject([{ reason_code: 'port_congestion' }]);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('shows the time left to return a delivered container whose gate-out was never reported', async () => {
@@ -216,7 +216,7 @@ declareBrowserTests('the shipment page', () => {
     await row.getByText('free time until empty return').waitFor();
     expect(await row.getByText('at the terminal').count()).toBe(0);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('shows the error of a rejected milestone even if the form lacks the field', async () => {
@@ -236,7 +236,7 @@ declareBrowserTests('the shipment page', () => {
     await form.getByRole('button', { name: 'Record milestone' }).click();
     await form.getByRole('alert').getByText('leg_number: There is no such leg.').waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('copies without the clipboard API, and reports if the browser refuses to copy', async () => {
@@ -266,7 +266,7 @@ declareBrowserTests('the shipment page', () => {
     await copy.click();
     await notCopied.nth(1).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it.each([
@@ -329,13 +329,13 @@ declareBrowserTests('the shipment page', () => {
       }
     }
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 
   it('reports an unknown shipment', async () => {
     const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     await window.openPageAtPath('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
     await window.page.getByText('Shipment not found').waitFor();
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   });
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Shipment } from '@tracking/client';
 import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
@@ -16,7 +16,7 @@ declareBrowserTests('the shipment list', () => {
   let window: BrowserWindow;
   let page: Page;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'list');
     admin = await createSignedInAdmin(subject, workspace);
@@ -39,7 +39,7 @@ declareBrowserTests('the shipment list', () => {
   });
   afterEach(async () => {
     const { complaints } = window;
-    await window.closeWindow();
+    await window.closeBrowserWindow();
     expect(complaints).toEqual([]);
   });
 

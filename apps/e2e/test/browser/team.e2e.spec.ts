@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import { createAnonymousClient, generateEmail, createSignedInAdmin, signIn, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, runCliWithInput, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, runCliWithInput, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
@@ -15,7 +15,7 @@ declareBrowserTests('people', () => {
   /** The window of Ann, an administrator. */
   let window: BrowserWindow;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     workspace = await createWorkspace(subject, 'people');
     admin = await createSignedInAdmin(subject, workspace);
@@ -23,7 +23,7 @@ declareBrowserTests('people', () => {
   beforeEach(async () => {
     window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
   });
-  afterEach(() => window.closeWindow());
+  afterEach(() => window.closeBrowserWindow());
   afterAll(async () => {
     await browser?.close();
   });
@@ -98,7 +98,7 @@ declareBrowserTests('people', () => {
     await bob.page.locator('input[type=password]').fill(PASSWORD);
     await bob.page.getByRole('button', { name: 'Sign in' }).click();
     await bob.page.getByRole('alert').getByText('Sign-in failed').waitFor();
-    await bob.closeWindow();
+    await bob.closeBrowserWindow();
 
     await window.openPageAtPath('/settings/audit-log');
     await page.getByText('removed “Bob Boer”').waitFor();
@@ -116,7 +116,7 @@ declareBrowserTests('people', () => {
     const carla = await BrowserWindow.openBrowserWindow(browser, subject);
     await carla.openPageAtPath(`/invitation${new URL(link).hash}`);
     await carla.page.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor();
-    await carla.closeWindow();
+    await carla.closeBrowserWindow();
 
     await page.getByLabel('Show removed members').check();
     await choose(email, 'Restore');
@@ -125,12 +125,12 @@ declareBrowserTests('people', () => {
     const there = await BrowserWindow.openBrowserWindow(browser, subject);
     await there.openPageAtPath(`/invitation${new URL(shown).hash}`);
     await there.page.getByLabel('Your name').waitFor();
-    await there.closeWindow();
+    await there.closeBrowserWindow();
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
     await choose(email, 'New invitation link…');
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
     const again = await page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
-    await (await accepted(again, 'Carla')).closeWindow();
+    await (await accepted(again, 'Carla')).closeBrowserWindow();
     expect(window.complaints).toEqual([]);
   });
 
@@ -170,12 +170,12 @@ declareBrowserTests('people', () => {
     await dan.page.goBack();
     await dan.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect([...dan.complaints, ...other.complaints]).toEqual([]);
-    await Promise.all([dan.closeWindow(), other.closeWindow()]);
+    await Promise.all([dan.closeBrowserWindow(), other.closeBrowserWindow()]);
   });
 
   it('see why a new password is rejected if the error belongs to a field that the form does not have', async () => {
     const email = generateEmail('gus');
-    await (await accepted(await invited(email, 'Viewer'), 'Gus')).closeWindow();
+    await (await accepted(await invited(email, 'Viewer'), 'Gus')).closeBrowserWindow();
     await window.openPageAtPath('/settings/team');
     await choose('Gus', 'Create password reset link…');
     await window.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
@@ -191,7 +191,7 @@ declareBrowserTests('people', () => {
     await gus.page.getByRole('button', { name: 'Continue' }).click();
     await gus.page.getByRole('alert').getByText('name: Must not be empty.').waitFor();
     expect(gus.complaints).toEqual([]);
-    await gus.closeWindow();
+    await gus.closeBrowserWindow();
   });
 
   it('set a new password by a link although they have no name, and lose their keys if the administrator chooses', async () => {
@@ -229,7 +229,7 @@ declareBrowserTests('people', () => {
     await theirs.page.getByText('No shipments yet').waitFor();
     expect((await signIn(subject, email, 'another sentence of mine')).user.name).toBeNull();
     expect([...window.complaints, ...theirs.complaints]).toEqual([]);
-    await theirs.closeWindow();
+    await theirs.closeBrowserWindow();
   });
 
   it('sign out one of their other sessions', async () => {
@@ -241,7 +241,7 @@ declareBrowserTests('people', () => {
     await eve.page.getByText('Signed out on other devices.').waitFor();
     expect((await elsewhere.api.get('/v1/session')).status).toBe(401);
     expect(eve.complaints).toEqual([]);
-    await eve.closeWindow();
+    await eve.closeBrowserWindow();
   });
 
   it('sign out all other sessions, even if one has already ended and one cannot be ended', async () => {
@@ -267,7 +267,7 @@ declareBrowserTests('people', () => {
     await eventually(async () => expect(await ends.count()).toBe(2));
     expect(deletions).toBe(4);
     expect(finn.complaints).toEqual([]);
-    await finn.closeWindow();
+    await finn.closeBrowserWindow();
   });
 
   it('see how long to wait after too many sign-in attempts', async () => {
@@ -288,7 +288,7 @@ declareBrowserTests('people', () => {
       await stranger.page.getByText('Too many attempts per minute').waitFor();
     });
     expect(stranger.complaints).toEqual([]);
-    await stranger.closeWindow();
+    await stranger.closeBrowserWindow();
   });
 
   it('create keys for a service account, which are rejected while the account is disabled', async () => {

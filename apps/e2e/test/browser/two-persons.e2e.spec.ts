@@ -1,7 +1,7 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin, createSignedInUser, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
 import { BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
@@ -13,7 +13,7 @@ declareBrowserTests('two users at one shipment', () => {
   let people: { readonly ann: SignedInUser; readonly kim: SignedInUser };
   let shipment: Shipment;
   beforeAll(async () => {
-    subject = await findSharedStandalone();
+    subject = await findSharedStandaloneServer();
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'two');
     const ann = await createSignedInAdmin(subject, workspace);
@@ -40,7 +40,7 @@ declareBrowserTests('two users at one shipment', () => {
     const [ann, kim] = windows.map(({ page }) => page) as [Page, Page];
     await act(ann, kim);
     expect(windows.flatMap(({ complaints }) => complaints)).toEqual([]);
-    for (const window of windows) await window.closeWindow();
+    for (const window of windows) await window.closeBrowserWindow();
   }
 
   it('resolving an exception that another user acknowledged shows the change and asks', async () => {
@@ -94,7 +94,7 @@ declareBrowserTests('two users at one shipment', () => {
     await window.openPageAtPath(`/shipments/${shipment.id}${path}`);
     await act(window.page);
     expect(window.complaints).toEqual([]);
-    await window.closeWindow();
+    await window.closeBrowserWindow();
   }
 
   it('cancelling a shipment that another user changed shows the change and asks', async () => {

@@ -9,7 +9,7 @@ interface WebhookDelivery {
 }
 
 /** Webhook endpoints for the pages about webhooks, and the server that receives their deliveries. */
-export interface SampleWebhookSetup {
+export interface SampleEndpointsAndServer {
   readonly server: EndpointServer;
   /** Ids by their parameter names in page paths. */
   readonly ids: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface SampleWebhookSetup {
  * Creates three endpoints and a replay: one endpoint works, one fails and has dead letters, and one did not pass
  * verification.
  */
-export async function createSampleWebhooks({ api }: SignedInUser): Promise<SampleWebhookSetup> {
+export async function createSampleWebhooks({ api }: SignedInUser): Promise<SampleEndpointsAndServer> {
   const server = await EndpointServer.startEndpointServer();
   const well = await server.createEnabledEndpoint(api, '/tms', {
     description: 'Our TMS',

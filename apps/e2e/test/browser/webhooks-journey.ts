@@ -108,7 +108,7 @@ export const webhooksBrowserJourney: BrowserJourneyTest = {
         expect((await system.post('/v1/shipments', { external_id: 'PO-4' })).status).toBe(201);
         await page.getByText('PO-4').first().waitFor();
         expect(window.complaints).toEqual([]);
-        await window.closeWindow();
+        await window.closeBrowserWindow();
       },
       scaleTimeout(180_000),
     );

@@ -84,7 +84,7 @@ export function declareReplicaChangeTests(): void {
         receiver.createEnabledEndpoint(balanced[0] as AxiosInstance, `/hook-${index}`, { max_concurrency }),
       ),
     );
-    for (const hook of hooks) recordAttemptsAtEndpoint(hook);
+    for (const hook of hooks) respondAndObserveAttempts(hook);
     observer = await LeaseObserver.startObservingLeases(services.system.engines.mongoUrl, () => running);
     load = new LoadGenerator(balanced, 3, 450);
   }, scaleTimeout(240_000));
@@ -124,7 +124,7 @@ export function declareReplicaChangeTests(): void {
   }
 
   /** Lets the endpoint respond with 204, except where its role is another, and records all attempts. */
-  function recordAttemptsAtEndpoint(hook: ReceiverEndpoint): void {
+  function respondAndObserveAttempts(hook: ReceiverEndpoint): void {
     const observed: ObservedAttempt[] = [];
     attempts.set(hook.id, observed);
     const respond = (eventId: string, came: number, at: number) => {
@@ -146,7 +146,7 @@ export function declareReplicaChangeTests(): void {
   }
 
   /** Requests a pause of the first endpoint. Returns the replica that attempts it, once the pause is stored. */
-  async function pauseEndpoint(): Promise<ServiceReplica> {
+  async function pauseEndpointAndFindReplica(): Promise<ServiceReplica> {
     const { id } = hooks[0] as ReceiverEndpoint;
     pause.isDue = true;
     await eventually(async () => {
@@ -298,12 +298,12 @@ export function declareReplicaChangeTests(): void {
         await Promise.all(SERVICE_NAMES.map((service) => startReplica(replicaOf(service, index))));
       }
       await expectEvenLeaseShares(totals);
-      await killRandomProcesses(await pauseEndpoint());
+      await killRandomProcesses(await pauseEndpointAndFindReplica());
       await expectEvenLeaseShares(totals);
 
       await stopTwoReplicas('shipments');
       await stopTwoReplicas('gateway');
-      await stopTwoReplicas('webhooks', await pauseEndpoint());
+      await stopTwoReplicas('webhooks', await pauseEndpointAndFindReplica());
       // The lists of shipments need all partitions. Any of them serves.
       const findProjector = () => findHolder('projections', /^shipments\.g\d+\.v\d+\.shipment-a-/);
       const killed = await findProjector();
@@ -342,7 +342,7 @@ export function declareReplicaChangeTests(): void {
           expect(stored.data).toMatchObject({ external_id, house_bill: bills.at(-1) });
           const listed = await listItemsAfterAllWrites<Milestone>(api(), `/v1/shipments/${id}/milestones`);
           expect(listed.map((milestone) => milestone.id).sort()).toEqual([...milestones].sort());
-          const written = (told.get(id) ?? []).flatMap((event) => getWrittenValueOfEvent(event) ?? []);
+          const written = (told.get(id) ?? []).flatMap((event) => getWriteIdentifierOfEvent(event) ?? []);
           expect(written.toSorted()).toEqual([...bills, ...milestones].sort());
         }
       },
@@ -416,7 +416,7 @@ export function declareReplicaChangeTests(): void {
 const LEASE_GROUPS = ['gateway_jobs', 'publisher', 'read_models', 'shipment_jobs', 'webhook_jobs', 'webhook_shards'];
 
 /** Returns the value by which the client that caused the event knows it; undefined for events of other causes. */
-function getWrittenValueOfEvent({ type, data }: EventEnvelope): string | undefined {
+function getWriteIdentifierOfEvent({ type, data }: EventEnvelope): string | undefined {
   if (type === 'milestone.recorded') return (data['milestone'] as { id: string }).id;
   if (type === 'shipment.created') return (data['shipment'] as { house_bill?: string }).house_bill;
   if (type === 'shipment.updated') return (data['changes'] as { house_bill?: { to: string } }).house_bill?.to;

@@ -3,8 +3,8 @@ import { waitForSimulatedDelay } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 
-const OBSERVATION_INTERVAL_MS = 800;
-const SHARD_COUNT = 64;
+const LEASE_OBSERVATION_INTERVAL_MS = 800;
+const ENDPOINT_SHARD_COUNT = 64;
 
 /** Leases that a process holds, and members that share them, by group, as `/health/ready` reports them. */
 export type LeaseReport = Readonly<Record<string, { readonly held: number; readonly members: number }>>;
@@ -34,7 +34,7 @@ interface DocumentOfLeaseOwner {
 }
 
 /** Epoch of a lease in one read of its record. Times are epoch milliseconds before and after the read. */
-interface ObservedEpoch {
+interface ObservedLeaseEpoch {
   readonly epoch: number;
   readonly from: number;
   readonly to: number;
@@ -48,7 +48,7 @@ export class LeaseObserver {
   comparisons = 0;
   /** Highest epoch of all leases. */
   maxEpoch = 0;
-  private readonly epochs = new Map<string, ObservedEpoch[]>();
+  private readonly epochs = new Map<string, ObservedLeaseEpoch[]>();
   /** Holder of each lease by name and epoch. */
   private readonly holders = new Map<string, string>();
   private readonly owned = new Map<string, DocumentOfLeaseOwner>();
@@ -105,7 +105,7 @@ export class LeaseObserver {
   private async observeLeasesRepeatedly(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       await this.observeLeases();
-      await waitForSimulatedDelay(OBSERVATION_INTERVAL_MS);
+      await waitForSimulatedDelay(LEASE_OBSERVATION_INTERVAL_MS);
     }
   }
 
@@ -172,7 +172,7 @@ const ENDPOINT_CONDITIONS_COLLECTION = 'webhook_endpoint_conditions';
 export function computeShardLeaseName(endpointId: string): string {
   let hash = 0x811c9dc5;
   for (const character of endpointId) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
-  return `webhooks-shard-${String((hash >>> 0) % SHARD_COUNT).padStart(2, '0')}`;
+  return `webhooks-shard-${String((hash >>> 0) % ENDPOINT_SHARD_COUNT).padStart(2, '0')}`;
 }
 
 /** Returns the leases that a replica reports, with its process id; undefined if it does not respond or is ending. */

@@ -121,7 +121,7 @@ export function declareDeliveryPacingTests(): void {
       await succeeds(4);
       await killAndRestart(await owner());
       await succeeds(MAX_RECOVERY_CONCURRENCY + 1);
-      gate.respondToAll(204);
+      gate.respondToAllRequests(204);
 
       await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), LONG_WAIT_OPTIONS);
       expect(hook.came.size).toBe(shipments);
@@ -140,8 +140,8 @@ export function declareDeliveryPacingTests(): void {
       const replies = [
         createRetryAfterSecondsAnswer,
         createRetryAfterSecondsAnswer,
-        requestPauseUntilDate,
-        requestPauseUntilDate,
+        createRetryAfterDateAnswer,
+        createRetryAfterDateAnswer,
       ];
       const held = await Promise.all(
         replies.map(async (reply, number) => {
@@ -233,7 +233,7 @@ class ManualReceiver {
   }
 
   /** Responds to all waiting requests, and immediately to all later requests. */
-  respondToAll(answer: Answer): void {
+  respondToAllRequests(answer: Answer): void {
     this.always = answer;
     for (const { reply } of this.waiting) reply(answer);
   }
@@ -247,7 +247,7 @@ const createRetryAfterSecondsAnswer: Hold = () => ({
   answer: { status: 429, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
 });
 
-const requestPauseUntilDate: Hold = () => {
+const createRetryAfterDateAnswer: Hold = () => {
   const date = new Date((Math.ceil(Date.now() / 1_000) + RETRY_AFTER_SECONDS) * 1_000);
   return { until: date.getTime(), answer: { status: 503, headers: { 'retry-after': date.toUTCString() } } };
 };

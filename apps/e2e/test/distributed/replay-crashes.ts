@@ -4,7 +4,7 @@ import { IS_SOAK_RUN, eventually, itInSoak, scaleTimeout } from '@tracking/testi
 import type { AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
-import { type StartedSystem, startServices, startStandalone } from '../subject.ts';
+import { type StartedSystem, startServices, startStandaloneSystem } from '../subject.ts';
 import { type TestTenant, listItemsAfterAllWrites, createTestTenant } from '../tenant.ts';
 
 const SERVICE_SETTINGS = {
@@ -17,7 +17,7 @@ const SERVICE_SETTINGS = {
 const REPLAYED_EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IS_SOAK_RUN ? 3_000 : 500));
 /** Number of events that the test creates in addition, and that the replay must not send. */
 const OTHER_EVENT_COUNT = 100;
-const BULK_SIZE = 500;
+const MILESTONES_PER_BULK_REQUEST = 500;
 /** Milliseconds that the receiver takes per delivery, so that crashes happen during the replay. */
 const RECEIVER_WORK_MS_PER_DELIVERY = 10;
 /**
@@ -40,7 +40,7 @@ export const LARGE_REPLAY_SUITE_NAME = 'a replay of many events, with kill -9 of
 export function declareReplayCrashTestsInOneProcess(): void {
   test(
     'survives crashes in one process',
-    () => replayDuringCrashes(() => startStandalone(SERVICE_SETTINGS), IS_SOAK_RUN ? 6 : 3),
+    () => replayDuringCrashes(() => startStandaloneSystem(SERVICE_SETTINGS), IS_SOAK_RUN ? 6 : 3),
     TEST_TIMEOUT_MS,
   );
 }
@@ -119,8 +119,8 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
 /** Creates shipments, with one event each. Returns their ids. */
 async function createShipments({ api }: TestTenant, count: number, name: string): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  for (let from = 0; from < count; from += BULK_SIZE) {
-    const some = Array.from({ length: Math.min(BULK_SIZE, count - from) }, (_, n) => ({
+  for (let from = 0; from < count; from += MILESTONES_PER_BULK_REQUEST) {
+    const some = Array.from({ length: Math.min(MILESTONES_PER_BULK_REQUEST, count - from) }, (_, n) => ({
       external_id: `${name}-${from + n}`,
     }));
     const answer: AxiosResponse<{ data: readonly { shipment?: Shipment; status: number }[] }> = await api.post(

@@ -1,4 +1,12 @@
-import type { ApiKey, AuditEntry, NewApiKey, ServiceAccount, Session, Shipment, User } from '@tracking/contracts';
+import type {
+  ApiKey,
+  AuditEntry,
+  CreatedApiKeyWithSecret,
+  ServiceAccount,
+  Session,
+  Shipment,
+  User,
+} from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import {
@@ -14,7 +22,7 @@ import {
 import { runCli, runCliJson, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createKeyClient, createTestTenant } from '../tenant.ts';
 
-const LIVE_KEY_FIELDS = { name: 'journey', environment: 'live' };
+const LIVE_API_KEY_REQUEST = { name: 'journey', environment: 'live' };
 
 interface InvitedUser extends User {
   readonly invitation_url: string;
@@ -53,9 +61,9 @@ export function declareIdentityTests(subject: () => SystemUnderTest): void {
       secrets.push(person.password, person.cookie, extractLinkToken(made.invitation_url));
       return person;
     };
-    const newKey = async (api: AxiosInstance, fields: object = {}): Promise<NewApiKey> => {
-      const made = await expectResponseStatus<NewApiKey>(
-        api.post('/v1/api_keys', { ...LIVE_KEY_FIELDS, ...fields }),
+    const newKey = async (api: AxiosInstance, fields: object = {}): Promise<CreatedApiKeyWithSecret> => {
+      const made = await expectResponseStatus<CreatedApiKeyWithSecret>(
+        api.post('/v1/api_keys', { ...LIVE_API_KEY_REQUEST, ...fields }),
         201,
       );
       secrets.push(made.key);
@@ -126,7 +134,11 @@ export function declareIdentityTests(subject: () => SystemUnderTest): void {
           201,
         );
         const rotate = (id: string, grace_seconds: number) =>
-          expectResponseStatus<NewApiKey>(admin.api.post(`/v1/api_keys/${id}/rotate`, { grace_seconds }), 200, 201);
+          expectResponseStatus<CreatedApiKeyWithSecret>(
+            admin.api.post(`/v1/api_keys/${id}/rotate`, { grace_seconds }),
+            200,
+            201,
+          );
 
         const next = await rotate(old.id, 3_600);
         expect(next.id).not.toBe(old.id);

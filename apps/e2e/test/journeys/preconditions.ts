@@ -14,7 +14,7 @@ export function declareConditionalRequestTests(subject: () => SystemUnderTest): 
     }, scaleTimeout(30_000));
 
     /** Sends concurrent writes with the current ETag. One write succeeds, and the others report the new ETag. */
-    async function sendConcurrentWrites(
+    async function expectOneConcurrentWriteWins(
       path: string,
       write: (n: number, headers: object) => Promise<AxiosResponse>,
     ): Promise<void> {
@@ -39,11 +39,11 @@ export function declareConditionalRequestTests(subject: () => SystemUnderTest): 
         const created = await api.post<Shipment>('/v1/shipments', { external_id: 'RACE' });
         const path = `/v1/shipments/${created.data.id}`;
         for (let round = 0; round < 3; round++) {
-          await sendConcurrentWrites(path, (n, headers) =>
+          await expectOneConcurrentWriteWins(path, (n, headers) =>
             api.post('/v1/shipments', { external_id: 'RACE', house_bill: `HB-${round}-${n}` }, { headers }),
           );
           const occurred_at = '2026-01-01T00:00:00Z';
-          await sendConcurrentWrites(path, (n, headers) =>
+          await expectOneConcurrentWriteWins(path, (n, headers) =>
             api.post(
               `${path}/milestones`,
               { code: 'in_transit_checkpoint', occurred_at, location: `${round} ${n}` },
@@ -64,8 +64,8 @@ export function declareConditionalRequestTests(subject: () => SystemUnderTest): 
         const made = await api.post('/v1/webhook_endpoints', { url, event_types: ['*'] });
         expect(made.status).toBe(201);
         const path = `/v1/webhook_endpoints/${String(made.data.id)}`;
-        await sendConcurrentWrites(path, (n, headers) => api.patch(path, { description: `${n}` }, { headers }));
-        await sendConcurrentWrites(path, (_, headers) => api.post(`${path}/disable`, {}, { headers }));
+        await expectOneConcurrentWriteWins(path, (n, headers) => api.patch(path, { description: `${n}` }, { headers }));
+        await expectOneConcurrentWriteWins(path, (_, headers) => api.post(`${path}/disable`, {}, { headers }));
       },
       scaleTimeout(60_000),
     );
@@ -74,7 +74,7 @@ export function declareConditionalRequestTests(subject: () => SystemUnderTest): 
       'settings of the workspace',
       async () => {
         for (let round = 0; round < 3; round++) {
-          await sendConcurrentWrites('/v1/settings', (n, headers) => {
+          await expectOneConcurrentWriteWins('/v1/settings', (n, headers) => {
             const eta_slip = { after_hours: 100 * (round + 1) + n };
             return api.patch('/v1/settings', { exceptions: { eta_slip } }, { headers });
           });

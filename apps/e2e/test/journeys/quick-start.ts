@@ -6,17 +6,17 @@ import { promisify } from 'node:util';
 import { REPOSITORY_ROOT, type SystemUnderTest } from '../subject.ts';
 
 /** Base URL in the README. The test replaces it with the URL of the tested system. */
-const README_URL = 'http://127.0.0.1:3000';
+const BASE_URL_IN_README = 'http://127.0.0.1:3000';
 
 /** Runs the first command block of a README section. Returns one line of JSON per request. */
 async function runReadmeCommands({ operator, urls }: SystemUnderTest, section: string) {
   const readme = await readFile(join(REPOSITORY_ROOT, 'README.md'), 'utf8');
   const [, text = ''] = new RegExp(`^## ${section}$(.*?)^## `, 'ms').exec(readme) ?? [];
   const [, block = ''] = [...text.matchAll(/^```bash\n(.*?)^```$/gms)].find(([, each]) => each?.includes('curl')) ?? [];
-  expect(block).toContain(README_URL);
+  expect(block).toContain(BASE_URL_IN_README);
   const { stdout } = await promisify(execFile)(
     'bash',
-    ['-euo', 'pipefail', '-c', block.replaceAll(README_URL, urls.at(-1) ?? '')],
+    ['-euo', 'pipefail', '-c', block.replaceAll(BASE_URL_IN_README, urls.at(-1) ?? '')],
     { cwd: REPOSITORY_ROOT, env: operator },
   );
   return stdout

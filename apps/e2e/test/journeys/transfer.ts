@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { eventually, createTempFolder, scaleTimeout } from '@tracking/testing';
-import { runCli, runCliJson, startStandalone, type SystemUnderTest } from '../subject.ts';
+import { runCli, runCliJson, startStandaloneSystem, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
 const SHIPMENT_COUNT = 6;
@@ -24,7 +24,7 @@ export function declareEventTransferTests(subject: () => SystemUnderTest): void 
       const [here = ''] = subject().urls;
       const folder = await createTempFolder();
       // Links in the imported data contain the URL of the new system.
-      const source = await startStandalone({ BASE_URL: here, APP_URL: here });
+      const source = await startStandaloneSystem({ BASE_URL: here, APP_URL: here });
       try {
         const tenant = await createTestTenant(source);
         for (let n = 0; n < SHIPMENT_COUNT; n += 1) {

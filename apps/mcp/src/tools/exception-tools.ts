@@ -5,18 +5,18 @@ import * as outputs from './outputs.ts';
 import {
   defineReadTool,
   defineWriteTool,
-  createIdArgument,
-  pageArguments,
+  createIdInputSchema,
+  pagingArgumentSchemas,
   createPageOutputSchema,
   shipmentIdInputSchema,
-  createTimeArgument,
+  createTimeArgumentSchema,
   type McpTool,
   removeUndefinedArguments,
   createWriteRequestOptions,
 } from './tool.ts';
 
 const MAX_NOTE_CHARS = 1_000;
-const exceptionIdInputSchema = createIdArgument('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
+const exceptionIdInputSchema = createIdInputSchema('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
 const noteArgumentSchema = z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('A remark for people.');
 
 /** Tools that read exceptions. */
@@ -34,10 +34,10 @@ export const EXCEPTION_TOOLS: readonly McpTool[] = [
       severity: z.array(z.enum(SEVERITIES)).min(1).optional(),
       assignee: z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('Exactly this assignee.'),
       unassigned: z.boolean().optional().describe('true: only exceptions without an assignee.'),
-      opened_from: createTimeArgument('Opened at or after this time.'),
-      opened_to: createTimeArgument('Opened at or before this time.'),
+      opened_from: createTimeArgumentSchema('Opened at or after this time.'),
+      opened_to: createTimeArgumentSchema('Opened at or before this time.'),
       sort: z.enum(['-opened_at', 'opened_at', '-severity']).optional().describe('-severity is most severe first.'),
-      ...pageArguments,
+      ...pagingArgumentSchemas,
     },
     output: createPageOutputSchema(outputs.exceptionOutputSchema),
     run: ({ limit, cursor, ...filters }, { client, options }) =>

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { nextCursorOutput } from './tool.ts';
+import { nextCursorOutputSchema } from './tool.ts';
 
 const nullableTextOutputSchema = z.string().nullable();
 const nullableTimestampOutputSchema = z.string().nullable();
@@ -36,7 +36,7 @@ export const shipmentSummaryOutputSchema = z.looseObject({
 export const shipmentDetailOutputSchema = shipmentSummaryOutputSchema.extend({
   containers: z.array(z.looseObject({ number: z.string(), status: z.string() })),
   legs: z.array(z.looseObject({})),
-  next_cursor: nextCursorOutput,
+  next_cursor: nextCursorOutputSchema,
 });
 
 const explainedTimeOutputSchema = z.looseObject({
@@ -60,7 +60,7 @@ export const explanationOutputSchema = z.looseObject({
   exceptions: z.array(z.looseObject({ type: z.string(), status: z.string() })),
   containers: z.array(z.looseObject({ number: z.string(), status: explainedStatusOutputSchema })),
   milestones: z.array(z.looseObject({ milestone_id: z.string(), result: z.string(), rule: z.string() })),
-  next_cursor: nextCursorOutput,
+  next_cursor: nextCursorOutputSchema,
 });
 
 export const milestoneOutputSchema = z.looseObject({
@@ -148,7 +148,7 @@ export const webhookDeliveryOutputSchema = z.looseObject({
 export const webhookDeliveryDetailOutputSchema = webhookDeliveryOutputSchema.extend({
   payload: z.looseObject({}).nullable().describe('the event; null if it is no longer stored'),
   attempts: z.array(z.looseObject({ number: z.number(), at: z.string(), status_code: z.number().nullable() })),
-  next_cursor: nextCursorOutput,
+  next_cursor: nextCursorOutputSchema,
 });
 
 const deadLetterCountFieldSchemas = { count: z.number(), is_exact: z.boolean() };

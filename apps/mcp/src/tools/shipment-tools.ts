@@ -1,10 +1,10 @@
 import type { MilestoneFields, Shipment } from '@tracking/client';
 import {
-  MILESTONE_CLASSIFIERS,
+  MILESTONE_CLASSIFIER_VALUES,
   MILESTONE_CODES,
   MILESTONE_SOURCES,
   TRANSPORT_MODES,
-  REASON_CODES,
+  MILESTONE_REASON_CODES,
   SHIPMENT_STATUSES,
 } from '@tracking/contracts';
 import * as z from 'zod';
@@ -19,10 +19,10 @@ import {
   cursorInputSchema,
   defineReadTool,
   defineWriteTool,
-  pageArguments,
+  pagingArgumentSchemas,
   createPageOutputSchema,
   shipmentIdInputSchema,
-  createTimeArgument,
+  createTimeArgumentSchema,
   type McpTool,
   removeUndefinedArguments,
   createWriteRequestOptions,
@@ -60,14 +60,14 @@ export const SHIPMENT_TOOLS: readonly McpTool[] = [
       carrier_scac: createTextArgumentSchema('SCAC or IATA code of the carrier, for example MAEU.'),
       origin_port: createTextArgumentSchema('UN/LOCODE or IATA airport code, for example CNSHA.'),
       destination_port: createTextArgumentSchema('UN/LOCODE or IATA airport code, for example NLRTM.'),
-      eta_from: createTimeArgument('ETA at or after this time.'),
-      eta_to: createTimeArgument('ETA at or before this time.'),
-      updated_since: createTimeArgument('Changed at or after this time.'),
+      eta_from: createTimeArgumentSchema('ETA at or after this time.'),
+      eta_to: createTimeArgumentSchema('ETA at or before this time.'),
+      updated_since: createTimeArgumentSchema('Changed at or after this time.'),
       sort: z
         .enum(['-created_at', 'created_at', '-updated_at', 'updated_at', 'eta', '-eta'])
         .optional()
         .describe('- means descending. Shipments without ETA come last.'),
-      ...pageArguments,
+      ...pagingArgumentSchemas,
     },
     output: createPageOutputSchema(outputs.shipmentSummaryOutputSchema),
     run: ({ limit, cursor, ...filters }, { client, options }) =>
@@ -117,9 +117,9 @@ export const SHIPMENT_TOOLS: readonly McpTool[] = [
       'classifiers estimated and planned for what is expected.',
     input: {
       shipment_id: shipmentIdInputSchema,
-      classifier: z.array(z.enum(MILESTONE_CLASSIFIERS)).min(1).optional().describe('actual by default.'),
+      classifier: z.array(z.enum(MILESTONE_CLASSIFIER_VALUES)).min(1).optional().describe('actual by default.'),
       container_number: createTextArgumentSchema('Only milestones that name this container.'),
-      ...pageArguments,
+      ...pagingArgumentSchemas,
     },
     output: createPageOutputSchema(outputs.milestoneOutputSchema),
     run: ({ shipment_id, limit, cursor, ...filters }, { client, options }) =>
@@ -135,7 +135,7 @@ export const SHIPMENT_TOOLS: readonly McpTool[] = [
     description:
       'Lists all estimates of the arrival of a shipment with source, reason and delay in hours. Use it to see how often ' +
       'and how far the ETA slipped.',
-    input: { shipment_id: shipmentIdInputSchema, ...pageArguments },
+    input: { shipment_id: shipmentIdInputSchema, ...pagingArgumentSchemas },
     output: createPageOutputSchema(outputs.etaChangeOutputSchema),
     run: ({ shipment_id, limit, cursor }, { client, options }) =>
       readPageWithinResultSize(
@@ -150,7 +150,7 @@ export const SHIPMENT_TOOLS: readonly McpTool[] = [
     description: 'Finds the codes of ports and airports by name, for the port arguments of find_shipments.',
     input: {
       q: z.string().min(1).max(MAX_TEXT_LENGTH).describe('Words of the name, or a code, for example Rotterdam.'),
-      limit: pageArguments.limit,
+      limit: pagingArgumentSchemas.limit,
     },
     output: z.object({ items: z.array(outputs.placeOutputSchema) }),
     run: async ({ q, limit }, { client, options }) => {
@@ -207,10 +207,10 @@ export const MILESTONE_WRITE_TOOLS: readonly McpTool[] = [
           'ISO 8601 with an offset, for example 2026-11-02T10:30:00+08:00; a date if the milestone is expected.',
         ),
       location: createTextArgumentSchema('UN/LOCODE or IATA airport code, or a name.'),
-      classifier: z.enum(MILESTONE_CLASSIFIERS).optional().describe('actual by default.'),
+      classifier: z.enum(MILESTONE_CLASSIFIER_VALUES).optional().describe('actual by default.'),
       container_number: createTextArgumentSchema('If it concerns one container only.'),
       source: z.enum(MILESTONE_SOURCES).optional().describe('Who reported it.'),
-      reason_code: z.enum(REASON_CODES).optional(),
+      reason_code: z.enum(MILESTONE_REASON_CODES).optional(),
       note: createTextArgumentSchema('A remark for people.'),
       external_id: createTextArgumentSchema(
         "The sender's id of the milestone. Repeating it updates the same milestone.",

@@ -81,7 +81,7 @@ export const cursorInputSchema = z
   .describe('next_cursor of the previous page, with otherwise the same arguments. Omit it for the first page.');
 
 /** Arguments of every tool that returns a list. */
-export const pageArguments = {
+export const pagingArgumentSchemas = {
   limit: z
     .int()
     .min(1)
@@ -93,23 +93,26 @@ export const pageArguments = {
 
 /** Result of a tool that returns a list. */
 export function createPageOutputSchema(item: z.ZodType): z.ZodObject {
-  return z.object({ items: z.array(item), next_cursor: nextCursorOutput });
+  return z.object({ items: z.array(item), next_cursor: nextCursorOutputSchema });
 }
 
-export const nextCursorOutput = z.string().nullable().describe('cursor of the next page; null on the last page');
+export const nextCursorOutputSchema = z.string().nullable().describe('cursor of the next page; null on the last page');
 
 /** Argument with the id of a resource. @param prefix of its ids, for example `shp` */
-export function createIdArgument(prefix: string, hint: string) {
+export function createIdInputSchema(prefix: string, hint: string) {
   return z
     .string()
     .regex(new RegExp(`^${prefix}_[a-z0-9]{1,64}$`), `must be an id such as ${prefix}_…`)
     .describe(hint);
 }
 
-export const shipmentIdInputSchema = createIdArgument('shp', 'Id of the shipment, shp_…. find_shipments returns it.');
+export const shipmentIdInputSchema = createIdInputSchema(
+  'shp',
+  'Id of the shipment, shp_…. find_shipments returns it.',
+);
 
 /** Argument with a time. */
-export function createTimeArgument(description: string) {
+export function createTimeArgumentSchema(description: string) {
   return z.string().max(40).optional().describe(`${description} ISO 8601, for example 2026-11-02T08:00:00Z.`);
 }
 

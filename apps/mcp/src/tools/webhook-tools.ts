@@ -11,11 +11,11 @@ import {
   cursorInputSchema,
   defineReadTool,
   defineWriteTool,
-  createIdArgument,
-  pageArguments,
+  createIdInputSchema,
+  pagingArgumentSchemas,
   createPageOutputSchema,
   requireFiltersOrAll,
-  createTimeArgument,
+  createTimeArgumentSchema,
   type McpTool,
   removeUndefinedArguments,
   createWriteRequestOptions,
@@ -23,16 +23,16 @@ import {
 
 const WEBHOOKS_PERMISSION_NOTE = 'Needs the permission webhooks:manage.';
 const MAX_DELIVERY_IDS = 100;
-const deliveryIdInputSchema = createIdArgument('dlv', 'Id of the delivery, dlv_…. list_deliveries returns it.');
-const endpointIdInputSchema = createIdArgument(
+const deliveryIdInputSchema = createIdInputSchema('dlv', 'Id of the delivery, dlv_…. list_deliveries returns it.');
+const endpointIdInputSchema = createIdInputSchema(
   'whe',
   'Only this endpoint, whe_…. list_webhook_endpoints returns it.',
 ).optional();
 const eventTypeInputSchema = z.enum(EVENT_TYPES as [EventType, ...EventType[]]);
 const deliveryErrorArgumentSchema = z.enum(DELIVERY_ERROR_CODES);
 const eventPeriodArguments = {
-  since: createTimeArgument('Only events created at or after this time.'),
-  until: createTimeArgument('Only events created at or before this time.'),
+  since: createTimeArgumentSchema('Only events created at or after this time.'),
+  until: createTimeArgumentSchema('Only events created at or before this time.'),
 };
 
 /** Tools that read webhook endpoints and deliveries. */
@@ -41,7 +41,7 @@ export const WEBHOOK_TOOLS: readonly McpTool[] = [
     name: 'list_webhook_endpoints',
     title: 'List webhook endpoints',
     description: `Lists the webhook endpoints of the workspace with their status and event types. ${WEBHOOKS_PERMISSION_NOTE}`,
-    input: pageArguments,
+    input: pagingArgumentSchemas,
     output: createPageOutputSchema(outputs.webhookEndpointOutputSchema),
     run: ({ limit, cursor }, { client, options }) =>
       readPageWithinResultSize(
@@ -59,12 +59,12 @@ export const WEBHOOK_TOOLS: readonly McpTool[] = [
       `means that all attempts failed. ${WEBHOOKS_PERMISSION_NOTE}`,
     input: {
       endpoint_id: endpointIdInputSchema,
-      event_id: createIdArgument('evt', 'Only deliveries of this event, evt_….').optional(),
+      event_id: createIdInputSchema('evt', 'Only deliveries of this event, evt_….').optional(),
       event_type: eventTypeInputSchema.optional(),
       status: z.array(z.enum(DELIVERY_STATUSES)).min(1).optional(),
       reason: deliveryErrorArgumentSchema.optional().describe('Only dead letters with this error code.'),
       ...eventPeriodArguments,
-      ...pageArguments,
+      ...pagingArgumentSchemas,
     },
     output: createPageOutputSchema(outputs.webhookDeliveryOutputSchema),
     run: ({ limit, cursor, ...filters }, { client, options }) =>

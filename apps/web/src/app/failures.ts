@@ -64,7 +64,7 @@ export function getTopLevelField(param: string): string {
 
 /** Checks if an error is a failed import of a JavaScript module. Each browser has its own message for this error. */
 function isFailedCodeImport(error: unknown): boolean {
-  if (error instanceof PageLoadError) return true;
+  if (error instanceof PageNotLoadedError) return true;
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }
 
@@ -87,7 +87,7 @@ export function isOutdatedVersionError(error: unknown): boolean {
 }
 
 /** Error that is thrown if the code of a page cannot be loaded because the service is unreachable. */
-export class PageLoadError extends Error {
+export class PageNotLoadedError extends Error {
   constructor(cause: unknown) {
     super('The page was not loaded.', { cause });
   }

@@ -5,19 +5,19 @@ import type {
   OptionallySearchableSelectProps,
   OptionallySearchableMultiSelectProps,
 } from '../values/search-select.tsx';
-import { PageLoadError } from './failures.ts';
+import { PageNotLoadedError } from './failures.ts';
 
 /**
  * Creates a page component whose code is loaded when the page is opened. If the import fails, the router reloads the
  * window. The reload helps after an update of the service, which renames the files. If the service is unreachable, a
- * reload would leave an empty window. In this case the component throws a `PageLoadError`.
+ * reload would leave an empty window. In this case the component throws a `PageNotLoadedError`.
  */
 export const createLazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
     () =>
       load().catch(async (error: unknown) => {
         if (await isServiceReachable()) throw error;
-        throw new PageLoadError(error);
+        throw new PageNotLoadedError(error);
       }),
     name,
   );

@@ -2,7 +2,7 @@ import { ActionIcon, Alert, Group, Modal, type ModalProps, Stack, Text, TextInpu
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useIsMutating } from '@tanstack/react-query';
 import { type ReactNode, createContext, useContext, useEffect, useState } from 'react';
-import { CopyTextProvider } from './copy.tsx';
+import { CopyTextFunctionProvider } from './copy.tsx';
 
 interface OneTimeSecretProps {
   /** Label of the secret, such as "Key". */
@@ -13,13 +13,13 @@ interface OneTimeSecretProps {
 }
 
 /** Callback of the surrounding dialog, which `OneTimeSecret` calls when the secret becomes visible. */
-const SecretShownContext = createContext<(isShown: boolean) => void>(() => undefined);
+const OnSecretShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
 const DEFAULT_SECRET_ADVICE = 'Anyone who has the secret can use it. Store the secret in a secret manager.';
 
 /** Shows a secret once, with a button to copy it. The page does not store the secret. */
 export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: OneTimeSecretProps) {
-  const reportShown = useContext(SecretShownContext);
+  const reportShown = useContext(OnSecretShownContext);
   useEffect(() => {
     reportShown(true);
     return () => reportShown(false);
@@ -41,7 +41,7 @@ export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: 
           flex={1}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <CopyTextProvider value={secret}>
+        <CopyTextFunctionProvider value={secret}>
           {({ copied, copy }) => (
             <Tooltip label={copied ? 'Copied' : 'Copy'}>
               <ActionIcon
@@ -54,7 +54,7 @@ export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: 
               </ActionIcon>
             </Tooltip>
           )}
-        </CopyTextProvider>
+        </CopyTextFunctionProvider>
       </Group>
     </Stack>
   );
@@ -77,7 +77,7 @@ export function SecretDialog({ onClose, children, ...rest }: ModalProps) {
       closeOnEscape={!isShown}
       closeButtonProps={{ disabled: isPending }}
     >
-      <SecretShownContext value={setIsShown}>{children}</SecretShownContext>
+      <OnSecretShownContext value={setIsShown}>{children}</OnSecretShownContext>
     </Modal>
   );
 }

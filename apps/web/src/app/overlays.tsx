@@ -5,11 +5,11 @@ import { describeFailure } from './failures.ts';
 import { createLazyComponent } from './lazy.tsx';
 
 const ConfirmDialogs = createLazyComponent(() => import('./confirm-dialogs.tsx'));
-const confirmationEventTarget = new EventTarget();
+const confirmationRequestEvents = new EventTarget();
 
 /** Opens a dialog that asks the user to confirm an action. The code of the dialog is loaded for the first question. */
 export function confirmAction(question: ConfirmDialogOptions): void {
-  confirmationEventTarget.dispatchEvent(new Event('asked'));
+  confirmationRequestEvents.dispatchEvent(new Event('asked'));
   import('./confirm-dialogs.tsx').then(
     ({ openConfirmDialog }) => openConfirmDialog(question),
     (error: unknown) => notifications.show({ ...describeFailure(error), color: 'red' }),
@@ -21,8 +21,8 @@ export function ConfirmDialogArea() {
   const [isUsed, setIsUsed] = useState(false);
   useEffect(() => {
     const use = () => setIsUsed(true);
-    confirmationEventTarget.addEventListener('asked', use);
-    return () => confirmationEventTarget.removeEventListener('asked', use);
+    confirmationRequestEvents.addEventListener('asked', use);
+    return () => confirmationRequestEvents.removeEventListener('asked', use);
   }, []);
   return (
     <RetryingBoundary>

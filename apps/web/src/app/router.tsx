@@ -17,7 +17,7 @@ import { readEventUrlParameters } from '../settings/events/event-log.ts';
 import { readTeamUrlParameters } from '../settings/team/team.ts';
 import {
   readDeadLetterUrlParameters,
-  readDeliveryUrlParameters,
+  readDeliveryListUrlParameters,
   readEndpointUrlParameters,
 } from '../settings/webhooks/webhook-search.ts';
 import { readDocumentUrlParameters, readTimelineUrlParameters } from '../shipment/shipment-queries.ts';
@@ -91,12 +91,12 @@ const newShipmentRoute = createRoute({
   path: '/shipments/new',
   component: createLazyPage(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
 });
-const importShipmentsRoute = createRoute({
+const importShipmentsPageRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/import',
   component: createLazyPage(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
 });
-const editShipmentRoute = createRoute({
+const editShipmentPageRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/$id/edit',
   component: createLazyPage(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
@@ -104,7 +104,7 @@ const editShipmentRoute = createRoute({
 const shipmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/$id',
-  component: createLazyPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
+  component: createLazyPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentDetailsPage'),
 });
 const shipmentOverviewRoute = createRoute({
   getParentRoute: () => shipmentRoute,
@@ -202,7 +202,7 @@ const webhookEndpointRoute = createRoute({
 const webhookDeliveriesRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/deliveries',
-  validateSearch: readDeliveryUrlParameters,
+  validateSearch: readDeliveryListUrlParameters,
   component: createLazyPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const webhookDeliveryRoute = createRoute({
@@ -280,8 +280,8 @@ const routeTree = rootRoute.addChildren([
     firstStepsRoute,
     shipmentsRoute,
     newShipmentRoute,
-    importShipmentsRoute,
-    editShipmentRoute,
+    importShipmentsPageRoute,
+    editShipmentPageRoute,
     shipmentRoute.addChildren(shipmentSectionRoutes),
     exceptionsRoute,
     settingsRoute.addChildren([...settingsPageRoutes, webhooksRoute.addChildren(webhookRoutes)]),

@@ -24,7 +24,7 @@ import {
   IconUser,
 } from '@tabler/icons-react';
 import { Link, Outlet, useLocation, useMatchRoute, useNavigate } from '@tanstack/react-router';
-import { useStreamStatus, useLiveStream } from '../live/live-events.tsx';
+import { useLiveStreamStatus, useLiveStream } from '../live/live-events.tsx';
 import { toOtherEnvironmentPath } from '../session/api.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useEnvironment, useSession, useSignOut } from '../session/session.ts';
@@ -191,7 +191,7 @@ function AccountMenu() {
  */
 function OfflineBanner() {
   const { online } = useNetwork();
-  const { isConnected } = useStreamStatus();
+  const { isConnected } = useLiveStreamStatus();
   if (online && isConnected !== false) return null;
   return (
     <Alert

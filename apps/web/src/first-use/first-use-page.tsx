@@ -3,7 +3,7 @@ import { IconCheck, IconCircleDashed, IconSparkles } from '@tabler/icons-react';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
-import { CopyTextProvider } from '../app/copy.tsx';
+import { CopyTextFunctionProvider } from '../app/copy.tsx';
 import { createLazyComponent } from '../app/lazy.tsx';
 import { PageHeader } from '../app/page.tsx';
 import { SecretDialog } from '../app/one-time-secret.tsx';
@@ -23,7 +23,7 @@ export function FirstUsePage() {
         title="Get started"
         about={`Create a key, send a shipment and receive your first event in the ${environment} environment. Live and test share no data.`}
       />
-      <FirstSteps />
+      <FirstStepsList />
     </Stack>
   );
 }
@@ -36,7 +36,7 @@ const LazyCreateKey = createLazyComponent(async () => ({
  * The first steps in a new workspace: create a key, send a shipment, and receive a webhook. A step is marked as done
  * when its result exists, no matter how it was created.
  */
-export function FirstSteps() {
+export function FirstStepsList() {
   const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useHasPermission('webhooks:manage')];
   useLiveEventListener(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
   const keys = useQuery(firstApiKeyQuery(environment));
@@ -70,7 +70,7 @@ export function FirstSteps() {
               {shipment.external_id ?? shipment.id}
             </Anchor>
           ) : (
-            <FirstShipmentCommand />
+            <FirstShipmentCurlPanel />
           )}
         </SetupStepItem>
         {mayWebhooks && (
@@ -139,7 +139,7 @@ function SampleShipmentsHint() {
   );
 }
 
-function FirstShipmentCommand() {
+function FirstShipmentCurlPanel() {
   const curl = [
     `curl ${globalThis.location.origin}/v1/shipments \\`,
     '  -H "Authorization: Bearer $KEY" \\',
@@ -158,13 +158,13 @@ function FirstShipmentCommand() {
         {curl}
       </Code>
       <Group gap="xs">
-        <CopyTextProvider value={curl}>
+        <CopyTextFunctionProvider value={curl}>
           {({ copied, copy }) => (
             <Button size="xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy command'}
             </Button>
           )}
-        </CopyTextProvider>
+        </CopyTextFunctionProvider>
         {mayWrite && (
           <Button component={Link} to="/shipments/new" size="xs" variant="default">
             Use the shipment form

@@ -14,7 +14,7 @@ import {
 import { LiveStream } from './live-stream.ts';
 
 /** State of the event stream for the environment that the page shows. */
-export interface StreamStatus {
+export interface LiveStreamStatus {
   /**
    * True while the stream is connected. If false, the page may show outdated data. Undefined until the first connection
    * opens or fails.
@@ -67,7 +67,7 @@ export function useLiveStream(): void {
   }, [environment, queries]);
 }
 
-export function useStreamStatus(): StreamStatus {
+export function useLiveStreamStatus(): LiveStreamStatus {
   return useSyncExternalStore(subscribeToConnectionStatus, () => liveStreamStatus);
 }
 
@@ -104,7 +104,7 @@ export function useLiveRefetch(refetch: () => unknown): void {
  * environment.
  */
 export function ConnectionBadge() {
-  const { isConnected } = useStreamStatus();
+  const { isConnected } = useLiveStreamStatus();
   return (
     <Badge
       variant="dot"
@@ -120,7 +120,7 @@ export function ConnectionBadge() {
 
 const liveEventListeners = new Set<(event: TrackingEvent) => void>();
 const streamStatusListeners = new Set<() => void>();
-let liveStreamStatus: StreamStatus = { isConnected: undefined, gaps: 0 };
+let liveStreamStatus: LiveStreamStatus = { isConnected: undefined, gaps: 0 };
 let liveFeed: LiveFeed | undefined;
 
 function subscribeToConnectionStatus(watcher: () => void): () => void {
@@ -128,7 +128,7 @@ function subscribeToConnectionStatus(watcher: () => void): () => void {
   return () => void streamStatusListeners.delete(watcher);
 }
 
-function updateStreamStatus(change: Partial<StreamStatus>): void {
+function updateStreamStatus(change: Partial<LiveStreamStatus>): void {
   liveStreamStatus = { ...liveStreamStatus, ...change };
   for (const watcher of streamStatusListeners) watcher();
 }
@@ -148,7 +148,7 @@ class LiveFeed {
     this.stream = new LiveStream({
       stream: (query, options) => getApiClient(environment).events.stream(query, options),
       visibility: document,
-      onEvent: (event) => this.applyEvent(event),
+      onEvent: (event) => this.processLiveEvent(event),
       onState: (isOn) => updateStreamStatus({ isConnected: isOn }),
       onFirstOpen: () => refetchDataOfEnvironment(queries, environment),
       onGap: () => {
@@ -170,7 +170,7 @@ class LiveFeed {
     markShipmentListsOutdated(this.queries, this.environment);
   }
 
-  private applyEvent(event: TrackingEvent): void {
+  private processLiveEvent(event: TrackingEvent): void {
     const { data } = event;
     if ('shipment' in data) this.pendingUpdates.queueShipmentUpdate(data.shipment);
     else this.pendingUpdates.readShipmentIfListed(data.shipment_id);
@@ -192,7 +192,7 @@ class PendingShipmentUpdates {
 
   queueShipmentUpdate(shipment: Shipment): void {
     this.shipments.push(shipment);
-    this.timer ??= setTimeout(() => this.showPendingShipments(), UPDATE_DISPLAY_DELAY_MS);
+    this.timer ??= setTimeout(() => this.showPendingShipmentUpdates(), UPDATE_DISPLAY_DELAY_MS);
   }
 
   stopUpdates(): void {
@@ -204,10 +204,10 @@ class PendingShipmentUpdates {
    */
   readShipmentIfListed(id: string): void {
     this.idsToRead.add(id);
-    this.timer ??= setTimeout(() => this.showPendingShipments(), UPDATE_DISPLAY_DELAY_MS);
+    this.timer ??= setTimeout(() => this.showPendingShipmentUpdates(), UPDATE_DISPLAY_DELAY_MS);
   }
 
-  private showPendingShipments(): void {
+  private showPendingShipmentUpdates(): void {
     this.timer = undefined;
     const { queries, environment } = this;
     updateCachedShipments(queries, environment, this.shipments.splice(0));

@@ -1,7 +1,7 @@
 import type { StreamOptions, TrackingEvent } from '@tracking/client';
 
 /** Event stream of the API client. `lastEventId` is the event after which a new stream can resume. */
-interface ResumableEvents extends AsyncIterable<TrackingEvent> {
+interface ResumableEventStream extends AsyncIterable<TrackingEvent> {
   readonly lastEventId: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const HIDDEN_PAGE_DISCONNECT_DELAY_MS = 5_000;
 const MAX_RESUME_AGE_MS = 300_000;
 
 export interface LiveStreamOptions {
-  readonly stream: (query: object, options: StreamOptions) => ResumableEvents;
+  readonly stream: (query: object, options: StreamOptions) => ResumableEventStream;
   /** Source of the `visibilitychange` events: the document of the page. */
   readonly visibility: EventTarget & { readonly hidden: boolean };
   readonly onEvent: (event: TrackingEvent) => void;
@@ -66,7 +66,7 @@ export class LiveStream {
     while (!signal.aborted) {
       await this.waitUntilPageVisible();
       if (signal.aborted) return;
-      this.startDisconnectTimer();
+      this.startDisconnectReportTimer();
       const hidden = new AbortController();
       const forget = this.callWhenPageHidden(() => hidden.abort());
       try {
@@ -115,10 +115,10 @@ export class LiveStream {
     }
     this.deliveredUntil = Date.now();
     // A hidden page closes its own connection, so this is not reported as a lost connection.
-    if (!this.ended.signal.aborted && !this.parts.visibility.hidden) this.startDisconnectTimer();
+    if (!this.ended.signal.aborted && !this.parts.visibility.hidden) this.startDisconnectReportTimer();
   }
 
-  private startDisconnectTimer(): void {
+  private startDisconnectReportTimer(): void {
     this.disconnectTimer ??= setTimeout(() => this.parts.onState(false), DISCONNECT_TOLERANCE_MS);
   }
 

@@ -1,5 +1,5 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
-import { buildShipment } from '../shipments/build-shipment.ts';
+import { buildShipmentForTest } from '../shipments/build-shipment.ts';
 import {
   createShipmentRereadPredicate,
   markShipmentListsOutdated,
@@ -12,7 +12,7 @@ import {
 describe('live updates', () => {
   const NONE = { shipments: new Map(), missed: false };
   const KEY = ['shipments', 'live', {}];
-  const [first, second] = [buildShipment({ id: 'a', version: 3 }), buildShipment({ id: 'b' })];
+  const [first, second] = [buildShipmentForTest({ id: 'a', version: 3 }), buildShipmentForTest({ id: 'b' })];
 
   let queries: QueryClient;
   beforeEach(() => {
@@ -24,15 +24,15 @@ describe('live updates', () => {
 
   it('replaces a listed shipment with a newer version in place, and never with an older one', () => {
     const [newer, older] = [
-      buildShipment({ id: 'b', version: 2, status: 'booked' }),
-      buildShipment({ id: 'a', version: 2 }),
+      buildShipmentForTest({ id: 'b', version: 2, status: 'booked' }),
+      buildShipmentForTest({ id: 'a', version: 2 }),
     ];
     updateCachedShipments(queries, 'live', [older, newer]);
     expect(listed()).toEqual([first, newer]);
   });
 
   it('records a shipment that no list shows as an update, without adding it to a list', () => {
-    const fresh = buildShipment({ id: 'c' });
+    const fresh = buildShipmentForTest({ id: 'c' });
     updateCachedShipments(queries, 'live', [fresh]);
     expect(listed()).toEqual([first, second]);
     expect([...(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
@@ -51,12 +51,12 @@ describe('live updates', () => {
   });
 
   it('keeps the updates of each environment separate', () => {
-    updateCachedShipments(queries, 'test', [buildShipment({ id: 'b', version: 2 })]);
+    updateCachedShipments(queries, 'test', [buildShipmentForTest({ id: 'b', version: 2 })]);
     expect(listed()).toEqual([first, second]);
   });
 
   it('keeps the latest 1,000 updates, and records that further updates are missing', () => {
-    const many = Array.from({ length: 1_001 }, (_, n) => buildShipment({ id: `s${n}` }));
+    const many = Array.from({ length: 1_001 }, (_, n) => buildShipmentForTest({ id: `s${n}` }));
     const news = addChangedShipments(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });

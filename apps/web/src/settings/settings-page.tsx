@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 import { type Permission, useSession } from '../session/session.ts';
 import classes from './settings-page.module.css';
 
-interface SettingsPageGroup {
+interface GroupOfSettingsPages {
   readonly title: string;
   readonly pages: readonly {
     readonly to: NonNullable<LinkProps['to']>;
@@ -17,7 +17,7 @@ interface SettingsPageGroup {
  * Sections of the settings, with the permission that each one requires. Users without this permission do not see the
  * section.
  */
-const SETTINGS_SECTIONS: readonly SettingsPageGroup[] = [
+const SETTINGS_SECTIONS: readonly GroupOfSettingsPages[] = [
   {
     title: 'Developers',
     pages: [

@@ -81,19 +81,19 @@ const REASON_LABELS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Re
   },
 };
 
-const REASON_LABELS: Readonly<Partial<Record<Reason, string>>> = Object.assign(
+const MILESTONE_REASON_LABELS: Readonly<Partial<Record<Reason, string>>> = Object.assign(
   {},
   ...Object.values(REASON_LABELS_BY_GROUP),
 );
 
 /** Options of the field for the reason of a milestone, such as a delay by weather, in groups. */
-export const REASON_OPTIONS = Object.entries(REASON_LABELS_BY_GROUP).map(([group, reasons]) => ({
+export const MILESTONE_REASON_OPTIONS = Object.entries(REASON_LABELS_BY_GROUP).map(([group, reasons]) => ({
   group,
   items: Object.entries(reasons).map(([value, label]) => ({ value, label: label ?? value })),
 }));
 
 export function getReasonLabel(reason: Reason): string {
-  return REASON_LABELS[reason] ?? reason;
+  return MILESTONE_REASON_LABELS[reason] ?? reason;
 }
 
 export const DOCUMENT_TYPE_LABELS: Readonly<Record<DocumentType, string>> = {

@@ -6,7 +6,7 @@ import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-v
 import { isMilestoneInEffect } from './timeline/timeline-rows.ts';
 
 /** An expected event of the shipment, or an exception that will open. */
-export interface ExpectedShipmentEvent {
+export interface UpcomingShipmentEvent {
   readonly label: string;
   /** Time of the event, ISO 8601. If `isDay` is true, a date in the time zone of the place. */
   readonly at: string;
@@ -17,7 +17,7 @@ export interface ExpectedShipmentEvent {
   readonly isOverdue: boolean;
 }
 
-interface NextEventsInput {
+interface ExpectedEventsInput {
   readonly shipment: Shipment;
   readonly milestones: readonly Milestone[];
   /** Explanation of the shipment from the API. Undefined while it loads. */
@@ -27,12 +27,12 @@ interface NextEventsInput {
   readonly now: number;
 }
 
-interface UpcomingEventTime extends Pick<ExpectedShipmentEvent, 'at' | 'isDay'> {
+interface UpcomingEventTimeBounds extends Pick<UpcomingShipmentEvent, 'at' | 'isDay'> {
   /** Time in epoch milliseconds after which the event is overdue. */
   readonly endMs: number;
 }
 
-type ExpectedEvent = UpcomingEventTime & Pick<ExpectedShipmentEvent, 'label' | 'place' | 'container'>;
+type ExpectedEvent = UpcomingEventTimeBounds & Pick<UpcomingShipmentEvent, 'label' | 'place' | 'container'>;
 
 /** Lists the next expected events of a shipment, soonest first. For a shipment that has ended, the list is empty. */
 export function listUpcomingShipmentEvents({
@@ -41,7 +41,7 @@ export function listUpcomingShipmentEvents({
   explanation,
   zoneOf,
   now,
-}: NextEventsInput): ExpectedShipmentEvent[] {
+}: ExpectedEventsInput): UpcomingShipmentEvent[] {
   if (ENDED_STATUSES.includes(shipment.status)) return [];
   const legs = listLegEvents(shipment, zoneOf);
   const pending = listExpectedMilestones(milestones).filter(
@@ -66,13 +66,13 @@ function toEventTime(
   time: string,
   precision: Milestone['occurred_at_precision'] = 'time',
   zone?: string | null,
-): UpcomingEventTime {
+): UpcomingEventTimeBounds {
   const isDay = precision === 'day';
   return { at: isDay ? getDayAtPlace(time, zone) : time, isDay, endMs: Date.parse(time) };
 }
 
 /** Lists the expected departures and arrivals of the legs. Legs before the latest leg that has started are skipped. */
-function listLegEvents({ legs }: Shipment, zoneOf: NextEventsInput['zoneOf']): ExpectedEvent[] {
+function listLegEvents({ legs }: Shipment, zoneOf: ExpectedEventsInput['zoneOf']): ExpectedEvent[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
     0,

@@ -29,10 +29,10 @@ import {
   getShipmentTitle,
   useShipmentOfPage,
 } from './shipment-queries.ts';
-import { type ExpectedShipmentEvent, listUpcomingShipmentEvents } from './next-events.ts';
+import { type UpcomingShipmentEvent, listUpcomingShipmentEvents } from './next-events.ts';
 
 /** Page of a shipment. It shows a summary and below it one section, which the page URL names. */
-export function ShipmentPage() {
+export function ShipmentDetailsPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id' });
   const found = useQuery(shipmentQuery(useEnvironment(), id));
   return (
@@ -135,7 +135,7 @@ function ShipmentSummaryCards() {
         actions={<ShipmentActions />}
       />
       <div className={classes['cards']} data-elsewhere={!isOverview || undefined}>
-        <StatusCard />
+        <ShipmentStatusCard />
         <ArrivalCard />
         <OpenExceptionsCard />
         <TitledCard title="Next events">
@@ -146,7 +146,7 @@ function ShipmentSummaryCards() {
   );
 }
 
-function StatusCard() {
+function ShipmentStatusCard() {
   const { id, status, status_milestone_id } = useShipmentOfPage();
   const milestones = useQuery(milestonesQuery(useEnvironment(), id));
   const milestone = milestones.data?.find((each) => each.id === status_milestone_id);
@@ -276,17 +276,17 @@ function UpcomingEventsList() {
   return (
     <ul className={classes['list']}>
       {next.slice(0, MAX_SHOWN_EVENTS).map((each) => (
-        <NextEventItem key={[each.label, each.at, each.place, each.container].join(' ')} next={each} />
+        <NextShipmentEventListItem key={[each.label, each.at, each.place, each.container].join(' ')} next={each} />
       ))}
       {next.length > MAX_SHOWN_EVENTS && <li>{`and ${next.length - MAX_SHOWN_EVENTS} more`}</li>}
     </ul>
   );
 }
 
-function NextEventItem({
+function NextShipmentEventListItem({
   next: { label, at, isDay, place, container, isOverdue },
 }: {
-  readonly next: ExpectedShipmentEvent;
+  readonly next: UpcomingShipmentEvent;
 }) {
   return (
     <li>

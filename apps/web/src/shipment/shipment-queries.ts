@@ -59,7 +59,7 @@ export const ShipmentContext = createContext<Shipment | undefined>(undefined);
 /** Returns the shipment that the page shows. Events keep the shipment up to date. */
 export function useShipmentOfPage(): Shipment {
   const shipment = useContext(ShipmentContext);
-  if (shipment === undefined) throw new Error('useShipment must be called within a shipment page');
+  if (shipment === undefined) throw new Error('useShipmentOfPage must be called within a shipment page');
   return shipment;
 }
 

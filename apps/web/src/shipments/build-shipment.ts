@@ -1,7 +1,7 @@
 import type { Shipment } from '@tracking/client';
 
 /** Builds a shipment for specs. Fields that are not given have default values. */
-export function buildShipment(fields: Partial<Shipment> = {}): Shipment {
+export function buildShipmentForTest(fields: Partial<Shipment> = {}): Shipment {
   const empty = {
     carrier_scac: null,
     origin_port: null,

@@ -8,8 +8,8 @@ import { PlaceName, PortDateText } from '../values/place.tsx';
 import { LocalTimeText } from '../values/time.tsx';
 import classes from './columns.module.css';
 import { PLAIN_SHIPMENT_FIELD_NAMES, type PlainColumnName, getPlainFieldDefinition } from './plain-fields.ts';
-import type { SearchState } from './search/filters.ts';
-import { ShipmentEta, ShipmentStatusBadge } from './shipment-facts.tsx';
+import type { ShipmentSearchState } from './search/filters.ts';
+import { ShipmentEtaText, ShipmentStatusBadge } from './shipment-facts.tsx';
 
 interface ShipmentListColumn {
   readonly label: string;
@@ -35,7 +35,7 @@ const SHIPMENT_LIST_COLUMNS = {
     width: 8,
     cell: ({ destination_port }) => <PlaceName code={destination_port} />,
   },
-  eta: { label: 'ETA', width: 8.75, sort: 'eta', cell: (shipment) => <ShipmentEta shipment={shipment} /> },
+  eta: { label: 'ETA', width: 8.75, sort: 'eta', cell: (shipment) => <ShipmentEtaText shipment={shipment} /> },
   exceptions: {
     label: 'Exceptions',
     width: 5.5,
@@ -54,7 +54,7 @@ const SHIPMENT_LIST_COLUMNS = {
     cell: ({ legs }) => renderTextListCell(legs.flatMap(({ vessel }) => vessel ?? [])),
   },
   containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => renderTextListCell(container_numbers) },
-  ...buildPlainTextColumns(),
+  ...buildPlainFieldColumns(),
   references: {
     label: 'Additional references',
     width: 10,
@@ -78,9 +78,9 @@ const SHIPMENT_LIST_COLUMNS = {
 } satisfies Readonly<Record<string, ShipmentListColumn>>;
 export type ColumnName = keyof typeof SHIPMENT_LIST_COLUMNS;
 export const LIST_COLUMNS: Readonly<Record<ColumnName, ShipmentListColumn>> = SHIPMENT_LIST_COLUMNS;
-const COLUMN_NAMES = Object.keys(LIST_COLUMNS) as readonly ColumnName[];
+const SHIPMENT_COLUMN_NAMES = Object.keys(LIST_COLUMNS) as readonly ColumnName[];
 
-function buildPlainTextColumns(): Readonly<Record<PlainColumnName, ShipmentListColumn>> {
+function buildPlainFieldColumns(): Readonly<Record<PlainColumnName, ShipmentListColumn>> {
   const columns = PLAIN_SHIPMENT_FIELD_NAMES.map((name) => {
     const { label, shortLabel = label, column } = getPlainFieldDefinition(name);
     return [
@@ -122,9 +122,9 @@ const DEFAULT_COLUMNS: readonly ColumnName[] = [
  * Parses a comma-separated list of column names, and sorts the names in display order. Returns undefined if no name is
  * known.
  */
-function parseColumnNames(text: string | undefined): readonly ColumnName[] | undefined {
+function parseShipmentListColumns(text: string | undefined): readonly ColumnName[] | undefined {
   const named = new Set(text?.split(','));
-  const columns = COLUMN_NAMES.filter((name) => named.has(name));
+  const columns = SHIPMENT_COLUMN_NAMES.filter((name) => named.has(name));
   return columns.length === 0 ? undefined : columns;
 }
 
@@ -134,7 +134,7 @@ type Density = 'comfortable' | 'compact';
  * Returns the columns and the density of the shipment list. If the page URL names no columns, the columns last chosen
  * in this browser are used.
  */
-export function useListAppearance({ search, change }: SearchState) {
+export function useShipmentListAppearance({ search, change }: ShipmentSearchState) {
   const [density, setDensity] = useLocalStorage<Density>({
     key: 'shipment-density',
     defaultValue: 'comfortable',
@@ -145,24 +145,24 @@ export function useListAppearance({ search, change }: SearchState) {
     key: 'shipment-columns',
     defaultValue: DEFAULT_COLUMNS,
     serialize: (names) => names.join(','),
-    deserialize: (text) => parseColumnNames(text) ?? DEFAULT_COLUMNS,
+    deserialize: (text) => parseShipmentListColumns(text) ?? DEFAULT_COLUMNS,
   });
   return {
     density,
     setDensity,
-    columns: parseColumnNames(search.columns) ?? own,
+    columns: parseShipmentListColumns(search.columns) ?? own,
     /**
      * Stores the chosen columns in this browser and in the page URL. A shared link therefore shows the same columns.
      */
     setColumns: (names: readonly string[]) => {
-      const columns = parseColumnNames(names.join(',')) ?? DEFAULT_COLUMNS;
+      const columns = parseShipmentListColumns(names.join(',')) ?? DEFAULT_COLUMNS;
       const isUsual = columns.join() === DEFAULT_COLUMNS.join();
       setOwn(columns);
       change({ columns: isUsual ? undefined : columns.join(',') });
     },
   };
 }
-export type ListAppearance = ReturnType<typeof useListAppearance>;
+export type ListAppearance = ReturnType<typeof useShipmentListAppearance>;
 
 const DENSITY_OPTIONS: { readonly value: Density; readonly label: string }[] = [
   { value: 'comfortable', label: 'Comfortable' },
@@ -188,7 +188,7 @@ export function ListAppearanceMenu({ look }: { readonly look: ListAppearance }) 
           />
           <Checkbox.Group value={[...look.columns]} onChange={look.setColumns} label="Columns">
             <div className={classes['columns']}>
-              {COLUMN_NAMES.map((name) => (
+              {SHIPMENT_COLUMN_NAMES.map((name) => (
                 <Checkbox
                   key={name}
                   size="xs"

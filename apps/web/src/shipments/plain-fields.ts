@@ -5,7 +5,7 @@ import { type SelectChoice, toSelectOptions } from '../values/codes.ts';
  * Display settings of a text or enum field of a shipment. The label of the field is the label of the list filter with
  * the same name.
  */
-interface PlainFieldSettings {
+interface PlainFieldDisplaySettings {
   /** Shorter label of the field, for narrow columns. */
   readonly shortLabel?: string;
   /** Description of the field in the shipment form. */
@@ -18,7 +18,7 @@ interface PlainFieldSettings {
   readonly headers: readonly string[];
 }
 
-interface PlainFieldDefinition extends PlainFieldSettings {
+interface PlainFieldDefinition extends PlainFieldDisplaySettings {
   readonly label: string;
 }
 
@@ -78,7 +78,7 @@ export const PLAIN_SHIPMENT_FIELDS = {
     headers: ['incoterm', 'incoterms', 'deliveryterms', 'termsofdelivery'],
   },
 } as const satisfies {
-  readonly [Name in keyof Shipment & keyof typeof SHIPMENT_FILTERS]?: PlainFieldSettings;
+  readonly [Name in keyof Shipment & keyof typeof SHIPMENT_FILTERS]?: PlainFieldDisplaySettings;
 };
 
 export type PlainFieldName = keyof typeof PLAIN_SHIPMENT_FIELDS;

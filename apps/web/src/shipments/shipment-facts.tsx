@@ -19,7 +19,7 @@ const SHIPMENT_STATUS_COLORS: Readonly<Record<Status, string>> = {
   cancelled: 'red',
 };
 
-export const getStatusLabel = (status: Status) => SHIPMENT_STATUS_LABELS[status];
+export const getShipmentStatusLabel = (status: Status) => SHIPMENT_STATUS_LABELS[status];
 
 export function ShipmentStatusBadge({ status }: { readonly status: Status }) {
   return (
@@ -53,7 +53,7 @@ interface ShipmentEtaProps {
   readonly shipment: EtaFacts & Pick<Shipment, 'ata' | 'destination_port'>;
 }
 
-export function ShipmentEta({ shipment }: ShipmentEtaProps) {
+export function ShipmentEtaText({ shipment }: ShipmentEtaProps) {
   const slip = calculateEtaDelayHours(shipment);
   if (shipment.ata !== null) {
     return (

@@ -7,12 +7,12 @@ import { describeFailure } from '../app/failures.ts';
 import { createLazyComponent, createOnDemandComponent } from '../app/lazy.tsx';
 import { ErrorAlert, PageHeader } from '../app/page.tsx';
 import { useHasPermission } from '../session/session.ts';
-import { useListAppearance } from './columns.tsx';
-import { ListStatus } from './rows/list-status.tsx';
+import { useShipmentListAppearance } from './columns.tsx';
+import { ShipmentListStatusLine } from './rows/list-status.tsx';
 import { NO_SELECTED_SHIPMENTS, listSelectedShipments } from './rows/selection.ts';
 import { VirtualShipmentList } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
-import { FilterBar } from './search/filter-bar.tsx';
+import { ShipmentFilterBar } from './search/filter-bar.tsx';
 import { useShipmentSearch } from './search/filters.ts';
 import { hasShipmentFilters } from './search/shipment-search.ts';
 import classes from './shipment-list-page.module.css';
@@ -29,13 +29,13 @@ const LazyShortcutsHelp = createOnDemandComponent(
 );
 
 const LazyFirstStepsPanel = createLazyComponent(async () => ({
-  default: (await import('../first-use/first-use-page.tsx')).FirstSteps,
+  default: (await import('../first-use/first-use-page.tsx')).FirstStepsList,
 }));
 
 export function ShipmentsPage() {
   const state = useShipmentSearch();
   const { search, query, change } = state;
-  const look = useListAppearance(state);
+  const look = useShipmentListAppearance(state);
   const list = useShipmentList(query);
   const { rows } = list;
   const [isHelped, help] = useDisclosure(false);
@@ -51,8 +51,8 @@ export function ShipmentsPage() {
     <div className={classes['page']}>
       <PageHeader title="Shipments" actions={<NewShipmentButtons />} />
       <ViewsBar state={state} />
-      <FilterBar state={state} />
-      <ListStatus list={list} query={query} look={look} onHelp={help.open} />
+      <ShipmentFilterBar state={state} />
+      <ShipmentListStatusLine list={list} query={query} look={look} onHelp={help.open} />
       {rows.length === 0 ? (
         <ShipmentListPlaceholder list={list} isNarrowed={hasShipmentFilters(search)} />
       ) : (

@@ -1,6 +1,6 @@
 import type { Shipment } from '@tracking/client';
 
-const CONTAINER_PATTERN = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
+const CONTAINER_NUMBER_PATTERN = /^[A-Z]{3}[UJZABDEK]\d{7}$/;
 const UNIT_LOAD_DEVICE_PATTERN = /^[A-Z][A-Z0-9]{2}\d{4,5}[A-Z0-9]{2}$/;
 const SCAC_PATTERN = /^[A-Z]{2,4}$/;
 const AIRLINE_PATTERN = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
@@ -20,13 +20,13 @@ export function normaliseCode(text: string): string {
  * of unit load devices are also valid.
  */
 export function isContainerNumber(number: string, mode: MaybeMode): boolean {
-  if (CONTAINER_PATTERN.test(number)) return true;
+  if (CONTAINER_NUMBER_PATTERN.test(number)) return true;
   return (mode === 'air' || mode === 'multimodal') && UNIT_LOAD_DEVICE_PATTERN.test(number);
 }
 
 /** Calculates the check digit of a container number by ISO 6346. Returns undefined if the number has no check digit. */
 export function calculateCheckDigit(number: string): number | undefined {
-  if (!CONTAINER_PATTERN.test(number)) return undefined;
+  if (!CONTAINER_NUMBER_PATTERN.test(number)) return undefined;
   const sum = [...number.slice(0, 10)].reduce((total, char, place) => total + getLetterValue(char) * 2 ** place, 0);
   return (sum % 11) % 10;
 }

@@ -4,11 +4,11 @@ import { type ComponentProps, useState } from 'react';
 import { useEnvironment } from '../session/session.ts';
 import type { SelectChoice } from './codes.ts';
 import { type Place, placeQuery, placeSearchQuery } from './places.ts';
-import { type FindChoice, SearchSelect } from './search-select.tsx';
+import { type FindChoice, SearchableSelectField } from './search-select.tsx';
 
 const PLACE_CODE_PATTERN = /^([A-Z]{3}|[A-Z]{2}[A-Z2-9]{3})$/;
 
-interface PlaceSelectProps extends Omit<ComponentProps<typeof SearchSelect>, 'data' | 'find'> {
+interface PlaceSelectProps extends Omit<ComponentProps<typeof SearchableSelectField>, 'data' | 'find'> {
   /** Code of the selected port or airport. Null if none is selected. */
   readonly value: string | null;
 }
@@ -44,7 +44,7 @@ export function PlaceSelect({ value, ...props }: PlaceSelectProps) {
     return named === undefined ? ask(trimmed, isEntered) : toPlaceOption(named);
   };
   return (
-    <SearchSelect
+    <SearchableSelectField
       clearable
       clearButtonProps={{ 'aria-label': `Clear ${typeof props.label === 'string' ? props.label : 'port'}` }}
       placeholder="Name or code"

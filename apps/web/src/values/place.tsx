@@ -84,7 +84,7 @@ interface MilestoneTimeProps {
 }
 
 /** Shows the time of a milestone in the time zone of its place, or its date if it is a whole day. */
-export function MilestoneTime({ milestone, zone }: MilestoneTimeProps) {
+export function MilestoneTimeText({ milestone, zone }: MilestoneTimeProps) {
   const { occurred_at, occurred_at_precision: precision, timezone } = milestone;
   // The API ended a whole day without a time zone in UTC−12, even if the zone of the place has become known since then.
   const dayOrTimeZone = precision === 'day' ? timezone : (timezone ?? zone);

@@ -29,7 +29,7 @@ export function placeSearchQuery(environment: Environment, words: string) {
 export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
 
 /** Maximum number of place codes in one request. The query string is limited to 1,000 characters. */
-const MAX_CODES_PER_REQUEST = 120;
+const MAX_PLACE_CODES_PER_REQUEST = 120;
 /** Milliseconds for which place codes are collected before one request reads them. */
 const PLACE_CODE_COLLECTION_MS = 10;
 
@@ -54,8 +54,8 @@ export class PlaceLoader {
   private requestWaitingPlaces(): void {
     const all = [...this.waiting];
     this.waiting = new Map();
-    for (let from = 0; from < all.length; from += MAX_CODES_PER_REQUEST)
-      void this.loadPlaceBatch(all.slice(from, from + MAX_CODES_PER_REQUEST));
+    for (let from = 0; from < all.length; from += MAX_PLACE_CODES_PER_REQUEST)
+      void this.loadPlaceBatch(all.slice(from, from + MAX_PLACE_CODES_PER_REQUEST));
   }
 
   /** Loads the places whose time zones are not known yet. Missing codes are ignored. */

@@ -107,7 +107,7 @@ interface SearchSelectProps extends Omit<
 }
 
 /** Select field with a search, for one option. */
-export function SearchSelect({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
+export function SearchableSelectField({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
   const choices = useSelectChoices(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
   const understand: FindChoice = (text, isEntered) => {
@@ -131,7 +131,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
 /** Option that stands for an empty field. */
 const EMPTY_FIELD_OPTION: SelectChoice = { value: '', label: '' };
 
-interface SearchMultiSelectProps extends Omit<
+interface SearchableMultiSelectProps extends Omit<
   MultiSelectProps,
   'searchable' | 'searchValue' | 'wrapperProps' | 'value' | 'onChange'
 > {
@@ -140,7 +140,7 @@ interface SearchMultiSelectProps extends Omit<
 }
 
 /** Select field with a search, for several options. */
-export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchMultiSelectProps) {
+export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchableMultiSelectProps) {
   const choices = useSelectChoices(props.data);
   const typing = useSearchableSelectState({
     shown: '',
@@ -177,7 +177,11 @@ export interface OptionallySearchableMultiSelectProps extends Omit<MultiSelectPr
 }
 
 export function OptionallySearchableSelect({ searchable, ...props }: OptionallySearchableSelectProps) {
-  return searchable ? <SearchSelect {...props} /> : <Select {...props} onChange={(next) => props.onChange(next)} />;
+  return searchable ? (
+    <SearchableSelectField {...props} />
+  ) : (
+    <Select {...props} onChange={(next) => props.onChange(next)} />
+  );
 }
 
 /** Select field for several options. The search is optional. */

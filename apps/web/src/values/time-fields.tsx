@@ -75,10 +75,10 @@ export function TimeRangeFields({ range: { since, until }, onChange }: TimeRange
   );
 }
 
-const INPUT_LIMITS_BY_TYPE = { date: DATE_LIMITS, 'datetime-local': DATE_TIME_LIMITS } as const;
+const DATE_LIMITS_BY_INPUT_TYPE = { date: DATE_LIMITS, 'datetime-local': DATE_TIME_LIMITS } as const;
 
 interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange'> {
-  readonly type: keyof typeof INPUT_LIMITS_BY_TYPE;
+  readonly type: keyof typeof DATE_LIMITS_BY_INPUT_TYPE;
   /** Value of the native date field, such as `2026-12-15` or `2026-12-15T10:30`. Empty if no date is set. */
   readonly value: string;
   /** Callback that receives a complete and valid date, or undefined after the field was cleared. */
@@ -102,7 +102,7 @@ export function DateField({ value, onChange, type, error, ...input }: DateFieldP
   });
   return (
     <TextInput
-      {...INPUT_LIMITS_BY_TYPE[type]}
+      {...DATE_LIMITS_BY_INPUT_TYPE[type]}
       {...input}
       ref={field}
       type={type}
@@ -134,7 +134,7 @@ interface TimeInputProps {
 }
 
 /** Form field for an expected time at a place: a local time, or only a date, which means the whole day. */
-export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) {
+export function ExpectedTimeField({ value, onChange, place, ...input }: TimeInputProps) {
   const { data } = useQuery({ ...placeQuery(useEnvironment(), place ?? ''), enabled: place !== null });
   const zone = data?.timezone ?? USER_TIME_ZONE;
   const [prefersDate, setPrefersDate] = useState(false);

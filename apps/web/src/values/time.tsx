@@ -19,7 +19,7 @@ const UTC_DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, {
 const INSTANT_PATTERN = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /** Replaces the UTC times in a text from the API with times in the user's time zone. */
-export function localizeTimes(text: string): string {
+export function localizeTimesInText(text: string): string {
   return text.replace(INSTANT_PATTERN, (instant) => DATE_TIME_FORMAT.format(new Date(instant)));
 }
 

@@ -14,7 +14,7 @@ export {
 export { KafkaMessageBroker } from './kafka/kafka-message-broker.ts';
 export type { KafkaOptions, KafkaSasl } from './kafka/kafka-client.ts';
 export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';
-export { type LeaseClock, SYSTEM_TIME } from './mongodb/held-lease.ts';
+export { type LeaseClock, SYSTEM_LEASE_CLOCK } from './mongodb/held-lease.ts';
 export { LeaseMemberObserver } from './mongodb/lease-members.ts';
 export { MongoConnection } from './mongodb/mongo-connection.ts';
 export { MongoDocumentStore } from './mongodb/mongo-document-store.ts';

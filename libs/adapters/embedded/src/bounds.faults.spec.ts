@@ -121,7 +121,7 @@ describe('bounds', () => {
       () => things.claim({ filter: {} }, {}),
       () => engine.documentStore.collection({ name: 'others', indexes: [] }),
       () => engine.leases.acquireLease('a', new AbortController().signal),
-      () => engine.quota.takeRequest('a', 1),
+      () => engine.quota.takeQuotaForRequest('a', 1),
     ]) {
       await expect(late()).rejects.toBeInstanceOf(UnavailableError);
     }

@@ -25,7 +25,7 @@ const ABSENT_VALUE_KEY = new Uint8Array(0);
  * Index of an array field: a table with one posting per array element of a document, in the order of the index's
  * fields. Absent fields are stored as `ABSENT_VALUE_KEY`, because keys cannot contain NULL.
  */
-export interface ArrayTable {
+export interface ArrayIndexTable {
   readonly index: IndexSpec;
   readonly table: string;
   readonly arrayField: string;
@@ -43,7 +43,7 @@ export interface CollectionLayout {
   readonly columns: readonly string[];
   /** Indexed array fields. */
   readonly arrayFields: readonly string[];
-  readonly arrays: readonly ArrayTable[];
+  readonly arrays: readonly ArrayIndexTable[];
 }
 
 export function createCollectionLayout(spec: CollectionSpec): CollectionLayout {
@@ -51,7 +51,7 @@ export function createCollectionLayout(spec: CollectionSpec): CollectionLayout {
     throw new TypeError(`cannot define a collection: ${spec.name} is not a valid name`);
   const columns = new Set<string>();
   const arrayFields = new Set<string>();
-  const arrays: ArrayTable[] = [];
+  const arrays: ArrayIndexTable[] = [];
   for (const index of spec.indexes) {
     const { name, fields, arrayField } = index;
     for (const field of [name, ...fields]) {
@@ -121,14 +121,14 @@ export function createTableStatements(layout: CollectionLayout): string[] {
  * Returns the statement that creates the table of an index on an array field. The table is one B-tree in the order of
  * the index's fields, so that each posting is written once and found by its whole key.
  */
-function createArrayTableStatement({ table, fields, unique }: ArrayTable): string {
+function createArrayTableStatement({ table, fields, unique }: ArrayIndexTable): string {
   const columns = fields.map(getColumnOfIndexedField);
   const key = unique ? [...columns.filter((name) => name !== ID_FIELD), 'apart'] : columns;
   const all = unique ? [...columns, 'apart'] : columns;
   return `CREATE TABLE ${quoteName(table)} (${all}, PRIMARY KEY (${key})) WITHOUT ROWID`;
 }
 
-export function dropTableStatements({ table, arrays }: CollectionLayout): string[] {
+export function createDropTableStatements({ table, arrays }: CollectionLayout): string[] {
   return [table, ...arrays.map((array) => array.table)].map((name) => `DROP TABLE ${quoteName(name)}`);
 }
 
@@ -158,7 +158,7 @@ export interface IndexedValues {
 /** Writes the postings of one index on an array field. Unchanged postings are not written again. */
 export class ArrayIndexWriter {
   private readonly database: SqliteConnection;
-  private readonly table: ArrayTable;
+  private readonly table: ArrayIndexTable;
   /** Index of the array in the layout. */
   private readonly array: number;
   /** Column of the document for each posting field; -1 for the id, -2 for the element. */
@@ -166,7 +166,7 @@ export class ArrayIndexWriter {
   private readonly addText: string;
   private readonly removeText: string;
 
-  constructor(database: SqliteConnection, layout: CollectionLayout, table: ArrayTable) {
+  constructor(database: SqliteConnection, layout: CollectionLayout, table: ArrayIndexTable) {
     this.database = database;
     this.table = table;
     this.array = layout.arrayFields.indexOf(table.arrayField);
@@ -180,7 +180,7 @@ export class ArrayIndexWriter {
     this.removeText = `DELETE FROM ${name} WHERE ${columns.map((each) => `${each} = ?`).join(' AND ')}`;
   }
 
-  addPostings(document: IndexedValues): void {
+  addIndexPostingsOfDocument(document: IndexedValues): void {
     for (const element of this.encodeArrayElements(document)) this.runPostingStatement(this.addText, document, element);
   }
 

@@ -5,7 +5,7 @@ import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking
 import { runScriptInChildProcess } from '../test/child.ts';
 import {
   CHILD_PROCESS_COLLECTIONS,
-  type ChildProcessDocument,
+  type DocumentWrittenByChild,
   type WriteReport,
 } from '../test/writing-child-protocol.ts';
 import { EmbeddedEngine } from './index.ts';
@@ -32,8 +32,8 @@ async function writeAndKill(dataDir: string, run: number): Promise<WriteReport[]
 
 async function expectAll(engine: EmbeddedEngine, said: readonly WriteReport[]): Promise<void> {
   const collections = {
-    records: await engine.documentStore.collection<ChildProcessDocument>(CHILD_PROCESS_COLLECTIONS.records),
-    views: await engine.documentStore.collection<ChildProcessDocument>(CHILD_PROCESS_COLLECTIONS.views),
+    records: await engine.documentStore.collection<DocumentWrittenByChild>(CHILD_PROCESS_COLLECTIONS.records),
+    views: await engine.documentStore.collection<DocumentWrittenByChild>(CHILD_PROCESS_COLLECTIONS.views),
   };
   for (const one of said) {
     if ('stream' in one) {

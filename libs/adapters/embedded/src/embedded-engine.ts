@@ -12,7 +12,7 @@ import {
 } from '@tracking/ports';
 import { DataFolderDamagedError, DataFolderTooNewError, lockDataFolder, type LockedDataFolder } from './data-folder.ts';
 import { InProcessLeases } from './in-process-leases.ts';
-import { LiveTail, type LiveTailLimits } from './live-tail.ts';
+import { LogTailCache, type LogTailCacheLimits } from './live-tail.ts';
 import { InMemoryRequestQuota } from './memory-quota.ts';
 import { openDatabaseForReading } from './sqlite-database.ts';
 import { DamagedStorageError, NewerSchemaError } from './storage-file.ts';
@@ -33,7 +33,7 @@ export interface EmbeddedEngineLimits {
    * Limits of the newest events in memory for live readers. The newest messages have the same limits. Default to 2,000
    * items and 8 M characters.
    */
-  readonly live?: Partial<LiveTailLimits>;
+  readonly live?: Partial<LogTailCacheLimits>;
   /** Maximum bytes of data and metadata of one append. Defaults to `MAX_APPEND_BYTES`. */
   readonly appendBytes?: number;
   /**
@@ -72,7 +72,7 @@ export class EmbeddedEngine {
     const live = { items: 2_000, characters: 8_000_000, ...limits.live };
     const { head, incarnation } = storage.writer.start;
     const countRetry = createRetryCounter(metrics);
-    const events = new LiveTail<StoredEvent>(head, live);
+    const events = new LogTailCache<StoredEvent>(head, live);
     this.eventStore = new SqliteEventStore(storage, events, { appendBytes, logger, countRetry });
     this.documentStore = new SqliteDocumentStore(storage);
     this.messageBroker = new SqliteMessageBroker(storage, { live, logger, countRetry });

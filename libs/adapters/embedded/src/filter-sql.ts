@@ -1,6 +1,6 @@
 import type { FieldBounds, FilterCondition, Filter, Scalar } from '@tracking/ports';
 import {
-  type ArrayTable,
+  type ArrayIndexTable,
   type CollectionLayout,
   getColumnOfIndexedField,
   createJsonEncodingSql,
@@ -30,7 +30,7 @@ export class SqlBuilder {
   }
 }
 
-/** Adds conditions for the document in the row `d`. Every statement with a filter uses this table alias. */
+/** Returns the conditions for the document in the row `d`. Every statement with a filter uses this table alias. */
 export function createFilterSql(layout: CollectionLayout, filter: Filter): SqlStatement {
   const sql = new SqlBuilder();
   addFilterSql(sql, layout, filter);
@@ -38,7 +38,12 @@ export function createFilterSql(layout: CollectionLayout, filter: Filter): SqlSt
 }
 
 /** @param postings table `a` whose rows lead to the documents, if any; its array is then not read from `d` */
-export function addFilterSql(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
+export function addFilterSql(
+  sql: SqlBuilder,
+  layout: CollectionLayout,
+  filter: Filter,
+  postings?: ArrayIndexTable,
+): void {
   sql.addSqlText('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
     if (!FIELD_NAME_PATTERN.test(field))
@@ -53,7 +58,11 @@ export function addFilterSql(sql: SqlBuilder, layout: CollectionLayout, filter: 
 }
 
 /** Returns the table that indexes the elements of an array field: `postings` if it does, or else any other. */
-function findArrayTable({ arrays }: CollectionLayout, field: string, postings?: ArrayTable): ArrayTable | undefined {
+function findArrayTable(
+  { arrays }: CollectionLayout,
+  field: string,
+  postings?: ArrayIndexTable,
+): ArrayIndexTable | undefined {
   if (postings?.arrayField === field) return postings;
   return arrays.find(({ arrayField }) => arrayField === field);
 }
@@ -111,7 +120,7 @@ function getJsonTypeName(value: Scalar): string {
 }
 
 interface ArrayElementLookup {
-  readonly array: ArrayTable;
+  readonly array: ArrayIndexTable;
   /** True if the document was found by a posting `a` of the same table. */
   readonly isLeading: boolean;
 }

@@ -1,4 +1,4 @@
-export interface LiveTailLimits {
+export interface LogTailCacheLimits {
   /** Minimum number of newest items to keep, unless the items are large. The tail keeps at most twice as many. */
   readonly items: number;
   /** Number of characters of text to keep. The tail keeps at most twice as many. */
@@ -13,7 +13,7 @@ interface SizedLiveTailItem<T> {
 /**
  * Keeps the newest items of a log without position gaps in memory, so that readers near the end need not read the file.
  */
-export class LiveTail<T> {
+export class LogTailCache<T> {
   private entries: SizedLiveTailItem<T>[] = [];
   private characters = 0;
   /** Notifies waiting readers of new items, or of a reason to check again. */
@@ -22,7 +22,7 @@ export class LiveTail<T> {
   /** @param head position of the last stored item */
   constructor(
     private head: number,
-    private readonly limits: LiveTailLimits,
+    private readonly limits: LogTailCacheLimits,
   ) {}
 
   get last(): number {
@@ -43,12 +43,12 @@ export class LiveTail<T> {
   }
 
   /** Returns true if all items after the position are in memory. */
-  hasAllItemsAfter(position: number): boolean {
+  hasAllItemsInMemoryAfter(position: number): boolean {
     return position >= this.head - this.entries.length;
   }
 
   /**
-   * Returns wanted items after a position for which `hasAllItemsAfter` returned true, at most `limit`, and the position reached.
+   * Returns wanted items after a position for which `hasAllItemsInMemoryAfter` returned true, at most `limit`, and the position reached.
    */
   readItemsAfter(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
     const items: T[] = [];
@@ -62,7 +62,7 @@ export class LiveTail<T> {
   }
 
   /** Drops all items. Call it when stored items were deleted, which must no longer be returned. */
-  dropAllItems(): void {
+  dropAllBufferedItems(): void {
     this.entries = [];
     this.characters = 0;
   }

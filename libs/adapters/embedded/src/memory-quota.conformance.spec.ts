@@ -3,5 +3,5 @@ import { InMemoryRequestQuota } from './memory-quota.ts';
 
 declareQuotaTests('memory', (clock) => {
   const open = () => Promise.resolve(new InMemoryRequestQuota(clock));
-  return { open, closeAndReopenPort: open, close: () => Promise.resolve(), reservedShare: 0 };
+  return { openTestedAdapter: open, closeAndReopenAdapter: open, close: () => Promise.resolve(), reservedShare: 0 };
 });

@@ -23,7 +23,7 @@ export class InMemoryRequestQuota implements RequestQuota {
 
   constructor(private readonly clock: Clock = () => new Date()) {}
 
-  async takeRequest(key: string, limit: number): Promise<QuotaDecision> {
+  async takeQuotaForRequest(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new UnavailableError('quota', 'closed');
     const milliseconds = this.clock().getTime();
     const now = Math.floor(milliseconds / 1_000);
@@ -31,7 +31,7 @@ export class InMemoryRequestQuota implements RequestQuota {
     let taken = this.keys.get(key);
     if (taken === undefined)
       this.keys.set(key, (taken = { counts: new Uint32Array(ONE_SECOND_BUCKET_COUNT), newest: now, total: 0 }));
-    dropExpiredCounts(taken, now);
+    dropExpiredRequestCounts(taken, now);
     const admitted = taken.total < limit;
     if (admitted) {
       taken.counts[now % ONE_SECOND_BUCKET_COUNT] = (taken.counts[now % ONE_SECOND_BUCKET_COUNT] ?? 0) + 1;
@@ -63,7 +63,7 @@ export class InMemoryRequestQuota implements RequestQuota {
 }
 
 /** Makes `now` the newest bucket and clears buckets older than a minute. */
-function dropExpiredCounts(taken: RequestCountsBySecond, now: number): void {
+function dropExpiredRequestCounts(taken: RequestCountsBySecond, now: number): void {
   if (now < taken.newest) handleQuotaClockSetBack(taken, now);
   for (let second = Math.max(taken.newest + 1, now - ONE_SECOND_BUCKET_COUNT + 1); second <= now; second += 1) {
     taken.total -= taken.counts[second % ONE_SECOND_BUCKET_COUNT] ?? 0;

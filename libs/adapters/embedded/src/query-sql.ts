@@ -8,7 +8,7 @@ import type {
   IndexScanQuery,
 } from '@tracking/ports';
 import {
-  type ArrayTable,
+  type ArrayIndexTable,
   type CollectionLayout,
   getColumnOfIndexedField,
   encodeSqlValue,
@@ -90,7 +90,7 @@ export function isCheapIndexLookup({ spec }: CollectionLayout, { filter, sort, l
 /** Access path of a query to its documents. */
 interface AccessPath {
   /** Index on an array field, if the query finds its documents through the postings of one. */
-  readonly postings?: ArrayTable;
+  readonly postings?: ArrayIndexTable;
   /** True if several index entries can point to the same document. */
   readonly repeats: boolean;
   /** `INDEXED BY` clause for the documents' table, if the query names an index. */
@@ -114,16 +114,16 @@ function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: stri
   return { postings: array, repeats: !isScalar(lead), hint: '' };
 }
 
-function findArrayTableByIndex({ spec, arrays }: CollectionLayout, name: string): ArrayTable | undefined {
+function findArrayTableByIndex({ spec, arrays }: CollectionLayout, name: string): ArrayIndexTable | undefined {
   if (!spec.indexes.some((index) => index.name === name))
     throw new TypeError(`the collection ${spec.name} has no index ${name}`);
   return arrays.find(({ index }) => index.name === name);
 }
 
-function chooseArrayIndexTable({ arrays }: CollectionLayout, filter: Filter): ArrayTable | undefined {
+function chooseArrayIndexTable({ arrays }: CollectionLayout, filter: Filter): ArrayIndexTable | undefined {
   const id = filter[ID_FIELD];
   if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
-  const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
+  const pinned = ({ fields }: ArrayIndexTable) => fields.filter((name) => isScalar(filter[name])).length;
   const [array] = arrays
     .filter(({ arrayField }) => findIndexSearchCondition(filter[arrayField]) !== undefined)
     .sort((one, other) => pinned(other) - pinned(one));
@@ -147,7 +147,7 @@ interface SplitFilter {
   readonly ofDocument: Filter;
 }
 
-function splitFilterByArrayTable(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter {
+function splitFilterByArrayTable(filter: Filter, { fields, arrayField }: ArrayIndexTable): SplitFilter {
   const parts = { led: {}, ofPosting: {}, ofDocument: {} } satisfies Record<keyof SplitFilter, Filter>;
   const add = (part: Filter, field: string, condition: FilterCondition) => Object.assign(part, { [field]: condition });
   for (const [field, condition] of Object.entries(filter)) {

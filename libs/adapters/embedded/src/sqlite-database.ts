@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { SqlValue } from './storage-threads.ts';
 
 /** SQLite's default page size. */
-export const PAGE_BYTES = 4_096;
+export const SQLITE_PAGE_BYTES = 4_096;
 const MAX_CACHED_STATEMENTS = 500;
 /**
  * Limit clause with a parameter. SQLite plans a plain `LIMIT ?` for its value and plans again for each value; it does
@@ -91,14 +91,14 @@ function getExtendedErrorCode(error: unknown): number | undefined {
 }
 
 /** Returns SQLite's primary result code; undefined for other errors. */
-function getPrimaryErrorCode(error: unknown): number | undefined {
+function getPrimarySqliteErrorCode(error: unknown): number | undefined {
   const code = getExtendedErrorCode(error);
   return code === undefined ? undefined : code & 0xff;
 }
 
 /** Returns true if a constraint, such as a unique index, refused the row. */
 export function isConstraintError(error: unknown): boolean {
-  return getPrimaryErrorCode(error) === SQLITE_CONSTRAINT;
+  return getPrimarySqliteErrorCode(error) === SQLITE_CONSTRAINT;
 }
 
 /**
@@ -112,12 +112,12 @@ export function isDiskFullError(error: unknown): boolean {
 
 /** Returns true if the file does not contain what SQLite wrote. */
 export function isCorruptDatabaseError(error: unknown): boolean {
-  return getPrimaryErrorCode(error) === SQLITE_CORRUPT;
+  return getPrimarySqliteErrorCode(error) === SQLITE_CORRUPT;
 }
 
-/** Returns true if the file does not start with SQLite's header. */
+/** Returns true if the error means that the file does not start with SQLite's header. */
 export function isNotSqliteFileError(error: unknown): boolean {
-  return getPrimaryErrorCode(error) === SQLITE_NOTADB;
+  return getPrimarySqliteErrorCode(error) === SQLITE_NOTADB;
 }
 
 /**
@@ -126,7 +126,7 @@ export function isNotSqliteFileError(error: unknown): boolean {
  */
 export function isFatalDatabaseError(error: unknown): boolean {
   return (
-    (getPrimaryErrorCode(error) === SQLITE_IOERR && !isDiskFullError(error)) ||
+    (getPrimarySqliteErrorCode(error) === SQLITE_IOERR && !isDiskFullError(error)) ||
     isCorruptDatabaseError(error) ||
     isNotSqliteFileError(error)
   );

@@ -7,10 +7,10 @@ import {
   type DocumentStore,
   DuplicateKeyError,
   type Filter,
-  type BoundedResult,
+  type DocumentsWithinByteLimit,
   isUnsatisfiableFilter,
   type Query,
-  type Replacement,
+  type DocumentReplacement,
   type IndexScanQuery,
   type IndexScanResult,
   UnavailableError,
@@ -139,7 +139,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return isCheapIndexLookup(this.layout, query) ? this.readInCallingThread(sql) : this.readRowsInReaderPool<T>(sql);
   }
 
-  async findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
+  async findWithinByteLimit(query: Query, maxBytes: number): Promise<DocumentsWithinByteLimit<T>> {
     const sql = createFindSql(this.layout, query);
     if (isUnsatisfiableFilter(query.filter)) return { documents: [], isCut: false };
     const { json, isCut } = await this.storage.readers.runReadInThread({ kind: 'rows', sql, maxBytes });
@@ -182,7 +182,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   /** All writes of one turn share a commit. */
-  replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]> {
+  replaceMany(replacements: readonly DocumentReplacement<T>[]): Promise<readonly boolean[]> {
     return Promise.all(replacements.map(({ document, guard }) => this.replace(document, guard)));
   }
 

@@ -10,14 +10,14 @@ import {
   type IndexedValues,
   createCollectionLayout,
   quoteName,
-  dropTableStatements,
+  createDropTableStatements,
   isSameValue,
   parseViolatedIndex,
 } from './collection-layout.ts';
 import { type SqliteConnection, isConstraintError, LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type {
   ClaimDocumentOperation,
-  ClaimOutcome,
+  DocumentClaimOutcome,
   DocumentWrite,
   DocumentWriteOutcome,
   CollectionDroppedOutcome,
@@ -78,7 +78,7 @@ export class SqliteDocumentWriter {
   }
 
   private dropTable({ layout }: SqliteDocumentTable): void {
-    for (const statement of dropTableStatements(layout)) this.database.runStatement(statement);
+    for (const statement of createDropTableStatements(layout)) this.database.runStatement(statement);
     this.database.runStatement('DELETE FROM collections WHERE name = ?', [layout.spec.name]);
     this.tables.delete(layout.spec.name);
   }
@@ -96,7 +96,7 @@ export class SqliteDocumentWriter {
     return { kind: 'wrote', count, duplicate };
   }
 
-  claimDocument({ collection, select, set }: ClaimDocumentOperation): ClaimOutcome {
+  claimDocument({ collection, select, set }: ClaimDocumentOperation): DocumentClaimOutcome {
     const table = this.requireTable(collection);
     const found = this.database.readFirstValueOfQuery(select.text, select.values);
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
@@ -252,7 +252,7 @@ export class SqliteDocumentTable {
   private insertDocument(write: DocumentWrite): boolean {
     const { id, json, columns } = write;
     if (this.database.runStatement(this.insertText, [id, json, ...columns]) === 0) return false;
-    for (const postings of this.postings) postings.addPostings(write);
+    for (const postings of this.postings) postings.addIndexPostingsOfDocument(write);
     return true;
   }
 

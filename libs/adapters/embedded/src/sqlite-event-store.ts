@@ -17,7 +17,7 @@ import {
 } from '@tracking/ports';
 import type { JsonObject } from '@tracking/contracts';
 import { retry } from '@tracking/resilience';
-import type { LiveTail } from './live-tail.ts';
+import type { LogTailCache } from './live-tail.ts';
 import { getErrorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE_NAME } from './sqlite-writer.ts';
@@ -44,7 +44,7 @@ export class SqliteEventStore implements EventStore {
 
   constructor(
     private readonly storage: SqliteStorage,
-    private readonly tail: LiveTail<StoredEvent>,
+    private readonly tail: LogTailCache<StoredEvent>,
     private readonly options: SqliteEventStoreOptions,
   ) {}
 
@@ -103,7 +103,7 @@ export class SqliteEventStore implements EventStore {
       let isFirst = true;
       while (!stop.aborted) {
         const { changed } = this.tail.signal;
-        const isLive = this.tail.hasAllItemsAfter(after);
+        const isLive = this.tail.hasAllItemsInMemoryAfter(after);
         const batch = isLive
           ? this.readLiveBatch(after, options)
           : await this.readStoredEventBatch(after, options, stop);

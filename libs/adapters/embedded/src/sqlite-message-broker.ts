@@ -12,7 +12,7 @@ import {
   UnavailableError,
 } from '@tracking/ports';
 import { retry, waitForAbort } from '@tracking/resilience';
-import { ChangeSignal, LiveTail, type LiveTailLimits } from './live-tail.ts';
+import { ChangeSignal, LogTailCache, type LogTailCacheLimits } from './live-tail.ts';
 import { LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE_NAME } from './sqlite-writer.ts';
@@ -32,7 +32,7 @@ const FIRST_RETRY_PAUSE_MS = 50;
 
 interface SqliteMessageBrokerOptions {
   /** Limits of the newest messages kept in memory. */
-  readonly live: LiveTailLimits;
+  readonly live: LogTailCacheLimits;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
 }
@@ -48,7 +48,7 @@ interface SqliteMessageBrokerOptions {
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
   private readonly topics = new Map<string, TopicSpec>();
-  private readonly tail: LiveTail<ReceivedMessage>;
+  private readonly tail: LogTailCache<ReceivedMessage>;
   private readonly trimming: NodeJS.Timeout;
   private closed = false;
 
@@ -56,7 +56,7 @@ export class SqliteMessageBroker implements MessageBroker {
     private readonly storage: SqliteStorage,
     private readonly options: SqliteMessageBrokerOptions,
   ) {
-    this.tail = new LiveTail(this.readHeadPosition(), options.live);
+    this.tail = new LogTailCache(this.readHeadPosition(), options.live);
     this.trimming = setInterval(() => void this.deleteExpiredMessages(Date.now()), TRIM_INTERVAL_MS).unref();
   }
 
@@ -153,7 +153,7 @@ export class SqliteMessageBroker implements MessageBroker {
     let isMore = true;
     while (isMore && !this.closed) {
       isMore = await this.storage.writer.addOperationToBatch(operation, 1, 'soon', ({ deleted, more }) => {
-        if (deleted > 0) this.tail.dropAllItems();
+        if (deleted > 0) this.tail.dropAllBufferedItems();
         return more;
       });
     }
@@ -165,7 +165,7 @@ export class SqliteMessageBroker implements MessageBroker {
       committed: (partition) =>
         Number(database.readFirstValueOfQuery(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
-        if (!this.tail.hasAllItemsAfter(after)) return this.readStoredMessages(topic, partition, after, limit);
+        if (!this.tail.hasAllItemsInMemoryAfter(after)) return this.readStoredMessages(topic, partition, after, limit);
         const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
         return this.tail.readItemsAfter(after, limit, isWanted).items;
       },

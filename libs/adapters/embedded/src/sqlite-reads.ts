@@ -15,7 +15,7 @@ import type {
  * at once.
  */
 const MAX_VISITED_EVENTS = 20_000;
-const MAX_ANSWER_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS_OF_READ_EVENTS = 1_000_000;
 const JSON_CHUNK_CHARACTERS = 250_000;
 
 /** Event streams with a prefix range from the prefix to the last code point after it. */
@@ -40,9 +40,9 @@ function readEventRows(database: SqliteConnection, { after, prefixes, limit }: E
     position = Number(row[0]);
     count += 1;
     characters += event.length;
-    if (characters >= MAX_ANSWER_CHARACTERS) break;
+    if (characters >= MAX_CHARACTERS_OF_READ_EVENTS) break;
   }
-  const complete = count < limit && characters < MAX_ANSWER_CHARACTERS;
+  const complete = count < limit && characters < MAX_CHARACTERS_OF_READ_EVENTS;
   // An event that is larger than one part of the answer leaves the following parts empty.
   const json = Object.values(parts).map((part) => `[${part.join(',')}]`);
   return { json, position: complete ? Math.max(last, after) : position, head };

@@ -26,7 +26,7 @@ import { WalCheckpointer } from './wal.ts';
 const LAST_REVISION_SQL = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 const INSERT_EVENT_SQL =
   'INSERT INTO events (position, stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)';
-const SELECT_STORED_RANGE_SQL =
+const SELECT_EVENTS_IN_RANGE_SQL =
   'SELECT id, position FROM events WHERE stream = ? AND revision > ? AND revision <= ? ORDER BY revision';
 /** Number of cells per event in an `AppendOperation`. */
 const VALUES_PER_APPENDED_EVENT = 4;
@@ -51,7 +51,7 @@ const TRIM_BATCH_SIZE = 1_000;
 const OPERATION_DONE_OUTCOME: DocumentWriteOutcome = { kind: 'done', duplicate: null };
 
 /** Appends in the writer thread. Positions have no gaps, so that they can be used as counts. */
-class SqliteAppends {
+class SqliteEventAppender {
   private readonly database: SqliteConnection;
   /** Last assigned position. */
   private position = 0;
@@ -92,7 +92,7 @@ class SqliteAppends {
   /** Returns the result of an earlier append of the same events at the same revision, if there was one. */
   private findRepeatedAppend(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
     const count = cells.length / VALUES_PER_APPENDED_EVENT;
-    const stored = this.database.readRows(SELECT_STORED_RANGE_SQL, [stream, expected, expected + count]);
+    const stored = this.database.readRows(SELECT_EVENTS_IN_RANGE_SQL, [stream, expected, expected + count]);
     if (stored.length < count || stored.some(([id], index) => id !== cells[index * VALUES_PER_APPENDED_EVENT]))
       return undefined;
     return { kind: 'appended', revision: expected + count, position: Number(stored[count - 1]?.[1]), repeated: true };
@@ -100,7 +100,7 @@ class SqliteAppends {
 }
 
 /** Topics in the writer thread. */
-class SqliteMessages {
+class SqliteMessageWriter {
   private readonly database: SqliteConnection;
 
   constructor(database: SqliteConnection) {
@@ -158,9 +158,9 @@ class WriterThread {
   private readonly checkpointer: WalCheckpointer;
   private readonly count: StoredCommitCounter;
   private readonly files: OpenFilesChecker;
-  private readonly appends: SqliteAppends;
+  private readonly appends: SqliteEventAppender;
   private readonly documents: SqliteDocumentWriter;
-  private readonly messages: SqliteMessages;
+  private readonly messages: SqliteMessageWriter;
   private synchronous = true;
 
   constructor(database: SqliteConnection, file: string, checkpointBytes: number) {
@@ -168,9 +168,9 @@ class WriterThread {
     this.checkpointer = new WalCheckpointer(database, file, checkpointBytes);
     this.count = new StoredCommitCounter(database, file);
     this.files = new OpenFilesChecker([file, `${file}-wal`]);
-    this.appends = new SqliteAppends(database);
+    this.appends = new SqliteEventAppender(database);
     this.documents = new SqliteDocumentWriter(database);
-    this.messages = new SqliteMessages(database);
+    this.messages = new SqliteMessageWriter(database);
   }
 
   get head(): number {
@@ -223,7 +223,7 @@ class WriterThread {
   async closeWriterThread(): Promise<void> {
     await this.checkpointer.closeCheckpointer();
     this.count.closeFile();
-    this.files.closeDescriptors();
+    this.files.closeFileDescriptors();
   }
 
   /**

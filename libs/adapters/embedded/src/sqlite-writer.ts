@@ -49,17 +49,17 @@ interface SqliteWriterOptions {
 }
 
 /** A caller that waits for the result of an operation. */
-interface WaitingCaller {
+interface CallerWaitingForWrite {
   completeOperation(outcome: OperationOutcome): void;
   reject(error: Error): void;
 }
-interface PendingWrite extends WaitingCaller {
+interface PendingWrite extends CallerWaitingForWrite {
   readonly operation: StorageOperation;
   readonly items: number;
   readonly commitClass: CommitClass;
 }
 /** Placeholder of a batch without operations. */
-const BATCH_WITHOUT_OPERATIONS: readonly WaitingCaller[] = [
+const BATCH_WITHOUT_OPERATIONS: readonly CallerWaitingForWrite[] = [
   { completeOperation: () => undefined, reject: () => undefined },
 ];
 
@@ -68,7 +68,7 @@ export class SqliteWriter {
   private queue: PendingWrite[] = [];
   /** Number of events and documents in `queue`. */
   private queued = 0;
-  private committing: readonly WaitingCaller[] = [];
+  private committing: readonly CallerWaitingForWrite[] = [];
   private draining = false;
   private next: NodeJS.Immediate | undefined;
   private later: NodeJS.Timeout | undefined;
@@ -100,10 +100,10 @@ export class SqliteWriter {
     );
     this.probing = setInterval(() => this.probeDisk(), STORAGE_PROBE_INTERVAL_MS).unref();
     worker.on('message', (answer: BatchAnswer) => this.handleBatchAnswer(answer));
-    worker.on('error', (error) => this.failWriterPermanently(error.message));
+    worker.on('error', (error) => this.markWriterPermanentlyFailed(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
-        this.failWriterPermanently('the storage writer thread ended');
+        this.markWriterPermanentlyFailed('the storage writer thread ended');
         resolve();
       });
     });
@@ -250,8 +250,8 @@ export class SqliteWriter {
 
   private handleBatchAnswer(answer: BatchAnswer): void {
     const batch = this.committing;
-    if (answer.kind === 'fatal') return this.failWriterPermanently(answer.message);
-    if (answer.kind === 'out_of_space') this.state.refuseWrites(answer.message);
+    if (answer.kind === 'fatal') return this.markWriterPermanentlyFailed(answer.message);
+    if (answer.kind === 'out_of_space') this.state.refuseWritesOnFullDisk(answer.message);
     if (answer.kind === 'committed') this.state.resumeRefusedStorageWrites();
     // The next commit starts before callers are notified, so that the thread works meanwhile.
     this.commitWaitingWrites();
@@ -267,7 +267,7 @@ export class SqliteWriter {
     }
   }
 
-  private failWriterPermanently(reason: string): void {
+  private markWriterPermanentlyFailed(reason: string): void {
     if (this.state.ended !== undefined) return;
     this.state.markStorageAsFailed(reason);
     clearInterval(this.probing);

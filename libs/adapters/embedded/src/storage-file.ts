@@ -7,7 +7,7 @@ import {
   isNotSqliteFileError,
   getErrorMessage,
   openDatabaseForReading,
-  PAGE_BYTES,
+  SQLITE_PAGE_BYTES,
 } from './sqlite-database.ts';
 import { canCheckpointBesideWriter, computeMaxWalBytes } from './wal.ts';
 
@@ -20,7 +20,7 @@ const RESTORE_ADVICE = 'Restore a backup, or a copy repaired by SQLite’s .reco
 /** Schema version of the tables below. The program refuses files of a later version. */
 const SCHEMA_VERSION = 2;
 /** Application id that identifies the file (`file` and `PRAGMA application_id` show it): "frtk". */
-const APPLICATION_ID = 0x6672746b;
+const SQLITE_APPLICATION_ID = 0x6672746b;
 /** Number of digits in `commits`, constant so that each number overwrites the previous one. */
 const COMMIT_COUNT_DIGITS = 16;
 
@@ -113,7 +113,7 @@ export function openDatabaseForWriting(
   const automaticBytes = canCheckpointBesideWriter(database)
     ? 2 * computeMaxWalBytes(checkpointBytes)
     : checkpointBytes;
-  database.runStatement(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
+  database.runStatement(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / SQLITE_PAGE_BYTES)}`);
   database.runStatement(`PRAGMA journal_size_limit = ${computeMaxWalBytes(checkpointBytes)}`);
   const version = Number(database.readFirstValueOfQuery('PRAGMA user_version'));
   if (version === 0) createDatabaseSchema(database);
@@ -140,7 +140,7 @@ function createDatabaseSchema(database: SqliteConnection): void {
     'INSERT INTO commits VALUES (0)',
     'CREATE TABLE engine (incarnation INTEGER NOT NULL)',
     'INSERT INTO engine VALUES (0)',
-    `PRAGMA application_id = ${APPLICATION_ID}`,
+    `PRAGMA application_id = ${SQLITE_APPLICATION_ID}`,
     `PRAGMA user_version = ${SCHEMA_VERSION}`,
   ]) {
     database.runStatement(statement);
@@ -240,7 +240,7 @@ export class OpenFilesChecker {
    * Closes the descriptors. Call it only after SQLite closed the files: closing a descriptor releases all locks of the
    * process on the file (POSIX).
    */
-  closeDescriptors(): void {
+  closeFileDescriptors(): void {
     for (const { descriptor } of this.held) closeSync(descriptor);
   }
 }

@@ -49,7 +49,7 @@ export class StorageState {
     this.endedBy ??= 'closed';
   }
 
-  refuseWrites(reason: string): void {
+  refuseWritesOnFullDisk(reason: string): void {
     if (this.refusedBy === undefined) {
       this.logger.error({ reason }, 'storage: writes are refused because the disk is full; free space on the disk');
     }

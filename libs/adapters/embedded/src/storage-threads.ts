@@ -63,7 +63,7 @@ export interface ClaimDocumentOperation {
   /** JSON of the fields to set. */
   readonly set: string;
 }
-export interface ClaimOutcome {
+export interface DocumentClaimOutcome {
   readonly kind: 'claimed';
   /** The document after the claim; null if none matched or `duplicate` is set. */
   readonly json: string | null;
@@ -109,14 +109,14 @@ interface CommitOffsetOperation {
   /** Position of the last handled message. */
   readonly position: number;
 }
-interface TrimOperation {
+interface TrimTopicOperation {
   readonly kind: 'trim';
   readonly topic: string;
   readonly partition: number;
   /** Time in epoch milliseconds. */
   readonly before: number;
 }
-export type MessagesOperation = PublishOperation | DefineTopicsOperation | CommitOffsetOperation | TrimOperation;
+export type MessagesOperation = PublishOperation | DefineTopicsOperation | CommitOffsetOperation | TrimTopicOperation;
 
 export interface MessageTrimmingOutcome {
   readonly kind: 'trimmed';
@@ -144,7 +144,7 @@ export type StorageOperation =
 interface OutcomeByKind {
   readonly append: AppendOutcome;
   readonly write: WriteOutcome;
-  readonly claim: ClaimOutcome;
+  readonly claim: DocumentClaimOutcome;
   readonly define: DocumentWriteOutcome;
   readonly drop: CollectionDroppedOutcome;
   readonly publish: DocumentWriteOutcome;

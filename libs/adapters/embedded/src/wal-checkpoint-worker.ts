@@ -5,27 +5,27 @@ import { SqliteConnection, getErrorMessage } from './sqlite-database.ts';
 import { checkpointWal, repeatCheckpointUntilSmall, type WalCheckpointerParameters, type WalState } from './wal.ts';
 
 const { file, descriptor, checkpointBytes } = workerData as WalCheckpointerParameters;
-const walCheckpointDatabase = new SqliteConnection(new DatabaseSync(file, { timeout: 5_000 }));
+const walCheckpointConnection = new SqliteConnection(new DatabaseSync(file, { timeout: 5_000 }));
 
 /**
  * Runs one passive checkpoint. SQLite synchronizes the file only if the whole log was copied; this thread does it each
  * time, so that little is left to synchronize when the writer copies the rest.
  */
 function runWalCheckpoint(): WalState {
-  const { failure } = checkpointWal(walCheckpointDatabase, 'PASSIVE');
+  const { failure } = checkpointWal(walCheckpointConnection, 'PASSIVE');
   if (failure !== null) return { total: 0, outstanding: 0, failure };
   try {
     fdatasyncSync(descriptor);
   } catch (error) {
     return { total: 0, outstanding: 0, failure: getErrorMessage(error) };
   }
-  return checkpointWal(walCheckpointDatabase, 'NOOP');
+  return checkpointWal(walCheckpointConnection, 'NOOP');
 }
 
 const mainThreadPort = parentPort;
 mainThreadPort?.on('message', (message: 'checkpoint' | null) => {
   if (message === 'checkpoint')
     return mainThreadPort.postMessage(repeatCheckpointUntilSmall(runWalCheckpoint, checkpointBytes));
-  walCheckpointDatabase.closeDatabase();
+  walCheckpointConnection.closeDatabase();
   mainThreadPort.close();
 });

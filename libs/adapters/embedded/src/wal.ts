@@ -1,13 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import { type SqliteConnection, isFatalDatabaseError, getErrorMessage, PAGE_BYTES } from './sqlite-database.ts';
+import { type SqliteConnection, isFatalDatabaseError, getErrorMessage, SQLITE_PAGE_BYTES } from './sqlite-database.ts';
 import { startWorkerThread } from './storage-threads.ts';
 
 /** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
 const COMMITS_BETWEEN_WAL_CHECKS = 32;
 /** Log bytes small enough for the writer to copy without a noticeable wait. */
 const MAX_SMALL_WAL_REMAINDER_BYTES = 400_000;
-const MAX_CHECKPOINT_PASSES = 4;
+const MAX_WAL_CHECKPOINT_PASSES = 4;
 
 /**
  * Checkpoints the write-ahead log in its own thread, so that commits do not wait.
@@ -129,8 +129,8 @@ export function canCheckpointBesideWriter(database: SqliteConnection): boolean {
 export function checkpointWal(database: SqliteConnection, mode: 'NOOP' | 'PASSIVE'): WalState {
   try {
     const [, pages, checkpointed] = database.readRow(`PRAGMA wal_checkpoint(${mode})`) ?? [];
-    const total = Number(pages) * PAGE_BYTES;
-    return { total, outstanding: total - Number(checkpointed) * PAGE_BYTES, failure: null };
+    const total = Number(pages) * SQLITE_PAGE_BYTES;
+    return { total, outstanding: total - Number(checkpointed) * SQLITE_PAGE_BYTES, failure: null };
   } catch (error) {
     return { total: 0, outstanding: 0, failure: isFatalDatabaseError(error) ? getErrorMessage(error) : null };
   }
@@ -144,7 +144,11 @@ export function checkpointWal(database: SqliteConnection, mode: 'NOOP' | 'PASSIV
  */
 export function repeatCheckpointUntilSmall(checkpoint: () => WalState, checkpointBytes: number): WalState {
   let state = checkpoint();
-  for (let pass = 1; pass < MAX_CHECKPOINT_PASSES && state.total >= computeMaxWalBytes(checkpointBytes); pass += 1) {
+  for (
+    let pass = 1;
+    pass < MAX_WAL_CHECKPOINT_PASSES && state.total >= computeMaxWalBytes(checkpointBytes);
+    pass += 1
+  ) {
     if (state.failure !== null || state.outstanding <= MAX_SMALL_WAL_REMAINDER_BYTES) break;
     state = checkpoint();
   }

@@ -13,7 +13,7 @@ export function createEmbeddedAdapterForTest<P>(
   let folder: TempFolder | undefined;
   let dataDir = '';
 
-  async function reopenPort(): Promise<P> {
+  async function openAdapterAgain(): Promise<P> {
     const engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir,
       logger: silentLogger,
@@ -25,14 +25,14 @@ export function createEmbeddedAdapterForTest<P>(
   }
 
   return {
-    async open() {
+    async openTestedAdapter() {
       folder = await createTempFolder();
       dataDir = join(folder.path, 'data');
-      return reopenPort();
+      return openAdapterAgain();
     },
-    async closeAndReopenPort() {
+    async closeAndReopenAdapter() {
       await opened.pop()?.closeEngine();
-      return reopenPort();
+      return openAdapterAgain();
     },
     /**
      * The subject continues with copies of the files while the engine has them open. A killed process leaves files in
@@ -44,7 +44,7 @@ export function createEmbeddedAdapterForTest<P>(
       // it.
       execFileSync('cp', ['-r', dataDir, left]);
       dataDir = left;
-      return reopenPort();
+      return openAdapterAgain();
     },
     async close() {
       for (const engine of opened.splice(0)) await engine.closeEngine();

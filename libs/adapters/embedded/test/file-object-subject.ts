@@ -9,12 +9,12 @@ export function createFileObjectStoreForTest(): TestedAdapter<FileObjectStore> {
   let objects = '';
   const openAgain = () => FileObjectStore.openFileObjectStore(objects);
   return {
-    async open() {
+    async openTestedAdapter() {
       folder = await createTempFolder();
       objects = join(folder.path, 'data', 'objects');
       return openAgain();
     },
-    closeAndReopenPort: openAgain,
+    closeAndReopenAdapter: openAgain,
     /** The test moves the folder away during uploads, which leaves the state of a killed process. */
     async simulateCrash() {
       const left = `${objects}-left`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type ChildProcessDocument } from './writing-child-protocol.ts';
+import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type DocumentWrittenByChild } from './writing-child-protocol.ts';
 
 /**
  * Appends events one by one, then writes derived documents, and is killed. Arguments: folder, number of events, log
@@ -18,13 +18,13 @@ for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   );
 }
 console.log('acknowledged');
-const derivedViewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+const derivedViewsCollection = await embeddedEngine.documentStore.collection<DocumentWrittenByChild>(
   CHILD_PROCESS_COLLECTIONS.views,
 );
-for (let documentVersion = 0; documentVersion < 50; documentVersion += 1) {
+for (let writtenDocumentVersion = 0; writtenDocumentVersion < 50; writtenDocumentVersion += 1) {
   await derivedViewsCollection.upsert({
-    id: String(documentVersion),
-    version: documentVersion,
+    id: String(writtenDocumentVersion),
+    version: writtenDocumentVersion,
     words: ['x'.repeat(500)],
   });
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type ChildProcessDocument } from './writing-child-protocol.ts';
+import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type DocumentWrittenByChild } from './writing-child-protocol.ts';
 
 /** Writes one operation after another and records each acknowledgement. Arguments: folder, output file. */
 const [dataDir = '', file = ''] = process.argv.slice(2);
 const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
-const childRecordsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+const childProcessRecordsCollection = await embeddedEngine.documentStore.collection<DocumentWrittenByChild>(
   CHILD_PROCESS_COLLECTIONS.records,
 );
-const derivedViewsCollection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+const derivedViewsCollection = await embeddedEngine.documentStore.collection<DocumentWrittenByChild>(
   CHILD_PROCESS_COLLECTIONS.views,
 );
 const outputFileDescriptor = openSync(file, 'a');
@@ -30,7 +30,7 @@ const createDocumentUpserter = (collection: typeof derivedViewsCollection) => (n
   return collection.upsert({ id: String(number), version: 1, words: [] });
 };
 await writeNumberedItems('append', appendToNewStream);
-await writeNumberedItems('record', createDocumentUpserter(childRecordsCollection));
+await writeNumberedItems('record', createDocumentUpserter(childProcessRecordsCollection));
 await writeNumberedItems('view', createDocumentUpserter(derivedViewsCollection));
 await writeNumberedItems('mixture', (number) =>
   Promise.all([

@@ -55,8 +55,8 @@ const FILTERS_ALLOWED_WITHOUT_INDEX: readonly AllowedUnindexedFilter[] = [
   },
 ];
 
-/** Maximum page size in the repeated query. Its cost is proportional to the page. */
-const MAX_PAGE_SIZE_OF_REPEATED_QUERY = 5;
+/** Maximum page size when a recorded query is repeated to count the rows that it visits. */
+const MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK = 5;
 /** Maximum visited rows per document or list value: the entry in one table, the row in another, and one at the end. */
 const MAX_VISITED_ROWS_PER_RESULT = 3;
 
@@ -67,14 +67,14 @@ interface WatchedQuery {
 
 /** Kinds of queries that passed. All suites of a process share them, so that no kind is checked twice. */
 const verifiedEfficientQueryKinds = new Set<string>();
-const recordedQueriesByTitle = new Map<string, WatchedQuery>();
+const recordedQueriesByDescription = new Map<string, WatchedQuery>();
 
 /**
  * Returns a key of everything that affects the result: the kind, the indexes, the page size and the lengths of lists.
  */
 function createQueryCheckKey(title: string, { spec, query }: WatchedQuery): string {
   const lists = Object.entries(query.filter).map(([field, condition]) => [field, findLengthsOfInLists(condition)]);
-  return JSON.stringify([title, spec, Math.min(query.limit, MAX_PAGE_SIZE_OF_REPEATED_QUERY), lists.sort()]);
+  return JSON.stringify([title, spec, Math.min(query.limit, MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK), lists.sort()]);
 }
 
 function findLengthsOfInLists(condition: FilterCondition): readonly number[] {
@@ -91,8 +91,8 @@ function recordWatchedQuery({ name, ...spec }: CollectionSpec, query: Query | In
   const order = sort === undefined ? '' : ` by ${sort.fields.join()}${sort.descending === true ? ' descending' : ''}`;
   const by = index === undefined ? '' : ` by ${index}${'visit' in query ? ', in stretches' : ''}`;
   const title = `${collection}${by}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
-  if (!recordedQueriesByTitle.has(title))
-    recordedQueriesByTitle.set(title, { spec: { ...spec, name: collection }, query });
+  if (!recordedQueriesByDescription.has(title))
+    recordedQueriesByDescription.set(title, { spec: { ...spec, name: collection }, query });
 }
 
 function describeConditionKind(condition: FilterCondition): string {
@@ -111,7 +111,7 @@ function isAllCondition(
  * Returns true if the field may be checked in documents of the named index. A query that names an index has counted
  * that it selects few documents, so other conditions may be checked in each of them.
  */
-function isFieldCheckedInSelectedRows({ spec, query }: WatchedQuery, field: string, which: number): boolean {
+function mayCheckFieldWithoutIndex({ spec, query }: WatchedQuery, field: string, which: number): boolean {
   const index = spec.indexes.find(({ name }) => name === query.index);
   return index !== undefined && (which > 0 || !findIndexFieldsUsed(index, query.filter).includes(field));
 }
@@ -127,7 +127,7 @@ function findIndexFieldsUsed({ fields }: IndexSpec, filter: Filter): readonly st
 }
 
 /** Returns the number of values in the filter's lists. */
-function countListValues(filter: Filter): number {
+function countFilterListValues(filter: Filter): number {
   const lists = Object.values(filter).map((one) =>
     one !== null && typeof one === 'object' && 'in' in one ? one.in.length : 0,
   );
@@ -141,8 +141,8 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
   const elements = Object.values(filter).flatMap((one) => (isAllCondition(one) ? one.all.slice(1) : []));
   const forEach = MAX_VISITED_ROWS_PER_RESULT + elements.length;
   const limit =
-    'visit' in query ? MAX_PAGE_SIZE_OF_REPEATED_QUERY : Math.min(query.limit, MAX_PAGE_SIZE_OF_REPEATED_QUERY);
-  const few = forEach * (limit + countListValues(filter) + 1);
+    'visit' in query ? MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK : Math.min(query.limit, MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK);
+  const few = forEach * (limit + countFilterListValues(filter) + 1);
   const visited = new VisitedRowCounter(spec);
   try {
     const excepted = FILTERS_ALLOWED_WITHOUT_INDEX.filter(
@@ -150,14 +150,14 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
     );
     const fields = excepted.flatMap((one) => one.fields);
     const leaves = (field: string, which: number) =>
-      fields.includes(field) || isFieldCheckedInSelectedRows(watched, field, which);
+      fields.includes(field) || mayCheckFieldWithoutIndex(watched, field, which);
     const count = 2 * few;
     visited.storeDocuments(generateNearlyMatchingDocuments(spec, query, count, leaves));
     if ('visit' in query) {
       const { rows } = visited.countRowsVisitedByScan({ ...query, limit, visit: limit });
       return rows <= few
         ? undefined
-        : `the scan visits ${rows} rows for ${MAX_PAGE_SIZE_OF_REPEATED_QUERY} results; at most ${few} are allowed`;
+        : `the scan visits ${rows} rows for ${MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK} results; at most ${few} are allowed`;
     }
     const { rows, answered } = visited.countVisitedRows({ ...query, limit });
     const most = query.index === undefined ? few : Math.max(few, (forEach - 1) * count);
@@ -182,7 +182,7 @@ Object.assign(SqliteCollection.prototype, {
     return findWithinByteLimit.call(this, query, maxBytes);
   },
   count(this: WatchedCollection, filter: Filter, options: CountOptions = {}) {
-    const { atMost = MAX_PAGE_SIZE_OF_REPEATED_QUERY, ...by } = options;
+    const { atMost = MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK, ...by } = options;
     recordWatchedQuery(this.layout.spec, { filter, limit: atMost, ...by });
     return count.call(this, filter, options);
   },
@@ -198,12 +198,12 @@ Object.assign(SqliteCollection.prototype, {
 
 /** Resets the recorded queries before a suite, because other suites of the process may run any query. */
 export function resetWatchedQueries(): void {
-  recordedQueriesByTitle.clear();
+  recordedQueriesByDescription.clear();
 }
 
 /** Returns the inefficiencies of all queries since the last reset. */
 export function findInefficientQueries(): readonly string[] {
-  return [...recordedQueriesByTitle].flatMap(([title, one]) => {
+  return [...recordedQueriesByDescription].flatMap(([title, one]) => {
     const key = createQueryCheckKey(title, one);
     if (verifiedEfficientQueryKinds.has(key)) return [];
     const found = findInefficientStep(one);

@@ -14,7 +14,7 @@ import type {
   Filter,
   FilterCondition,
   Query,
-  Replacement,
+  DocumentReplacement,
   IndexScanQuery,
   ShardValues,
 } from '@tracking/ports';
@@ -28,7 +28,7 @@ interface QueryAllowedOnAllShards {
   readonly why: string;
 }
 const READ_MODEL_ROW_COLLECTIONS = ['shipments', 'milestones', 'exceptions', 'documents', 'published_events'];
-const QUERIES_OF_ALL_SHARDS: readonly QueryAllowedOnAllShards[] = [
+const QUERIES_ALLOWED_ON_ALL_SHARDS: readonly QueryAllowedOnAllShards[] = [
   ...READ_MODEL_ROW_COLLECTIONS.map((collection) => ({ collection, fields: [], why: 'an operator compares all rows' })),
   {
     collection: 'published_events',
@@ -86,7 +86,7 @@ function checkQueryShardKey(
   if (spec.shardKey === undefined || countComparedShardKeyFields(spec, filter, shards) > 0) return;
   const fields = Object.keys(filter).sort().join();
   const collection = spec.name.replace(/\.g\d+$/, '');
-  const isAllowed = QUERIES_OF_ALL_SHARDS.some(
+  const isAllowed = QUERIES_ALLOWED_ON_ALL_SHARDS.some(
     (allowed) => allowed.collection === collection && allowed.fields.join() === fields,
   );
   if (!isAllowed) recordOperationUnlessByTest(operation, spec, filter);
@@ -178,7 +178,7 @@ Object.assign(SqliteCollection.prototype, {
     checkShardKeyOfStoredDocument('replace', this.layout.spec, document);
     return replace.call(this, document, guard);
   },
-  replaceMany(this: WatchedCollection, replacements: readonly Replacement<Document>[]) {
+  replaceMany(this: WatchedCollection, replacements: readonly DocumentReplacement<Document>[]) {
     for (const { document } of replacements) checkShardKeyOfStoredDocument('replaceMany', this.layout.spec, document);
     return replaceMany.call(this, replacements);
   },

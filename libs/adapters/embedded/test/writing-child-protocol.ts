@@ -5,19 +5,19 @@ export type WriteReport =
   | { readonly stream: string; readonly revision: number; readonly append: string }
   | { readonly collection: keyof typeof CHILD_PROCESS_COLLECTIONS; readonly id: string; readonly version: number };
 
-export interface ChildProcessDocument {
+export interface DocumentWrittenByChild {
   readonly id: string;
   readonly version: number;
   readonly words: readonly string[];
 }
 
-const childCollectionIndexes = [
+const childProcessCollectionIndexes = [
   { name: 'by_version', fields: ['version', 'id'] },
   { name: 'by_word', fields: ['words'], arrayField: 'words' },
 ];
 export const CHILD_PROCESS_COLLECTIONS = {
-  records: { name: 'records', indexes: childCollectionIndexes },
-  views: { name: 'views', indexes: childCollectionIndexes, durability: 'derived' },
+  records: { name: 'records', indexes: childProcessCollectionIndexes },
+  views: { name: 'views', indexes: childProcessCollectionIndexes, durability: 'derived' },
 } as const satisfies Record<string, CollectionSpec>;
 
 const doNothing = () => undefined;

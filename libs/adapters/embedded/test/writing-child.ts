@@ -4,7 +4,7 @@ import { EmbeddedEngine } from '../src/index.ts';
 import {
   CHILD_PROCESS_COLLECTIONS,
   silentTelemetry,
-  type ChildProcessDocument,
+  type DocumentWrittenByChild,
   type WriteReport,
 } from './writing-child-protocol.ts';
 
@@ -37,7 +37,7 @@ async function appendEventsForever(stream: string): Promise<void> {
 }
 
 async function upsertDocumentForever(name: keyof typeof CHILD_PROCESS_COLLECTIONS, id: string): Promise<void> {
-  const collection = await embeddedEngine.documentStore.collection<ChildProcessDocument>(
+  const collection = await embeddedEngine.documentStore.collection<DocumentWrittenByChild>(
     CHILD_PROCESS_COLLECTIONS[name],
   );
   for (let version = 1; ; version += 1) {

@@ -10,7 +10,7 @@ import type { HttpTestReceiver, ReceiverOptions } from '@tracking/testing';
 import { createSecureServer as createHttp2Server, createServer as createPlainHttp2Server } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
-import { NameNotResolvedError } from './connector.ts';
+import { HostNameNotResolvedError } from './connector.ts';
 import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
 const authority = createCertificateAuthority();
@@ -231,7 +231,9 @@ describe('the address that is connected to', () => {
   });
 
   test('an unresolvable name is a separate kind of failure', async () => {
-    const unknown = client({ lookup: () => Promise.reject(new NameNotResolvedError('the host name has no address')) });
+    const unknown = client({
+      lookup: () => Promise.reject(new HostNameNotResolvedError('the host name has no address')),
+    });
     expect(await unknown('https://unknown.example/')).toMatchObject({
       code: 'dns_failed',
       message: 'the host name has no address',

@@ -91,25 +91,25 @@ export class ReceiverConnection {
     return this.#bound.isAmbiguous;
   }
 
-  dispatchHttpRequest(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  sendRequestOverConnection(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#bytesBefore = this.#socket?.bytesRead ?? 0;
-    this.#bound.resetForNextResponse();
+    this.#bound.resetResponseByteCount();
     this.#client.dispatch(request, handler);
   }
 
   /** Reports that the request is written now. Bytes that arrived earlier are not part of its answer. */
   reportRequestWritten(): void {
-    this.#bound.expectResponseStart();
+    this.#bound.startFilteringNextResponse();
   }
 
   /** Closes the connection if more bytes were received than any answer needs. */
   closeConnectionAboveByteLimit(): void {
     const bytes = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
-    if (bytes > MAX_RECEIVED_RESPONSE_BYTES) this.destroy(new AnswerTooLongError());
+    if (bytes > MAX_RECEIVED_RESPONSE_BYTES) this.destroyConnection(new AnswerTooLongError());
   }
 
   /** Closes the socket, even while the socket is being opened. A request on the connection fails. */
-  destroy(reason: Error | null = null): void {
+  destroyConnection(reason: Error | null = null): void {
     void this.#client.destroy(reason);
     this.#socket?.destroy();
   }
@@ -217,7 +217,7 @@ export class ReceiverConnectionPool {
       this.#closeConnectionIfIdle(connection),
     );
     this.#open.add(opened);
-    this.#check ??= setInterval(checkNetworkBytesOfConnections, RECEIVED_BYTES_CHECK_INTERVAL_MS, this.#open).unref();
+    this.#check ??= setInterval(closeConnectionsAboveByteLimit, RECEIVED_BYTES_CHECK_INTERVAL_MS, this.#open).unref();
     return opened;
   }
 
@@ -239,11 +239,11 @@ export class ReceiverConnectionPool {
       clearInterval(this.#check);
       this.#check = undefined;
     }
-    connection.destroy();
+    connection.destroyConnection();
   }
 }
 
-function checkNetworkBytesOfConnections(open: ReadonlySet<ReceiverConnection>): void {
+function closeConnectionsAboveByteLimit(open: ReadonlySet<ReceiverConnection>): void {
   for (const connection of open) connection.closeConnectionAboveByteLimit();
 }
 
@@ -269,12 +269,12 @@ class ResponseSizeLimiter {
   }
 
   /** Resets the byte count for the next response. */
-  resetForNextResponse(): void {
+  resetResponseByteCount(): void {
     this.#left = MAX_ANSWER_BYTES;
   }
 
   /** Treats the next byte as the beginning of a response. */
-  expectResponseStart(): void {
+  startFilteringNextResponse(): void {
     this.#head.startFilteringResponse();
   }
 

@@ -16,7 +16,7 @@ export class AddressRefusedError extends Error {
  */
 export type Connector = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
-interface ConnectorOptions {
+interface OutboundConnectorOptions {
   readonly addresses: AddressPolicy;
   readonly lookup: Lookup;
   /** Trusted certificate authorities, which replace Node's own store. */
@@ -34,11 +34,11 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
  * reused connection was checked when it was opened. The Host header, server name and certificate check still use the
  * URL's host.
  */
-export function createAddressCheckingConnector({ addresses, lookup, ca }: ConnectorOptions): Connector {
+export function createAddressCheckingConnector({ addresses, lookup, ca }: OutboundConnectorOptions): Connector {
   const checkedLookup = (protocol: string): LookupFunction => {
     const pick = async (hostname: string): Promise<LookupAddress[]> => {
       const found = await lookup(hostname);
-      if (found.length === 0) throw new NameNotResolvedError('the host name has no address');
+      if (found.length === 0) throw new HostNameNotResolvedError('the host name has no address');
       const refusals = found.map((address) => describeRefusedAddress(address, protocol, addresses));
       const usable = found.filter((_, index) => refusals[index] === undefined);
       // The message omits the address, because clients must not learn how names resolve in the operator's network.
@@ -100,10 +100,10 @@ export function createAddressCheckingConnector({ addresses, lookup, ca }: Connec
   };
 }
 
-/** Resolves a host name to its addresses, in the order in which to try them. Rejects with `NameNotResolvedError`. */
+/** Resolves a host name to its addresses, in the order in which to try them. Rejects with `HostNameNotResolvedError`. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-export class NameNotResolvedError extends Error {
+export class HostNameNotResolvedError extends Error {
   override readonly name = 'NameNotResolvedError';
 }
 
@@ -117,8 +117,9 @@ const IPV6_WAIT_MS = 100;
 const NAME_SERVER_LIST_MAX_AGE_MS = 60_000;
 
 /**
- * Queries the name servers directly instead of using `getaddrinfo`, which occupies one of the process's few threads for
- * each query: two names with unresponsive servers would block the resolution of all other receivers.
+ * Returns a lookup that queries the name servers directly instead of using `getaddrinfo`, which occupies one of the
+ * process's few threads for each query: two names with unresponsive servers would block the resolution of all other
+ * receivers.
  * @param systemNames also use the system's hosts file for names that the name servers do not know; for receivers in
  * the operator's own networks
  * @param servers name servers as `address:port`, instead of the system's list
@@ -155,7 +156,7 @@ export function createDnsLookup(systemNames: boolean, servers?: readonly string[
       const known = await dns.lookup(hostname, { all: true }).catch(() => []);
       if (known.length > 0) return known.map(({ address }) => address);
     }
-    throw new NameNotResolvedError(
+    throw new HostNameNotResolvedError(
       DNS_NOT_FOUND_CODES.has(code)
         ? 'the host name has no address'
         : `the name servers did not answer for the host name (${code})`,

@@ -43,7 +43,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     this.origin = target.origin;
   }
 
-  startExchange(): void {
+  startRequestExchange(): void {
     // One timer limits all phases. Node keeps timers of the same duration in one list, so each timer costs half a
     // microsecond.
     this.#deadline = setTimeout(failExpiredExchange, this.request.timeoutMs, this);
@@ -55,7 +55,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     this.#connection = connection;
     this.#phase = 'connecting';
     const { path, headers } = this.target;
-    connection.dispatchHttpRequest({ method: 'POST', path, headers, body: this.request.body }, this);
+    connection.sendRequestOverConnection({ method: 'POST', path, headers, body: this.request.body }, this);
   }
 
   failRequestWithTimeout(): void {

@@ -1,7 +1,7 @@
 import type { OutboundErrorCode } from '@tracking/ports';
 import { errors } from 'undici';
 import { MAX_ANSWER_BYTES, AnswerTooLongError } from './connections.ts';
-import { AddressRefusedError, NameNotResolvedError } from './connector.ts';
+import { AddressRefusedError, HostNameNotResolvedError } from './connector.ts';
 
 export interface FailureReason {
   readonly code: OutboundErrorCode;
@@ -53,7 +53,7 @@ export function toConnectionFailureReason(thrown: Error, opened: boolean): Failu
 /** Converts errors that this adapter throws to failures. */
 function convertAdapterErrorToFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefusedError) return { code: 'address_not_allowed', message: error.message };
-  if (error instanceof NameNotResolvedError) return { code: 'dns_failed', message: error.message };
+  if (error instanceof HostNameNotResolvedError) return { code: 'dns_failed', message: error.message };
   if (!(error instanceof AnswerTooLongError)) return undefined;
   return { code: 'invalid_response', message: `the answer is longer than ${MAX_ANSWER_BYTES / 1024} KiB` };
 }

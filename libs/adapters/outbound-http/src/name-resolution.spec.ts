@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
-import { createDnsLookup, type Lookup, NameNotResolvedError } from './connector.ts';
+import { createDnsLookup, type Lookup, HostNameNotResolvedError } from './connector.ts';
 
 /** Resource records by name, as a name server returns them: type 1 (A) and 28 (AAAA). */
 type Records = Readonly<Record<string, { readonly a?: string; readonly aaaa?: string } | 'silent' | 'refused'>>;
@@ -47,7 +47,7 @@ describe('resolving resolving names of receivers', () => {
 
   test('reports names without an address, and servers without an answer', async () => {
     for (const name of ['none.example', 'unknown.example']) {
-      await expect(lookup(name)).rejects.toThrow(NameNotResolvedError);
+      await expect(lookup(name)).rejects.toThrow(HostNameNotResolvedError);
       await expect(lookup(name)).rejects.toThrow('the host name has no address');
     }
     await expect(lookup('refused.example')).rejects.toThrow(

@@ -1,4 +1,4 @@
-import type { OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
+import type { OutboundRequestFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
 import {
   endlessResponses,
   eventually,
@@ -39,7 +39,10 @@ async function answerTo(behaviour: RawBehaviour, rest: Partial<OutboundRequest> 
   if (outcome.kind === 'failure') throw new Error(`${outcome.code}: ${outcome.message}`);
   return outcome;
 }
-async function failureOf(behaviour: RawBehaviour, rest: Partial<OutboundRequest> = {}): Promise<OutboundFailure> {
+async function failureOf(
+  behaviour: RawBehaviour,
+  rest: Partial<OutboundRequest> = {},
+): Promise<OutboundRequestFailure> {
   const outcome = await client().post(to((await receiver(behaviour)).origin, rest));
   if (outcome.kind === 'response') throw new Error(`answered ${outcome.statusCode}`);
   expect(outcome.message).toMatch(/^[^\r\n]{5,200}$/);

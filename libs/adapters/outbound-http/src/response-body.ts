@@ -130,7 +130,7 @@ const FORBIDDEN_REQUEST_HEADERS = new Set([
 ]);
 
 /** Maximum number of response headers that are kept. The parser limits their total size to 32 KiB. */
-const MAX_HEADERS = 64;
+const MAX_KEPT_RESPONSE_HEADERS = 64;
 
 /**
  * Returns the request headers as alternating names and values, undici's fastest format. Headers that callers cannot set
@@ -152,7 +152,7 @@ export function createRequestHeaders(given: Readonly<Record<string, string>>, us
 
 /** Returns the headers with names in lower case and multiple values joined by commas. */
 export function normalizeResponseHeaders(received: ReceivedHeaders): Readonly<Record<string, string>> {
-  const entries = Object.entries(received).slice(0, MAX_HEADERS);
+  const entries = Object.entries(received).slice(0, MAX_KEPT_RESPONSE_HEADERS);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );

@@ -53,7 +53,7 @@ export class ResponseHeadFilter {
     let at = 0;
     while (at < bytes.length && !this.#isReadingBody()) {
       const end = bytes.indexOf(LINE_FEED_BYTE, at) + 1 || bytes.length;
-      out += this.#filterHeadText(bytes.toString('latin1', at, end));
+      out += this.#filterResponseHeadText(bytes.toString('latin1', at, end));
       at = end;
     }
     return Buffer.concat([Buffer.from(out, 'latin1'), bytes.subarray(at)]);
@@ -72,7 +72,7 @@ export class ResponseHeadFilter {
   }
 
   /** @param text the rest of a line or a part of it, with at most one line feed, at its end */
-  #filterHeadText(text: string): string {
+  #filterResponseHeadText(text: string): string {
     const endsLine = text.endsWith('\n');
     if (this.#part === 'other-header') {
       if (endsLine) this.#part = 'header';

@@ -1,4 +1,4 @@
-import type { Metrics, OutboundFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
+import type { Metrics, OutboundRequestFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import { createAddressPolicy } from './addresses.ts';
 import { ReceiverConnectionPool, type ReceiverConnectionLimits } from './connections.ts';
 import { createAddressCheckingConnector, createDnsLookup, type Lookup } from './connector.ts';
@@ -83,7 +83,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
         resolve(outcome);
       });
       inFlight.add(exchange);
-      exchange.startExchange();
+      exchange.startRequestExchange();
     });
   }
 
@@ -102,6 +102,6 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   };
 }
 
-function createOutboundFailure(failure: FailureReason): Promise<OutboundFailure> {
+function createOutboundFailure(failure: FailureReason): Promise<OutboundRequestFailure> {
   return Promise.resolve({ kind: 'failure', code: failure.code, message: failure.message, durationMs: 0 });
 }

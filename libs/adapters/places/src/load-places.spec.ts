@@ -55,8 +55,8 @@ describe('places', () => {
     it('distinguishes names of places from codes of the same form', async () => {
       const places = await loadPlaces();
       const names = ['TOKYO', 'SEOUL', 'GENOA', 'DELHI', 'PARIS', 'MALMO', 'GIJON'];
-      expect(names.filter((name) => !places.isPlaceName(name))).toEqual([]);
-      expect(['JPTYO', 'DEDUI', 'DEQQQ', 'FRA', 'tokyo'].filter((code) => places.isPlaceName(code))).toEqual([]);
+      expect(names.filter((name) => !places.isWordOfPlaceName(name))).toEqual([]);
+      expect(['JPTYO', 'DEDUI', 'DEQQQ', 'FRA', 'tokyo'].filter((code) => places.isWordOfPlaceName(code))).toEqual([]);
     });
 
     it('finds airports by UN/LOCODE, and cities by IATA code', async () => {

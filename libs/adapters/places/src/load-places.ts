@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { computeDistanceKm, type Place, type PlaceDirectory, splitIntoWords } from '@tracking/contracts';
 import { CITY_AIRPORTS } from './city-airports.ts';
-import { COUNTRY_CODES, type Location, LocodeList } from './locode-list.ts';
+import { COUNTRY_CODES, type LocodeLocation, LocodeList } from './locode-list.ts';
 import { PlaceIndex } from './place-index.ts';
 import { type NamedPlace, PlaceNameIndex } from './place-names.ts';
 
@@ -45,7 +45,7 @@ export async function loadPlaces({ file }: LoadPlacesOptions = {}): Promise<Plac
       if (code.length !== 5) return false;
       return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.hasLocationCode(code));
     },
-    isPlaceName: (code) => list?.hasLocationCode(code) !== true && known.isPlaceName(code),
+    isWordOfPlaceName: (code) => list?.hasLocationCode(code) !== true && known.isWordOfPlaceName(code),
     lookUpPlaceCodesByName(text) {
       names ??= new PlaceNameIndex(listNamedPlaces(known, list));
       return names.findCodesByPlaceName(text);
@@ -73,7 +73,7 @@ function* listNamedPlaces(known: PlaceCatalog, list: LocodeList | undefined): It
 }
 
 /** Merges a location of the list with the tables. Both coordinates come from the same source. */
-function mergePlaceSources(code: string, listed: Location, known: Place | undefined): Place {
+function mergePlaceSources(code: string, listed: LocodeLocation, known: Place | undefined): Place {
   const isLocated = listed.latitude !== null && listed.longitude !== null;
   const { latitude = null, longitude = null } = (isLocated ? listed : known) ?? {};
   const { name = null, timezone = null } = known ?? {};
@@ -115,7 +115,7 @@ class PlaceCatalog {
       .map((airport) => this.#findPortOrAirport(airport))
       .find((airport) => airport !== undefined);
     if (city !== undefined && first !== undefined) return { ...first, code, name: city.name };
-    if (!LETTERS_ONLY_LOCODE_PATTERN.test(code) || this.isPlaceName(code)) return undefined;
+    if (!LETTERS_ONLY_LOCODE_PATTERN.test(code) || this.isWordOfPlaceName(code)) return undefined;
     const airport = this.findPlace(code.slice(2));
     return airport?.country === code.slice(0, 2) ? { ...airport, code } : undefined;
   }
@@ -127,11 +127,11 @@ class PlaceCatalog {
         this.#findPortOrAirport(code) === undefined
           ? this.findPlace(code)?.code.slice(2)
           : this.#findAirportOfPort(code);
-      return airport === undefined ? [] : [airport, ...listCityAliases(airport)];
+      return airport === undefined ? [] : [airport, ...listOtherCodesOfCity(airport)];
     }
     const country = this.findPlace(code)?.country;
     if (country === undefined) return [];
-    const iata = [code, ...listCityAliases(code)];
+    const iata = [code, ...listOtherCodesOfCity(code)];
     const locodes = iata
       .map((each) => `${country}${each}`)
       .filter((each) => this.listAliasesOfPlaceCode(each).includes(code));
@@ -180,7 +180,7 @@ class PlaceCatalog {
   }
 
   /** Returns true if a word that looks like a code is part of a place's name and is not itself a code. */
-  isPlaceName(code: string): boolean {
+  isWordOfPlaceName(code: string): boolean {
     return !this.#lines.has(code) && (this.#names ??= this.findNamesLikeCodes()).has(code);
   }
 
@@ -191,7 +191,7 @@ class PlaceCatalog {
 }
 
 /** Returns the airports of a city, or the city of an airport. */
-function listCityAliases(code: string): readonly string[] {
+function listOtherCodesOfCity(code: string): readonly string[] {
   const airports = Object.hasOwn(CITY_AIRPORTS, code) ? (CITY_AIRPORTS[code]?.airports ?? []) : [];
   const city = CITIES_BY_AIRPORT.get(code);
   return [...airports, ...(city === undefined ? [] : [city])].filter((alias) => alias !== code);

@@ -16,7 +16,7 @@ const FILE_ERROR_MESSAGES = new Map([
   ['EISDIR', 'the path is a folder; specify a file'],
 ]);
 /** Maximum characters of a record. A longer one has an unclosed quote, or the file is not text. */
-const MAX_RECORD_CHARACTERS = 64 * 1024;
+const MAX_CSV_RECORD_CHARACTERS = 64 * 1024;
 /** UTF-8 byte order mark, decoded byte by byte. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** Officially assigned country codes of ISO 3166-1 alpha-2. */
@@ -39,7 +39,7 @@ export class PlacesFileError extends Error {
 }
 
 /** A location of the list. UN/LOCODE has no time zones. */
-export interface Location {
+export interface LocodeLocation {
   readonly name: string | null;
   readonly latitude: number | null;
   readonly longitude: number | null;
@@ -76,7 +76,7 @@ export class LocodeList {
     return this.#locations.has(code);
   }
 
-  findLocation(code: string): Location | undefined {
+  findLocation(code: string): LocodeLocation | undefined {
     const stored = this.#locations.get(code);
     if (stored === undefined) return undefined;
     const [name = '', coordinates = ''] = stored.split('\t');
@@ -133,7 +133,7 @@ export function readCsv(file: Buffer, onRecord: (fields: readonly string[], line
       record_delimiter: '\n',
       relax_column_count: true,
       relax_quotes: true,
-      max_record_size: MAX_RECORD_CHARACTERS,
+      max_record_size: MAX_CSV_RECORD_CHARACTERS,
       on_record: (fields: readonly string[], { lines }) => {
         onRecord(
           fields.map((field) => decodeText(field, line)),

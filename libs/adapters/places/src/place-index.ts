@@ -34,7 +34,7 @@ export class PlaceIndex {
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
-    const first = this.findFirstIndex(longest);
+    const first = this.findWordIndex(longest);
     for (const { word, code } of this.entries.slice(first, first + MAX_VISITED_ENTRIES)) {
       if (!word.startsWith(longest)) break;
       const place = found.has(code) ? undefined : this.find(code);
@@ -49,7 +49,7 @@ export class PlaceIndex {
       .slice(0, limit);
   }
 
-  private findFirstIndex(word: string): number {
+  private findWordIndex(word: string): number {
     let [from, to] = [0, this.entries.length];
     while (from < to) {
       const middle = (from + to) >> 1;

@@ -27,9 +27,9 @@ export class PlaceNameIndex {
   constructor(named: Iterable<NamedPlace>) {
     for (const place of named) {
       const name = normalisePlaceName(place.name ?? '');
-      this.addPlace(name, place);
+      this.addPlaceToNameIndex(name, place);
       const shortName = name.replace(AIRPORT_SUFFIX_PATTERN, '');
-      if (shortName !== name) this.addPlace(shortName, place);
+      if (shortName !== name) this.addPlaceToNameIndex(shortName, place);
     }
   }
 
@@ -53,7 +53,7 @@ export class PlaceNameIndex {
     return isNameOfOthers ? [] : undefined;
   }
 
-  private addPlace(name: string, place: NamedPlace): void {
+  private addPlaceToNameIndex(name: string, place: NamedPlace): void {
     const same = this.placesByName.get(name);
     if (same === undefined) this.placesByName.set(name, [place]);
     else if (!same.some(({ code }) => code === place.code)) same.push(place);

@@ -23,7 +23,7 @@ interface AirportRow {
   readonly longitude: number | string;
   readonly time: string;
 }
-interface PlaceTableRow {
+interface PlaceTableFileRow {
   readonly code: string;
   readonly country: string;
   readonly name: string;
@@ -47,7 +47,7 @@ const PORT_COORDINATE_FIXES: Readonly<Record<string, PlaceCoordinates>> = {
   CNYTN: { latitude: 22.57, longitude: 114.27 },
 };
 /** Codes in common use that `sea-ports` lacks, with the code of the port whose other columns they have. */
-const OTHER_PORT_CODES: Readonly<Record<string, string>> = { CNSHG: 'CNSHA' };
+const PORT_CODES_BY_ALIAS: Readonly<Record<string, string>> = { CNSHG: 'CNSHA' };
 /** Ports whose time zone is correct although the nearest airport of the country has another zone. */
 const PORTS_EXEMPT_FROM_ZONE_CHECK: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
 /** Current names of renamed time zones that the packages still use. */
@@ -73,7 +73,7 @@ export async function generatePlaceTableFile(): Promise<string> {
   const ports = require('sea-ports/lib/ports.json') as Readonly<Record<string, SeaPort>>;
   const { findAirports } = require('airport-data-js') as { findAirports(filter: object): Promise<AirportRow[]> };
   const airports = (await findAirports({})).filter(isUsableAirport).map(createAirportRow);
-  const additions = Object.entries(OTHER_PORT_CODES).flatMap(([code, like]) => {
+  const additions = Object.entries(PORT_CODES_BY_ALIAS).flatMap(([code, like]) => {
     const port = ports[like];
     return port === undefined || ports[code] !== undefined ? [] : [[code, port] as const];
   });
@@ -82,14 +82,14 @@ export async function generatePlaceTableFile(): Promise<string> {
     ...airports,
   ];
   rows.sort((a, b) => (a.code < b.code ? -1 : 1));
-  return rows.map(formatTableLine).join('\n') + '\n';
+  return rows.map(formatPlaceTableLine).join('\n') + '\n';
 }
 
 function isUsableAirport(row: AirportRow): boolean {
   return /^[A-Z]{3}$/.test(row.iata) && COUNTRY_CODES.has(row.country_code);
 }
 
-function createAirportRow(row: AirportRow): PlaceTableRow {
+function createAirportRow(row: AirportRow): PlaceTableFileRow {
   const zone = AIRPORT_ZONE_FIXES[row.iata] ?? row.time;
   const at = { latitude: Number(row.latitude), longitude: Number(row.longitude) };
   return {
@@ -102,7 +102,11 @@ function createAirportRow(row: AirportRow): PlaceTableRow {
   };
 }
 
-function createPortRow(code: string, port: SeaPort, airports: readonly PlaceTableRow[]): readonly PlaceTableRow[] {
+function createPortRow(
+  code: string,
+  port: SeaPort,
+  airports: readonly PlaceTableFileRow[],
+): readonly PlaceTableFileRow[] {
   const country = code.slice(0, 2);
   if (!COUNTRY_CODES.has(country)) return []; // The Netherlands Antilles (AN) were dissolved.
   const around = airports.filter((airport) => airport.country === country && airport.at);
@@ -124,7 +128,7 @@ function findTimeZoneOfPort(
   code: string,
   port: SeaPort,
   at: PlaceCoordinates | null,
-  around: readonly PlaceTableRow[],
+  around: readonly PlaceTableFileRow[],
 ): string | null {
   const own = findValidZone(port.timezone);
   if (PORTS_EXEMPT_FROM_ZONE_CHECK.has(code)) return own;
@@ -142,7 +146,7 @@ function findTimeZoneOfPort(
 function findPlausibleCoordinates(
   code: string,
   port: SeaPort,
-  around: readonly PlaceTableRow[],
+  around: readonly PlaceTableFileRow[],
 ): PlaceCoordinates | null {
   if (PORT_COORDINATE_FIXES[code]) return PORT_COORDINATE_FIXES[code];
   if (!port.coordinates) return null;
@@ -160,9 +164,9 @@ function findPlausibleCoordinates(
 
 function findNearestAirport(
   at: PlaceCoordinates,
-  airports: readonly PlaceTableRow[],
-): { readonly airport: PlaceTableRow; readonly km: number } | undefined {
-  let best: { airport: PlaceTableRow; km: number } | undefined;
+  airports: readonly PlaceTableFileRow[],
+): { readonly airport: PlaceTableFileRow; readonly km: number } | undefined {
+  let best: { airport: PlaceTableFileRow; km: number } | undefined;
   for (const airport of airports) {
     const km = airport.at ? computeDistanceKm(at, airport.at) : Infinity;
     if (!best || km < best.km) best = { airport, km };
@@ -210,7 +214,7 @@ function formatOffset(zone: string, at: Date): string {
   return format.formatToParts(at).find((part) => part.type === 'timeZoneName')?.value ?? '';
 }
 
-function formatTableLine({ code, country, name, at, zone, subdivision }: PlaceTableRow): string {
+function formatPlaceTableLine({ code, country, name, at, zone, subdivision }: PlaceTableFileRow): string {
   const degrees = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1e4) / 1e4));
   const [plain, state] = [name, subdivision].map((text) => text.replace(/\s+/g, ' ').trim());
   return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? '', state].join('\t').trimEnd();

@@ -6,7 +6,7 @@ import { createObjectId, TestObjectStore } from '../test/objects.ts';
 import {
   type DeletedDocument,
   DeletedDocumentSweeper,
-  type DeletedDocumentsDependencies,
+  type DeletedDocumentSweeperDependencies,
   type DeletedDocumentPosition,
 } from './index.ts';
 
@@ -45,7 +45,7 @@ async function deletedSince(place: DeletedDocumentPosition | undefined, limit: n
   return behind.sort((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, limit);
 }
 
-function start(more: Partial<DeletedDocumentsDependencies> = {}): DeletedDocumentSweeper {
+function start(more: Partial<DeletedDocumentSweeperDependencies> = {}): DeletedDocumentSweeper {
   const deleted = new DeletedDocumentSweeper({
     objects: objects.store,
     documentStore: engine.documentStore,
@@ -123,7 +123,7 @@ describe('bytes of deleted documents', () => {
     await becomes();
   });
 
-  it.each<[string, () => Partial<DeletedDocumentsDependencies>]>([
+  it.each<[string, () => Partial<DeletedDocumentSweeperDependencies>]>([
     ['the read model', () => ({ deletedSince: failingAt(2, deletedSince) })],
     ['the object store', () => ({ objects: failingObjects() })],
   ])('are destroyed even if %s fails halfway', async (_name, failing) => {
@@ -144,7 +144,7 @@ function failingAt<A extends readonly unknown[], T>(nth: number, action: (...arg
   };
 }
 
-const failingObjects = (): DeletedDocumentsDependencies['objects'] => ({
+const failingObjects = (): DeletedDocumentSweeperDependencies['objects'] => ({
   getObject: (id) => objects.store.getObject(id),
   deleteObject: failingAt(120, (id: string) => objects.store.deleteObject(id)),
 });

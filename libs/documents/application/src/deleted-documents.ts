@@ -28,7 +28,7 @@ export interface DeletedDocument extends DeletedDocumentPosition {
   readonly object_id: string | null;
 }
 
-export interface DeletedDocumentsDependencies {
+export interface DeletedDocumentSweeperDependencies {
   readonly objects: Pick<ObjectStore, 'getObject' | 'deleteObject'>;
   readonly documentStore: DocumentStore;
   /**
@@ -56,7 +56,7 @@ export class DeletedDocumentSweeper {
   private readonly pace = new BackgroundWorkThrottle({ share: MAX_JOB_TIME_SHARE });
   private readonly destroyed: Counter;
 
-  constructor(private readonly parts: DeletedDocumentsDependencies) {
+  constructor(private readonly parts: DeletedDocumentSweeperDependencies) {
     const { leases, logger, metrics, everyMs = MINUTE_MS } = parts;
     const help = 'Number of objects of deleted and expired documents that had not been destroyed before.';
     this.destroyed = metrics.createCounter('document_objects_destroyed_total', help);
@@ -77,18 +77,18 @@ export class DeletedDocumentSweeper {
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
       while (
         !ending.aborted &&
-        (await this.pace.runWorkThenRest(() => this.checkPageOfDeletedDocuments(cursor, until, ending), ending))
+        (await this.pace.runWorkThenRest(() => this.destroyBytesOfDeletedDocuments(cursor, until, ending), ending))
       );
     }
   }
 
-  /** Returns true if another page may follow. */
-  private async checkPageOfDeletedDocuments(
+  /** Destroys the stored bytes of one page of deleted documents. Returns true if another page may follow. */
+  private async destroyBytesOfDeletedDocuments(
     cursor: JobCursor<DeletedDocumentPosition>,
     until: Timestamp,
     ending: AbortSignal,
   ): Promise<boolean> {
-    const page = await this.parts.deletedSince(await cursor.readCursor(), DOCUMENTS_PER_PAGE);
+    const page = await this.parts.deletedSince(await cursor.readJobCursor(), DOCUMENTS_PER_PAGE);
     const { patienceMs = RETRY_TIMEOUT_MS } = this.parts;
     const due = page.filter(({ deleted_at }) => deleted_at < until);
     for (const { object_id } of due) {
@@ -96,7 +96,7 @@ export class DeletedDocumentSweeper {
       if (object_id !== null) await retryWhileUnavailable(() => this.deleteObject(object_id), patienceMs, ending);
     }
     const last = due.at(-1);
-    if (last !== undefined) await cursor.storeCursor({ deleted_at: last.deleted_at, id: last.id });
+    if (last !== undefined) await cursor.storeJobCursor({ deleted_at: last.deleted_at, id: last.id });
     return due.length === DOCUMENTS_PER_PAGE;
   }
 

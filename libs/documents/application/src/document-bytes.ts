@@ -63,9 +63,9 @@ export class DocumentBytesStore {
       if (declaredBytes === 0) throw new EmptyDocumentError();
       const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
       const judgement = new FileTypeDetector(hint);
-      const passing = new ByteSourceChecker(source, limitBytes, judgement);
+      const passing = new DocumentBytesChecker(source, limitBytes, judgement);
       const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.readAndCheckBytes());
-      await this.checkArchive(id, judgement);
+      await this.deleteArchiveIfRefused(id, judgement);
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
     } catch (error) {
@@ -75,7 +75,7 @@ export class DocumentBytesStore {
   }
 
   /** Checks the parts of a stored archive, as its directory lists them, and deletes the archive if it is refused. */
-  private async checkArchive(id: string, { archiveParts }: FileTypeDetector): Promise<void> {
+  private async deleteArchiveIfRefused(id: string, { archiveParts }: FileTypeDetector): Promise<void> {
     if (archiveParts.length === 0) return;
     const { objects } = this.parts;
     try {
@@ -99,7 +99,7 @@ export class DocumentBytesStore {
 }
 
 /** Checks a source on its way to the object store. If a check throws, the store keeps no object. */
-class ByteSourceChecker {
+class DocumentBytesChecker {
   private contentType: DocumentContentType | undefined;
 
   constructor(
@@ -126,7 +126,7 @@ class ByteSourceChecker {
   }
 }
 
-const SHIPMENT_PREFIX = 'shp_';
+const SHIPMENT_ID_PREFIX = 'shp_';
 /** Alphabet of base 32 (RFC 4648), in lower case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RANDOM_CHARACTER_COUNT = 26;
@@ -138,7 +138,7 @@ const DOCUMENT_OBJECT_ID_PATTERN = /^([a-z2-7]{26})-[a-z2-7]{26}$/;
  */
 function createObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
   const characters = Array.from(random(RANDOM_CHARACTER_COUNT), (byte) => BASE32.charAt(byte & 31));
-  return `${shipmentId.slice(SHIPMENT_PREFIX.length)}-${characters.join('')}`;
+  return `${shipmentId.slice(SHIPMENT_ID_PREFIX.length)}-${characters.join('')}`;
 }
 
 /**
@@ -146,5 +146,5 @@ function createObjectId(shipmentId: string, random: (bytes: number) => Uint8Arra
  */
 export function getShipmentIdOfObject(objectId: string): string | undefined {
   const token = DOCUMENT_OBJECT_ID_PATTERN.exec(objectId)?.[1];
-  return token === undefined ? undefined : SHIPMENT_PREFIX + token;
+  return token === undefined ? undefined : SHIPMENT_ID_PREFIX + token;
 }

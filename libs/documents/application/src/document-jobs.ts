@@ -37,12 +37,12 @@ export class JobCursor<T> {
   }
 
   /** Returns the stored cursor; undefined if the job never stored one. @throws UnavailableError */
-  async readCursor(): Promise<T | undefined> {
+  async readJobCursor(): Promise<T | undefined> {
     return (await this.documents.get(this.name))?.place;
   }
 
   /** @throws UnavailableError */
-  async storeCursor(place: T): Promise<void> {
+  async storeJobCursor(place: T): Promise<void> {
     await this.documents.upsert({ id: this.name, place });
   }
 }

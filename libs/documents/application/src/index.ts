@@ -1,12 +1,16 @@
 export type { DeclaredFileTypeAndName } from './content/text-judge.ts';
 export { DeletedDocumentSweeper } from './deleted-documents.ts';
-export type { DeletedDocument, DeletedDocumentsDependencies, DeletedDocumentPosition } from './deleted-documents.ts';
+export type {
+  DeletedDocument,
+  DeletedDocumentSweeperDependencies,
+  DeletedDocumentPosition,
+} from './deleted-documents.ts';
 export { DocumentBytesStore } from './document-bytes.ts';
 export type { BytesToStore, DocumentBytesDependencies, DocumentObject } from './document-bytes.ts';
 export { OrphanSweep, type OrphanSweepDependencies } from './orphan-sweep.ts';
 export {
   STORAGE_RESERVATIONS_COLLECTION_SPEC,
-  StorageQuota,
+  StorageQuotaLimiter,
   type StorageReservation,
   type StorageUsage,
 } from './storage-quota.ts';

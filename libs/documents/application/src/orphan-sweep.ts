@@ -19,11 +19,11 @@ const DAY_MS = 24 * HOUR_MS;
 /** Age in milliseconds from which an object without a document is an orphan: no upload can still be in progress. */
 const MIN_ORPHAN_AGE_MS = 2 * DAY_MS;
 /**
- * Shortest period of a step. To list the objects of a period, a store may have to read the names of all objects, so
- * shorter steps do not pay off.
+ * Shortest period of storage times that one step of the sweep covers, in milliseconds. To list the objects of a
+ * period, a store may have to read the names of all objects, so shorter steps do not pay off.
  */
-const MIN_SWEEP_STEP_MS = 6 * HOUR_MS;
-const MAX_SWEEP_STEP_MS = DAY_MS;
+const MIN_SWEPT_PERIOD_MS = 6 * HOUR_MS;
+const MAX_SWEPT_PERIOD_MS = DAY_MS;
 /** Age after which parts of objects count as left by a crash, because no upload takes so long. */
 const UNFINISHED_PART_AGE_MS = DAY_MS;
 const SWEEP_INTERVAL_MS = 10 * 60_000;
@@ -81,11 +81,11 @@ export class OrphanSweep {
     const cursor = await JobCursor.openJobCursor<SweepCursor>(this.parts.documentStore, 'orphans');
     let hasSwept = false;
     while (!ending.aborted) {
-      const period = this.computeNextSweepPeriod(await cursor.readCursor());
+      const period = this.computeNextSweepPeriod(await cursor.readJobCursor());
       if (period === undefined) break;
       await this.deleteOrphansStoredInPeriod(period, ending);
       if (ending.aborted) return;
-      await cursor.storeCursor({ before: period.before.toISOString() });
+      await cursor.storeJobCursor({ before: period.before.toISOString() });
       hasSwept = true;
     }
     if (hasSwept)
@@ -100,9 +100,9 @@ export class OrphanSweep {
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
     // Ignore a cursor in the future, so that a clock that was ahead does not prevent the check.
-    const from = stored > old + MIN_SWEEP_STEP_MS ? old - MIN_SWEEP_STEP_MS : stored;
-    if (old - from < MIN_SWEEP_STEP_MS) return undefined;
-    return { from: new Date(from), before: new Date(Math.min(old, from + MAX_SWEEP_STEP_MS)) };
+    const from = stored > old + MIN_SWEPT_PERIOD_MS ? old - MIN_SWEPT_PERIOD_MS : stored;
+    if (old - from < MIN_SWEPT_PERIOD_MS) return undefined;
+    return { from: new Date(from), before: new Date(Math.min(old, from + MAX_SWEPT_PERIOD_MS)) };
   }
 
   private async deleteOrphansStoredInPeriod(

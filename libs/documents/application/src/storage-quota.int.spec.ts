@@ -8,7 +8,7 @@ import {
   UnavailableError,
 } from '@tracking/ports';
 import { eventually, noMetrics, silentLogger, type TempFolder, createTempFolder } from '@tracking/testing';
-import { StorageQuota, type StorageQuotaOptions, StorageQuotaExceededError } from './index.ts';
+import { StorageQuotaLimiter, type StorageQuotaOptions, StorageQuotaExceededError } from './index.ts';
 
 const WORKSPACE = 'ws_1';
 const HOUR_MS = 3_600_000;
@@ -31,7 +31,7 @@ describe('storage quota', () => {
   });
 
   const open = (differing: Partial<StorageQuotaOptions> = {}) =>
-    StorageQuota.openStorageQuota({
+    StorageQuotaLimiter.openStorageQuota({
       documentStore: engine.documentStore,
       storageBytes: (workspaceId) => Promise.resolve(workspaceId === WORKSPACE ? counted : 0),
       isCounted: () => Promise.resolve(isCounted),
@@ -41,7 +41,7 @@ describe('storage quota', () => {
       isSoleProcess: false,
       ...differing,
     });
-  const reserve = (quota: StorageQuota, bytes: number) => quota.reserveBytes(WORKSPACE, bytes, HOUR_MS);
+  const reserve = (quota: StorageQuotaLimiter, bytes: number) => quota.reserveStorageBytes(WORKSPACE, bytes, HOUR_MS);
 
   it('is not exceeded by parallel reservations of several processes', async () => {
     const quotas = await Promise.all([open(), open(), open()]);
@@ -50,14 +50,14 @@ describe('storage quota', () => {
     const granted = outcomes.filter(({ status }) => status === 'fulfilled').length;
     expect(granted).toBeGreaterThan(0);
     expect(granted).toBeLessThanOrEqual(10);
-    expect(await quotas[0]?.readUsage(WORKSPACE)).toEqual({ used_bytes: 0, limit_bytes: 100 });
+    expect(await quotas[0]?.readStorageUsage(WORKSPACE)).toEqual({ used_bytes: 0, limit_bytes: 100 });
   });
 
   it('is used completely by parallel reservations of one process', async () => {
     const quota = await open();
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => reserve(quota, 10)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-    await expect(quota.reserveBytes('ws_2', 100, HOUR_MS)).resolves.toBeDefined();
+    await expect(quota.reserveStorageBytes('ws_2', 100, HOUR_MS)).resolves.toBeDefined();
   });
 
   it('refuses with the used, allowed and needed bytes, and reserves nothing then', async () => {

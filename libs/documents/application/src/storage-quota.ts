@@ -66,7 +66,7 @@ export interface StorageQuotaOptions {
  * its bytes until the read model counts them, so that parallel uploads in any process cannot exceed the limit together.
  * If the read model lags so far that the reservation expires first, the workspace can exceed the limit.
  */
-export class StorageQuota {
+export class StorageQuotaLimiter {
   private sweptAt = 0;
 
   private constructor(
@@ -75,17 +75,17 @@ export class StorageQuota {
   ) {}
 
   /** @throws UnavailableError */
-  static async openStorageQuota(options: StorageQuotaOptions): Promise<StorageQuota> {
+  static async openStorageQuota(options: StorageQuotaOptions): Promise<StorageQuotaLimiter> {
     const { documentStore, isSoleProcess } = options;
     if (isSoleProcess) await documentStore.dropCollection(STORAGE_RESERVATIONS_COLLECTION_SPEC.name);
-    return new StorageQuota(
+    return new StorageQuotaLimiter(
       options,
       await documentStore.collection<UploadReservationDocument>(STORAGE_RESERVATIONS_COLLECTION_SPEC),
     );
   }
 
   /** @throws UnavailableError */
-  async readUsage(workspaceId: string): Promise<StorageUsage> {
+  async readStorageUsage(workspaceId: string): Promise<StorageUsage> {
     const { storageBytes, limitBytes } = this.options;
     return { used_bytes: await storageBytes(workspaceId), limit_bytes: limitBytes };
   }
@@ -94,12 +94,12 @@ export class StorageQuota {
    * Reserves bytes until the reservation is released, but at most for `maxMs`.
    * @throws StorageQuotaExceededError, UnavailableError
    */
-  async reserveBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
+  async reserveStorageBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
     const reservation = new StorageReservation(this, {
       id: randomUUID(),
       workspace_id: workspaceId,
       bytes: 0,
-      expires_at: this.formatTimeFromNow(maxMs),
+      expires_at: this.toIsoTimeAfterDelay(maxMs),
     });
     if (bytes > 0) await reservation.changeReservedBytes(bytes);
     return reservation;
@@ -116,9 +116,9 @@ export class StorageQuota {
     bytes: number,
     maxMs: number,
   ): Promise<StorageReservation> {
-    const first = { id: documentId, workspace_id: workspaceId, bytes: 0, expires_at: this.formatTimeFromNow(maxMs) };
-    const isFirst = await this.reservations.upsert(first, { expires_at: { lte: this.formatTimeFromNow(0) } });
-    return isFirst ? new StorageReservation(this, first, true) : this.reserveBytes(workspaceId, bytes, maxMs);
+    const first = { id: documentId, workspace_id: workspaceId, bytes: 0, expires_at: this.toIsoTimeAfterDelay(maxMs) };
+    const isFirst = await this.reservations.upsert(first, { expires_at: { lte: this.toIsoTimeAfterDelay(0) } });
+    return isFirst ? new StorageReservation(this, first, true) : this.reserveStorageBytes(workspaceId, bytes, maxMs);
   }
 
   /**
@@ -162,7 +162,7 @@ export class StorageQuota {
     await this.deleteExpiredReservationsIfDue();
     await this.reservations.upsert(reserved);
     // In this order, an upload that ends meanwhile counts twice rather than not at all.
-    const live = { workspace_id, expires_at: { gt: this.formatTimeFromNow(0) } };
+    const live = { workspace_id, expires_at: { gt: this.toIsoTimeAfterDelay(0) } };
     const reservedBytes = await this.reservations.sum('bytes', live, 'by_workspace');
     const usedBytes = (await storageBytes(workspace_id)) + reservedBytes - bytes;
     if (usedBytes + bytes > limitBytes) throw new StorageQuotaExceededError(usedBytes, limitBytes, bytes);
@@ -172,7 +172,7 @@ export class StorageQuota {
     const now = this.getCurrentTimeMs();
     if (Math.abs(now - this.sweptAt) < SWEEP_INTERVAL_MS) return;
     this.sweptAt = now;
-    const filter = { expires_at: { lte: this.formatTimeFromNow(0) } };
+    const filter = { expires_at: { lte: this.toIsoTimeAfterDelay(0) } };
     const expired = await this.reservations.find({ filter, limit: RESERVATIONS_PER_SWEEP });
     await this.reservations.writeMany(expired.map(({ id }) => ({ kind: 'delete', id, guard: filter })));
   }
@@ -181,7 +181,7 @@ export class StorageQuota {
     return this.options.clock().getTime();
   }
 
-  private formatTimeFromNow(ms: number): string {
+  private toIsoTimeAfterDelay(ms: number): string {
     return new Date(this.getCurrentTimeMs() + ms).toISOString();
   }
 }
@@ -189,7 +189,7 @@ export class StorageQuota {
 /** Bytes reserved in the storage of a workspace, until they are released. */
 export class StorageReservation {
   constructor(
-    private readonly quota: StorageQuota,
+    private readonly quota: StorageQuotaLimiter,
     private reserved: UploadReservationDocument,
     private isStored = false,
   ) {}

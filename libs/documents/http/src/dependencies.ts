@@ -1,4 +1,4 @@
-import type { StorageQuota } from '@tracking/documents';
+import type { StorageQuotaLimiter } from '@tracking/documents';
 import type { HttpDependencies } from '@tracking/http';
 import type { ObjectStore } from '@tracking/ports';
 import type { ShipmentsHttpDependencies } from '@tracking/shipments-http';
@@ -15,5 +15,5 @@ export interface DocumentsHttpDependencies extends HttpDependencies {
   /** The bytes of documents. */
   readonly objects: Pick<ObjectStore, 'putObject' | 'getObject' | 'deleteObject'>;
   /** The limit of the bytes of each workspace's documents. */
-  readonly storageQuota: StorageQuota;
+  readonly storageQuota: StorageQuotaLimiter;
 }

@@ -14,10 +14,10 @@ import {
   readBodyChunks,
   matchesEtag,
   createNotFoundError,
-  PublicApiOperation,
+  DeclarePublicOperation,
   DeclareErrorResponse,
   RequestError,
-  type RouteBody,
+  type AcceptedRouteBody,
 } from '@tracking/http';
 import type { FoundDocument } from '@tracking/shipments';
 import { SHIPMENTS_INJECTION_TOKEN } from '@tracking/shipments-http';
@@ -31,17 +31,17 @@ import { RESERVATION_TIME_AFTER_UPLOAD_MS } from './receive-forms.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
-const MAX_READ_PAUSE_MS = 60_000;
+const MAX_DOWNLOAD_STALL_MS = 60_000;
 
 const UPLOAD_TIME_LIMITS = { idleMs: 30_000, overallMs: 60 * 60_000 };
-const UPLOAD_BODY_LIMITS: RouteBody = {
+const UPLOAD_BODY_LIMITS: AcceptedRouteBody = {
   kind: FILE_BODY_KIND,
   limit: DOCUMENT_LIMITS.presignedBytes,
   time: UPLOAD_TIME_LIMITS,
 };
 
 const BINARY_CONTENT_SCHEMA = { schema: { type: 'string', format: 'binary' } };
-const BINARY_CONTENT_BY_MEDIA_TYPE = Object.fromEntries(
+const BINARY_SCHEMA_BY_MEDIA_TYPE = Object.fromEntries(
   DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY_CONTENT_SCHEMA]),
 );
 
@@ -57,7 +57,7 @@ export class DocumentBytesController {
   ) {}
 
   @Get('download')
-  @PublicApiOperation('downloadDocument', {
+  @DeclarePublicOperation('downloadDocument', {
     summary: 'Download the file of a document',
     description:
       'Sends the file as an attachment with its name, which gets the extension of the content type if it has another one. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.',
@@ -78,12 +78,12 @@ export class DocumentBytesController {
   @ApiResponse({
     status: 200,
     description: 'The file.',
-    content: BINARY_CONTENT_BY_MEDIA_TYPE,
+    content: BINARY_SCHEMA_BY_MEDIA_TYPE,
   })
   @ApiResponse({
     status: 206,
     description: 'The requested range of the file.',
-    content: BINARY_CONTENT_BY_MEDIA_TYPE,
+    content: BINARY_SCHEMA_BY_MEDIA_TYPE,
   })
   @DeclareErrorResponse(404, 'No such document in this workspace and environment.')
   @DeclareErrorResponse(409, 'The file was not uploaded, is deleted, or is damaged.')
@@ -109,7 +109,7 @@ export class DocumentBytesController {
       reply.headers(headers).send(Readable.from([]));
       return;
     }
-    const bytes = await this.storage.openFile(request, { document, object_id }, range);
+    const bytes = await this.storage.openDocumentFile(request, { document, object_id }, range);
     if (bytes === undefined) throw await this.createMissingBytesError(request, document_id);
     reply.code(range === undefined ? 200 : 206).headers(headers);
     sendDocumentBytes(reply, bytes);
@@ -117,7 +117,7 @@ export class DocumentBytesController {
 
   @Put('content')
   @HttpCode(204)
-  @PublicApiOperation('putDocumentContent', {
+  @DeclarePublicOperation('putDocumentContent', {
     summary: 'Upload the file of a document',
     description:
       'Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.',
@@ -185,7 +185,7 @@ export class DocumentBytesController {
    * files.
    */
   private async createMissingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
-    const { document, object_id } = await this.documents.readCurrentDocument(request, documentId);
+    const { document, object_id } = await this.documents.readDocumentFromStream(request, documentId);
     if (!isDocumentPresent(document)) return createNoStoredBytesError(document);
     this.storage.logMissingDocumentBytes(request, object_id);
     return new RequestError('document_not_uploaded', 'The file of the document is not stored here.');
@@ -232,14 +232,14 @@ function createDownloadHeaders(
     ETag: `"${checksum_sha256}"`,
     'Content-Type': content_type,
     'Content-Length': String(end - start),
-    'Content-Disposition': contentDisposition(name, { type: 'attachment', fallback: toAsciiName(name) }),
+    'Content-Disposition': contentDisposition(name, { type: 'attachment', fallback: toAsciiFileName(name) }),
     'Accept-Ranges': 'bytes',
     ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${size_bytes}` }),
   };
 }
 
 /** Returns an ASCII file name for clients that do not support `filename*`. */
-function toAsciiName(name: string): string {
+function toAsciiFileName(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]/gu, '_');
 }
 
@@ -255,7 +255,7 @@ function removeContentHeaders(reply: FastifyReply): void {
  * the error, or closes the connection if the response has started.
  */
 function sendDocumentBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
-  reply.raw.setTimeout(MAX_READ_PAUSE_MS, () => reply.raw.destroy());
+  reply.raw.setTimeout(MAX_DOWNLOAD_STALL_MS, () => reply.raw.destroy());
   const guarded = async function* () {
     try {
       yield* bytes;

@@ -2,7 +2,7 @@ import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import { type DocumentRecord, toDocumentResource, type ShipmentDocument } from '@tracking/contracts';
 import {
   createNotFoundError,
-  type ListPageContent,
+  type ItemsAndNextPosition,
   ReadYourWrites,
   getRequestScope,
   SETTINGS_INJECTION_TOKEN,
@@ -48,7 +48,7 @@ export class DocumentReader {
    * Reads a document from its stream, which is always current, with the version of its shipment, which writes expect.
    * @throws RequestError `not_found`, also for ids of other workspaces and environments
    */
-  async readCurrentDocument(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
+  async readDocumentFromStream(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
     this.readYourWrites.checkConsistencyToken(request);
     const found = await this.shipments.getDocument({ ...getRequestScope(request), document_id });
     if (found === undefined) throw createNotFoundError('document');
@@ -65,7 +65,7 @@ export class DocumentReader {
     const row = isShown
       ? await this.readModels.queries.documents.getDocument(getRequestScope(request), documentId)
       : undefined;
-    return row ?? this.readCurrentDocument(request, documentId);
+    return row ?? this.readDocumentFromStream(request, documentId);
   }
 
   /** @throws RequestError `read_model_behind` */
@@ -73,7 +73,7 @@ export class DocumentReader {
     request: FastifyRequest,
     shipmentId: string,
     page: { readonly limit: number; readonly after?: SortValues | undefined },
-  ): Promise<ListPageContent<ShipmentDocument>> {
+  ): Promise<ItemsAndNextPosition<ShipmentDocument>> {
     await this.readYourWrites.waitForReadModelOfList('documents', request);
     const { items, next } = await this.readModels.queries.documents.listDocuments(
       getRequestScope(request),

@@ -6,7 +6,7 @@ import {
   type DocumentObject,
   DocumentTooLargeError,
   EmptyDocumentError,
-  type StorageQuota,
+  type StorageQuotaLimiter,
   StorageQuotaExceededError,
   type StorageReservation,
   type StorageUsage,
@@ -24,9 +24,9 @@ import {
 } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
-interface StorageDependencies {
+interface DocumentStorageDependencies {
   readonly objects: Pick<ObjectStore, 'putObject' | 'getObject' | 'deleteObject'>;
-  readonly quota: StorageQuota;
+  readonly quota: StorageQuotaLimiter;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -39,12 +39,12 @@ declare module 'fastify' {
 }
 
 /** Precondition that no shipment meets, since versions start at 1. Only a command that was executed before succeeds. */
-const IMPOSSIBLE_VERSION = { expected_versions: [0] } as const;
+const IMPOSSIBLE_VERSION_PRECONDITION = { expected_versions: [0] } as const;
 /** Seconds after which a client may repeat an upload for which the disk had no room. */
 const STORAGE_FULL_RETRY_S = '60';
 
 /** A document with the id of its stored file. */
-interface DocumentWithObjectId {
+interface DocumentWithFileId {
   readonly document: DocumentRecord;
   readonly object_id: string;
 }
@@ -68,7 +68,7 @@ export class DocumentStorage {
   /** Ids of objects known to be damaged, in order of detection. */
   private readonly damaged = new Set<string>();
 
-  constructor(private readonly parts: StorageDependencies) {
+  constructor(private readonly parts: DocumentStorageDependencies) {
     this.bytes = new DocumentBytesStore(parts);
     this.damagedFiles = parts.metrics.createCounter(
       'documents_damaged_total',
@@ -83,9 +83,9 @@ export class DocumentStorage {
    * known to be damaged is verified completely before it is opened.
    * @throws RequestError `document_damaged`, also from the iteration; UnavailableError
    */
-  async openFile(
+  async openDocumentFile(
     request: FastifyRequest,
-    stored: DocumentWithObjectId,
+    stored: DocumentWithFileId,
     range?: ByteRange,
   ): Promise<AsyncIterable<Uint8Array> | undefined> {
     const { document, object_id } = stored;
@@ -100,7 +100,7 @@ export class DocumentStorage {
    * Reads the complete file, and forgets its damage if the file matches its document.
    * @throws RequestError `document_damaged`; UnavailableError
    */
-  private async recheckDamagedFile(request: FastifyRequest, stored: DocumentWithObjectId): Promise<void> {
+  private async recheckDamagedFile(request: FastifyRequest, stored: DocumentWithFileId): Promise<void> {
     const whole = await this.parts.objects.getObject(stored.object_id);
     const bytes = this.readVerifiedBytes(request, stored, whole?.bytes ?? []);
     while ((await bytes.next()).done !== true) continue;
@@ -111,7 +111,7 @@ export class DocumentStorage {
   /** Yields the bytes of the source, the last ones only after the length and the checksum are verified. */
   private async *readVerifiedBytes(
     request: FastifyRequest,
-    stored: DocumentWithObjectId,
+    stored: DocumentWithFileId,
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     range?: ByteRange,
   ): AsyncGenerator<Uint8Array> {
@@ -136,7 +136,7 @@ export class DocumentStorage {
   }
 
   /** Returns the error for a damaged file. Logs and counts the damage when it is first found. */
-  private createDamagedDocumentError(request: FastifyRequest, stored: DocumentWithObjectId, why: Damage): RequestError {
+  private createDamagedDocumentError(request: FastifyRequest, stored: DocumentWithFileId, why: Damage): RequestError {
     if (!this.damaged.has(stored.object_id)) {
       const [oldest] = this.damaged;
       if (oldest !== undefined && this.damaged.size >= MAX_REMEMBERED_DAMAGED_FILES) this.damaged.delete(oldest);
@@ -164,13 +164,13 @@ export class DocumentStorage {
   }
 
   /** @throws UnavailableError */
-  readUsage(workspaceId: string): Promise<StorageUsage> {
-    return this.parts.quota.readUsage(workspaceId);
+  readStorageUsage(workspaceId: string): Promise<StorageUsage> {
+    return this.parts.quota.readStorageUsage(workspaceId);
   }
 
   /** Reserves bytes of the workspace for a file that is about to be received. @throws RequestError `storage_quota_exceeded`; UnavailableError */
-  reserveBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
-    return this.convertQuotaRefusal(this.parts.quota.reserveBytes(workspaceId, bytes, maxMs));
+  reserveStorageBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
+    return this.convertQuotaRefusal(this.parts.quota.reserveStorageBytes(workspaceId, bytes, maxMs));
   }
 
   /** Reserves bytes for a further upload of a pending document. @throws RequestError `storage_quota_exceeded`; UnavailableError */
@@ -194,13 +194,13 @@ export class DocumentStorage {
   async runWithStorageReservation<Written extends { readonly position: Position }>(
     reservation: StorageReservation,
     bytes: number,
-    command: (fields: Partial<typeof IMPOSSIBLE_VERSION>) => Promise<Written>,
+    command: (fields: Partial<typeof IMPOSSIBLE_VERSION_PRECONDITION>) => Promise<Written>,
   ): Promise<Written> {
     try {
       await this.convertQuotaRefusal(reservation.changeReservedBytes(bytes));
     } catch (refusal) {
       if (!(refusal instanceof RequestError)) throw refusal;
-      return command(IMPOSSIBLE_VERSION).catch((error: unknown) => {
+      return command(IMPOSSIBLE_VERSION_PRECONDITION).catch((error: unknown) => {
         const isNew = error instanceof DomainError && error.code === 'precondition_failed';
         throw isNew ? refusal : error;
       });
@@ -251,7 +251,7 @@ export class DocumentStorage {
   }
 }
 
-function createDocumentLogFields(request: FastifyRequest, { document, object_id }: DocumentWithObjectId): object {
+function createDocumentLogFields(request: FastifyRequest, { document, object_id }: DocumentWithFileId): object {
   return { ...createRequestLogFields(request), document_id: document.id, object_id };
 }
 

@@ -6,8 +6,8 @@ import {
   RequestBodyValidationPipe,
   InjectCommandContext,
   formatEtag,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   type BodyWithWarnings,
   DeclareErrorResponse,
   InjectRequestBody,
@@ -41,7 +41,7 @@ export class DocumentController {
   ) {}
 
   @Get()
-  @PublicApiOperation('getDocument', {
+  @DeclarePublicOperation('getDocument', {
     summary: 'Get a document',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -54,14 +54,14 @@ export class DocumentController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentDocument> {
-    const { document, shipment_version } = await this.documents.readCurrentDocument(request, document_id);
+    const { document, shipment_version } = await this.documents.readDocumentFromStream(request, document_id);
     reply.header('ETag', formatEtag(shipment_version));
     return this.documents.convertToDocumentResource(document);
   }
 
   @Post('complete')
   @HttpCode(200)
-  @PublicApiOperation('completeUpload', {
+  @DeclarePublicOperation('completeUpload', {
     summary: 'Complete an upload',
     description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
@@ -74,7 +74,7 @@ export class DocumentController {
   })
   @DeclareErrorResponse(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
   async completeUpload(
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -86,7 +86,7 @@ export class DocumentController {
 
   @Post('approve')
   @HttpCode(200)
-  @PublicApiOperation('approveDocument', {
+  @DeclarePublicOperation('approveDocument', {
     summary: 'Approve a document',
     description: `The first review decision is final. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
@@ -99,7 +99,7 @@ export class DocumentController {
   })
   @DeclareErrorResponse(409, 'The document is rejected, or has no file.')
   async approveDocument(
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -110,7 +110,7 @@ export class DocumentController {
 
   @Post('reject')
   @HttpCode(200)
-  @PublicApiOperation('rejectDocument', {
+  @DeclarePublicOperation('rejectDocument', {
     summary: 'Reject a document',
     description: `The first review decision is final. To replace the document, upload another one with \`replaces_document_id\`. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RejectDocumentDto,
@@ -135,7 +135,7 @@ export class DocumentController {
   }
 
   @Delete()
-  @PublicApiOperation('deleteDocument', {
+  @DeclarePublicOperation('deleteDocument', {
     summary: 'Delete a document',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
@@ -149,13 +149,13 @@ export class DocumentController {
   })
   @RecordInAuditLog('document.deleted')
   async deleteDocument(
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
-    const before = await this.documents.readCurrentDocument(request, ids.document_id);
+    const before = await this.documents.readDocumentFromStream(request, ids.document_id);
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
     reportChangeForAudit(request, { before: before.document, after: document }, document.id);

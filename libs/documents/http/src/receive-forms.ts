@@ -6,7 +6,7 @@ import {
   BYTES_PER_MIB,
   createNotFoundError,
   readForm,
-  type RouteBody,
+  type AcceptedRouteBody,
   getRequestScope,
 } from '@tracking/http';
 import { parseShipmentId } from '@tracking/shipments';
@@ -15,17 +15,17 @@ import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { type DocumentStorage, ReceivedFile } from './document-storage.ts';
 import { checkFileName, normaliseFileName } from './document.resource.ts';
 
-const FORM_TIME_LIMITS = { idleMs: 30_000, overallMs: 10 * 60_000 };
+const FORM_BODY_TIMEOUTS = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE_FIELD_NAME = 'file';
 
 /** Milliseconds that a reservation outlasts the longest upload. The command that stores the document runs meanwhile. */
 export const RESERVATION_TIME_AFTER_UPLOAD_MS = 60_000;
 
 /** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
-export const DOCUMENT_FORM_BODY_LIMITS: RouteBody = {
+export const DOCUMENT_FORM_BODY_LIMITS: AcceptedRouteBody = {
   kind: FORM_BODY_KIND,
   limit: DOCUMENT_LIMITS.multipartBytes + BYTES_PER_MIB,
-  time: FORM_TIME_LIMITS,
+  time: FORM_BODY_TIMEOUTS,
 };
 
 declare module 'fastify' {
@@ -71,14 +71,14 @@ async function receiveDocumentForm(
   const scope = getRequestScope(request);
   const found = shipmentId && (await shipments.getShipment({ ...scope, shipment_id: shipmentId }));
   if (!found) throw createNotFoundError('shipment');
-  const maxMs = FORM_TIME_LIMITS.overallMs + RESERVATION_TIME_AFTER_UPLOAD_MS;
-  request.storageReservation = await storage.reserveBytes(
+  const maxMs = FORM_BODY_TIMEOUTS.overallMs + RESERVATION_TIME_AFTER_UPLOAD_MS;
+  request.storageReservation = await storage.reserveStorageBytes(
     scope.workspace_id,
     computeMinFileBytesOfForm(request),
     maxMs,
   );
   const take = (file: FormFile) => storeFile(request, found.record.id, file, storage);
-  request.body = await readForm(request, { fileField: FILE_FIELD_NAME, time: FORM_TIME_LIMITS, take });
+  request.body = await readForm(request, { fileField: FILE_FIELD_NAME, time: FORM_BODY_TIMEOUTS, take });
 }
 
 async function storeFile(

@@ -9,7 +9,7 @@ import { type OperationId, RequestError, type TokenSigner, requireRequestQuota }
 import type { Clock, RequestQuota } from '@tracking/ports';
 import type { FastifyInstance } from 'fastify';
 
-const UPLOAD_OPERATION: OperationId = 'putDocumentContent';
+const UPLOAD_OPERATION_ID: OperationId = 'putDocumentContent';
 
 /** The permission that an upload URL gives its holder: to upload the file of one document. */
 export interface UploadGrant extends WorkspaceScope {
@@ -56,7 +56,7 @@ export class UploadUrlIssuer {
   addUploadTokenCheck(fastify: FastifyInstance): void {
     fastify.decorateRequest('upload', null);
     fastify.addHook('onRequest', (request, _reply, done) => {
-      if (request.routeOptions.config.operation === UPLOAD_OPERATION) {
+      if (request.routeOptions.config.operation === UPLOAD_OPERATION_ID) {
         const { id } = request.params as { readonly id: string };
         request.upload = this.readUploadGrant(id, (request.query as Readonly<Record<string, unknown>>)['token']);
       }

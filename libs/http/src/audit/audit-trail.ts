@@ -28,7 +28,7 @@ interface ChangeToReport extends AuditedChange {
 }
 
 /** The actor of a change, the actor's workspace and the client's address; null for a value that is unknown. */
-interface ActorOfAuditedChange {
+interface ActorAndAddressOfChange {
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly address: string | null;
@@ -53,7 +53,7 @@ function readIdOfChangedResource(content: object | null): string | null {
 
 interface AuditOptions {
   readonly type: AuditType;
-  readonly by: ActorOfAuditedChange;
+  readonly by: ActorAndAddressOfChange;
   /** Id of the resource; null if it is not known before the change. */
   readonly target: string | null;
   /** Name of this change, if one request makes several audited changes. */
@@ -61,7 +61,7 @@ interface AuditOptions {
 }
 
 /** A change that the audit log records before the handler makes it. */
-interface ChangeToAudit extends Omit<ActorOfAuditedChange, 'type'> {
+interface ChangeToAudit extends Omit<ActorAndAddressOfChange, 'type'> {
   /** Id of the command. A repeat with the same id continues the same audit entry. */
   readonly command_id: string;
   readonly at: Timestamp;
@@ -148,13 +148,13 @@ export class AuditTrail {
   }
 }
 
-const AUDIT_TYPE_METADATA = 'audited';
+const AUDIT_TYPE_METADATA_KEY = 'audited';
 
 /** Injection token of an {@link AuditedByRequest}. */
-export const AUDITED_BY_INJECTION_TOKEN = Symbol('audited by');
+export const AUDITED_ACTOR_INJECTION_TOKEN = Symbol('audited by');
 
 /** Finds the actor of a request; undefined if the request names no workspace, so that it cannot change anything. */
-export type AuditedByRequest = (request: FastifyRequest) => Promise<ActorOfAuditedChange | undefined>;
+export type AuditedByRequest = (request: FastifyRequest) => Promise<ActorAndAddressOfChange | undefined>;
 
 /** Store only texts that look like an id: a client may have sent a key instead. */
 const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
@@ -163,13 +163,13 @@ const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 class AuditInterceptor implements NestInterceptor {
   constructor(
     @Inject(AuditTrail) private readonly trail: AuditTrail,
-    @Inject(AUDITED_BY_INJECTION_TOKEN) private readonly auditedBy: AuditedByRequest,
+    @Inject(AUDITED_ACTOR_INJECTION_TOKEN) private readonly auditedBy: AuditedByRequest,
     @Inject(Reflector) private readonly reflector: Reflector,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const type = this.reflector.get<AuditType>(AUDIT_TYPE_METADATA, context.getHandler());
+    const type = this.reflector.get<AuditType>(AUDIT_TYPE_METADATA_KEY, context.getHandler());
     return defer(async () => {
       const handle = () => lastValueFrom(next.handle(), { defaultValue: undefined });
       const by = await this.auditedBy(request);
@@ -187,7 +187,7 @@ class AuditInterceptor implements NestInterceptor {
  * run: ADR 0023.
  */
 export function RecordInAuditLog(type: AuditType): MethodDecorator {
-  return applyDecorators(SetMetadata(AUDIT_TYPE_METADATA, type), UseInterceptors(AuditInterceptor));
+  return applyDecorators(SetMetadata(AUDIT_TYPE_METADATA_KEY, type), UseInterceptors(AuditInterceptor));
 }
 
 /** A resource before and after a change. `before` is null for a new resource; `after` is null for a deleted one. */

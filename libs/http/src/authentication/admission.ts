@@ -45,7 +45,7 @@ export class RequestAdmission {
    * quota.
    * @throws UnavailableError
    */
-  async isStillAdmitted(request: FastifyRequest): Promise<boolean> {
+  async areCredentialsStillValid(request: FastifyRequest): Promise<boolean> {
     const { access = 'open' } = request.routeOptions.config;
     const before = request.principal;
     try {
@@ -65,9 +65,9 @@ export class RequestAdmission {
   private async countRequestAgainstLimits({ credential_id, actor }: Principal, reply: FastifyReply): Promise<void> {
     const owner = `owner:${actor.id}`;
     this.quota.reserveExpectedRequests?.(owner, this.limits.perOwner);
-    const own = await this.quota.takeRequest(credential_id, this.limits.perCredential);
+    const own = await this.quota.takeQuotaForRequest(credential_id, this.limits.perCredential);
     // Take from the owner's limit only if the key's own limit allows the request.
-    const all = own.admitted ? await this.quota.takeRequest(owner, this.limits.perOwner) : own;
+    const all = own.admitted ? await this.quota.takeQuotaForRequest(owner, this.limits.perOwner) : own;
     const shown = all.remaining < own.remaining || !all.admitted ? all : own;
     reply.header('X-RateLimit-Limit', shown.limit);
     reply.header('X-RateLimit-Remaining', shown.remaining);

@@ -7,7 +7,7 @@ import {
   type WarningCode,
 } from '@tracking/contracts';
 import type { CodeDocumentation, FeatureDocs } from '../http-feature.ts';
-import { SERVER_DOCS } from './server-docs.ts';
+import { CROSS_FEATURE_API_DOCS } from './server-docs.ts';
 
 /** Documentation of the server and of all its features. */
 export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>> {
@@ -22,16 +22,16 @@ export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' 
  * @throws Error if a code has no entry, or two features document the same name
  */
 export function combineApiDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
-  const parts = [SERVER_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
+  const parts = [CROSS_FEATURE_API_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
   const join = <Part extends keyof FeatureDocs>(part: Part) =>
     mergeEntriesThrowingOnDuplicates(
       part,
       parts.map((docs) => docs[part] ?? {}),
     ) as Required<FeatureDocs>[Part];
   return {
-    errors: requireEntryForEachCode(join('errors'), Object.keys(ERROR_CODES) as ErrorCode[]),
-    fields: requireEntryForEachCode(join('fields'), FIELD_ERROR_CODES),
-    warnings: requireEntryForEachCode(join('warnings'), WARNING_CODES),
+    errors: requireDocsForEachCode(join('errors'), Object.keys(ERROR_CODES) as ErrorCode[]),
+    fields: requireDocsForEachCode(join('fields'), FIELD_ERROR_CODES),
+    warnings: requireDocsForEachCode(join('warnings'), WARNING_CODES),
     refusals: join('refusals'),
     resources: join('resources'),
     pathParameters: join('pathParameters'),
@@ -52,7 +52,7 @@ function mergeEntriesThrowingOnDuplicates(part: string, contributions: readonly 
   return joined;
 }
 
-function requireEntryForEachCode<Code extends string>(
+function requireDocsForEachCode<Code extends string>(
   entries: Readonly<Partial<Record<Code, CodeDocumentation>>>,
   codes: readonly Code[],
 ): Readonly<Record<Code, CodeDocumentation>> {

@@ -21,7 +21,7 @@ export interface DescribedOperation {
   readonly writes: boolean;
 }
 
-export function listOperations({ paths }: OpenAPIObject): readonly DescribedOperation[] {
+export function listOpenApiOperations({ paths }: OpenAPIObject): readonly DescribedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     HTTP_METHODS.flatMap((method) => {
       const operation = item[method];

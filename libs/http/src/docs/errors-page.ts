@@ -89,7 +89,7 @@ const ERROR_CODES_OF_SERVICE_FAULTS: ReadonlySet<string> = new Set<ErrorCode>([
   'unavailable',
 ]);
 
-interface ErrorCodeArticle {
+interface ErrorCodeArticleContent {
   readonly id: string;
   readonly code: string;
   readonly status?: number;
@@ -98,7 +98,7 @@ interface ErrorCodeArticle {
   readonly answer: object;
 }
 
-function renderErrorCodeArticle({ id, code, status, entry, answer }: ErrorCodeArticle): string {
+function renderErrorCodeArticle({ id, code, status, entry, answer }: ErrorCodeArticleContent): string {
   return `<article id="${id}">
 
 <h3><a href="#${id}"><code>${code}</code></a>${status === undefined ? '' : ` <small>${status}</small>`}</h3>

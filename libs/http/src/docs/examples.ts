@@ -1,9 +1,14 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode } from '@tracking/contracts';
-import { type ErrorFields, createErrorBody, createProblemDetails, getErrorStatus } from '../errors/error-response.ts';
+import {
+  type ErrorResponseFields,
+  createErrorBody,
+  createProblemDetails,
+  getErrorStatus,
+} from '../errors/error-response.ts';
 import type { CodeDocumentation } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { type JsonSchema, listCallbacks, listOperations } from './described.ts';
+import { type JsonSchema, listCallbacks, listOpenApiOperations } from './described.ts';
 import { EXAMPLE_REQUEST_ID } from './server-docs.ts';
 
 type Content = Record<string, { schema?: JsonSchema; example?: unknown; examples?: object }> | undefined;
@@ -19,8 +24,8 @@ export function addOpenApiExamples(document: OpenAPIObject, { errors, samples, v
   for (const name of Object.keys(samples).filter((sampled) => sampled in schemas)) {
     addExampleToSchema(name, { ...known, optional: false });
   }
-  const callbacks = listOperations(document).flatMap(({ operation }) => listCallbacks(operation));
-  for (const { operation } of [...listOperations(document), ...callbacks]) {
+  const callbacks = listOpenApiOperations(document).flatMap(({ operation }) => listCallbacks(operation));
+  for (const { operation } of [...listOpenApiOperations(document), ...callbacks]) {
     addBodyExamples(operation.requestBody, { ...known, optional: true });
     for (const response of Object.values(operation.responses)) addBodyExamples(response, { ...known, optional: false });
   }
@@ -44,7 +49,7 @@ function addBodyExamples(body: object | undefined, context: ExampleContext): voi
     const { schema } = media;
     if (schema === undefined || schema['type'] === 'string') continue;
     const { $ref } = schema;
-    if (typeof $ref !== 'string') media.example ??= createExample(schema, context);
+    if (typeof $ref !== 'string') media.example ??= createExampleOfSchema(schema, context);
     else if (context.optional) addExampleToSchema($ref.split('/').at(-1) ?? '', context);
   }
 }
@@ -62,13 +67,13 @@ interface ExampleContext extends Pick<ApiDocs, 'samples' | 'values'> {
 }
 
 /** Returns a value that the schema allows: a realistic sample if there is one. */
-function createExample(schema: JsonSchema, making: ExampleContext, name = ''): unknown {
+function createExampleOfSchema(schema: JsonSchema, making: ExampleContext, name = ''): unknown {
   const { $ref, anyOf, oneOf, allOf, example, const: constant, enum: choices, default: otherwise } = schema;
   if (typeof $ref === 'string') return createExampleOfNamedSchema($ref.split('/').at(-1) ?? '', making, example);
   for (const given of [example, constant, otherwise]) if (given !== undefined) return given;
   if (name in making.values) return making.values[name];
   const [first] = [choices, anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? [list] : []));
-  if (first) return Array.isArray(choices) ? first[0] : createExample(first[0] as JsonSchema, making, name);
+  if (first) return Array.isArray(choices) ? first[0] : createExampleOfSchema(first[0] as JsonSchema, making, name);
   return createExampleOfType(schema, making, name);
 }
 
@@ -81,7 +86,7 @@ function createExampleOfNamedSchema(schemaName: string, making: ExampleContext, 
   if (example !== undefined) return example;
   const sample = making.samples[schemaName];
   if (making.optional && sample) return sample;
-  return createExample(
+  return createExampleOfSchema(
     { ...schema, 'x-sample': sample ?? making.samples[schemaName.replace(SCHEMA_VARIANT_SUFFIX_PATTERN, '')] },
     making,
   );
@@ -94,7 +99,7 @@ function createExampleOfType(schema: JsonSchema, making: ExampleContext, name: s
     case 'object':
       return createExampleObject({ properties, required, sample: schema['x-sample'] }, making);
     case 'array':
-      return [createExample(items as JsonSchema, making, name)];
+      return [createExampleOfSchema(items as JsonSchema, making, name)];
     case 'integer':
     case 'number':
       return minimum;
@@ -133,7 +138,7 @@ function createExampleObject(
     if (making.optional && !isRequired && REFERENCE_FIELD_PATTERN.test(name)) return [];
     if (name in given) return [[name, given[name]]];
     const isThere = making.optional || isRequired;
-    return isThere ? [[name, createExample(field, making, name)]] : [];
+    return isThere ? [[name, createExampleOfSchema(field, making, name)]] : [];
   });
   return Object.fromEntries(fields) as object;
 }
@@ -153,6 +158,6 @@ function createProblemExample(code: ErrorCode, entry: CodeDocumentation): object
   return { summary: entry.meaning, value };
 }
 
-function createErrorExampleFields(code: ErrorCode, { message, details = [] }: CodeDocumentation): ErrorFields {
+function createErrorExampleFields(code: ErrorCode, { message, details = [] }: CodeDocumentation): ErrorResponseFields {
   return { status: getErrorStatus(code), code, message, details, headers: {}, unexpected: false };
 }

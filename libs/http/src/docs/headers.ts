@@ -84,7 +84,7 @@ export function describeResponseHeaders(
 ): void {
   const { operation } = described;
   const { conditional, hasEtag = conditional !== undefined, readsYourWrites } = getOperationOptions(described.id);
-  addHeadersToResponses(operation, (status) => {
+  addHeadersToResponseDocs(operation, (status) => {
     const names = selectResponseHeadersOfOperation(Number(status), described);
     const isTagged = status.startsWith('2') ? hasEtag || CREATED_STATUSES.has(status) : status === '304';
     if (isTagged) names.push('ETag');
@@ -95,10 +95,10 @@ export function describeResponseHeaders(
   if (!deprecation) return;
   operation.deprecated = true;
   const sunset = deprecation.sunset === undefined ? [] : (['Sunset'] as const);
-  addHeadersToResponses(operation, () => ['Deprecation', ...sunset, 'Link']);
+  addHeadersToResponseDocs(operation, () => ['Deprecation', ...sunset, 'Link']);
 }
 
-function addHeadersToResponses(
+function addHeadersToResponseDocs(
   { responses }: OperationObject,
   namesOf: (status: string) => readonly ResponseHeader[],
 ): void {
@@ -149,8 +149,8 @@ function selectResponseHeadersOfOperation(status: number, { method, writes }: De
   return candidates.flatMap(([name, is]) => (is ? [name] : []));
 }
 
-/** Request headers that many operations share, by name. */
-const REQUEST_HEADERS = {
+/** Descriptions of the request headers that many operations share, by name. */
+const SHARED_REQUEST_HEADER_DOCS = {
   'Idempotency-Key': {
     description:
       'Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.',
@@ -174,12 +174,12 @@ const REQUEST_HEADERS = {
     example: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   },
 } as const;
-type RequestHeader = keyof typeof REQUEST_HEADERS;
+type RequestHeader = keyof typeof SHARED_REQUEST_HEADER_DOCS;
 
 /** Returns the request headers as components that operations refer to. */
 export function buildOpenApiHeaderParameters() {
   return Object.fromEntries(
-    Object.entries(REQUEST_HEADERS).map(([name, header]) => {
+    Object.entries(SHARED_REQUEST_HEADER_DOCS).map(([name, header]) => {
       const parameter = { name, in: 'header', required: false, ...header };
       moveParameterExampleToDescription(parameter);
       return [name, parameter];
@@ -203,7 +203,7 @@ export function describeOperationRequestHeaders({ id, method, path, operation, w
 }
 
 /** Describes lists in a query as one comma-separated value. */
-export function describeListParameters({ parameters = [] }: OperationObject): void {
+export function declareCommaSeparatedQueryLists({ parameters = [] }: OperationObject): void {
   for (const parameter of parameters) {
     if ('$ref' in parameter || parameter.in !== 'query') continue;
     if ((parameter.schema as { type?: string } | undefined)?.type === 'array')
@@ -211,7 +211,7 @@ export function describeListParameters({ parameters = [] }: OperationObject): vo
   }
 }
 
-interface ExampleParameter {
+interface OpenApiParameterWithExample {
   readonly $ref?: string;
   readonly required?: boolean;
   description?: string;
@@ -223,7 +223,7 @@ interface ExampleParameter {
  * Moves the example of an optional parameter to its description. Documentation pages and API clients fill in examples,
  * so a first request would have filters and conditions that the reader did not choose.
  */
-export function moveParameterExampleToDescription(parameter: ExampleParameter): void {
+export function moveParameterExampleToDescription(parameter: OpenApiParameterWithExample): void {
   const { example: ofSchema, ...schema } = (parameter.schema ?? {}) as JsonSchema;
   const { $ref, required, description = '', example = ofSchema } = parameter;
   if ($ref !== undefined || required || example === undefined) return;

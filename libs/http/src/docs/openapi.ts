@@ -8,14 +8,19 @@ import {
   getPermissionOfAccess,
 } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { type DescribedOperation, type OperationObject, listNestedObjects, listOperations } from './described.ts';
+import {
+  type DescribedOperation,
+  type OperationObject,
+  listNestedObjects,
+  listOpenApiOperations,
+} from './described.ts';
 import { ProblemResource } from './error.resource.ts';
 import { addOpenApiExamples } from './examples.ts';
 import {
   DOCUMENTED_RESPONSE_HEADERS,
   describeResponseHeaders,
   buildOpenApiHeaderParameters,
-  describeListParameters,
+  declareCommaSeparatedQueryLists,
   moveParameterExampleToDescription,
   describeOperationRequestHeaders,
 } from './headers.ts';
@@ -68,11 +73,11 @@ export function describeApi(
   } as never;
   document.security = [{ bearer: [] }, { session: [] }];
   for (const describe of docs.describe) describe(document);
-  const operations = listOperations(document);
+  const operations = listOpenApiOperations(document);
   for (const described of operations) {
     describePathParameters(described, docs);
     describeSecurity(described);
-    describeListParameters(described.operation);
+    declareCommaSeparatedQueryLists(described.operation);
     for (const parameter of described.operation.parameters ?? []) {
       if ('name' in parameter) moveParameterExampleToDescription(parameter);
     }
@@ -89,7 +94,7 @@ export function describeApi(
   extractNamedEnums(document);
   addOpenApiExamples(document, docs);
   removeUnusedDeprecationHeaders(document);
-  const used = new Set(listOperations(document).flatMap(({ operation }) => operation.tags ?? []));
+  const used = new Set(listOpenApiOperations(document).flatMap(({ operation }) => operation.tags ?? []));
   document.tags = Object.entries(TAG_DESCRIPTIONS).flatMap(([name, description]) =>
     used.has(name) || name === 'Webhooks' ? [{ name, description }] : [],
   );

@@ -1,13 +1,13 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_CODES, type ErrorCode } from '@tracking/contracts';
-import { PROBLEM_TYPE, getErrorStatus } from '../errors/error-response.ts';
+import { PROBLEM_MEDIA_TYPE, getErrorStatus } from '../errors/error-response.ts';
 import { getOperationOptions } from '../operations/operation.ts';
 import { ACCESS_BY_OPERATION } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
 import {
   type DescribedOperation,
   type OperationObject,
-  listOperations,
+  listOpenApiOperations,
   findInlineOperationParameter,
   createSchemaReference,
 } from './described.ts';
@@ -47,7 +47,7 @@ const INVALID_REQUEST_RESPONSE_DOCS = {
  */
 const PROBLEM_RESPONSE = {
   name: 'ProblemDetails',
-  response: { description: `Any error, for a request with \`Accept: ${PROBLEM_TYPE}\` (RFC 9457).` },
+  response: { description: `Any error, for a request with \`Accept: ${PROBLEM_MEDIA_TYPE}\` (RFC 9457).` },
 };
 
 /**
@@ -56,7 +56,7 @@ const PROBLEM_RESPONSE = {
  */
 export function describeErrorResponses(document: OpenAPIObject, docs: ApiDocs): void {
   const used = new Map<number, Set<ErrorCode>>();
-  for (const described of listOperations(document)) {
+  for (const described of listOpenApiOperations(document)) {
     for (const code of describeErrorsOfOperation(described, docs)) {
       used.set(getErrorStatus(code), (used.get(getErrorStatus(code)) ?? new Set()).add(code));
     }
@@ -68,7 +68,7 @@ export function describeErrorResponses(document: OpenAPIObject, docs: ApiDocs): 
   });
   const { name, description, codes } = INVALID_REQUEST_RESPONSE_DOCS;
   const defaultContent = { 'application/json': createErrorMedia('ErrorResponse', codes) };
-  const problemContent = { [PROBLEM_TYPE]: createErrorMedia('Problem', ['not_found']) };
+  const problemContent = { [PROBLEM_MEDIA_TYPE]: createErrorMedia('Problem', ['not_found']) };
   responses.push(
     [name, { description, headers: createErrorHeaderDocs(), content: defaultContent }],
     [

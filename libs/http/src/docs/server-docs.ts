@@ -209,7 +209,7 @@ const EXAMPLE_FIELD_ERROR = {
 } as const;
 
 /** Documentation that does not belong to a single feature. */
-export const SERVER_DOCS: FeatureDocs = {
+export const CROSS_FEATURE_API_DOCS: FeatureDocs = {
   errors: SERVER_ERROR_CODE_DOCS,
   fields: SHARED_FIELD_ERROR_DOCS,
   warnings: WARNING_DOCS,

@@ -18,7 +18,7 @@ import { formatSize } from '../server/route-bodies.ts';
 import { createInvalidRequestError, RequestError } from './request-error.ts';
 
 /** Fields of an error response, before its form is chosen. */
-export interface ErrorFields {
+export interface ErrorResponseFields {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
@@ -40,11 +40,11 @@ export interface FailedRequest {
 }
 
 /** Converts a thrown error into a response. The text of an unexpected error never leaves the process. */
-export function toErrorResponse(error: unknown, request: FailedRequest): ErrorFields {
+export function toErrorResponse(error: unknown, request: FailedRequest): ErrorResponseFields {
   if (error instanceof RequestError)
     return createErrorResponse(error.code, error.message, error.details, error.headers);
   if (error instanceof PreconditionFailedError) return createPreconditionFailed(error);
-  if (error instanceof DomainError) return fromDomainError(error);
+  if (error instanceof DomainError) return toResponseOfDomainError(error);
   if (error instanceof BusyError)
     return createErrorResponse('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
   if (error instanceof WritesRefusedError) {
@@ -55,7 +55,8 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorFi
     const message = `${describeUnavailableEngine(error.engine)}${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
     return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
-  if (error instanceof HttpException && error.getStatus() < 500) return fromFrameworkError(error.getStatus(), request);
+  if (error instanceof HttpException && error.getStatus() < 500)
+    return toResponseOfFrameworkError(error.getStatus(), request);
   return {
     ...createErrorResponse(
       'internal_error',
@@ -78,19 +79,19 @@ const ADVICE_AFTER_CONNECTION_LOSS: Readonly<Record<FailedRequest['progress'], s
 };
 
 /** Returns the error with one code and message for all invalid fields that the feature reported. */
-function fromDomainError({ code, message, details }: DomainError): ErrorFields {
+function toResponseOfDomainError({ code, message, details }: DomainError): ErrorResponseFields {
   if (code !== 'validation_failed' || details.length === 0) return createErrorResponse(code, message, details);
   const refusal = createInvalidRequestError(details);
   return createErrorResponse(refusal.code, refusal.message, details);
 }
 
 /** Returns the 412 response, with the current `ETag` if the resource exists. */
-function createPreconditionFailed({ code, message, version }: PreconditionFailedError): ErrorFields {
+function createPreconditionFailed({ code, message, version }: PreconditionFailedError): ErrorResponseFields {
   return createErrorResponse(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
 }
 
 /** Converts an error of the HTTP framework into an error response, by HTTP status. */
-function fromFrameworkError(status: number, { bodyLimit }: FailedRequest): ErrorFields {
+function toResponseOfFrameworkError(status: number, { bodyLimit }: FailedRequest): ErrorResponseFields {
   switch (status) {
     case 404:
     case 414:
@@ -109,13 +110,13 @@ function createErrorResponse(
   message: string,
   details: readonly FieldError[] = [],
   headers: Readonly<Record<string, string>> = {},
-): ErrorFields {
+): ErrorResponseFields {
   return { status: getErrorStatus(code), code, message, details, headers, unexpected: false };
 }
 
 /** Returns the error body of the API. */
 export function createErrorBody(
-  error: Pick<ErrorFields, 'code' | 'message' | 'details'>,
+  error: Pick<ErrorResponseFields, 'code' | 'message' | 'details'>,
   requestId: string,
 ): ErrorBody {
   return {
@@ -130,10 +131,10 @@ export function createErrorBody(
   };
 }
 
-export const PROBLEM_TYPE = 'application/problem+json';
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /** Returns problem details (RFC 9457) with our members beside the standard ones. `type` is the URL of the code's documentation. */
-export function createProblemDetails(error: ErrorFields, requestId: string, docsUrl: string): object {
+export function createProblemDetails(error: ErrorResponseFields, requestId: string, docsUrl: string): object {
   return {
     type: `${docsUrl}/errors#${error.code}`,
     title: STATUS_CODES[error.status] ?? 'Error',
@@ -148,7 +149,7 @@ export function createProblemDetails(error: ErrorFields, requestId: string, docs
 }
 
 export function acceptsProblemJson(accept: string | undefined): boolean {
-  return prefersMediaType(accept, PROBLEM_TYPE);
+  return prefersMediaType(accept, PROBLEM_MEDIA_TYPE);
 }
 
 /** Returns true if `Accept` names the media type with at least the weight of plain JSON. */
@@ -179,7 +180,7 @@ const HTTP_STATUS_BY_ERROR_TYPE: Readonly<Record<ErrorType, number>> = {
 };
 
 /** HTTP statuses of codes that differ from the status of their type. */
-const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+const HTTP_STATUS_BY_ERROR_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   method_not_allowed: 405,
   request_timeout: 408,
   precondition_failed: 412,
@@ -198,7 +199,7 @@ const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 
 /** Returns the HTTP status of an error code. */
 export function getErrorStatus(code: ErrorCode): number {
-  return STATUS_BY_CODE[code] ?? HTTP_STATUS_BY_ERROR_TYPE[ERROR_CODES[code]];
+  return HTTP_STATUS_BY_ERROR_CODE[code] ?? HTTP_STATUS_BY_ERROR_TYPE[ERROR_CODES[code]];
 }
 
 interface ErrorFilterOptions {
@@ -216,14 +217,14 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.sendError(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    this.sendErrorResponse(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
   /** Nest also calls this method for requests that Fastify refuses before it finds a route. */
-  sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  sendErrorResponse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
     request.failedBeforeChanges = isErrorWithoutEffect(error);
-    if (hasDisconnected(request))
+    if (hasClientDisconnected(request))
       this.options.logger.info(
         createRequestLogFields(request),
         'a client disconnected before its request was complete',
@@ -237,7 +238,7 @@ export class ErrorFilter implements ExceptionFilter {
     void reply
       .code(answer.status)
       .headers(answer.headers)
-      .type(problem ? PROBLEM_TYPE : 'application/json; charset=utf-8')
+      .type(problem ? PROBLEM_MEDIA_TYPE : 'application/json; charset=utf-8')
       .send(JSON.stringify(body));
   }
 
@@ -260,7 +261,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** Returns true if the client disconnected before its request was complete. */
-function hasDisconnected({ raw }: FastifyRequest): boolean {
+function hasClientDisconnected({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@tracking/ports';
 import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import { deriveKey } from '@tracking/runtime';
-import { type ResponseCipher, decryptResponse, encryptResponse, type StoredResponse } from './stored-response.ts';
+import { type ResponseCipher, decryptSealedResponse, encryptResponse, type StoredResponse } from './stored-response.ts';
 
 export interface IdempotencyOptions {
   readonly documentStore: DocumentStore;
@@ -85,7 +85,7 @@ export class IdempotencyClaims {
     const spec = IDEMPOTENCY_CLAIMS_COLLECTION_SPEC;
     const claims = await documentStore.collection<IdempotencyClaim>({ ...spec, durability: 'ordered' });
     const answers = await documentStore.collection<IdempotencyClaim>(spec);
-    const sweeper = createClaimSweeper(claims, options);
+    const sweeper = createIdempotencyClaimSweeper(claims, options);
     sweeper.startJobRounds();
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
@@ -97,16 +97,18 @@ export class IdempotencyClaims {
 
   /**
    * Stores the claim of a request before its command runs, or reads the existing one. End a claim that is taken with
-   * {@link storeResponse}, {@link releaseClaim} or {@link deleteIdempotencyClaim}.
+   * {@link storeResponseOfClaim}, {@link releaseIdempotencyClaim} or {@link deleteIdempotencyClaim}.
    * @throws UnavailableError; the command was not begun
    */
   async takeIdempotencyClaim(request: ClaimedRequest): Promise<TakeResult> {
-    const fresh = this.createClaim(request);
+    const fresh = this.createIdempotencyClaim(request);
     // Add the attempt before storing the claim, so that other requests see the claim as in progress.
     this.attemptsInProgress.add(fresh.attempt);
     let taking = CLAIM_IN_PROGRESS;
     try {
-      taking = (await this.claims.insert(fresh)) ? { kind: 'taken', claim: fresh } : await this.takeOverClaim(fresh);
+      taking = (await this.claims.insert(fresh))
+        ? { kind: 'taken', claim: fresh }
+        : await this.takeOverIdempotencyClaim(fresh);
     } finally {
       if (taking.kind !== 'taken') this.attemptsInProgress.delete(fresh.attempt);
     }
@@ -120,7 +122,7 @@ export class IdempotencyClaims {
    *   is in progress
    * @throws UnavailableError
    */
-  async storeResponse(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
+  async storeResponseOfClaim(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
     return this.endAttemptAfterWrite(claim, async () => {
       const sealed = await encryptResponse(this.cipher, claim.id, answer);
       if (sealed.length > MAX_SEALED_RESPONSE_CHARS) {
@@ -130,7 +132,7 @@ export class IdempotencyClaims {
       const answered = { ...claim, state: 'answered', answer: sealed } as const;
       if (await this.durableClaims.replace(answered, createUnchangedClaimGuard(claim))) return answer;
       const found = await this.durableClaims.get(claim.id);
-      return found && (await this.openStoredResponse(found));
+      return found && (await this.decryptStoredResponse(found));
     });
   }
 
@@ -139,7 +141,7 @@ export class IdempotencyClaims {
    * @param isUndone true if this attempt certainly changed nothing
    * @throws UnavailableError
    */
-  releaseClaim(claim: IdempotencyClaim, isUndone = false): Promise<void> {
+  releaseIdempotencyClaim(claim: IdempotencyClaim, isUndone = false): Promise<void> {
     const is_undone = isUndone && !claim.is_repeat;
     return this.endAttemptAfterWrite(claim, async () => {
       await this.claims.replace({ ...claim, state: 'released', is_undone }, createUnchangedClaimGuard(claim));
@@ -152,23 +154,23 @@ export class IdempotencyClaims {
    * @throws UnavailableError
    */
   deleteIdempotencyClaim(claim: IdempotencyClaim): Promise<void> {
-    if (claim.is_repeat) return this.releaseClaim(claim);
+    if (claim.is_repeat) return this.releaseIdempotencyClaim(claim);
     return this.endAttemptAfterWrite(claim, async () => {
       await this.claims.delete(claim.id, createUnchangedClaimGuard(claim));
     });
   }
 
   /** Takes over an existing claim. If several requests try this concurrently, exactly one succeeds. */
-  private async takeOverClaim(fresh: IdempotencyClaim): Promise<TakeResult> {
+  private async takeOverIdempotencyClaim(fresh: IdempotencyClaim): Promise<TakeResult> {
     const found = await this.claims.get(fresh.id);
     // Report the claim as in progress, because another request has just deleted the stored claim.
     if (found === undefined) return CLAIM_IN_PROGRESS;
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {
       if (found.fingerprint !== fresh.fingerprint) return { kind: 'reused' };
-      const answer = await this.openStoredResponse(found);
+      const answer = await this.decryptStoredResponse(found);
       if (answer !== undefined && mayReceiveStoredResponse(found, answer, fresh)) return { kind: 'answered', answer };
-      if (this.isAttemptInProgress(found)) return CLAIM_IN_PROGRESS;
+      if (this.isRequestAttemptInProgress(found)) return CLAIM_IN_PROGRESS;
     }
     const claim = isOver ? fresh : createIdempotencyClaimForRetry(found, fresh);
     const isTaken = await this.claims.replace(claim, createUnchangedClaimGuard(found));
@@ -176,15 +178,15 @@ export class IdempotencyClaims {
   }
 
   /** Returns true if the attempt may still run. A process that was killed leaves its claims open. */
-  private isAttemptInProgress({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
+  private isRequestAttemptInProgress({ state, process, attempt, taken_at }: IdempotencyClaim): boolean {
     if (state !== 'open') return false;
     if (process === this.process) return this.attemptsInProgress.has(attempt);
     // Treat a time far in the future as long ago, because it comes from a wrong clock.
     return Math.abs(this.options.clock().getTime() - Date.parse(taken_at)) < this.options.takeOverAfterMs;
   }
 
-  private async openStoredResponse({ id, answer }: IdempotencyClaim): Promise<StoredResponse | undefined> {
-    return answer === undefined ? undefined : decryptResponse(this.cipher, id, answer);
+  private async decryptStoredResponse({ id, answer }: IdempotencyClaim): Promise<StoredResponse | undefined> {
+    return answer === undefined ? undefined : decryptSealedResponse(this.cipher, id, answer);
   }
 
   private async endAttemptAfterWrite<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
@@ -195,7 +197,7 @@ export class IdempotencyClaims {
     }
   }
 
-  private createClaim({ scope, key, content, permissions }: ClaimedRequest): IdempotencyClaim {
+  private createIdempotencyClaim({ scope, key, content, permissions }: ClaimedRequest): IdempotencyClaim {
     const now = this.options.clock();
     const at = now.toISOString();
     return {
@@ -223,11 +225,7 @@ export class IdempotencyClaims {
  * permission, or if the response sets a cookie, which earlier versions stored. The command then runs again: it checks
  * the caller's current rights and changes nothing.
  */
-function mayReceiveStoredResponse(
-  found: IdempotencyClaim,
-  answer: StoredResponse,
-  { permissions }: IdempotencyClaim,
-): boolean {
+function mayReceiveStoredResponse(found: IdempotencyClaim, answer: StoredResponse, { permissions }: IdempotencyClaim) {
   const lost = found.permissions?.some((permission) => !permissions?.includes(permission)) ?? false;
   return !lost && answer.headers['set-cookie'] === undefined;
 }
@@ -296,7 +294,7 @@ interface SweeperDependencies {
 }
 
 /** Creates the job that deletes expired claims. An expired claim counts as absent until then. */
-export function createClaimSweeper(
+export function createIdempotencyClaimSweeper(
   claims: Collection<IdempotencyClaim>,
   { leases, clock, logger, metrics }: SweeperDependencies,
 ): LeaderElectedJob {

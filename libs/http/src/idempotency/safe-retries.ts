@@ -70,7 +70,7 @@ export function registerIdempotencyHooks(fastify: FastifyInstance, parts: SafeRe
     endIdempotencyClaim(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
       // Send an error although the command is done: its response was not stored. A repeat gets the response.
-      (error: unknown) => errors.sendError(error, request, clearResponseHeaders(reply)),
+      (error: unknown) => errors.sendErrorResponse(error, request, clearResponseHeaders(reply)),
     );
   });
 }
@@ -125,7 +125,7 @@ async function endIdempotencyClaim(
   const { statusCode, request } = reply;
   if (statusCode >= 500 || !request.storesResponse || reply.hasHeader('set-cookie')) {
     // Ignore a failed release: the claim then expires like the claim of a dead process.
-    await claims.releaseClaim(claim, request.failedBeforeChanges).catch(() => undefined);
+    await claims.releaseIdempotencyClaim(claim, request.failedBeforeChanges).catch(() => undefined);
     return payload;
   }
   // Do not store refusals of requests without credentials, because unauthenticated callers could fill the store.
@@ -135,7 +135,7 @@ async function endIdempotencyClaim(
     return payload;
   }
   const answer = captureResponseForStorage(reply, payload);
-  const kept = await claims.storeResponse(claim, answer);
+  const kept = await claims.storeResponseOfClaim(claim, answer);
   if (kept === answer) return payload;
   if (kept === undefined) throw createRequestInProgressError();
   await applyStoredResponseToReply(parts, reply, kept);

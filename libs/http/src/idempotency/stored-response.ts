@@ -11,7 +11,7 @@ const decompressGzip = promisify(gunzip);
  */
 const STORED_RESPONSE_HEADERS = ['content-type', 'location', 'etag', 'consistency-token'] as const;
 /** Headers that are not sent if the response cannot be stored or is replaced. */
-const HEADERS_DROPPED_ON_REPLACEMENT = [...STORED_RESPONSE_HEADERS, 'set-cookie'] as const;
+const HEADERS_REMOVED_FROM_REPLACED_RESPONSE = [...STORED_RESPONSE_HEADERS, 'set-cookie'] as const;
 
 /** A response, as it was first sent. */
 export interface StoredResponse {
@@ -61,7 +61,7 @@ export function replaceStatusAndHeaders(reply: FastifyReply, { status, headers }
 
 /** Removes the headers of a response that is not sent. */
 export function clearResponseHeaders(reply: FastifyReply): FastifyReply {
-  for (const name of HEADERS_DROPPED_ON_REPLACEMENT) reply.removeHeader(name);
+  for (const name of HEADERS_REMOVED_FROM_REPLACED_RESPONSE) reply.removeHeader(name);
   return reply;
 }
 
@@ -79,7 +79,11 @@ export async function encryptResponse(box: ResponseCipher, claimId: string, answ
   return box.sealText(COMPRESSED_PREFIX + bytes.toString('base64'), claimId);
 }
 
-export async function decryptResponse(box: ResponseCipher, claimId: string, sealed: string): Promise<StoredResponse> {
+export async function decryptSealedResponse(
+  box: ResponseCipher,
+  claimId: string,
+  sealed: string,
+): Promise<StoredResponse> {
   const text = box.openText(sealed, claimId);
   if (!text.startsWith(COMPRESSED_PREFIX)) return JSON.parse(text) as StoredResponse;
   const bytes = await decompressGzip(Buffer.from(text.slice(COMPRESSED_PREFIX.length), 'base64'));

@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiRespon
 import { ErrorResource } from '../docs/error.resource.ts';
 import type { Conditional } from '../preconditions/preconditions.ts';
 import { createJsonBodyRule } from '../server/json-body.ts';
-import { listAcceptedBodyKinds, type RouteBody, formatSize } from '../server/route-bodies.ts';
+import { listAcceptedBodyKinds, type AcceptedRouteBody, formatSize } from '../server/route-bodies.ts';
 import { NoParameters } from '../validation/parameters.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
 import { type Access, type OperationId, ACCESS_BY_OPERATION } from './operations.ts';
@@ -33,7 +33,7 @@ interface OperationOptions {
    */
   readonly bodyMayBeOmitted?: true;
   /** Media types and size limit of the body; JSON up to 1 MiB by default. */
-  readonly acceptedBody?: RouteBody;
+  readonly acceptedBody?: AcceptedRouteBody;
   /** Preconditions that a request may have, such as `If-Match`; none by default. */
   readonly conditional?: Conditional;
   /**
@@ -60,7 +60,7 @@ export function getOperationOptions(operationId: OperationId): OperationOptions 
  * Declares a handler as an operation of the public API. Access, query parameters and body are checked before the
  * handler runs. The OpenAPI description includes the responses that follow from these checks.
  */
-export function PublicApiOperation(operationId: OperationId, options: OperationOptions): MethodDecorator {
+export function DeclarePublicOperation(operationId: OperationId, options: OperationOptions): MethodDecorator {
   OPTIONS_BY_OPERATION.set(operationId, options);
   const {
     summary,
@@ -101,7 +101,7 @@ export function PublicApiOperation(operationId: OperationId, options: OperationO
   );
 }
 
-function createBodyDecorators(dto: DtoClass, takes: RouteBody, required: boolean): readonly MethodDecorator[] {
+function createBodyDecorators(dto: DtoClass, takes: AcceptedRouteBody, required: boolean): readonly MethodDecorator[] {
   const mediaTypes = listAcceptedBodyKinds(takes).map(({ mediaType }) => mediaType);
   return [
     ApiBody({ type: dto, required }),

@@ -125,7 +125,7 @@ export type Access = Permission | 'open' | 'authenticated' | 'personal' | `perso
 /** Access of operations that need credentials. */
 type GuardedAccess = Exclude<Access, 'open'>;
 
-const PERSONAL_OR_PERMISSION_PREFIX = 'personal or ';
+const PERSONAL_ACCESS_PREFIX = 'personal or ';
 
 /** @throws RequestError 403 naming the missing permission */
 export function requireAccess(principal: Principal, access: GuardedAccess): void {
@@ -165,8 +165,8 @@ export function getPermissionOfAccess(access: Access): Permission | undefined {
 }
 
 function parsePermission(access: Permission | `personal or ${Permission}`): readonly [Permission, boolean] {
-  const mayBePersonal = access.startsWith(PERSONAL_OR_PERMISSION_PREFIX);
-  return [(mayBePersonal ? access.slice(PERSONAL_OR_PERMISSION_PREFIX.length) : access) as Permission, mayBePersonal];
+  const mayBePersonal = access.startsWith(PERSONAL_ACCESS_PREFIX);
+  return [(mayBePersonal ? access.slice(PERSONAL_ACCESS_PREFIX.length) : access) as Permission, mayBePersonal];
 }
 
 /** An operation that will be removed. */

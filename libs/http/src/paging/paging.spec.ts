@@ -12,13 +12,13 @@ const listing: CursorScope = {
 describe('Cursors', () => {
   it('reads the values that the cursor was issued for', () => {
     const after = ['2026-11-21T09:30:00.000Z', 'shp_1', 7];
-    expect(cursors.readCursor(cursors.createCursor(after, listing), listing)).toEqual(after);
+    expect(cursors.parsePageCursor(cursors.createCursor(after, listing), listing)).toEqual(after);
   });
 
   it('ignores the order of the filters, and absent filters', () => {
     const cursor = cursors.createCursor(['a'], listing);
     const same = { ...listing, filter: { external_id: 'A', mode: undefined, status: ['in_transit'] } };
-    expect(cursors.readCursor(cursor, same)).toEqual(['a']);
+    expect(cursors.parsePageCursor(cursor, same)).toEqual(['a']);
   });
 
   it.each<[string, Partial<CursorScope>]>([
@@ -30,12 +30,12 @@ describe('Cursors', () => {
     ['sort', { sort: 'created_at' }],
   ])('refuses a cursor with another %s', (_what, other) => {
     const cursor = cursors.createCursor(['a'], listing);
-    expect(() => cursors.readCursor(cursor, { ...listing, ...other })).toThrow(
+    expect(() => cursors.parsePageCursor(cursor, { ...listing, ...other })).toThrow(
       expect.objectContaining({ code: 'invalid_cursor', details: [expect.objectContaining({ param: 'cursor' })] }),
     );
   });
 
   it.each(['', 'x', '%00', '\u{1f6a2}', 'AAAA'.repeat(100), 'e30', '../../etc/passwd'])('refuses %j', (cursor) => {
-    expect(() => cursors.readCursor(cursor, listing)).toThrow(expect.objectContaining({ code: 'invalid_cursor' }));
+    expect(() => cursors.parsePageCursor(cursor, listing)).toThrow(expect.objectContaining({ code: 'invalid_cursor' }));
   });
 });

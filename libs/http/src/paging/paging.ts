@@ -4,7 +4,7 @@ import type { TokenSigner } from '../server/seal.ts';
 import { PageCursorProperty, PageLimitProperty } from '../validation/fields.ts';
 
 /** The items of a page. `next` is the position of the next page; absent on the last page. */
-export interface ListPageContent<T> {
+export interface ItemsAndNextPosition<T> {
   readonly items: readonly T[];
   readonly next: SortValues | null | undefined;
 }
@@ -19,9 +19,9 @@ export async function readListPage<T>(
   query: PageQuery,
   listing: CursorScope,
   cursors: PageCursorCodec,
-  read: (limit: number, after: SortValues | undefined) => Promise<ListPageContent<T>>,
+  read: (limit: number, after: SortValues | undefined) => Promise<ItemsAndNextPosition<T>>,
 ): Promise<Page<T>> {
-  const after = query.cursor === undefined ? undefined : cursors.readCursor(query.cursor, listing);
+  const after = query.cursor === undefined ? undefined : cursors.parsePageCursor(query.cursor, listing);
   const { items, next } = await read(parsePageLimit(query.limit), after);
   return { data: items, next_cursor: next ? cursors.createCursor(next, listing) : null, has_more: Boolean(next) };
 }
@@ -36,7 +36,7 @@ export function readListPageByTextPosition<T>(
   query: PageQuery,
   listing: CursorScope,
   cursors: PageCursorCodec,
-  read: (request: PageRequest) => Promise<ListPageContent<T>>,
+  read: (request: PageRequest) => Promise<ItemsAndNextPosition<T>>,
 ): Promise<Page<T>> {
   return readListPage(query, listing, cursors, (limit, after) =>
     read({ limit, ...(after && { after: after.map(String) }) }),
@@ -78,7 +78,7 @@ export class PageCursorCodec {
   }
 
   /** @throws RequestError `invalid_cursor` */
-  readCursor(cursor: string, listing: CursorScope): SortValues {
+  parsePageCursor(cursor: string, listing: CursorScope): SortValues {
     const text = this.sealer.openSealedToken(cursor, { purpose: 'cursor', binding: createListCursorBinding(listing) });
     if (text !== undefined) return JSON.parse(text) as SortValues;
     throw createInvalidRequestError([

@@ -84,7 +84,7 @@ interface EntityTag {
 
 /** Matches one tag with its separator, after empty list elements. The pattern cannot backtrack. */
 const ETAG_WITH_SEPARATOR_PATTERN = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
-const EMPTY_ELEMENTS_PATTERN = /^[ \t,]*$/;
+const EMPTY_ETAG_LIST_PATTERN = /^[ \t,]*$/;
 
 /**
  * Parses `If-Match` or `If-None-Match`: `*`, or at least one tag; undefined if the header is malformed.
@@ -101,7 +101,7 @@ export function parseEntityTags(header: string): '*' | readonly EntityTag[] | un
     tags.push({ isWeak: found[1] !== undefined, value: found[2] ?? '' });
     end = ETAG_WITH_SEPARATOR_PATTERN.lastIndex;
   }
-  return tags.length > 0 && EMPTY_ELEMENTS_PATTERN.test(header.slice(end)) ? tags : undefined;
+  return tags.length > 0 && EMPTY_ETAG_LIST_PATTERN.test(header.slice(end)) ? tags : undefined;
 }
 
 /** Returns the ETag of a resource at a version. */

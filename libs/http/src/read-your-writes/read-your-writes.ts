@@ -16,7 +16,7 @@ const TOKEN_OF_NO_WRITES = '-';
 const MAX_CREDENTIALS_WITH_LAST_WRITE = 10_000;
 
 /** Times to wait for the read models, in milliseconds. */
-interface ReadYourWritesWaitTimes {
+interface ReadYourWritesWaitLimits {
   /** Longest wait of a list before it is refused. */
   readonly listMs: number;
   /** Longest wait of a write before its response is sent regardless. */
@@ -59,7 +59,7 @@ export class ReadYourWrites<Model extends string = string> {
   constructor(
     private readonly sealer: TokenSigner,
     private readonly readModels: ReadModelProgress<Model>,
-    private readonly waits: ReadYourWritesWaitTimes,
+    private readonly waits: ReadYourWritesWaitLimits,
   ) {}
 
   /**
@@ -91,7 +91,7 @@ export class ReadYourWrites<Model extends string = string> {
   async acknowledgeRepeatedWrite(reply: FastifyReply, token: string): Promise<void> {
     await this.rememberWriteAndAddToken(
       reply,
-      parsePosition(this.sealer.openSealedToken(token, CONSISTENCY_TOKEN_SEAL)),
+      getPositionInToken(this.sealer.openSealedToken(token, CONSISTENCY_TOKEN_SEAL)),
     );
   }
 
@@ -148,7 +148,7 @@ export class ReadYourWrites<Model extends string = string> {
   async waitForReadModel(model: Model, request: FastifyRequest): Promise<void> {
     const expected = this.readRequiredReadPosition(request);
     if (await this.hasReachedPosition(model, expected, this.waits.listMs)) return;
-    throw createReadModelBehindError();
+    throw createOutdatedReadModelError();
   }
 
   /**
@@ -171,7 +171,7 @@ export class ReadYourWrites<Model extends string = string> {
       if (await this.hasReachedPosition(model, expected, listMs - firstWaitMs)) return;
       ageMs = await progress.findTakeoverAge?.(model);
     }
-    if (ageMs === undefined) throw createReadModelBehindError();
+    if (ageMs === undefined) throw createOutdatedReadModelError();
     request.readModelAgeMs = ageMs;
   }
 
@@ -187,7 +187,7 @@ export class ReadYourWrites<Model extends string = string> {
       .split(',')
       .map((token) => this.sealer.openSealedToken(token.trim(), CONSISTENCY_TOKEN_SEAL));
     return {
-      last: opened.map(parsePosition).reduce(chooseLaterPosition, undefined),
+      last: opened.map(getPositionInToken).reduce(chooseLaterPosition, undefined),
       hasForeign: opened.includes(undefined),
     };
   }
@@ -200,11 +200,11 @@ export function addReadModelAgeHeader({ readModelAgeMs }: FastifyRequest, reply:
 }
 
 /** Returns the position in a verified token. */
-function parsePosition(text: string | undefined): Position | undefined {
+function getPositionInToken(text: string | undefined): Position | undefined {
   return text === TOKEN_OF_NO_WRITES ? undefined : text;
 }
 
-function createReadModelBehindError(): RequestError {
+function createOutdatedReadModelError(): RequestError {
   const message = 'Your last write is stored but not yet in the list; try again.';
   return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }

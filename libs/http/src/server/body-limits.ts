@@ -10,7 +10,7 @@ import { hasRequestBody, BYTES_PER_MIB } from './route-bodies.ts';
 import { addUnfinishedBodyBytes } from './whole-bodies.ts';
 
 /** Bytes of large bodies that may be held in memory at once. Reading a body takes several times its size. */
-const MAX_HELD_BYTES = 48 * BYTES_PER_MIB;
+const MAX_HELD_BODY_BYTES = 48 * BYTES_PER_MIB;
 /** Bytes in memory for each streamed body: buffers of the socket, the reader and the file checks. */
 const BUFFERED_BYTES_PER_STREAMED_BODY = (3 / 4) * BYTES_PER_MIB;
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
@@ -18,14 +18,14 @@ const MAX_BODY_SHARE_PER_WORKSPACE = 1 / 2;
 
 interface BufferedBodySize {
   readonly bytes: number;
-  /** Bytes of large bodies in memory, by workspace. */
+  /** Id of the workspace whose client sends the body; undefined if it is not known. */
   readonly workspace: string | undefined;
 }
 
 /**
  * Refuses large bodies while too many bytes are in memory. The check runs for admitted requests, before a body is read.
  */
-export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HELD_BYTES): void {
+export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HELD_BODY_BYTES): void {
   const held = new Map<string, BufferedBodySize>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
@@ -185,11 +185,11 @@ function isBodyLate(body: PendingRequestBody, { socket }: IncomingMessage, now: 
 /** Maximum number of bodies whose rest is discarded concurrently. */
 const MAX_CONCURRENT_BODY_DISCARDS = 32;
 /** Number of these bodies that may come from one network, so that its slow clients do not delay others. */
-const MAX_DISCARDED_BODIES_PER_NETWORK = MAX_CONCURRENT_BODY_DISCARDS / 2;
+const MAX_REQUEST_DISCARDS_PER_NETWORK = MAX_CONCURRENT_BODY_DISCARDS / 2;
 /** Bytes in memory for each of these bodies, discarded or waiting: the buffer of the piece that is read. */
-const HELD_BYTES_PER_DISCARD = 65_536;
+const HELD_BYTES_PER_DISCARDED_BODY = 65_536;
 
-interface DiscardedBody {
+interface DiscardedRequestBody {
   readonly raw: IncomingMessage;
   readonly network: string;
   /** Time at which the connection is closed, as of `performance.now()`. */
@@ -203,15 +203,15 @@ interface DiscardedBody {
  * connection whose body is not complete within the limits of time and bytes is closed.
  */
 class BodyDiscarder {
-  private readonly waiting = new Set<DiscardedBody>();
-  private readonly discarding = new Set<DiscardedBody>();
+  private readonly waiting = new Set<DiscardedRequestBody>();
+  private readonly discarding = new Set<DiscardedRequestBody>();
 
   discardRestOfBody(request: FastifyRequest): void {
     const { raw, ip, routeOptions } = request;
     const bytesLeft = Math.max(MAX_DISCARDED_BYTES, routeOptions.bodyLimit ?? 0);
     const until = performance.now() + MAX_DISCARD_MS;
-    const body: DiscardedBody = { raw, network: toClientNetworkPrefix(ip), until, bytesLeft };
-    const release = addUnfinishedBodyBytes(request, HELD_BYTES_PER_DISCARD, () => raw.destroy());
+    const body: DiscardedRequestBody = { raw, network: toClientNetworkPrefix(ip), until, bytesLeft };
+    const release = addUnfinishedBodyBytes(request, HELD_BYTES_PER_DISCARDED_BODY, () => raw.destroy());
     raw.once('close', () => {
       release();
       this.waiting.delete(body);
@@ -232,11 +232,11 @@ class BodyDiscarder {
     for (const body of this.waiting) {
       if (this.discarding.size >= MAX_CONCURRENT_BODY_DISCARDS) return;
       const ofNetwork = [...this.discarding].filter(({ network }) => network === body.network);
-      if (ofNetwork.length < MAX_DISCARDED_BODIES_PER_NETWORK) this.startDiscardingBody(body);
+      if (ofNetwork.length < MAX_REQUEST_DISCARDS_PER_NETWORK) this.startDiscardingBody(body);
     }
   }
 
-  private startDiscardingBody(body: DiscardedBody): void {
+  private startDiscardingBody(body: DiscardedRequestBody): void {
     const { raw } = body;
     this.waiting.delete(body);
     this.discarding.add(body);

@@ -8,7 +8,7 @@ const SHUTDOWN_CLIENT_GRACE_MS = 8_000;
 const MIN_RESPONSE_READ_MS = 2_000;
 
 /** The latest request of a connection and its response. */
-interface LatestExchange {
+interface LatestRequestAndResponse {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -19,7 +19,7 @@ interface LatestExchange {
  * disconnected. A request that was received completely always gets its response.
  */
 export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
-  const connections = new Map<Socket, LatestExchange | undefined>();
+  const connections = new Map<Socket, LatestRequestAndResponse | undefined>();
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -66,18 +66,18 @@ export function drainConnectionsWhenClosing(fastify: FastifyInstance, drainMs: n
   const { server } = fastify;
   fastify.addHook('preClose', (done) => {
     if (!server.listening) return done();
-    const timer = setTimeout(finishClosing, Math.min(drainMs, SHUTDOWN_CLIENT_GRACE_MS));
-    function finishClosing(): void {
+    const timer = setTimeout(finishServerClosing, Math.min(drainMs, SHUTDOWN_CLIENT_GRACE_MS));
+    function finishServerClosing(): void {
       clearTimeout(timer);
-      server.off('close', finishClosing);
+      server.off('close', finishServerClosing);
       done();
     }
-    server.once('close', finishClosing);
+    server.once('close', finishServerClosing);
     // Call `close` of the TCP server, because `close` of the HTTP server would also end idle connections.
     Server.prototype.close.call(server);
   });
 }
 
-function isHandlerRunning(exchange: LatestExchange | undefined): boolean {
+function isHandlerRunning(exchange: LatestRequestAndResponse | undefined): boolean {
   return exchange !== undefined && exchange.request.complete && !exchange.response.headersSent;
 }

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { SocketErrorResponses } from './fastify-adapter.ts';
+import { SocketErrorResponder } from './fastify-adapter.ts';
 
 /** Returns the text that a client receives, and whether its connection was closed. */
 async function answered(error: { code?: string; reason?: string }) {
@@ -12,7 +12,7 @@ async function answered(error: { code?: string; reason?: string }) {
     },
   });
   const closed = new Promise<void>((resolve) => socket.once('close', resolve));
-  new SocketErrorResponses({ 'Cache-Control': 'no-store' }).refuseInvalidBytes(
+  new SocketErrorResponder({ 'Cache-Control': 'no-store' }).refuseInvalidBytes(
     Object.assign(new Error('Parse Error'), error),
     socket,
   );

@@ -32,7 +32,7 @@ interface FastifyAdapterOptions {
 export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
   const headers = createResponseHeaders(options.baseUrl);
-  const bare = new SocketErrorResponses(headers.api);
+  const bare = new SocketErrorResponder(headers.api);
   const isProxy = createAddressMatcher(trustedProxies);
   const guard =
     options.connections &&
@@ -52,7 +52,7 @@ export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAda
     // Set the response headers here, because no hook has run for a path that Fastify cannot read.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.headers(headers.api).header('Request-Id', request.id);
-      errors.sendError(createNotFoundError('path'), request, reply);
+      errors.sendErrorResponse(createNotFoundError('path'), request, reply);
     },
     clientErrorHandler: (error, socket) => bare.refuseInvalidBytes(error, socket),
     // Do not let Node check the host, because it would respond in its own format: see `refuseAmbiguousRequest`.
@@ -163,14 +163,14 @@ function createInvalidHttpError(reason: string): RequestError {
 }
 
 /** An error of Node's HTTP parser, with the bytes that it could not read. */
-interface ParserError extends Error {
+interface HttpParserError extends Error {
   readonly code?: string;
   readonly reason?: string;
   readonly rawPacket?: unknown;
 }
 
 /** Returns true if the bytes begin with a valid request line, so that only the method is wrong. */
-function isUnknownHttpMethodError({ rawPacket }: ParserError): boolean {
+function isUnknownHttpMethodError({ rawPacket }: HttpParserError): boolean {
   return (
     Buffer.isBuffer(rawPacket) && REQUEST_LINE_PATTERN.test(rawPacket.subarray(0, maxHeaderSize).toString('latin1'))
   );
@@ -180,11 +180,11 @@ function isUnknownHttpMethodError({ rawPacket }: ParserError): boolean {
 const REQUEST_LINE_PATTERN = /^[\w!#$%&'*+.^`|~-]{1,40} \S+ HTTP\/1\.[01]\r?\n/;
 
 /** Responds on the bare socket to bytes that are not a valid HTTP request, and closes it. */
-export class SocketErrorResponses {
+export class SocketErrorResponder {
   /** @param headers of every response */
   constructor(private readonly headers: Headers) {}
 
-  refuseInvalidBytes(error: ParserError, socket: Duplex): void {
+  refuseInvalidBytes(error: HttpParserError, socket: Duplex): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
     } else if (error.code === 'HPE_HEADER_OVERFLOW') {

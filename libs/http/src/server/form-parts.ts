@@ -31,7 +31,7 @@ export function parseExtendedFileName({ 'content-disposition': values }: PartHea
 
 /** Transfer encodings that do not change the bytes (RFC 2045, section 6.2). */
 const BYTE_PRESERVING_ENCODINGS: readonly string[] = ['7bit', '8bit', 'binary'];
-const BLANK_CHARACTERS = /[\t\n\r ]+/g;
+const BLANK_CHARACTERS_PATTERN = /[\t\n\r ]+/g;
 const BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Returns true if the part is encoded in base64. @throws RequestError `malformed_multipart` for another encoding */
@@ -54,7 +54,7 @@ export async function* decodeBase64(
   let rest = '';
   let isPadded = false;
   for await (const bytes of source) {
-    const text = rest + Buffer.from(bytes).toString('latin1').replaceAll(BLANK_CHARACTERS, '');
+    const text = rest + Buffer.from(bytes).toString('latin1').replaceAll(BLANK_CHARACTERS_PATTERN, '');
     const groups = text.slice(0, text.length - (text.length % 4));
     rest = text.slice(groups.length);
     if (text === '') continue;
@@ -69,7 +69,7 @@ export async function* decodeBase64(
 
 /** Decodes a text in base64, which contains UTF-8. @throws RequestError `malformed_multipart` */
 export function decodeBase64Text(encoded: string): string {
-  const text = encoded.replaceAll(BLANK_CHARACTERS, '');
+  const text = encoded.replaceAll(BLANK_CHARACTERS_PATTERN, '');
   if (text.length % 4 !== 0) throw invalidBase64Error();
   return decodeBase64Groups(text).toString();
 }

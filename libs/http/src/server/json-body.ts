@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
-import { type BodyKind, BYTES_PER_MIB, findContentEncodingError, type RouteBody } from './route-bodies.ts';
+import { type BodyKind, BYTES_PER_MIB, findContentEncodingError, type AcceptedRouteBody } from './route-bodies.ts';
 import { readWholeBody } from './whole-bodies.ts';
 
 /** Default limit of a JSON body, in bytes. */
@@ -48,12 +48,12 @@ function createJsonBodyKind(mediaType: string): BodyKind {
 }
 
 /** @param limit in bytes */
-export function createJsonBodyRule(limit = DEFAULT_JSON_BODY_BYTES): RouteBody {
+export function createJsonBodyRule(limit = DEFAULT_JSON_BODY_BYTES): AcceptedRouteBody {
   return { kind: JSON_BODY_KIND, limit };
 }
 
 /** Body that is merged into a resource. Accepts the media type of merge patches and plain JSON. */
-export function createMergePatchBodyRule(): RouteBody {
+export function createMergePatchBodyRule(): AcceptedRouteBody {
   return { ...createJsonBodyRule(), also: MERGE_PATCH_BODY_KIND };
 }
 

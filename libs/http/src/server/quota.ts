@@ -14,7 +14,7 @@ export async function requireRequestQuota(
   limit: number,
   refusal: string,
 ): Promise<void> {
-  const { admitted, retryAfter } = await quota.takeRequest(key, limit);
+  const { admitted, retryAfter } = await quota.takeQuotaForRequest(key, limit);
   if (!admitted) throw createRateLimitedError(refusal, retryAfter);
 }
 

@@ -146,7 +146,7 @@ export const InjectCommandContext = createParameterDecorator<CommandContext>(cre
 export const InjectCommandIdentity = createParameterDecorator<CommandIdentity>(getCommandIdentity);
 
 /** The parsed body of a request, and the options for reading it. */
-export interface UncheckedRequestBody {
+export interface RequestBodyToCheck {
   readonly body: unknown;
   /** True if warnings are errors. */
   readonly strict: boolean;
@@ -154,9 +154,9 @@ export interface UncheckedRequestBody {
   readonly at: Timestamp;
 }
 
-/** Parameter decorator: the body, for a pipe that reads a {@link UncheckedRequestBody}. */
+/** Parameter decorator: the body, for a pipe that reads a {@link RequestBodyToCheck}. */
 export const InjectRequestBody = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): UncheckedRequestBody => {
+  (_data: unknown, context: ExecutionContext): RequestBodyToCheck => {
     const request = getHttpRequest(context);
     return { body: request.body, strict: prefersStrictHandling(request), at: getCommandIdentity(request).at };
   },

@@ -13,12 +13,12 @@ const MAX_CONCURRENT_RESPONSE_BYTES = HEAP_BYTES < 512 * BYTES_PER_MIB ? HEAP_BY
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
 const WORKSPACE_RESPONSE_BYTES_FRACTION = 1 / 2;
 /** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
-const DEFAULT_PAGE_BYTES = 8 * BYTES_PER_MIB;
+const DEFAULT_RESERVED_PAGE_BYTES = 8 * BYTES_PER_MIB;
 /**
  * Minimum bytes reserved for a page. A workspace whose pages suddenly become large therefore uses at most the bytes of
  * the whole process.
  */
-const MIN_RESERVED_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_RESPONSE_BYTES_FRACTION;
+const MIN_RESERVED_PAGE_BYTES = DEFAULT_RESERVED_PAGE_BYTES * WORKSPACE_RESPONSE_BYTES_FRACTION;
 /** Factor between the size of recent pages of a list and the bytes reserved for its next page. */
 const PAGE_SIZE_SAFETY_FACTOR = 2;
 /** Factor by which the remembered size of a list's pages decreases with each page. */
@@ -87,10 +87,10 @@ export class ResponseBudget {
       const page = this.releaseResponseBytes(id);
       if (page?.list !== undefined && reply.statusCode === 200) this.recordListPageBytes(page.list, bytes);
       if (bytes > MAX_UNCOUNTED_RESPONSE_BYTES) {
-        this.reserveBytes(id, { bytes, workspace: findWorkspaceId(request) });
+        this.reserveResponseBytes(id, { bytes, workspace: findWorkspaceId(request) });
         callWhenResponseEnds(request, reply, () => this.releaseBudgetOfResponse(id));
       }
-      this.beginWaitingPages();
+      this.startPagesWaitingForBudget();
       done(null, payload);
     });
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -120,10 +120,10 @@ export class ResponseBudget {
 
   private releaseBudgetOfResponse(request: string): void {
     this.releaseResponseBytes(request);
-    this.beginWaitingPages();
+    this.startPagesWaitingForBudget();
   }
 
-  private beginWaitingPages(): void {
+  private startPagesWaitingForBudget(): void {
     // Skip the other pages of the same list: they need the same size, and up to 1,000 pages wait.
     const listsWithoutRoom = new Set<string>();
     for (const page of this.waiting) {
@@ -142,13 +142,16 @@ export class ResponseBudget {
       this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_RESPONSE_BYTES_FRACTION;
     // Admit a page if no other bytes are reserved, even if the page exceeds the limit.
     if (!hasRoom && this.reservations.size > 0) return false;
-    this.reserveBytes(request.id, { bytes, workspace, list });
+    this.reserveResponseBytes(request.id, { bytes, workspace, list });
     return true;
   }
 
   private estimatePageBytes(list: string): number {
-    const recent = this.pageSizes.get(list) ?? DEFAULT_PAGE_BYTES;
-    const estimate = Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_RESERVED_PAGE_BYTES, PAGE_SIZE_SAFETY_FACTOR * recent));
+    const recent = this.pageSizes.get(list) ?? DEFAULT_RESERVED_PAGE_BYTES;
+    const estimate = Math.min(
+      DEFAULT_RESERVED_PAGE_BYTES,
+      Math.max(MIN_RESERVED_PAGE_BYTES, PAGE_SIZE_SAFETY_FACTOR * recent),
+    );
     // A process with a small heap has a share that is smaller than a large page. The page still fits into the share, so
     // that it does not wait for the pages of all other workspaces.
     return Math.min(estimate, this.maxBytes * WORKSPACE_RESPONSE_BYTES_FRACTION);
@@ -158,7 +161,7 @@ export class ResponseBudget {
     this.pageSizes.set(list, Math.max(bytes, Math.floor(PAGE_SIZE_DECAY_FACTOR * (this.pageSizes.get(list) ?? 0))));
   }
 
-  private reserveBytes(request: string, answer: ReservedResponseBytes): void {
+  private reserveResponseBytes(request: string, answer: ReservedResponseBytes): void {
     this.releaseResponseBytes(request);
     this.reservations.set(request, answer);
     this.countResponseBytes(answer.workspace, answer.bytes);

@@ -29,11 +29,15 @@ const PAGE_CONTENT_SECURITY_POLICY = {
   'frame-ancestors': "'none'",
 };
 /** `data:` allows the icons inside Swagger UI's style sheet. */
-const DOCS_POLICY = { ...PAGE_CONTENT_SECURITY_POLICY, 'img-src': "'self' data:", 'form-action': "'none'" };
+const DOCS_CONTENT_SECURITY_POLICY = {
+  ...PAGE_CONTENT_SECURITY_POLICY,
+  'img-src': "'self' data:",
+  'form-action': "'none'",
+};
 /**
  * The content security policy of responses that are not pages: a browser that shows one loads and runs nothing in it.
  */
-const NON_PAGE_POLICY = { 'default-src': "'none'", 'frame-ancestors': "'none'" };
+const NON_PAGE_SECURITY_POLICY = { 'default-src': "'none'", 'frame-ancestors': "'none'" };
 
 /**
  * Returns the headers of every response, by the kind of its route. Requests without a route, and errors, are of the
@@ -52,7 +56,11 @@ export function createResponseHeaders(baseUrl: string): ResponseHeaders {
     ...everywhere,
     'Content-Security-Policy': formatContentSecurityPolicy(policy),
   });
-  return { api: under(NON_PAGE_POLICY), docs: under(DOCS_POLICY), page: under(PAGE_CONTENT_SECURITY_POLICY) };
+  return {
+    api: under(NON_PAGE_SECURITY_POLICY),
+    docs: under(DOCS_CONTENT_SECURITY_POLICY),
+    page: under(PAGE_CONTENT_SECURITY_POLICY),
+  };
 }
 
 function formatContentSecurityPolicy(policy: Headers): string {

@@ -18,7 +18,7 @@ export interface BodyKind {
 }
 
 /** The body that a route accepts. */
-export interface RouteBody {
+export interface AcceptedRouteBody {
   readonly kind: BodyKind;
   /** Other kinds that the route accepts. */
   readonly also?: BodyKind;
@@ -41,7 +41,7 @@ export const ANY_MEDIA_TYPE = '*';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Body that the route accepts. Present on every route that can have a body. */
-    body?: RouteBody;
+    body?: AcceptedRouteBody;
   }
 }
 
@@ -74,7 +74,7 @@ export function addRouteBodyParsers(fastify: FastifyInstance, kinds: readonly Bo
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Returns the kinds of a body, the preferred one first. */
-export function listAcceptedBodyKinds({ kind, also }: RouteBody): readonly BodyKind[] {
+export function listAcceptedBodyKinds({ kind, also }: AcceptedRouteBody): readonly BodyKind[] {
   return also === undefined ? [kind] : [kind, also];
 }
 
@@ -97,7 +97,7 @@ function refuseOtherMediaTypes({ headers }: FastifyRequest, mediaTypes: readonly
 /** Refuses malformed parameters of a media type, and another `charset` than UTF-8. @throws RequestError 415 */
 function checkMediaTypeParameters(mediaType: string, parameters: string): void {
   const isForm = mediaType.trim().toLowerCase().startsWith('multipart/');
-  const isWellFormed = (isForm ? FORM_PARAMETERS_PATTERN : MEDIA_TYPE_PARAMETERS_PATTERN).test(parameters);
+  const isWellFormed = (isForm ? FORM_MEDIA_TYPE_PARAMETERS_PATTERN : MEDIA_TYPE_PARAMETERS_PATTERN).test(parameters);
   if (isWellFormed && parameters.split(';').every(isUtf8CharsetParameter)) return;
   const message = isWellFormed
     ? 'Send the body in UTF-8. Other values of charset are not supported.'
@@ -110,7 +110,7 @@ const QUOTED_STRING = String.raw`"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*
 /** Matches the parameters of a media type (RFC 9110, 5.6.6). Blanks before a parameter match in one way only. */
 const MEDIA_TYPE_PARAMETERS_PATTERN = createMediaTypeParametersPattern(HTTP_TOKEN_PATTERN);
 /** The same for forms. Common clients do not quote boundaries that contain separators, such as `=`. */
-const FORM_PARAMETERS_PATTERN = createMediaTypeParametersPattern(String.raw`[^\s;"]+`);
+const FORM_MEDIA_TYPE_PARAMETERS_PATTERN = createMediaTypeParametersPattern(String.raw`[^\s;"]+`);
 
 function createMediaTypeParametersPattern(unquoted: string): RegExp {
   return new RegExp(`^(?:[ \\t]*;(?:[ \\t]*${HTTP_TOKEN_PATTERN}=(?:${unquoted}|${QUOTED_STRING}))?)*[ \\t]*$`);

@@ -1,7 +1,7 @@
 import { TokenSigner } from './seal.ts';
-import type { SealBinding } from './seal.ts';
+import type { TokenPurposeAndBinding } from './seal.ts';
 
-const SEAL: SealBinding = { purpose: 'cursor', binding: 'shipments' };
+const SEAL: TokenPurposeAndBinding = { purpose: 'cursor', binding: 'shipments' };
 const sealer = new TokenSigner(Buffer.alloc(32, 1));
 
 describe('TokenSealer', () => {

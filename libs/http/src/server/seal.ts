@@ -7,7 +7,7 @@ const MAC_BYTES = 16;
 const MAX_TOKEN_CHARS = 2_000;
 
 /** Purpose and binding of a token. A token with another purpose or binding is refused. */
-export interface SealBinding {
+export interface TokenPurposeAndBinding {
   readonly purpose: 'cursor' | 'consistency-token' | 'upload-url' | 'known-device';
   readonly binding: string;
 }
@@ -21,12 +21,12 @@ export class TokenSigner {
     this.key = createSecretKey(secret);
   }
 
-  sealTextWithMac(text: string, seal: SealBinding): string {
+  sealTextWithMac(text: string, seal: TokenPurposeAndBinding): string {
     return Buffer.concat([this.computeMac(text, seal), Buffer.from(text)]).toString('base64url');
   }
 
   /** Returns the text of a token; undefined unless `sealTextWithMac` created exactly this token with the same seal. */
-  openSealedToken(token: string, seal: SealBinding): string | undefined {
+  openSealedToken(token: string, seal: TokenPurposeAndBinding): string | undefined {
     if (token.length > MAX_TOKEN_CHARS) return undefined;
     const bytes = Buffer.from(token, 'base64url');
     // Base64 decoding ignores other characters and spare bits, which would allow several spellings of one token.
@@ -35,7 +35,7 @@ export class TokenSigner {
     return timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.computeMac(text, seal)) ? text : undefined;
   }
 
-  private computeMac(text: string, { purpose, binding }: SealBinding): Buffer {
+  private computeMac(text: string, { purpose, binding }: TokenPurposeAndBinding): Buffer {
     // JSON separates the three parts unambiguously.
     const signed = JSON.stringify([purpose, binding, text]);
     return createHmac('sha256', this.key).update(signed).digest().subarray(0, MAC_BYTES);

@@ -36,7 +36,7 @@ export interface FormFile {
   readonly mediaType: string | undefined;
 }
 
-interface UploadFormOptions {
+interface UploadFormReadingOptions {
   /** Name of the form field with the file. */
   readonly fileField: string;
   readonly time: BodyTimeLimits;
@@ -52,7 +52,7 @@ interface UploadFormOptions {
  */
 export async function readForm(
   request: FastifyRequest,
-  options: UploadFormOptions,
+  options: UploadFormReadingOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === undefined || request.body === null) return {};
   return new FormReader(createFormParser(request), options).readForm(readBodyChunks(request, options.time));
@@ -87,7 +87,7 @@ class FormReader {
 
   constructor(
     private readonly parser: BusboyInstance,
-    private readonly options: UploadFormOptions,
+    private readonly options: UploadFormReadingOptions,
   ) {
     // Avoid an unhandled rejection: `readForm` awaits the promise later.
     this.failure.promise.catch(() => undefined);

@@ -45,7 +45,7 @@ describe('incomplete bodies', () => {
     for (let n = 0; n < 10; n += 1) {
       const body = bodyOf('a');
       bodies.addReceivedBytes(body, 50);
-      bodies.removeUnfinishedBody(body);
+      bodies.untrackUnfinishedRequestBody(body);
       expect(body.refused).toBeUndefined();
     }
   });

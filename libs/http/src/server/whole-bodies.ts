@@ -39,12 +39,12 @@ export class UnfinishedBodies {
   }
 
   /** Removes a body that is complete, refused or aborted. */
-  removeUnfinishedBody(body: UnfinishedRequestBody): void {
+  untrackUnfinishedRequestBody(body: UnfinishedRequestBody): void {
     if (this.bodies.delete(body)) this.addBytesToOwnerTotal(body.owner, -body.bytes);
   }
 
   private refuseBody(body: UnfinishedRequestBody): void {
-    this.removeUnfinishedBody(body);
+    this.untrackUnfinishedRequestBody(body);
     body.refuse(new BusyError('gateway', 'too many request bodies are incomplete'));
   }
 
@@ -75,7 +75,7 @@ function getQuotaOwnerOfBody({ principal, ip }: FastifyRequest): string {
 export function addUnfinishedBodyBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
   const body: UnfinishedRequestBody = { owner: getQuotaOwnerOfBody(request), bytes: 0, refuse };
   unfinishedBodies.addReceivedBytes(body, bytes);
-  return () => unfinishedBodies.removeUnfinishedBody(body);
+  return () => unfinishedBodies.untrackUnfinishedRequestBody(body);
 }
 
 /**
@@ -95,7 +95,7 @@ export function readWholeBody(
   }
   const pieces: Buffer[] = [];
   const end = (error: Error | null) => {
-    unfinishedBodies.removeUnfinishedBody(body);
+    unfinishedBodies.untrackUnfinishedRequestBody(body);
     payload.off('data', add).off('end', complete).off('error', end);
     if (error === null) {
       done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));

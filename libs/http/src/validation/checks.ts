@@ -25,7 +25,7 @@ export const checkText: FieldCheck = (value, param) => {
 export const checkPassword: FieldCheck = (value, param) =>
   value === '' ? createFieldError(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
 
-/** Checks a text of at most `max` characters. */
+/** Returns a check that a value is a text of at most `max` characters. */
 export function createTextLengthCheck(max: number): FieldCheck {
   return (value, param) => {
     const faults = checkText(value, param);
@@ -37,7 +37,9 @@ export function createTextLengthCheck(max: number): FieldCheck {
 const checkString: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
   if (isLongerThanCharacters(value, DEFAULT_MAX_CHARS)) return createTooLongErrors(param, DEFAULT_MAX_CHARS);
-  return isStorableString(value) ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_value', UNSTORABLE_MESSAGE);
+  return isStorableString(value)
+    ? NO_FIELD_ERRORS
+    : createFieldError(param, 'invalid_value', UNSTORABLE_TEXT_ERROR_MESSAGE);
 };
 
 /** Returns true if the text has more than `max` characters. Some characters consist of two UTF-16 units. */
@@ -49,7 +51,7 @@ function createTooLongErrors(param: string, max: number): readonly FieldError[] 
   return createFieldError(param, 'too_long', `Must have at most ${max} characters.`);
 }
 
-const UNSTORABLE_MESSAGE = 'Must not contain NUL characters or unpaired surrogates.';
+const UNSTORABLE_TEXT_ERROR_MESSAGE = 'Must not contain NUL characters or unpaired surrogates.';
 
 /** Returns true if every engine can store the string. */
 function isStorableString(value: string): boolean {
@@ -143,7 +145,7 @@ export function createTimeZoneCheck(others: readonly string[]): FieldCheck {
 }
 
 /** Returns a check that a value in a query is a whole number within bounds. */
-export function checkQueryNumber(min: number, max: number): FieldCheck {
+export function checkWholeNumberInQuery(min: number, max: number): FieldCheck {
   return (value, param) => {
     const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
     return valid
@@ -196,8 +198,8 @@ export function checkEnumList(values: readonly string[]): FieldCheck {
       : each(value, param);
 }
 
-/** Checks an object of at most `max` strings by name; with `clearable`, null removes a string. */
-export function checkObjectOfStrings(max: number, clearable = false): FieldCheck {
+/** Returns a check of an object of at most `max` strings by name; with `clearable`, null removes a string. */
+export function createObjectOfStringsCheck(max: number, clearable = false): FieldCheck {
   return (value, param) => {
     if (!isJsonObject(value))
       return createFieldError(param, 'invalid_type', 'Must be an object whose values are strings.');
@@ -213,7 +215,7 @@ export function checkObjectOfStrings(max: number, clearable = false): FieldCheck
   };
 }
 
-/** Checks that an id is valid and has the prefix of its resource. */
+/** Returns a check that an id is valid and has the prefix of its resource. */
 export function createIdCheck(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {

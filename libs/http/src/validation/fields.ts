@@ -6,7 +6,7 @@ import type { ValidationArguments } from 'class-validator';
 import {
   MAX_SENT_ENUM_VALUES,
   DEFAULT_MAX_CHARS,
-  checkQueryNumber,
+  checkWholeNumberInQuery,
   checkDate,
   createFieldError,
   createIdCheck,
@@ -18,7 +18,7 @@ import {
   checkPassword,
   checkCommaSeparatedValues,
   checkText,
-  checkObjectOfStrings,
+  createObjectOfStringsCheck,
   createTimeZoneCheck,
   checkTimeInAllowedForms,
   checkTimestamp,
@@ -52,7 +52,7 @@ export interface FieldDecoratorOptions {
 }
 
 /** Changes to the OpenAPI description that the field's check implies. */
-export interface FieldDescriptionChanges extends Pick<FieldReadContext, 'nested' | 'normalise'> {
+export interface OpenApiFieldOverrides extends Pick<FieldReadContext, 'nested' | 'normalise'> {
   /** Properties of the OpenAPI description that differ in responses. */
   readonly answer?: ApiPropertyOptions;
 }
@@ -140,7 +140,7 @@ export const TimeZoneProperty = (options: FieldDecoratorOptions, others: readonl
 /** An object whose values are strings. */
 export const TextMapProperty = (max: number, options: FieldDecoratorOptions) =>
   CheckedProperty(
-    checkObjectOfStrings(max),
+    createObjectOfStringsCheck(max),
     options,
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: max },
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
@@ -148,7 +148,7 @@ export const TextMapProperty = (max: number, options: FieldDecoratorOptions) =>
 
 /** A merge patch of an object whose values are strings: null removes a string. */
 export const TextMapPatchProperty = (max: number, options: FieldDecoratorOptions) =>
-  CheckedProperty(checkObjectOfStrings(max, true), options, {
+  CheckedProperty(createObjectOfStringsCheck(max, true), options, {
     type: 'object',
     additionalProperties: { type: ['string', 'null'], maxLength: DEFAULT_MAX_CHARS },
     maxProperties: max,
@@ -203,7 +203,7 @@ function pickFieldsOfDto(dto: DtoClass, value: unknown): unknown {
 export const UncheckedProperty = (
   schema: ApiPropertyOptions,
   options: FieldDecoratorOptions,
-  variant?: FieldDescriptionChanges,
+  variant?: OpenApiFieldOverrides,
 ): PropertyDecorator => {
   return (target, property) => {
     CheckedProperty(() => [], options, schema, variant)(target, property);
@@ -264,7 +264,7 @@ export const BooleanQueryProperty = (options: FieldDecoratorOptions) =>
 
 export const PageLimitProperty = (defaultSize = DEFAULT_PAGE_SIZE) =>
   CheckedProperty(
-    checkQueryNumber(1, MAX_PAGE_SIZE),
+    checkWholeNumberInQuery(1, MAX_PAGE_SIZE),
     { description: 'Maximum number of items per page.', required: false },
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: defaultSize },
   );
@@ -285,7 +285,7 @@ export function CheckedProperty(
   check: FieldCheck,
   options: FieldDecoratorOptions,
   schema: ApiPropertyOptions,
-  { answer, nested, normalise }: FieldDescriptionChanges = {},
+  { answer, nested, normalise }: OpenApiFieldOverrides = {},
 ): PropertyDecorator {
   const { nullable = false, required = true, ...described } = options;
   const present: FieldCheck = (value, param) =>

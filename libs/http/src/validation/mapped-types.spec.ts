@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { validateSync } from 'class-validator';
 import { EnumProperty, ResponseSchemaBase, TextProperty } from './fields.ts';
 import { DeriveRequestClassFromResource } from './mapped-types.ts';
-import { getDeclaredFields, readAndValidateObject } from './read-dto.ts';
+import { getFieldDeclarations, readAndValidateObject } from './read-dto.ts';
 
 class ParcelResource extends ResponseSchemaBase {
   readonly id!: string;
@@ -26,8 +26,8 @@ const described = (dto: new () => object, name: string) =>
 
 describe('DeriveRequestClass', () => {
   it('includes only the named fields', () => {
-    expect([...getDeclaredFields(CreateParcelDto).keys()]).toEqual(['name', 'note', 'size']);
-    expect([...getDeclaredFields(ChangeParcelDto).keys()]).toEqual(['name', 'note']);
+    expect([...getFieldDeclarations(CreateParcelDto).keys()]).toEqual(['name', 'note', 'size']);
+    expect([...getFieldDeclarations(ChangeParcelDto).keys()]).toEqual(['name', 'note']);
   });
 
   it('requires required fields, accepts null for optional ones, and refuses null for kept ones', () => {

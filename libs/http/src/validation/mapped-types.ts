@@ -4,7 +4,7 @@ import { WARNING_CODES } from '@tracking/contracts';
 import type { Page, Warning } from '@tracking/contracts';
 import { IsOptional, ValidateIf } from 'class-validator';
 import { isNotUndefined } from './fields.ts';
-import { readDeclaredFields } from './read-dto.ts';
+import { readFieldDeclarations } from './read-dto.ts';
 
 /** Type of a field in a request. Members of an object that can be null may be omitted. */
 type Sent<V> = V extends readonly (infer E)[]
@@ -21,7 +21,7 @@ type Input<T, R extends keyof T, O extends keyof T, K extends keyof T> = { [P in
   [P in O]?: Sent<T[P]> | null;
 } & { [P in K]?: Sent<T[P]> };
 
-interface InputFields<R, O, K> {
+interface DerivedRequestFields<R, O, K> {
   /** Fields that a request must have. */
   readonly required?: readonly R[];
   /** Fields that a request may omit or set to null. */
@@ -36,10 +36,13 @@ export function DeriveRequestClassFromResource<
   R extends keyof T & string = never,
   O extends keyof T & string = never,
   K extends keyof T & string = never,
->(resource: Type<T>, { required = [], optional = [], kept = [] }: InputFields<R, O, K>): Type<Input<T, R, O, K>> {
+>(
+  resource: Type<T>,
+  { required = [], optional = [], kept = [] }: DerivedRequestFields<R, O, K>,
+): Type<Input<T, R, O, K>> {
   const InputClass = PickType(resource, [...required, ...optional, ...kept]) as unknown as Type<Input<T, R, O, K>>;
   const [isRequired, isOptional] = [new Set<string>(required), new Set<string>(optional)];
-  for (const { name, input } of readDeclaredFields(InputClass).values()) {
+  for (const { name, input } of readFieldDeclarations(InputClass).values()) {
     const decorators = [
       ApiProperty({
         ...input,

@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { createInvalidRequestError } from '../errors/request-error.ts';
 import { createFieldError } from './checks.ts';
-import { listOpenApiFieldNames, getDeclaredFields, readAndValidateObject } from './read-dto.ts';
+import { listOpenApiFieldNames, getFieldDeclarations, readAndValidateObject } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
 declare module 'fastify' {
@@ -41,7 +41,7 @@ const MAX_REPORTED_FAULTS = 100;
 const MAX_QUOTED_NAME_CHARS = 200;
 
 function findUnknownParameters(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
-  const known = getDeclaredFields(parameters);
+  const known = getFieldDeclarations(parameters);
   const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_REPORTED_FAULTS);
   if (unknown.length === 0) return [];
   const allowed = known.size === 0 ? 'none' : listOpenApiFieldNames(parameters).join(', ');
@@ -52,7 +52,7 @@ function findUnknownParameters(names: readonly string[], parameters: DtoClass): 
 }
 
 function findRepeatedParameters(query: object, parameters: DtoClass): readonly FieldError[] {
-  const known = getDeclaredFields(parameters);
+  const known = getFieldDeclarations(parameters);
   return Object.entries(query).flatMap(([name, value]) => {
     if (!Array.isArray(value)) return [];
     const isList = known.get(name)?.input.type === 'array';

@@ -1,12 +1,12 @@
 import type { PipeTransform } from '@nestjs/common';
 import type { FieldError, JsonObject, Timestamp, Warning } from '@tracking/contracts';
 import { createInvalidRequestError } from '../errors/request-error.ts';
-import type { UncheckedRequestBody } from '../server/request.ts';
+import type { RequestBodyToCheck } from '../server/request.ts';
 import { isJsonObject } from './checks.ts';
 import { createIgnoredFieldWarnings, readAndValidateObject, findUnknownFields } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
-type Request = Pick<UncheckedRequestBody, 'body' | 'strict'>;
+type Request = Pick<RequestBodyToCheck, 'body' | 'strict'>;
 
 /** The fields set by a body, and a warning for each field that was ignored. */
 export interface BodyWithWarnings<T> {
@@ -59,7 +59,7 @@ export function parseBodyAndCollectFaults<T extends object>(
  * Validation pipe like Nest's ValidationPipe, but it reports every fault with its path, and unknown fields as warnings.
  */
 export class RequestBodyValidationPipe<T extends object> implements PipeTransform<
-  UncheckedRequestBody,
+  RequestBodyToCheck,
   BodyWithWarnings<T>
 > {
   /**
@@ -73,7 +73,7 @@ export class RequestBodyValidationPipe<T extends object> implements PipeTransfor
   ) {}
 
   /** @throws RequestError */
-  transform(request: UncheckedRequestBody): BodyWithWarnings<T> {
+  transform(request: RequestBodyToCheck): BodyWithWarnings<T> {
     const {
       value,
       faulty,
@@ -85,7 +85,7 @@ export class RequestBodyValidationPipe<T extends object> implements PipeTransfor
 }
 
 /** Pipe for a feature that checks the fields itself: returns the declared fields of a body as plain JSON. */
-export class PlainJsonBodyPipe implements PipeTransform<UncheckedRequestBody, BodyWithWarnings<JsonObject>> {
+export class PlainJsonBodyPipe implements PipeTransform<RequestBodyToCheck, BodyWithWarnings<JsonObject>> {
   private readonly body: RequestBodyValidationPipe<object>;
 
   /** @param answer class of the operation's response */
@@ -94,7 +94,7 @@ export class PlainJsonBodyPipe implements PipeTransform<UncheckedRequestBody, Bo
   }
 
   /** @throws RequestError */
-  transform(request: UncheckedRequestBody): BodyWithWarnings<JsonObject> {
+  transform(request: RequestBodyToCheck): BodyWithWarnings<JsonObject> {
     const { value, warnings } = this.body.transform(request);
     return { value: { ...value } as JsonObject, warnings };
   }
@@ -104,6 +104,6 @@ class DtoWithoutFields {}
 const FIELD_IGNORING_PIPE = new RequestBodyValidationPipe(DtoWithoutFields, DtoWithoutFields);
 
 /** Pipe for an operation without a body: every field is ignored, with a warning. */
-export const NO_BODY_PIPE: PipeTransform<UncheckedRequestBody, readonly Warning[]> = {
+export const BODY_IGNORING_PIPE: PipeTransform<RequestBodyToCheck, readonly Warning[]> = {
   transform: (sent) => (isJsonObject(sent.body) ? FIELD_IGNORING_PIPE.transform(sent).warnings : []),
 };

@@ -130,13 +130,14 @@ const LOCAL_TIME_PATTERN = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,40})?
 const MISSING_OFFSET_PATTERN = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /** Matches a blank in place of a `+`, which a query has if the `+` was not percent-encoded. */
-const BLANK_FOR_PLUS_PATTERN = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
+const TIMESTAMP_WITH_BLANK_PATTERN = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
 
 /** Describes why a text is not an RFC 3339 time. Recognizes common mistakes. */
 function describeTimestampFormatFault(text: string): string {
   if (text.length > MAX_TIMESTAMP_CHARS) return NOT_RFC_3339_MESSAGE;
   if (MISSING_OFFSET_PATTERN.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
-  if (BLANK_FOR_PLUS_PATTERN.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';
+  if (TIMESTAMP_WITH_BLANK_PATTERN.test(text))
+    return 'Has a blank before its offset. In a query, write the sign + as %2B.';
   if (DATE_WITHOUT_TIME_PATTERN.test(text)) return 'Must also have a time and an offset, such as 2026-11-21T09:30:00Z.';
   return NOT_RFC_3339_MESSAGE;
 }

@@ -64,7 +64,7 @@ describe('the last admin', () => {
     await identity.users.deactivateUser(await world.createTestCommand(), gone.id);
     expect((await captureRefusal(demote(identity, await world.createTestCommand(), id))).code).toBe('last_admin');
     const at = new Date(world.time.now).toISOString();
-    await identity.links.useOneTimeLink({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
+    await identity.links.redeemOneTimeLink({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
     expect((await identity.users.deactivateUser(await world.createTestCommand(), id)).after.status).toBe('deactivated');
     expect((await captureRefusal(demote(identity, await world.createTestCommand(), invited.after.id))).code).toBe(
       'last_admin',
@@ -223,14 +223,17 @@ describe('the first admin', () => {
     });
     for (const missing of ['name', 'email'] as const) {
       const { [missing]: _without, ...rest } = use;
-      const error = await captureRefusal(identity.links.useOneTimeLink({ id: 'x', at: at() }, token, rest));
+      const error = await captureRefusal(identity.links.redeemOneTimeLink({ id: 'x', at: at() }, token, rest));
       expect(error.details).toMatchObject([{ param: missing, code: 'required' }]);
     }
-    const { after } = await identity.links.useOneTimeLink({ id: 'first', at: at() }, token, use);
+    const { after } = await identity.links.redeemOneTimeLink({ id: 'first', at: at() }, token, use);
     expect(after).toMatchObject({ name: 'Jo', email: 'jo@example.com', role: 'admin', status: 'active' });
-    expect(await identity.links.useOneTimeLink({ id: 'first', at: at() }, token, use)).toEqual({ before: null, after });
+    expect(await identity.links.redeemOneTimeLink({ id: 'first', at: at() }, token, use)).toEqual({
+      before: null,
+      after,
+    });
     expect((await captureRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
-    expect((await captureRefusal(identity.links.useOneTimeLink({ id: 'second', at: at() }, token, use))).code).toBe(
+    expect((await captureRefusal(identity.links.redeemOneTimeLink({ id: 'second', at: at() }, token, use))).code).toBe(
       'not_found',
     );
     expect(await identity.firstAdmin.getFirstAdminLink()).toBeUndefined();
@@ -251,7 +254,7 @@ describe('the first admin', () => {
     const link = await identity.firstAdmin.getFirstAdminLink();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, async (_each, index) =>
-        (replicas[index % 2] ?? identity).links.useOneTimeLink({ id: `use ${index}`, at: at() }, link?.token ?? '', {
+        (replicas[index % 2] ?? identity).links.redeemOneTimeLink({ id: `use ${index}`, at: at() }, link?.token ?? '', {
           ...use,
           email: `jo${index}@example.com`,
         }),

@@ -3,17 +3,17 @@ import { captureRefusal } from '../test/replicas.ts';
 import { IdentityTestHarness } from '../test/identity-test-harness.ts';
 import { delayStoreResults } from '../test/storage.ts';
 import { ACCESS_TO_ALL_KEYS } from './index.ts';
-import type { KeyAccess, IdentityServices } from './index.ts';
+import type { AccessToApiKeys, IdentityServices } from './index.ts';
 
 describe('API keys', () => {
   let harness: IdentityTestHarness;
   let identity: IdentityServices;
   beforeAll(async () => {
     harness = await IdentityTestHarness.openIdentityHarness();
-    identity = await harness.openIdentityReplica();
+    identity = await harness.openIdentityServicesForTest();
   });
   afterAll(() => harness.closeIdentityHarness());
-  beforeEach(() => harness.startWorkspace(identity));
+  beforeEach(() => harness.createWorkspaceForTest(identity));
 
   const all = async () =>
     (await identity.keys.listKeys(harness.workspace_id, ACCESS_TO_ALL_KEYS, { limit: 200 })).items;
@@ -49,7 +49,11 @@ describe('API keys', () => {
       const { id } = await harness.createServiceAccount(identity);
       const command = harness.createSampleIdentityCommand();
       const request = { name: 'x', environment: 'test', owner: { type: 'service_account', id } } as const;
-      const replicas = [identity, await harness.openIdentityReplica(), await harness.openIdentityReplica()];
+      const replicas = [
+        identity,
+        await harness.openIdentityServicesForTest(),
+        await harness.openIdentityServicesForTest(),
+      ];
       const made = await Promise.all(replicas.map((each) => each.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)));
       expect(made[1]).toEqual(made[0]);
       expect(made[2]).toEqual(made[0]);
@@ -100,12 +104,12 @@ describe('API keys', () => {
       expect((await captureRefusal(harness.createKey(identity, owner))).code).toBe('too_many_keys');
       harness.now += 10_000;
       await harness.createKey(identity, owner);
-      await harness.createAccountWithKey(identity);
+      await harness.createServiceAccountWithKey(identity);
       expect(await valid()).toHaveLength(MAX + 1);
     });
 
     it('is never exceeded by concurrent requests on several replicas', async () => {
-      const replicas = [identity, await harness.openIdentityReplica()];
+      const replicas = [identity, await harness.openIdentityServicesForTest()];
       const owner = { type: 'service_account', id: (await harness.createServiceAccount(identity)).id } as const;
       for (let count = 0; count < MAX - 1; count += 1) await harness.createKey(identity, owner);
       const creating = Array.from({ length: 40 }, (_, index) =>
@@ -144,7 +148,7 @@ describe('API keys', () => {
 
   describe('rotation', () => {
     it('creates a key with the same owner and environment, and ends the old one after the grace period', async () => {
-      const old = await harness.createAccountWithKey(identity, 'feed', { environment: 'test' });
+      const old = await harness.createServiceAccountWithKey(identity, 'feed', { environment: 'test' });
       const { made } = await identity.keys.rotateKey(
         harness.createSampleIdentityCommand(),
         ACCESS_TO_ALL_KEYS,
@@ -167,14 +171,14 @@ describe('API keys', () => {
     });
 
     it('ends the old key immediately without a grace period', async () => {
-      const old = await harness.createAccountWithKey(identity);
+      const old = await harness.createServiceAccountWithKey(identity);
       expect(await identity.authenticateKey(old.key)).toBeDefined();
       await identity.keys.rotateKey(harness.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, old.id, 0);
       expect(await identity.authenticateKey(old.key)).toBeUndefined();
     });
 
     it('does not prolong a key: the new key has the same expiry', async () => {
-      const old = await harness.createAccountWithKey(identity, 'feed', { expires_at: at(30_000) });
+      const old = await harness.createServiceAccountWithKey(identity, 'feed', { expires_at: at(30_000) });
       const { made } = await identity.keys.rotateKey(
         harness.createSampleIdentityCommand(),
         ACCESS_TO_ALL_KEYS,
@@ -192,7 +196,7 @@ describe('API keys', () => {
       ['revoked', (id) => harness.revokeKey(identity, { id })],
       ['expired', async () => (harness.now += 10_000)],
     ])('refuses a key that is %s', async (_how, end) => {
-      const { id } = await harness.createAccountWithKey(identity, 'feed', { expires_at: at(10_000) });
+      const { id } = await harness.createServiceAccountWithKey(identity, 'feed', { expires_at: at(10_000) });
       await end(id);
       const before = await all();
       expect(
@@ -206,8 +210,8 @@ describe('API keys', () => {
     });
 
     it('succeeds for one of two concurrent requests, and leaves nothing of the other', async () => {
-      const old = await harness.createAccountWithKey(identity);
-      const other = await harness.openIdentityReplica();
+      const old = await harness.createServiceAccountWithKey(identity);
+      const other = await harness.openIdentityServicesForTest();
       const outcomes = await Promise.allSettled(
         [identity, other].map((each) =>
           each.keys.rotateKey(harness.createSampleIdentityCommand(), ACCESS_TO_ALL_KEYS, old.id, 0),
@@ -223,12 +227,12 @@ describe('API keys', () => {
     it.each(['insert', 'claim'] as const)(
       'is completed by a repeat if the process ended after its %s',
       async (last) => {
-        const old = await harness.createAccountWithKey(identity);
+        const old = await harness.createServiceAccountWithKey(identity);
         let isDown = false;
         const down = async () => {
           if (isDown) throw new UnavailableError('document store', 'is gone');
         };
-        const ending = await harness.openIdentityReplica(
+        const ending = await harness.openIdentityServicesForTest(
           delayStoreResults(down, harness.storage.documentStore, [last]),
         );
         isDown = true;
@@ -236,7 +240,7 @@ describe('API keys', () => {
         await expect(ending.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0)).rejects.toThrow(UnavailableError);
         const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
         const again = await (
-          await harness.openIdentityReplica()
+          await harness.openIdentityServicesForTest()
         ).keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
         expect(again.made).toEqual(first.made);
         expect(await identity.authenticateKey(again.made.key)).toBeDefined();
@@ -247,7 +251,7 @@ describe('API keys', () => {
     );
 
     it('returns the same result again, whatever happened to the old key since', async () => {
-      const old = await harness.createAccountWithKey(identity);
+      const old = await harness.createServiceAccountWithKey(identity);
       const command = harness.createSampleIdentityCommand({ if_match: [1] });
       const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 600);
       await harness.revokeKey(identity, old);
@@ -257,7 +261,7 @@ describe('API keys', () => {
     });
 
     it('refuses another version than the expected one, and creates nothing', async () => {
-      const old = await harness.createAccountWithKey(identity);
+      const old = await harness.createServiceAccountWithKey(identity);
       const rotating = identity.keys.rotateKey(
         harness.createSampleIdentityCommand({ if_match: [2, 3] }),
         ACCESS_TO_ALL_KEYS,
@@ -279,7 +283,7 @@ describe('API keys', () => {
         await harness.createKey(identity, owner, { name: `key ${index}`, environment: index === 4 ? 'test' : 'live' });
         if (index % 3 !== 0) names.unshift(`key ${index}`);
       }
-      const own: KeyAccess = { ...ACCESS_TO_ALL_KEYS, user_id: me, service_accounts: 'none', other_users: false };
+      const own: AccessToApiKeys = { ...ACCESS_TO_ALL_KEYS, user_id: me, service_accounts: 'none', other_users: false };
       expect(await pages(own)).toEqual(names);
       // Includes keys of service accounts, so that no index can select the requested ones.
       expect(await pages({ ...own, service_accounts: 'all' })).toEqual(names);
@@ -287,7 +291,7 @@ describe('API keys', () => {
       expect(await pages(ACCESS_TO_ALL_KEYS)).toHaveLength(9);
     });
 
-    async function pages(reach: KeyAccess): Promise<readonly string[]> {
+    async function pages(reach: AccessToApiKeys): Promise<readonly string[]> {
       const names: string[] = [];
       let after: readonly string[] | undefined;
       for (;;) {
@@ -300,7 +304,7 @@ describe('API keys', () => {
     }
 
     it('never contain anything that reveals a key', async () => {
-      const { key } = await harness.createAccountWithKey(identity);
+      const { key } = await harness.createServiceAccountWithKey(identity);
       const text = JSON.stringify(await all());
       expect(text).not.toContain(key.slice(12, -4));
       expect(text).not.toMatch(/hash|changed_|[0-9a-f]{64}/);

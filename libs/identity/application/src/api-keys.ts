@@ -3,7 +3,7 @@ import {
   DomainError,
   type Environment,
   type KeyOwner,
-  type NewApiKey,
+  type CreatedApiKeyWithSecret,
   type ItemPage,
   type PageRequest,
   type Role,
@@ -22,7 +22,7 @@ import {
   type VersionedDocument,
 } from './identity-command.ts';
 import {
-  type KeyAccess,
+  type AccessToApiKeys,
   getMaxRoleOfKey,
   isKeyAccessible,
   requireRotationAllowed,
@@ -30,7 +30,7 @@ import {
 } from './principal.ts';
 import { normalizeName, findAllDocuments, readFilteredPageNewestFirst } from './records.ts';
 import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeApiKey } from './secrets.ts';
-import type { KeyOwners } from './service-accounts.ts';
+import type { KeyOwnerReader } from './service-accounts.ts';
 
 export interface NewKeyRequest {
   readonly name: string;
@@ -40,7 +40,7 @@ export interface NewKeyRequest {
 }
 
 interface ApiKeysOptions {
-  readonly owners: KeyOwners;
+  readonly owners: KeyOwnerReader;
   /** Secret from which keys derive. */
   readonly secret: Uint8Array;
   /** Maximum number of valid keys of one owner. */
@@ -52,7 +52,7 @@ interface ApiKeysOptions {
 /** The result of a rotation: the old key before and after, and the new key. */
 export interface KeyRotationResult {
   readonly old: ChangeResult<ApiKey>;
-  readonly made: NewApiKey;
+  readonly made: CreatedApiKeyWithSecret;
 }
 
 const API_KEY_NOUN = 'key';
@@ -64,7 +64,7 @@ export class ApiKeys {
     private readonly options: ApiKeysOptions,
   ) {}
 
-  static async openApiKeys(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
+  static async openStoreOfApiKeys(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
     const documents = await documentStore.collection<ApiKeyDocument>(API_KEYS_COLLECTION_SPEC);
     return new ApiKeys(documents, options);
   }
@@ -76,20 +76,20 @@ export class ApiKeys {
    */
   async createKey(
     command: IdentityCommand,
-    reach: KeyAccess,
+    reach: AccessToApiKeys,
     request: NewKeyRequest,
-  ): Promise<{ readonly before: null; readonly after: NewApiKey }> {
+  ): Promise<{ readonly before: null; readonly after: CreatedApiKeyWithSecret }> {
     const { environment, owner, expires_at = null } = request;
     const name = normalizeName(request.name);
-    if (isExpiredAt(expires_at, command.at)) throw createImmediateExpiryError();
+    if (isExpiredAt(expires_at, command.at)) throw createKeyExpiryInPastError();
     const { role } = await this.options.owners.requireActiveOwner(command.workspace_id, owner);
     requireKeyAccess(reach, { owner, role, environment });
     const fields = { name, environment, owner, expires_at, max_role: getMaxRoleOfKey(reach, owner) };
-    return { before: null, after: await this.insertKey(command, fields, role, 'Revoke one first.') };
+    return { before: null, after: await this.insertApiKey(command, fields, role, 'Revoke one first.') };
   }
 
   /** Returns the keys that the caller may manage, newest first, including expired and revoked keys. */
-  async listKeys(workspace_id: string, reach: KeyAccess, request: PageRequest): Promise<ItemPage<ApiKey>> {
+  async listKeys(workspace_id: string, reach: AccessToApiKeys, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
     return readFilteredPageNewestFirst(this.documents, filter, request, async (documents) =>
@@ -103,7 +103,7 @@ export class ApiKeys {
   }
 
   /** @throws DomainError `not_found`, also for a key out of reach */
-  async getApiKey(workspace_id: string, reach: KeyAccess, id: string): Promise<ApiKey> {
+  async getApiKey(workspace_id: string, reach: AccessToApiKeys, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
     if (document?.workspace_id !== workspace_id) throw createNotFoundError(API_KEY_NOUN);
     const [key] = await this.toApiKeysWithRoles([document]);
@@ -116,7 +116,7 @@ export class ApiKeys {
    * changes nothing.
    * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
-  async revokeKey(command: IdentityCommand, reach: KeyAccess, id: string): Promise<ChangeResult<ApiKey>> {
+  async revokeKey(command: IdentityCommand, reach: AccessToApiKeys, id: string): Promise<ChangeResult<ApiKey>> {
     const { role } = await this.getApiKey(command.workspace_id, reach, id);
     return this.changeApiKey(command, id, role, ({ revoked_at }) =>
       revoked_at === null ? { revoked_at: command.at } : {},
@@ -142,7 +142,7 @@ export class ApiKeys {
    */
   async rotateKey(
     command: IdentityCommand,
-    reach: KeyAccess,
+    reach: AccessToApiKeys,
     id: string,
     grace_seconds: number,
   ): Promise<KeyRotationResult> {
@@ -161,7 +161,7 @@ export class ApiKeys {
     }
     const remedy = grace_seconds > 0 ? 'Revoke one first, or rotate without a grace period.' : undefined;
     const max_role = old.max_role ?? getMaxRoleOfKey(reach, old.owner);
-    const made = await this.insertKey(command, { ...old, max_role }, old.role, remedy);
+    const made = await this.insertApiKey(command, { ...old, max_role }, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
       const changed = await this.changeApiKey(unconditional, id, old.role, (document) => {
@@ -183,12 +183,12 @@ export class ApiKeys {
    * Creates a key whose id and secret derive from the command.
    * @param remedy advice if the owner has too many keys; undefined if the new key replaces a valid one at once
    */
-  private async insertKey(
+  private async insertApiKey(
     command: IdentityCommand,
     { name, environment, owner, expires_at, max_role }: Required<NewKeyRequest> & Pick<ApiKey, 'max_role'>,
     role: Role,
     remedy: string | undefined,
-  ): Promise<NewApiKey> {
+  ): Promise<CreatedApiKeyWithSecret> {
     const key = encodeApiKey(environment, deriveCredentialBytes(this.options.secret, 'api key', command.id));
     const content = {
       id: derivePrefixedId('key', command.id),
@@ -281,7 +281,7 @@ function createKeyNotActiveError(how: string): DomainError {
   return new DomainError('key_not_active', `The key ${how}.`);
 }
 
-function createImmediateExpiryError(): DomainError {
+function createKeyExpiryInPastError(): DomainError {
   return new DomainError('validation_failed', 'The key would expire immediately.', [
     { param: 'expires_at', code: 'invalid_value', message: 'Must be in the future.' },
   ]);

@@ -217,7 +217,7 @@ export interface IdentitySweeperDependencies {
   readonly everyMs?: number;
 }
 
-/** Deletes ended sessions, and audit log entries after their retention period. */
+/** Returns the job that deletes ended sessions, and audit log entries after their retention period. */
 export function createIdentitySweeper(parts: IdentitySweeperDependencies): LeaderElectedJob {
   const { identity, leases, clock, logger, metrics, everyMs = SWEEP_INTERVAL_MS } = parts;
   const pace = new BackgroundWorkThrottle({ share: MAX_SWEEP_SHARE });

@@ -1,4 +1,4 @@
-import type { KeyOwner, NewApiKey, Principal } from '@tracking/contracts';
+import type { KeyOwner, CreatedApiKeyWithSecret, Principal } from '@tracking/contracts';
 import { UnavailableError } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { IdentityTestHarness } from '../test/identity-test-harness.ts';
@@ -13,7 +13,7 @@ const WITHIN_MS = 5_000;
 interface Subject {
   readonly here: IdentityServices;
   readonly harness: IdentityTestHarness;
-  readonly key: NewApiKey;
+  readonly key: CreatedApiKeyWithSecret;
 }
 type Change = readonly [string, KeyOwner['type'], (subject: Subject) => Promise<unknown>];
 
@@ -40,7 +40,9 @@ const CHANGES: readonly Change[] = [
     'a service account whose role is changed',
     'service_account',
     ({ here, harness, key }) =>
-      here.serviceAccounts.changeAccount(harness.createSampleIdentityCommand(), key.owner.id, { role: 'viewer' }),
+      here.serviceAccounts.changeServiceAccount(harness.createSampleIdentityCommand(), key.owner.id, {
+        role: 'viewer',
+      }),
   ],
   [
     'a service account that is deactivated',
@@ -55,20 +57,20 @@ describe('authentication', () => {
   let here: IdentityServices;
   beforeAll(async () => {
     harness = await IdentityTestHarness.openIdentityHarness();
-    here = await harness.openIdentityReplica();
+    here = await harness.openIdentityServicesForTest();
   });
   afterAll(() => harness.closeIdentityHarness());
 
   /** A replica that runs this before each read returns. */
   const there = (onRead: () => Promise<void>): Promise<IdentityServices> => {
     const store: DocumentStore = delayStoreResults(onRead, harness.storage.documentStore, ['find', 'get', 'getMany']);
-    return harness.openIdentityReplica(store);
+    return harness.openIdentityServicesForTest(store);
   };
   const isAsBefore = (principal: Principal | undefined) => principal?.permissions === BEFORE;
 
   describe.each(CHANGES)('of %s', (_what, type, change) => {
     const operatorsKey = async () => {
-      if (type === 'service_account') return harness.createAccountWithKey(here, 'operator');
+      if (type === 'service_account') return harness.createServiceAccountWithKey(here, 'operator');
       return harness.createKey(here, { type, id: (await harness.createUser(here, 'operator')).id });
     };
 
@@ -115,13 +117,13 @@ describe('authentication', () => {
   });
 
   it('refuses a request whose look-up took too long', async () => {
-    const { key } = await harness.createAccountWithKey(here);
+    const { key } = await harness.createServiceAccountWithKey(here);
     const slow = await there(async () => void (harness.now += 2_001));
     await expect(slow.authenticateKey(key)).rejects.toThrow(UnavailableError);
   });
 
   it('uses cached credentials for three seconds while the document store is down, then refuses all', async () => {
-    const { key } = await harness.createAccountWithKey(here);
+    const { key } = await harness.createServiceAccountWithKey(here);
     let isDown = false;
     const remote = await there(async () => {
       if (isDown) throw new UnavailableError('document store', 'is down');
@@ -140,7 +142,7 @@ describe('authentication', () => {
 
   it('refuses a key from the moment of its expiry', async () => {
     const expires_at = new Date(harness.now + 10_000).toISOString();
-    const { key } = await harness.createAccountWithKey(here, 'operator', { expires_at });
+    const { key } = await harness.createServiceAccountWithKey(here, 'operator', { expires_at });
     harness.now += 9_999;
     expect(await here.authenticateKey(key)).toBeDefined();
     harness.now += 1;

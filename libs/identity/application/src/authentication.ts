@@ -12,7 +12,7 @@ import { RecentLookUpCache, type RecentLookUpsOptions } from '@tracking/resilien
 import { toApiKey, type ApiKeyDocument, isExpiredAt } from './api-keys.ts';
 import { getKeyPermissions, getPermissionsOfRole } from './principal.ts';
 import { hashKey, hasApiKeyForm, hasSecretTokenForm } from './secrets.ts';
-import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
+import type { KeyOwnerReader, ServiceAccounts } from './service-accounts.ts';
 import { isSessionValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
 import type { UserDocument } from './user-store.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -39,7 +39,7 @@ export async function findCredentialsHolder(
   const [owner, workspace, credential] = await Promise.all([
     findOwnerOfCredentials(parts, principal),
     parts.workspaces.getWorkspace(workspace_id),
-    findKeyOrSession(parts, principal),
+    findExpiryAndRoleLimit(parts, principal),
   ]);
   if (!owner || !credential) return undefined;
   const { expires_at, max_role } = credential;
@@ -62,7 +62,7 @@ async function findOwnerOfCredentials(
 }
 
 /** Returns the expiry and the role limit of the key or session; undefined if the key or session no longer exists. */
-async function findKeyOrSession(
+async function findExpiryAndRoleLimit(
   { keys, sessions }: CredentialsHolderDependencies,
   { type, credential_id }: Principal,
 ): Promise<{ readonly expires_at: Timestamp | null; readonly max_role: Role | null } | undefined> {
@@ -78,7 +78,7 @@ interface CachedApiKey extends KnownCredential {
 
 interface KeyAuthenticationOptions extends CredentialCacheOptions {
   readonly keys: Collection<ApiKeyDocument>;
-  readonly owners: KeyOwners;
+  readonly owners: KeyOwnerReader;
   readonly logger: Logger;
 }
 
@@ -102,7 +102,7 @@ export class KeyAuthentication {
     return known?.principal;
   }
 
-  forgetKey({ hash }: Pick<ApiKeyDocument, 'hash'>): void {
+  forgetCachedApiKey({ hash }: Pick<ApiKeyDocument, 'hash'>): void {
     this.#cache.forgetCredential(hash);
   }
 
@@ -149,7 +149,7 @@ function createPrincipalOfKey(key: ApiKeyDocument, role: Role): Principal {
     : { type: 'service_account_key', actor: { type: 'service_account', id: owner.id }, ...access };
 }
 
-interface KnownSession extends KnownCredential {
+interface CachedSession extends KnownCredential {
   readonly id: string;
   readonly workspace_id: string;
   readonly role: Role;
@@ -163,7 +163,7 @@ interface SessionAuthenticationOptions extends CredentialCacheOptions {
 
 /** Authenticates sessions: finds the user of a session, and the user's present permissions. */
 export class SessionAuthentication {
-  readonly #cache: CredentialCache<KnownSession>;
+  readonly #cache: CredentialCache<CachedSession>;
   readonly #writes: BackgroundWrites;
 
   constructor(private readonly options: SessionAuthenticationOptions) {
@@ -200,7 +200,7 @@ export class SessionAuthentication {
     return this.#writes.waitForWrites();
   }
 
-  async #findSession(hash: string): Promise<KnownSession | undefined> {
+  async #findSession(hash: string): Promise<CachedSession | undefined> {
     const [session] = await this.options.sessions.documents.find({ filter: { hash }, limit: 1 });
     const now = this.options.clock().toISOString();
     if (!session || session.ends_at <= now) return undefined;
@@ -278,11 +278,11 @@ export class CredentialCache<T extends KnownCredential> {
   async findCredential(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
     const found = await this.#recent.getOrLookUpValue(hash, lookUp);
     // Check the expiry again, because a credential can expire while it is cached.
-    return found && this.#hasExpired(found) ? undefined : found;
+    return found && this.#hasCredentialExpired(found) ? undefined : found;
   }
 
   forgetCredential(hash: string): void {
-    this.#recent.forgetKey(hash);
+    this.#recent.removeCachedLookUp(hash);
   }
 
   /** Removes all credentials of a user or service account from the cache, and all hashes that were not found. */
@@ -290,7 +290,7 @@ export class CredentialCache<T extends KnownCredential> {
     this.#recent.removeMatchingValues(({ owner_id }) => owner_id === ownerId);
   }
 
-  #hasExpired({ ends_at }: T): boolean {
+  #hasCredentialExpired({ ends_at }: T): boolean {
     return ends_at !== null && this.options.clock().toISOString() >= ends_at;
   }
 }

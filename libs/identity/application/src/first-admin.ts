@@ -8,18 +8,18 @@ import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import {
   hashKey,
   derivePrefixedId,
-  type OneTimeLinkCommand,
+  type OneTimeLinkHolderCommand,
   type OneTimeLinkDetails,
   type OneTimeLinkHolder,
   createOneTimeLink,
-  type OneTimeLinkInput,
+  type RedeemOneTimeLinkInput,
   createMissingFieldError,
   type OneTimeLink,
   createUnknownLinkError,
 } from './secrets.ts';
 import { normalizeName } from './records.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
-import { toUser, type UserStore } from './user-store.ts';
+import { toPublicUser, type UserStore } from './user-store.ts';
 
 /** The stored link for creating the first admin of a workspace. */
 interface FirstAdminLinkDocument extends Document {
@@ -56,7 +56,7 @@ export class FirstAdminCreator {
     private readonly options: FirstAdminOptions,
   ) {}
 
-  static async openFirstAdminLinkStore(
+  static async openFirstAdminCreator(
     documentStore: DocumentStore,
     store: UserStore,
     options: FirstAdminOptions,
@@ -79,7 +79,7 @@ export class FirstAdminCreator {
     for (;;) {
       if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
       const present = await this.links.get(workspace_id);
-      const link = present && createOneTimeLink(secret, 'first_admin', restoreFirstAdminLinkCommand(present));
+      const link = present && createOneTimeLink(secret, 'first_admin', rebuildCommandOfFirstAdminLink(present));
       const now = clock();
       const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_LINK_VALIDITY_MS;
       if (isGood && hashKey(link.token) === present.link_hash) return link;
@@ -138,12 +138,12 @@ export class FirstAdminCreator {
 
   /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; BusyError */
   async createAdminFromLink(
-    command: OneTimeLinkCommand,
+    command: OneTimeLinkHolderCommand,
     link_hash: string,
-    { name, email, password }: OneTimeLinkInput,
+    { name, email, password }: RedeemOneTimeLinkInput,
   ): Promise<ChangeResult<User>> {
     const made = await this.store.documents.get(this.#userId);
-    if (made?.changed_by === command.id) return { before: null, after: toUser(made) };
+    if (made?.changed_by === command.id) return { before: null, after: toPublicUser(made) };
     await this.#findUsableLink(link_hash, command.at);
     if (name === undefined) throw createMissingFieldError('name');
     if (email === undefined) throw createMissingFieldError('email');
@@ -158,7 +158,7 @@ export class FirstAdminCreator {
   }
 
   async #createFirstAdminUser(
-    command: OneTimeLinkCommand,
+    command: OneTimeLinkHolderCommand,
     { name, email, password }: { readonly name: string | null; readonly email: string; readonly password: string },
   ): Promise<ChangeResult<User> & { readonly made_by: string }> {
     checkPassword(password, email);
@@ -167,20 +167,20 @@ export class FirstAdminCreator {
     const making: IdentityCommand = { ...command, actor, workspace_id: this.options.workspace_id };
     const user = { id: this.#userId, name, email, role: 'admin', status: 'active', password_hash } as const;
     const made = await this.store.createUser(making, user);
-    return { before: null, after: toUser(made), made_by: made.changed_by };
+    return { before: null, after: toPublicUser(made), made_by: made.changed_by };
   }
 
   async #findUsableLink(link_hash: string, at: Timestamp): Promise<OneTimeLink> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
     if (!found) throw createUnknownLinkError();
-    const link = createOneTimeLink(this.options.secret, 'first_admin', restoreFirstAdminLinkCommand(found));
+    const link = createOneTimeLink(this.options.secret, 'first_admin', rebuildCommandOfFirstAdminLink(found));
     if (link.expires_at <= at || (await this.store.admins.hasActiveAdmin(found.id))) throw createUnknownLinkError();
     return link;
   }
 
   async #replaceFirstAdminLink(
     present: FirstAdminLinkDocument | undefined,
-    { id: made_by, at: made_at }: OneTimeLinkCommand,
+    { id: made_by, at: made_at }: OneTimeLinkHolderCommand,
   ): Promise<void> {
     const { workspace_id: id, secret } = this.options;
     const { token } = createOneTimeLink(secret, 'first_admin', { id: made_by, at: made_at });
@@ -193,6 +193,6 @@ export class FirstAdminCreator {
 /** Id of the command that creates the admin at an unattended first start: the same on every replica. */
 const FIRST_START_COMMAND_ID = 'first start';
 
-function restoreFirstAdminLinkCommand({ made_by, made_at }: FirstAdminLinkDocument): OneTimeLinkCommand {
+function rebuildCommandOfFirstAdminLink({ made_by, made_at }: FirstAdminLinkDocument): OneTimeLinkHolderCommand {
   return { id: made_by, at: made_at };
 }

@@ -40,7 +40,7 @@ export interface VersionedDocument extends Document {
 }
 
 /** Collection of one kind of document, with the kind's properties. */
-export interface VersionedCollection<T extends VersionedDocument> {
+export interface VersionedDocumentCollection<T extends VersionedDocument> {
   readonly documents: Collection<T>;
   /** Name of the resource, as in "No such key in this workspace." */
   readonly name: string;
@@ -59,7 +59,7 @@ export type Versionless<T> = Omit<T, 'version' | 'changed_by' | 'changed_from'>;
  * Stores a new document, whose id derives from the command. Returns the stored document if it exists already.
  * @throws DuplicateKeyError
  */
-export async function createDocumentOfCommand<T extends VersionedDocument>(
+export async function insertDocumentOncePerCommand<T extends VersionedDocument>(
   documents: Collection<T>,
   command: Pick<IdentityCommand, 'id'>,
   content: Versionless<T>,
@@ -68,7 +68,7 @@ export async function createDocumentOfCommand<T extends VersionedDocument>(
 }
 
 /**
- * Does the same as {@link createDocumentOfCommand}, and also returns true if this call stored the document.
+ * Does the same as {@link insertDocumentOncePerCommand}, and also returns true if this call stored the document.
  * @throws DuplicateKeyError
  */
 export async function insertDocumentOfCommand<T extends VersionedDocument>(
@@ -88,7 +88,7 @@ export async function insertDocumentOfCommand<T extends VersionedDocument>(
  * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; BusyError; errors of `decide`
  */
 export function changeStoredDocument<T extends VersionedDocument>(
-  { documents, name, forgotten = [], write }: VersionedCollection<T>,
+  { documents, name, forgotten = [], write }: VersionedDocumentCollection<T>,
   id: string,
   command: IdentityCommand,
   decide: (present: T) => Partial<Versionless<T>>,

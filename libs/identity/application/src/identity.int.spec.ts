@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, USER_ROLES } from '@tracking/contracts';
-import type { ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
+import type { ApiKey, Environment, CreatedApiKeyWithSecret, Role } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { delayStoreResults, openTestStorage } from '../test/storage.ts';
 import type { TestStorage } from '../test/storage.ts';
@@ -55,7 +55,7 @@ describe('identity', () => {
     identity: IdentityServices,
     workspace_id: string,
     { name = 'TMS', role = 'viewer', environment = 'live' }: { name?: string; role?: Role; environment?: Environment },
-  ): Promise<NewApiKey> {
+  ): Promise<CreatedApiKeyWithSecret> {
     const asked = command(workspace_id);
     const account = await identity.serviceAccounts.createServiceAccount(asked, { name, role });
     const owner = { type: 'service_account', id: account.after.id } as const;

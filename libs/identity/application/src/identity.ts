@@ -6,7 +6,7 @@ import { AuditLog } from './audit-log.ts';
 import type { NamesOf } from './audit-log.ts';
 import { findCredentialsHolder, KeyAuthentication, SessionAuthentication } from './authentication.ts';
 import { FirstAdminCreator } from './first-admin.ts';
-import { KeyOwners, ServiceAccounts } from './service-accounts.ts';
+import { KeyOwnerReader, ServiceAccounts } from './service-accounts.ts';
 import { OneTimeLinks } from './one-time-links.ts';
 import { Passwords } from './passwords.ts';
 import type { PasswordsOptions } from './passwords.ts';
@@ -14,7 +14,7 @@ import { derivePrefixedId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 import { Sessions } from './sessions.ts';
 import type { StartedSession, SessionDocument } from './sessions.ts';
-import { SignInService, type SignInCommand, type SignInRequest, UserPasswords } from './sign-in.ts';
+import { SignInService, type SignInCommand, type SignInRequest, UserPasswordChanger } from './sign-in.ts';
 import { UserStore } from './user-store.ts';
 import { Users } from './users.ts';
 import { DEFAULT_WORKSPACE, Workspaces } from './workspaces.ts';
@@ -54,7 +54,7 @@ export class IdentityServices {
   readonly serviceAccounts: ServiceAccounts;
   readonly keys: ApiKeys;
   readonly users: Users;
-  readonly userPasswords: UserPasswords;
+  readonly userPasswords: UserPasswordChanger;
   readonly links: OneTimeLinks;
   readonly firstAdmin: FirstAdminCreator;
   readonly sessions: Sessions;
@@ -94,16 +94,16 @@ export class IdentityServices {
     };
     const auditLog = await AuditLog.openAuditLog(documentStore, namesOf);
     const workspace_id = derivePrefixedId('wsp', DEFAULT_WORKSPACE);
-    const firstAdmin = await FirstAdminCreator.openFirstAdminLinkStore(documentStore, userStore, {
+    const firstAdmin = await FirstAdminCreator.openFirstAdminCreator(documentStore, userStore, {
       passwords,
       auditLog,
       clock,
       secret,
       workspace_id,
     });
-    const owners = new KeyOwners(serviceAccounts, userStore.documents);
-    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forgetKey(key);
-    const keys = await ApiKeys.openApiKeys(documentStore, { owners, secret, maxPerOwner, onChanged });
+    const owners = new KeyOwnerReader(serviceAccounts, userStore.documents);
+    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forgetCachedApiKey(key);
+    const keys = await ApiKeys.openStoreOfApiKeys(documentStore, { owners, secret, maxPerOwner, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
     const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forgetCachedSession(session);
     const sessions = await Sessions.openSessions(documentStore, { users: userStore.documents, clock, secret, onEnded });
@@ -115,7 +115,7 @@ export class IdentityServices {
       elapsed,
     });
     const users = new Users(userStore, passwords, secret);
-    const userPasswords = new UserPasswords(userStore, passwords);
+    const userPasswords = new UserPasswordChanger(userStore, passwords);
     return new IdentityServices({
       workspaces,
       serviceAccounts,

@@ -12,20 +12,25 @@ export { MAX_EMAIL_LENGTH, describeEmailFault, normalizeEmailForComparison } fro
 export type { FirstAdminCreator } from './first-admin.ts';
 export type { ChangeResult, IdentityCommand } from './identity-command.ts';
 export { IdentityServices, type IdentityOptions } from './identity.ts';
-export { ACCESS_TO_ALL_KEYS, getKeyAccessOfPrincipal, type KeyAccess, getPermissionsOfRole } from './principal.ts';
+export {
+  ACCESS_TO_ALL_KEYS,
+  getKeyAccessOfPrincipal,
+  type AccessToApiKeys,
+  getPermissionsOfRole,
+} from './principal.ts';
 export type {
-  OneTimeLinkCommand,
+  OneTimeLinkHolderCommand,
   OneTimeLinkDetails,
   OneTimeLinkHolder,
-  OneTimeLinkInput,
+  RedeemOneTimeLinkInput,
   OneTimeLink,
 } from './secrets.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
-export type { PasswordHashRequester } from './password-queue.ts';
+export type { ClientInPasswordQueue } from './password-queue.ts';
 export { describePasswordFault, isPasswordQueueFullError, type PasswordsOptions } from './passwords.ts';
 export { describeNameFault } from './records.ts';
 export type { ServiceAccounts } from './service-accounts.ts';
 export type { StartedSession, Sessions } from './sessions.ts';
-export type { SignInCommand, SignInRequest, PasswordChange, UserPasswords } from './sign-in.ts';
+export type { SignInCommand, SignInRequest, PasswordChange, UserPasswordChanger } from './sign-in.ts';
 export type { ChangedUserWithLink, NewUser, UserChanges, Users } from './users.ts';
 export { DEFAULT_WORKSPACE, type Workspaces } from './workspaces.ts';

@@ -4,11 +4,11 @@ import type { FirstAdminCreator } from './first-admin.ts';
 import type { ChangeResult } from './identity-command.ts';
 import {
   hasSecretTokenForm,
-  type OneTimeLinkCommand,
+  type OneTimeLinkHolderCommand,
   type OneTimeLinkDetails,
   hashLinkToken,
   type OneTimeLinkHolder,
-  type OneTimeLinkInput,
+  type RedeemOneTimeLinkInput,
   createMissingFieldError,
   createUnknownLinkError,
 } from './secrets.ts';
@@ -16,7 +16,7 @@ import { normalizeName } from './records.ts';
 import type { PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { toPasswordQueueClient } from './sign-in.ts';
-import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
+import { toPublicUserChange, type UserDocument, type UserStore } from './user-store.ts';
 
 /** Finds and uses one-time links. All invalid links get the same error. */
 export class OneTimeLinks {
@@ -42,7 +42,11 @@ export class OneTimeLinks {
    * Sets the password and activates the user, who signs in afterwards. A refused request leaves the link valid.
    * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; BusyError
    */
-  async useOneTimeLink(command: OneTimeLinkCommand, token: string, use: OneTimeLinkInput): Promise<ChangeResult<User>> {
+  async redeemOneTimeLink(
+    command: OneTimeLinkHolderCommand,
+    token: string,
+    use: RedeemOneTimeLinkInput,
+  ): Promise<ChangeResult<User>> {
     const link_hash = hashLinkToken(token);
     const user = await this.#findUserOfLink(link_hash);
     if (!user) return this.firstAdmin.createAdminFromLink(command, link_hash, use);
@@ -58,7 +62,7 @@ export class OneTimeLinks {
       const sessions_epoch = present.sessions_epoch + 1;
       return { ...set, status: 'active', sessions_epoch, link: { ...link, used_by: command.id } };
     });
-    return toPublicChange(changed);
+    return toPublicUserChange(changed);
   }
 
   /**
@@ -81,8 +85,8 @@ export class OneTimeLinks {
 
   async #createUserFieldsFromLink(
     user: UserDocument,
-    command: OneTimeLinkCommand,
-    { name, password }: OneTimeLinkInput,
+    command: OneTimeLinkHolderCommand,
+    { name, password }: RedeemOneTimeLinkInput,
   ) {
     if (user.link?.used_by === command.id) return {};
     const named = name === undefined ? user.name : normalizeName(name);
@@ -94,7 +98,7 @@ export class OneTimeLinks {
 }
 
 /** Returns the link of the user if the command may use it or has used it. @throws DomainError `not_found` */
-function requireUsableLink({ link, status }: UserDocument, { id, at }: OneTimeLinkCommand) {
+function requireUsableLink({ link, status }: UserDocument, { id, at }: OneTimeLinkHolderCommand) {
   if (link === null) throw createUnknownLinkError();
   if (link.used_by === id) return link;
   const isFor = link.purpose === 'invitation' ? 'invited' : 'active';

@@ -1,8 +1,8 @@
 import { BusyError } from '@tracking/ports';
-import { type PasswordHashRequester, PasswordQueue } from './password-queue.ts';
+import { type ClientInPasswordQueue, PasswordQueue } from './password-queue.ts';
 
-const stranger = (...shares: string[]): PasswordHashRequester => ({ shares, isKnown: false });
-const user = (id: string): PasswordHashRequester => ({ shares: [id], isKnown: true });
+const stranger = (...shares: string[]): ClientInPasswordQueue => ({ shares, isKnown: false });
+const user = (id: string): ClientInPasswordQueue => ({ shares: [id], isKnown: true });
 
 describe('the places of a queue of 100', () => {
   let queue: PasswordQueue;
@@ -10,7 +10,7 @@ describe('the places of a queue of 100', () => {
     queue = new PasswordQueue(100);
   });
   /** Takes places until one is refused, and returns their number. */
-  const fill = (client: (n: number) => PasswordHashRequester): number => {
+  const fill = (client: (n: number) => ClientInPasswordQueue): number => {
     for (let n = 0; ; n += 1) {
       try {
         queue.takePasswordQueuePlace(client(n));

@@ -3,7 +3,7 @@ import { BusyError } from '@tracking/ports';
 export const PASSWORD_QUEUE_ENGINE_NAME = 'passwords';
 
 /** The client that a password is hashed for, which has a share of the queue. */
-export interface PasswordHashRequester {
+export interface ClientInPasswordQueue {
   /** Names of the networks, or of the user, whose share the client takes, widest first. None for operators. */
   readonly shares: readonly string[];
   /** True if the client signed in before or has other credentials. Only such clients get reserved places. */
@@ -12,7 +12,7 @@ export interface PasswordHashRequester {
 
 /** A place in the queue, in which a client has its hashes computed one after another. */
 export interface PasswordQueuePlace {
-  readonly client: PasswordHashRequester;
+  readonly client: ClientInPasswordQueue;
   /** The clients that take turns with others as one: those with the same first share. */
   readonly group: PasswordQueuePlaceGroup;
 }
@@ -54,7 +54,7 @@ export class PasswordQueue {
   }
 
   /** Takes a place until {@link leavePasswordQueue}. Costs nothing if it is refused. @throws BusyError */
-  takePasswordQueuePlace(client: PasswordHashRequester): PasswordQueuePlace {
+  takePasswordQueuePlace(client: ClientInPasswordQueue): PasswordQueuePlace {
     const { shares, isKnown } = client;
     const isFull = this.#places >= this.#maxPlaces || (!isKnown && this.#strangers >= this.#maxStrangers);
     const isShareFull = shares.some((share, n) => (this.#groups.get(share)?.places ?? 0) >= (this.#maxOfShare[n] ?? 0));

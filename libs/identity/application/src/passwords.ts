@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { DomainError } from '@tracking/contracts';
 import { BusyError } from '@tracking/ports';
 import {
-  type PasswordHashRequester,
+  type ClientInPasswordQueue,
   type PasswordQueuePlace,
   PASSWORD_QUEUE_ENGINE_NAME,
   PasswordQueue,
@@ -29,7 +29,7 @@ export function isPasswordQueueFullError(error: unknown): boolean {
 }
 
 /** The client of a hash that no place is taken for: an operator, or the service itself. */
-const UNLIMITED_PASSWORD_CLIENT: PasswordHashRequester = { shares: [], isKnown: true };
+const UNLIMITED_PASSWORD_HASH_REQUESTER: ClientInPasswordQueue = { shares: [], isKnown: true };
 
 /** Hashes passwords, one after another: clients that send thousands keep at most one core busy. */
 export class Passwords {
@@ -48,7 +48,7 @@ export class Passwords {
    * @throws BusyError if the queue, or the client's share of it, is full; `use` is not called then
    */
   async runInPasswordQueue<T>(
-    client: PasswordHashRequester,
+    client: ClientInPasswordQueue,
     use: (place: PasswordQueuePlace) => Promise<T>,
   ): Promise<T> {
     const place = this.#queue.takePasswordQueuePlace(client);
@@ -100,7 +100,7 @@ export class Passwords {
 
   async #computePasswordHash(input: PasswordHashInput, place: PasswordQueuePlace | undefined): Promise<Uint8Array> {
     if (!place)
-      return this.runInPasswordQueue(UNLIMITED_PASSWORD_CLIENT, (own) => this.#computePasswordHash(input, own));
+      return this.runInPasswordQueue(UNLIMITED_PASSWORD_HASH_REQUESTER, (own) => this.#computePasswordHash(input, own));
     const { password, cost, salt } = input;
     // Text that is too long for a password is not normalised: it may be a megabyte.
     const text = exceedsMaxPasswordLength(password) ? '' : normalizePassword(password);

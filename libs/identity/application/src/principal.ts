@@ -57,7 +57,7 @@ export function getKeyPermissions(
 }
 
 /** The keys of a workspace that a caller can see and manage. All other keys are `not_found` for the caller. */
-export interface KeyAccess {
+export interface AccessToApiKeys {
   /** Id of the calling user; null for a service account. */
   readonly user_id: string | null;
   readonly service_accounts: 'none' | 'all_but_admins' | 'all';
@@ -67,7 +67,7 @@ export interface KeyAccess {
 }
 
 /** The reach of the operators of the system: every key. */
-export const ACCESS_TO_ALL_KEYS: KeyAccess = {
+export const ACCESS_TO_ALL_KEYS: AccessToApiKeys = {
   user_id: null,
   service_accounts: 'all',
   other_users: true,
@@ -79,7 +79,7 @@ export const ACCESS_TO_ALL_KEYS: KeyAccess = {
  * request. A test key can manage only test keys: test keys are stored in more places and must not give access to real
  * data.
  */
-export function getKeyAccessOfPrincipal(principal: Principal): KeyAccess {
+export function getKeyAccessOfPrincipal(principal: Principal): AccessToApiKeys {
   const { permissions, actor, type, environment } = principal;
   const isAdmin = permissions.has('workspace:admin');
   const managesAccounts = permissions.has('keys:manage');
@@ -95,7 +95,7 @@ export function getKeyAccessOfPrincipal(principal: Principal): KeyAccess {
 type ReachedKey = Pick<ApiKey, 'owner' | 'role' | 'environment'>;
 
 /** Returns true if the key is within reach. */
-export function isKeyAccessible(reach: KeyAccess, { owner, role, environment }: ReachedKey): boolean {
+export function isKeyAccessible(reach: AccessToApiKeys, { owner, role, environment }: ReachedKey): boolean {
   if (!reach.environments.includes(environment)) return false;
   if (owner.type === 'user') return owner.id === reach.user_id || reach.other_users;
   return canManageServiceAccount(reach, role);
@@ -106,7 +106,7 @@ export function isKeyAccessible(reach: KeyAccess, { owner, role, environment }: 
  * account does not give the key rights that its creator never had. Null for no limit: keys of users, and keys that an
  * admin creates.
  */
-export function getMaxRoleOfKey({ service_accounts }: KeyAccess, owner: KeyOwner): Role | null {
+export function getMaxRoleOfKey({ service_accounts }: AccessToApiKeys, owner: KeyOwner): Role | null {
   // Only developers and admins have the permission keys:manage.
   return owner.type === 'user' || service_accounts === 'all' ? null : 'developer';
 }
@@ -116,7 +116,7 @@ export function getMaxRoleOfKey({ service_accounts }: KeyAccess, owner: KeyOwner
  * a caller who may create such a key. Other callers may revoke the key.
  * @throws DomainError `permission_denied`
  */
-export function requireRotationAllowed(reach: KeyAccess, key: ReachedKey): void {
+export function requireRotationAllowed(reach: AccessToApiKeys, key: ReachedKey): void {
   if (key.owner.type === 'user' && key.owner.id !== reach.user_id) {
     throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
   }
@@ -124,7 +124,7 @@ export function requireRotationAllowed(reach: KeyAccess, key: ReachedKey): void 
 }
 
 /** @throws DomainError `permission_denied` */
-export function requireKeyAccess(reach: KeyAccess, key: ReachedKey): void {
+export function requireKeyAccess(reach: AccessToApiKeys, key: ReachedKey): void {
   if (!isKeyAccessible(reach, key)) {
     throw new DomainError('permission_denied', describeMissingKeyAccess(reach, key.owner, key.environment));
   }
@@ -132,20 +132,20 @@ export function requireKeyAccess(reach: KeyAccess, key: ReachedKey): void {
 }
 
 /** @throws DomainError `permission_denied` if a service account with the role may do more than the caller */
-function requireRoleWithinOwnPermissions(reach: KeyAccess, { owner, role, environment }: ReachedKey): void {
+function requireRoleWithinOwnPermissions(reach: AccessToApiKeys, { owner, role, environment }: ReachedKey): void {
   const limited = getKeyPermissions(role, { environment, max_role: getMaxRoleOfKey(reach, owner) });
   if (limited.size === getPermissionsOfRole(role, environment).size) return;
   const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: a new key of the account needs the permission workspace:admin.`;
   throw new DomainError('permission_denied', message);
 }
 
-function describeMissingKeyAccess(reach: KeyAccess, owner: KeyOwner, environment: Environment): string {
+function describeMissingKeyAccess(reach: AccessToApiKeys, owner: KeyOwner, environment: Environment): string {
   if (!reach.environments.includes(environment)) return 'A test key can create only test keys.';
   if (owner.type === 'user') return 'Only the user can create keys for that user.';
   if (reach.service_accounts === 'none') return 'Creating keys of service accounts needs the permission keys:manage.';
   return 'Creating keys of a service account with the role admin needs the permission workspace:admin.';
 }
 
-function canManageServiceAccount({ service_accounts }: KeyAccess, role: Role): boolean {
+function canManageServiceAccount({ service_accounts }: AccessToApiKeys, role: Role): boolean {
   return service_accounts === 'all' || (service_accounts === 'all_but_admins' && role !== 'admin');
 }

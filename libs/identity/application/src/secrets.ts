@@ -101,7 +101,7 @@ export interface OneTimeLinkHolder {
 }
 
 /** The fields that the holder of a link sends. */
-export interface OneTimeLinkInput {
+export interface RedeemOneTimeLinkInput {
   /** Required for invitations of users without a name, and for the first admin. */
   readonly name?: string | undefined;
   readonly password: string;
@@ -110,7 +110,7 @@ export interface OneTimeLinkInput {
 }
 
 /** A command of a client that has no credentials except the link. */
-export interface OneTimeLinkCommand {
+export interface OneTimeLinkHolderCommand {
   readonly id: string;
   readonly at: Timestamp;
 }
@@ -124,7 +124,11 @@ export interface OneTimeLink {
 }
 
 /** Returns the link that a command creates; repeats of the command return the same one. */
-export function createOneTimeLink(secret: Uint8Array, purpose: LinkPurpose, command: OneTimeLinkCommand): OneTimeLink {
+export function createOneTimeLink(
+  secret: Uint8Array,
+  purpose: LinkPurpose,
+  command: OneTimeLinkHolderCommand,
+): OneTimeLink {
   const expires_at = new Date(Date.parse(command.at) + LINK_VALIDITY_MS).toISOString();
   return { purpose, token: encodeSecretToken(deriveCredentialBytes(secret, 'one-time link', command.id)), expires_at };
 }

@@ -9,10 +9,10 @@ describe('service accounts', () => {
   let identity: IdentityServices;
   beforeAll(async () => {
     harness = await IdentityTestHarness.openIdentityHarness();
-    identity = await harness.openIdentityReplica();
+    identity = await harness.openIdentityServicesForTest();
   });
   afterAll(() => harness.closeIdentityHarness());
-  beforeEach(() => harness.startWorkspace(identity));
+  beforeEach(() => harness.createWorkspaceForTest(identity));
 
   it('are created once, however often the command is repeated', async () => {
     const command = harness.createSampleIdentityCommand();
@@ -28,14 +28,17 @@ describe('service accounts', () => {
   it('are changed at the expected version, and return their former state', async () => {
     const made = await harness.createServiceAccount(identity, 'feed');
     const command = harness.createSampleIdentityCommand({ if_match: [1] });
-    const changed = await identity.serviceAccounts.changeAccount(command, made.id, { name: 'ERP', role: 'operator' });
+    const changed = await identity.serviceAccounts.changeServiceAccount(command, made.id, {
+      name: 'ERP',
+      role: 'operator',
+    });
     expect(changed.before).toEqual(made);
     expect(changed.after).toEqual({ ...made, name: 'ERP', role: 'operator', version: 2 });
     // A repeat has already taken effect, whatever the version is now.
-    expect(await identity.serviceAccounts.changeAccount(command, made.id, { name: 'ERP', role: 'operator' })).toEqual(
-      changed,
-    );
-    const late = identity.serviceAccounts.changeAccount(
+    expect(
+      await identity.serviceAccounts.changeServiceAccount(command, made.id, { name: 'ERP', role: 'operator' }),
+    ).toEqual(changed);
+    const late = identity.serviceAccounts.changeServiceAccount(
       harness.createSampleIdentityCommand({ if_match: [1] }),
       made.id,
       {
@@ -47,7 +50,7 @@ describe('service accounts', () => {
 
   it('keep their version if nothing changes', async () => {
     const made = await harness.createServiceAccount(identity, 'feed');
-    const same = await identity.serviceAccounts.changeAccount(harness.createSampleIdentityCommand(), made.id, {
+    const same = await identity.serviceAccounts.changeServiceAccount(harness.createSampleIdentityCommand(), made.id, {
       role: 'feed',
     });
     expect(same).toEqual({ before: made, after: made });
@@ -59,21 +62,23 @@ describe('service accounts', () => {
   });
 
   it('lose no concurrent change if reads lag behind writes', async () => {
-    const lagging = await harness.openIdentityReplica(delayStoreReads(harness.storage.documentStore));
+    const lagging = await harness.openIdentityServicesForTest(delayStoreReads(harness.storage.documentStore));
     const { id } = await harness.createServiceAccount(lagging);
     const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
     await Promise.all(
-      names.map((name) => lagging.serviceAccounts.changeAccount(harness.createSampleIdentityCommand(), id, { name })),
+      names.map((name) =>
+        lagging.serviceAccounts.changeServiceAccount(harness.createSampleIdentityCommand(), id, { name }),
+      ),
     );
     expect((await lagging.serviceAccounts.getServiceAccount(harness.workspace_id, id)).version).toBe(1 + names.length);
   });
 
   it('lose no concurrent change', async () => {
     const { id } = await harness.createServiceAccount(identity, 'feed');
-    const other = await harness.openIdentityReplica();
+    const other = await harness.openIdentityServicesForTest();
     await Promise.all([
-      identity.serviceAccounts.changeAccount(harness.createSampleIdentityCommand(), id, { name: 'ERP' }),
-      other.serviceAccounts.changeAccount(harness.createSampleIdentityCommand(), id, { role: 'operator' }),
+      identity.serviceAccounts.changeServiceAccount(harness.createSampleIdentityCommand(), id, { name: 'ERP' }),
+      other.serviceAccounts.changeServiceAccount(harness.createSampleIdentityCommand(), id, { role: 'operator' }),
       identity.serviceAccounts.deactivateServiceAccount(harness.createSampleIdentityCommand(), id),
     ]);
     expect(await identity.serviceAccounts.getServiceAccount(harness.workspace_id, id)).toMatchObject({
@@ -85,16 +90,16 @@ describe('service accounts', () => {
   });
 
   it('apply their role to all their keys immediately', async () => {
-    const made = await harness.createAccountWithKey(identity, 'feed');
+    const made = await harness.createServiceAccountWithKey(identity, 'feed');
     expect((await identity.authenticateKey(made.key))?.permissions).toEqual(getPermissionsOfRole('feed', 'live'));
-    await identity.serviceAccounts.changeAccount(harness.createSampleIdentityCommand(), made.owner.id, {
+    await identity.serviceAccounts.changeServiceAccount(harness.createSampleIdentityCommand(), made.owner.id, {
       role: 'viewer',
     });
     expect((await identity.authenticateKey(made.key))?.permissions).toEqual(getPermissionsOfRole('viewer', 'live'));
   });
 
   it('refuse their keys only while they are deactivated; revoked keys stay so', async () => {
-    const made = await harness.createAccountWithKey(identity);
+    const made = await harness.createServiceAccountWithKey(identity);
     const revoked = await harness.createKey(identity, made.owner);
     await harness.revokeKey(identity, revoked);
     expect(await identity.authenticateKey(made.key)).toBeDefined();
@@ -111,7 +116,7 @@ describe('service accounts', () => {
     const foreign = harness.createSampleIdentityCommand({ workspace_id });
     for (const attempt of [
       identity.serviceAccounts.getServiceAccount(workspace_id, id),
-      identity.serviceAccounts.changeAccount(foreign, id, { name: 'mine' }),
+      identity.serviceAccounts.changeServiceAccount(foreign, id, { name: 'mine' }),
       identity.serviceAccounts.deactivateServiceAccount(foreign, id),
     ]) {
       expect((await captureRefusal(attempt)).code).toBe('not_found');

@@ -12,7 +12,7 @@ import {
   changeStoredDocument,
   type ChangeResult,
   type IdentityCommand,
-  createDocumentOfCommand,
+  insertDocumentOncePerCommand,
   createNotFoundError,
   type VersionedDocument,
 } from './identity-command.ts';
@@ -47,7 +47,7 @@ export class ServiceAccounts {
     command: IdentityCommand,
     fields: { name: string; role: Role },
   ): Promise<ChangeResult<ServiceAccount>> {
-    const document = await createDocumentOfCommand(this.documents, command, {
+    const document = await insertDocumentOncePerCommand(this.documents, command, {
       id: derivePrefixedId('sva', command.id),
       workspace_id: command.workspace_id,
       name: normalizeName(fields.name),
@@ -81,7 +81,7 @@ export class ServiceAccounts {
    * Changes name and role. A new role applies to all keys of the account immediately.
    * @throws DomainError `not_found`, `precondition_failed`, `validation_failed`
    */
-  async changeAccount(
+  async changeServiceAccount(
     command: IdentityCommand,
     id: string,
     { name, role }: { readonly name?: string; readonly role?: Role },
@@ -141,7 +141,7 @@ interface KeyOwnerLookUp {
 }
 
 /** Users and service accounts as owners of keys: a key has the present permissions of its owner. */
-export class KeyOwners {
+export class KeyOwnerReader {
   constructor(
     private readonly accounts: Pick<ServiceAccounts, 'getServiceAccountsByIds'>,
     private readonly users: KeyOwnerLookUp,

@@ -3,10 +3,10 @@ import { isErrorWithoutEffect, type Logger } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
 import { BackgroundWrites } from './authentication.ts';
 import { type ChangeResult, type IdentityCommand, createNotFoundError } from './identity-command.ts';
-import type { PasswordHashRequester, PasswordQueuePlace } from './password-queue.ts';
+import type { ClientInPasswordQueue, PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { type StartedSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
-import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
+import { toPublicUserChange, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -24,13 +24,13 @@ export interface SignInRequest extends SignInOrigin {
   /** Id of the request, for the audit log. */
   readonly request_id: string;
   /** The client's share of the queue of password hashes; by default that of a stranger at the address. */
-  readonly client?: PasswordHashRequester | undefined;
+  readonly client?: ClientInPasswordQueue | undefined;
 }
 
 interface SignInDependencies {
   readonly workspaces: Pick<Workspaces, 'findWorkspaceByName'>;
   readonly users: Pick<Users, 'findByEmail'>;
-  readonly userPasswords: Pick<UserPasswords, 'rehashPassword'>;
+  readonly userPasswords: Pick<UserPasswordChanger, 'rehashPassword'>;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly auditLog: Pick<AuditLog, 'beginAuditEntry' | 'completeAuditEntry' | 'withdrawAuditEntry'>;
@@ -41,7 +41,7 @@ interface SignInDependencies {
  * Maximum number of users whose passwords are tried if no workspace is named. A refusal always takes this many hashes,
  * whether or not a user has the e-mail address. The number is small, because other requests wait for each hash.
  */
-const MAX_USERS_TRIED = 3;
+const MAX_USERS_TRIED_AT_SIGN_IN = 3;
 
 /** Length of the date and hour in a timestamp such as `2026-11-21T09:30:00.000Z`. */
 const TIMESTAMP_HOUR_PREFIX_LENGTH = '2026-11-21T09'.length;
@@ -72,7 +72,7 @@ export class SignInService {
     const stranger = { shares: [request.address], isKnown: false };
     const user = await this.parts.passwords.runInPasswordQueue(client ?? stranger, async (place) => {
       const candidates = await this.#findUsersToSignIn(email, workspace);
-      const hashes = workspace === undefined ? MAX_USERS_TRIED : 1;
+      const hashes = workspace === undefined ? MAX_USERS_TRIED_AT_SIGN_IN : 1;
       const found = await this.#findUserWithPassword({ password, place }, candidates, hashes);
       // In the background, because the response must take the same time for an unknown e-mail address.
       if (!found)
@@ -130,7 +130,8 @@ export class SignInService {
   }
 
   async #findUsersToSignIn(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
-    if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MAX_USERS_TRIED);
+    if (workspace === undefined)
+      return (await this.parts.users.findByEmail(email)).slice(0, MAX_USERS_TRIED_AT_SIGN_IN);
     const named = await this.parts.workspaces.findWorkspaceByName(workspace);
     return this.parts.users.findByEmail(email, named?.id ?? workspace);
   }
@@ -169,7 +170,7 @@ export interface PasswordChange {
 }
 
 /** Password changes by users. */
-export class UserPasswords {
+export class UserPasswordChanger {
   constructor(
     private readonly store: UserStore,
     private readonly passwords: Passwords,
@@ -197,7 +198,7 @@ export class UserPasswords {
       if (present.status !== 'active' || present.password_hash !== user.password_hash) throw createWrongPasswordError();
       return { password_hash, sessions_epoch: present.sessions_epoch + 1, link: null, link_hash: null };
     });
-    return { ...toPublicChange(changed), sessions_epoch: changed.after.sessions_epoch };
+    return { ...toPublicUserChange(changed), sessions_epoch: changed.after.sessions_epoch };
   }
 
   /** Hashes a correct password again if its stored hash has another cost than new ones. */
@@ -217,7 +218,7 @@ export class UserPasswords {
 }
 
 /** Returns the share of a user who has a session, a key or a one-time link. */
-export function toPasswordQueueClient({ id }: Pick<UserDocument, 'id'>): PasswordHashRequester {
+export function toPasswordQueueClient({ id }: Pick<UserDocument, 'id'>): ClientInPasswordQueue {
   return { shares: [id], isKnown: true };
 }
 

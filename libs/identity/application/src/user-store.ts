@@ -7,8 +7,8 @@ import {
   changeStoredDocument,
   type ChangeResult,
   type IdentityCommand,
-  type VersionedCollection,
-  createDocumentOfCommand,
+  type VersionedDocumentCollection,
+  insertDocumentOncePerCommand,
   type VersionedDocument,
   type Versionless,
 } from './identity-command.ts';
@@ -38,7 +38,7 @@ export interface UserDocument extends User, VersionedDocument {
 }
 
 /** Returns the user as the API shows it. */
-export function toUser(document: UserDocument): User {
+export function toPublicUser(document: UserDocument): User {
   const { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version } = document;
   return { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version };
 }
@@ -49,8 +49,8 @@ function isActiveAdmin({ role, status }: Pick<User, 'role' | 'status'>): boolean
 }
 
 /** Returns a change as the API shows it. */
-export function toPublicChange({ before, after }: ChangeResult<UserDocument>): ChangeResult<User> {
-  return { before: before && toUser(before), after: toUser(after) };
+export function toPublicUserChange({ before, after }: ChangeResult<UserDocument>): ChangeResult<User> {
+  return { before: before && toPublicUser(before), after: toPublicUser(after) };
 }
 
 /** The fields of a new user. By default the user is invited, without a name, password and link. */
@@ -59,14 +59,15 @@ type UserToCreate = Pick<UserDocument, 'email' | 'role'> &
 
 /** The stored users. All changes of users go through this class, except `last_seen_at` and renewed hashes. */
 export class UserStore {
-  readonly #kind: VersionedCollection<UserDocument>;
+  readonly #kind: VersionedDocumentCollection<UserDocument>;
 
   private constructor(
     readonly documents: Collection<UserDocument>,
     readonly admins: LastAdminGuard,
     private readonly onChanged: (user: UserDocument) => void,
   ) {
-    const write: VersionedCollection<UserDocument>['write'] = async (present, set) => admins.writeUser(present, set);
+    const write: VersionedDocumentCollection<UserDocument>['write'] = async (present, set) =>
+      admins.writeUserUnlessLastAdmin(present, set);
     this.#kind = { documents, name: 'user', forgotten: ['password_hash'], write };
   }
 
@@ -86,7 +87,7 @@ export class UserStore {
   async createUser(command: IdentityCommand, user: UserToCreate): Promise<UserDocument> {
     const email = normalizeEmail(user.email);
     try {
-      return await createDocumentOfCommand(this.documents, command, {
+      return await insertDocumentOncePerCommand(this.documents, command, {
         id: derivePrefixedId('usr', command.id),
         workspace_id: command.workspace_id,
         name: null,
@@ -168,7 +169,7 @@ class LastAdminGuard {
   ): Promise<LastAdminGuard> {
     const changes = await documentStore.collection<AdminChangeDocument>(ADMIN_CHANGES_COLLECTION_SPEC);
     const admins = new LastAdminGuard(changes, users);
-    await admins.#completePendingChanges();
+    await admins.#completePendingAdminChanges();
     return admins;
   }
 
@@ -183,7 +184,7 @@ class LastAdminGuard {
    * Writes a change of a user; returns undefined if the user was changed since it was read.
    * @throws DomainError `last_admin` if the workspace would have no active admin left; BusyError
    */
-  async writeUser(user: UserDocument, set: Partial<UserDocument>): Promise<UserDocument | undefined> {
+  async writeUserUnlessLastAdmin(user: UserDocument, set: Partial<UserDocument>): Promise<UserDocument | undefined> {
     const { id, workspace_id, version } = user;
     if (!isActiveAdmin(user) || isActiveAdmin({ ...user, ...set })) {
       return this.users.claim({ filter: { id, version } }, set);
@@ -238,7 +239,7 @@ class LastAdminGuard {
     return user?.changed_by === set.changed_by ? user : undefined;
   }
 
-  async #completePendingChanges(): Promise<void> {
+  async #completePendingAdminChanges(): Promise<void> {
     for (;;) {
       const left = await this.changes.find({ filter: { is_pending: true }, limit: 100 });
       if (left.length === 0) return;

@@ -27,7 +27,7 @@ describe('users', () => {
   }
   const stored = async (email: string) => (await identity.users.findByEmail(email))[0];
   const use = (token: string, password = PASSWORD, by: Pick<IdentityCommand, 'id'> = { id: `use ${Math.random()}` }) =>
-    identity.links.useOneTimeLink({ ...by, at: new Date(world.time.now).toISOString() }, token, {
+    identity.links.redeemOneTimeLink({ ...by, at: new Date(world.time.now).toISOString() }, token, {
       name: 'Jo',
       password,
     });
@@ -127,7 +127,7 @@ describe('users', () => {
           const at = new Date(world.time.now).toISOString();
           const by = { id: `use ${index}`, at };
           const password = `${PASSWORD} ${index}`;
-          return (replicas[index % 2] ?? identity).links.useOneTimeLink(by, link.token, {
+          return (replicas[index % 2] ?? identity).links.redeemOneTimeLink(by, link.token, {
             name: `Jo ${index}`,
             password,
           });
@@ -168,7 +168,7 @@ describe('users', () => {
         expect((await captureRefusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
       }
       const at = new Date(world.time.now).toISOString();
-      const nameless = identity.links.useOneTimeLink({ id: 'nameless', at }, link.token, { password: PASSWORD });
+      const nameless = identity.links.redeemOneTimeLink({ id: 'nameless', at }, link.token, { password: PASSWORD });
       expect((await captureRefusal(nameless)).details).toMatchObject([{ param: 'name', code: 'required' }]);
       expect(world.work.hashes).toBe(0);
       expect((await use(link.token)).after.status).toBe('active');
@@ -204,7 +204,7 @@ describe('users', () => {
       const reset = await stored('jo@example.com');
       expect(reset?.sessions_epoch).toBeGreaterThan(before?.sessions_epoch ?? Infinity);
       const at = new Date(world.time.now).toISOString();
-      await identity.links.useOneTimeLink({ id: 'reset', at }, link.token, { password: OTHER });
+      await identity.links.redeemOneTimeLink({ id: 'reset', at }, link.token, { password: OTHER });
       const after = await stored('jo@example.com');
       expect(after?.name).toBe('Johanna');
       expect(after?.sessions_epoch).toBeGreaterThan(reset?.sessions_epoch ?? Infinity);
@@ -217,7 +217,7 @@ describe('users', () => {
       const { link } = await identity.users.resetPassword(await command(), user.id);
       const before = await stored('jo@example.com');
       const at = new Date(world.time.now).toISOString();
-      const used = await identity.links.useOneTimeLink({ id: 'reset', at }, link.token, { password: OTHER });
+      const used = await identity.links.redeemOneTimeLink({ id: 'reset', at }, link.token, { password: OTHER });
       expect(used.after).toMatchObject({ id: user.id, name: null, status: 'active' });
       expect((await stored('jo@example.com'))?.password_hash).not.toBe(before?.password_hash);
     });

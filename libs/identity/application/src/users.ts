@@ -2,9 +2,9 @@ import { DomainError } from '@tracking/contracts';
 import type { ItemPage, PageRequest, Role, User } from '@tracking/contracts';
 import {
   normalizeEmailForComparison,
-  toPublicChange,
+  toPublicUserChange,
   type UserDocument,
-  toUser,
+  toPublicUser,
   type UserStore,
 } from './user-store.ts';
 import { normalizeName, findAllDocuments, readPageNewestFirst } from './records.ts';
@@ -49,7 +49,7 @@ export class Users {
     const made = createOneTimeLink(this.secret, 'invitation', command);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
     const after = await this.store.createUser(command, { email, role, link, link_hash: hashKey(made.token) });
-    return { before: null, after: toUser(after), link: made };
+    return { before: null, after: toPublicUser(after), link: made };
   }
 
   /**
@@ -64,26 +64,26 @@ export class Users {
     const password_hash = await this.passwords.hashPassword(password);
     return {
       before: null,
-      after: toUser(await this.store.createUser(command, { email, role, password_hash, status: 'active' })),
+      after: toPublicUser(await this.store.createUser(command, { email, role, password_hash, status: 'active' })),
     };
   }
 
   /** Returns a page of the users of a workspace, newest first. */
   async listUsers(workspace_id: string, request: PageRequest): Promise<ItemPage<User>> {
     const { items, next } = await readPageNewestFirst(this.store.documents, { workspace_id }, request);
-    return { items: items.map(toUser), next };
+    return { items: items.map(toPublicUser), next };
   }
 
   /** Returns all users of a workspace, oldest first. */
   async listWorkspaceUsers(workspace_id: string): Promise<readonly User[]> {
-    return (await findAllDocuments(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(toUser);
+    return (await findAllDocuments(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(toPublicUser);
   }
 
   /** @throws DomainError `not_found`, also for a user of another workspace */
   async getUser(workspace_id: string, id: string): Promise<User> {
     const user = await this.store.documents.get(id);
     if (user?.workspace_id !== workspace_id) throw createNotFoundError('user');
-    return toUser(user);
+    return toPublicUser(user);
   }
 
   /**
@@ -93,7 +93,7 @@ export class Users {
   async findUserByEmail(workspace_id: string, email: string): Promise<User> {
     const user = await this.store.findByEmail(workspace_id, email);
     if (!user) throw new DomainError('not_found', `This workspace has no user ${email}.`);
-    return toUser(user);
+    return toPublicUser(user);
   }
 
   /** Returns the active users with an e-mail address, in all workspaces or in one, oldest first; at most 100. */
@@ -112,7 +112,7 @@ export class Users {
       ...(name !== undefined && { name: normalizeName(name) }),
       ...(role !== undefined && { role }),
     };
-    return toPublicChange(await this.store.changeUser(command, id, () => changes));
+    return toPublicUserChange(await this.store.changeUser(command, id, () => changes));
   }
 
   /**
@@ -125,7 +125,7 @@ export class Users {
         ? {}
         : { status: 'deactivated', sessions_epoch: sessions_epoch + 1, link: null, link_hash: null },
     );
-    return toPublicChange(changed);
+    return toPublicUserChange(changed);
   }
 
   /**
@@ -140,7 +140,7 @@ export class Users {
       if (status !== 'deactivated') return {};
       return password_hash === null ? { status: 'invited', link, link_hash } : { status: 'active' };
     });
-    return { ...toPublicChange(changed), link: changed.after.link_hash === link_hash ? made : null };
+    return { ...toPublicUserChange(changed), link: changed.after.link_hash === link_hash ? made : null };
   }
 
   /**
@@ -159,6 +159,6 @@ export class Users {
       return { link, link_hash: hashKey(token), sessions_epoch: sessions_epoch + 1 };
     });
     const purpose = changed.after.link?.purpose ?? 'password_reset';
-    return { ...toPublicChange(changed), link: { purpose, token, expires_at } };
+    return { ...toPublicUserChange(changed), link: { purpose, token, expires_at } };
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor, ApiKey, KeyOwner, NewApiKey, Role, ServiceAccount, User } from '@tracking/contracts';
+import type { Actor, ApiKey, KeyOwner, CreatedApiKeyWithSecret, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
 import { ACCESS_TO_ALL_KEYS, IdentityServices } from '../src/index.ts';
@@ -23,12 +23,12 @@ export class IdentityTestHarness {
   static async openIdentityHarness(): Promise<IdentityTestHarness> {
     const storage = await openTestStorage();
     const harness = new IdentityTestHarness(storage);
-    await harness.startWorkspace(await harness.openIdentityReplica());
+    await harness.createWorkspaceForTest(await harness.openIdentityServicesForTest());
     return harness;
   }
 
   /** Starts a new workspace for the following steps. */
-  async startWorkspace(identity: IdentityServices): Promise<void> {
+  async createWorkspaceForTest(identity: IdentityServices): Promise<void> {
     this.workspace_id = (await identity.workspaces.createWorkspace(randomUUID())).id;
   }
 
@@ -37,7 +37,9 @@ export class IdentityTestHarness {
     await this.storage.close();
   }
 
-  async openIdentityReplica(documentStore: DocumentStore = this.storage.documentStore): Promise<IdentityServices> {
+  async openIdentityServicesForTest(
+    documentStore: DocumentStore = this.storage.documentStore,
+  ): Promise<IdentityServices> {
     const clock = () => new Date(this.now);
     const elapsed = () => this.now;
     const passwords = { cost: CHEAP_HASH_COST };
@@ -74,18 +76,22 @@ export class IdentityTestHarness {
     return (await identity.users.createUser(command, { email, role, password: 'some long password' })).after;
   }
 
-  async createKey(identity: IdentityServices, owner: KeyOwner, more: Partial<NewKeyRequest> = {}): Promise<NewApiKey> {
+  async createKey(
+    identity: IdentityServices,
+    owner: KeyOwner,
+    more: Partial<NewKeyRequest> = {},
+  ): Promise<CreatedApiKeyWithSecret> {
     const command = this.createSampleIdentityCommand();
     const request = { name: 'TMS', environment: 'live' as const, owner, ...more };
     return (await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).after;
   }
 
   /** A service account with one key. */
-  async createAccountWithKey(
+  async createServiceAccountWithKey(
     identity: IdentityServices,
     role?: Role,
     more?: Partial<NewKeyRequest>,
-  ): Promise<NewApiKey> {
+  ): Promise<CreatedApiKeyWithSecret> {
     const { id } = await this.createServiceAccount(identity, role);
     return this.createKey(identity, { type: 'service_account', id }, more);
   }

@@ -28,11 +28,11 @@ export async function openIdentityReplicas() {
   let commands = 0;
   const at = () => new Date(time.now).toISOString();
   const workspace = async (name: string) => {
-    const [identity = await openIdentityReplica()] = opened;
+    const [identity = await openIdentityServicesForTest()] = opened;
     return (await identity.workspaces.findWorkspaceByName(name)) ?? (await identity.workspaces.createWorkspace(name));
   };
 
-  async function openIdentityReplica({
+  async function openIdentityServicesForTest({
     documentStore = storage.documentStore,
     cost = CHEAP_HASH_COST,
   }: ReplicaOptions = {}): Promise<IdentityServices> {
@@ -55,7 +55,7 @@ export async function openIdentityReplicas() {
   }
 
   return {
-    openIdentityReplica,
+    openIdentityReplica: openIdentityServicesForTest,
     time,
     work,
     documentStore: storage.documentStore,

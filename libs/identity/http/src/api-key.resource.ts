@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
-import type { ApiKey, Environment, KeyOwner, NewApiKey, Role } from '@tracking/contracts';
+import type { ApiKey, Environment, KeyOwner, CreatedApiKeyWithSecret, Role } from '@tracking/contracts';
 import {
   ActorResource,
   IdProperty,
@@ -13,7 +13,7 @@ import {
   WholeNumberProperty,
   WithWarnings,
 } from '@tracking/http';
-import { NameProperty } from './user.resource.ts';
+import { IdentityNameProperty } from './user.resource.ts';
 
 const MAX_KEY_ROTATION_GRACE_SECONDS = 7 * 86_400;
 
@@ -31,7 +31,7 @@ export class ApiKeyResource extends ResponseSchemaBase implements ApiKey {
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @NameProperty({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
+  @IdentityNameProperty({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
   readonly name!: string;
   @EnumProperty(ENVIRONMENTS, { description: 'Environment whose data the key can access.' })
   readonly environment!: Environment;
@@ -100,7 +100,7 @@ export class RotateApiKeyDto {
 export class ApiKeyWrittenResource extends IntersectionType(ApiKeyResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ApiKeyCreated' })
-export class ApiKeyCreatedResource extends ApiKeyWrittenResource implements NewApiKey {
+export class ApiKeyCreatedResource extends ApiKeyWrittenResource implements CreatedApiKeyWithSecret {
   @ApiProperty({
     description: 'The key itself. Returned only once, in this response.',
     example: 'sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8',

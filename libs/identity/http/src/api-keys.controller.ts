@@ -1,12 +1,12 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { ApiKey, KeyOwner, NewApiKey, Page, Principal, Warning } from '@tracking/contracts';
+import type { ApiKey, KeyOwner, CreatedApiKeyWithSecret, Page, Principal, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   RequestBodyValidationPipe,
   PageCursorCodec,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   PageDto,
   InjectRequestBody,
   WriteResponder,
@@ -55,7 +55,7 @@ export class ApiKeysController {
 
   @Post()
   @RecordInAuditLog('api_key.created')
-  @PublicApiOperation('createApiKey', {
+  @DeclarePublicOperation('createApiKey', {
     summary: 'Create an API key for yourself or a service account',
     description:
       'Keys of service accounts need `keys:manage`, and `workspace:admin` if the role of the account exceeds yours in the environment of the key. A test key can create only test keys.',
@@ -72,7 +72,7 @@ export class ApiKeysController {
     @InjectRequestBody(API_KEY_BODY_PIPE) { value, warnings }: BodyWithWarnings<ApiKeyDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<NewApiKey>> {
+  ): Promise<WriteResponse<CreatedApiKeyWithSecret>> {
     const principal = requirePrincipal(reply.request);
     const { name, environment, expires_at, service_account_id } = value;
     const request = {
@@ -86,7 +86,7 @@ export class ApiKeysController {
   }
 
   @Get()
-  @PublicApiOperation('listApiKeys', {
+  @DeclarePublicOperation('listApiKeys', {
     summary: 'List the API keys that you can access, newest first',
     description:
       'Lists your own keys. With `keys:manage`, the list also contains keys of service accounts whose role is not admin. With `workspace:admin`, the list contains all keys. The list never contains the keys themselves.',
@@ -103,7 +103,7 @@ export class ApiKeysController {
   }
 
   @Get(':id')
-  @PublicApiOperation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
+  @DeclarePublicOperation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
   @DeclareKeyNotFoundResponse()
   async getApiKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
@@ -116,7 +116,7 @@ export class ApiKeysController {
   @Post(':id/rotate')
   @HttpCode(201)
   @RecordInAuditLog('api_key.rotated')
-  @PublicApiOperation('rotateApiKey', {
+  @DeclarePublicOperation('rotateApiKey', {
     summary: 'Rotate an API key',
     description:
       'Creates a key with the same owner, environment and expiry. The old key expires at the end of the grace period.',
@@ -140,7 +140,7 @@ export class ApiKeysController {
     { value: { grace_seconds }, warnings }: BodyWithWarnings<RotateApiKeyDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<NewApiKey>> {
+  ): Promise<WriteResponse<CreatedApiKeyWithSecret>> {
     const reach = getKeyAccessOfPrincipal(requirePrincipal(reply.request));
     const { made, old } = await this.identity.keys.rotateKey(command, reach, id, grace_seconds ?? 0);
     reportChangeForAudit(reply.request, old);
@@ -151,7 +151,7 @@ export class ApiKeysController {
   @Post(':id/revoke')
   @HttpCode(200)
   @RecordInAuditLog('api_key.revoked')
-  @PublicApiOperation('revokeApiKey', {
+  @DeclarePublicOperation('revokeApiKey', {
     summary: 'Revoke an API key',
     description:
       'The key stops working within 5 seconds, permanently. Admins can also revoke keys of other users. Revoking a revoked key changes nothing.',
@@ -161,7 +161,7 @@ export class ApiKeysController {
   @DeclareKeyNotFoundResponse()
   async revokeKey(
     @Param('id') id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ApiKey>> {

@@ -13,7 +13,7 @@ import {
   InjectWorkspaceScope,
   PageCursorCodec,
   CHANGE_SCHEMA,
-  PublicApiOperation,
+  DeclarePublicOperation,
   PageDto,
   createPageResourceClass,
   EnumListQueryProperty,
@@ -118,7 +118,7 @@ export class AuditLogController {
   ) {}
 
   @Get()
-  @PublicApiOperation('listAuditLog', {
+  @DeclarePublicOperation('listAuditLog', {
     summary: 'List audit log entries, newest first',
     query: ListAuditLogDto,
   })

@@ -11,5 +11,5 @@ export interface IdentityHttpDependencies extends HttpDependencies {
   /** Users, service accounts, keys, sessions and the audit log. */
   readonly identity: IdentityServices;
   /** Settings by workspace. */
-  readonly workspaceSettings: Pick<WorkspaceSettingsStore, 'getSettings' | 'changeSettings'>;
+  readonly workspaceSettings: Pick<WorkspaceSettingsStore, 'getWorkspaceSettings' | 'changeSettings'>;
 }

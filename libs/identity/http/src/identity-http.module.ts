@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AUDITED_BY_INJECTION_TOKEN, AuditTrail, HttpOnlyCookie, TokenSigner } from '@tracking/http';
+import { AUDITED_ACTOR_INJECTION_TOKEN, AuditTrail, HttpOnlyCookie, TokenSigner } from '@tracking/http';
 import { isPasswordQueueFullError } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
 import { createClientAuditActorFinder, AuditLogController } from './audit-log.controller.ts';
@@ -48,7 +48,7 @@ export class IdentityHttpModule {
         { provide: IDENTITY_INJECTION_TOKEN, useValue: identity },
         { provide: WORKSPACE_SETTINGS_INJECTION_TOKEN, useValue: workspaceSettings },
         { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordQueueFullError) },
-        { provide: AUDITED_BY_INJECTION_TOKEN, useFactory: () => createClientAuditActorFinder(identity) },
+        { provide: AUDITED_ACTOR_INJECTION_TOKEN, useFactory: () => createClientAuditActorFinder(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
         {
           provide: KnownSignInDevices,
@@ -57,7 +57,7 @@ export class IdentityHttpModule {
             new KnownSignInDevices(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
         },
       ],
-      exports: [AuditTrail, AUDITED_BY_INJECTION_TOKEN],
+      exports: [AuditTrail, AUDITED_ACTOR_INJECTION_TOKEN],
     };
   }
 }

@@ -17,10 +17,10 @@ import {
   createFieldError,
   createJsonBodyRule,
   DeclareUnavailableResponse,
-  PublicApiOperation,
+  DeclarePublicOperation,
   DeclareErrorResponse,
   InjectRequestBody,
-  type UncheckedRequestBody,
+  type RequestBodyToCheck,
   ANONYMOUS_JSON_BODY_BYTES,
   RESPONSE_TIME_SCHEMA,
   WriteResponder,
@@ -28,7 +28,7 @@ import {
 } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import { IDENTITY_INJECTION_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
-import { EmailProperty, NameProperty, NewPasswordProperty, UserWrittenResource } from './user.resource.ts';
+import { EmailProperty, IdentityNameProperty, NewPasswordProperty, UserWrittenResource } from './user.resource.ts';
 
 @ApiSchema({ name: 'InvitingWorkspace' })
 class InvitingWorkspaceResource {
@@ -58,7 +58,7 @@ class InvitationResource {
 
 @ApiSchema({ name: 'LinkUse' })
 class LinkUseDto {
-  @NameProperty({
+  @IdentityNameProperty({
     description: 'The name of the user. Required, except for a password reset.',
     example: 'Jo Doe',
     nullable: true,
@@ -92,7 +92,7 @@ export class InvitationsController {
   ) {}
 
   @Get(':token')
-  @PublicApiOperation('getInvitation', { summary: 'Get the purpose of a one-time link' })
+  @DeclarePublicOperation('getInvitation', { summary: 'Get the purpose of a one-time link' })
   @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
   @DeclareInvalidLinkResponse()
   @DeclareUnavailableResponse()
@@ -105,7 +105,7 @@ export class InvitationsController {
   @Post(':token')
   @HttpCode(200)
   @RecordInAuditLog('user.joined')
-  @PublicApiOperation('useInvitation', {
+  @DeclarePublicOperation('useInvitation', {
     summary: 'Use a one-time link: set the password and accept the invitation',
     description: 'The link can be used once. A refused request leaves it valid. Sign in afterwards.',
     body: LinkUseDto,
@@ -117,9 +117,9 @@ export class InvitationsController {
   @DeclareUnavailableResponse()
   @DeclareErrorResponse(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
   @DeclareErrorResponse(409, 'For the first admin: a user with this e-mail address exists already.')
-  async useInvitation(
+  async redeemInvitation(
     @Param('token') token: string,
-    @InjectRequestBody() sent: UncheckedRequestBody,
+    @InjectRequestBody() sent: RequestBodyToCheck,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
@@ -130,13 +130,16 @@ export class InvitationsController {
     );
     const { name, password, email } = value;
     const use = { name: name ?? undefined, password, email: email ?? undefined };
-    const warnings = accept(await this.listMissingLinkFields(token, value));
-    const used = await this.identity.links.useOneTimeLink(identified, token, use);
+    const warnings = accept(await this.listMissingFieldsForLinkUse(token, value));
+    const used = await this.identity.links.redeemOneTimeLink(identified, token, use);
     return this.responder.auditChangeAndRespond(reply, warnings, used);
   }
 
   /** Returns a fault for each field that the purpose of the link requires. Reports no invalid link. */
-  private async listMissingLinkFields(token: string, { name, email }: LinkUseDto): Promise<readonly FieldError[]> {
+  private async listMissingFieldsForLinkUse(
+    token: string,
+    { name, email }: LinkUseDto,
+  ): Promise<readonly FieldError[]> {
     const link = await this.identity.links.getLinkDetails(token).catch((error: unknown) => {
       if (error instanceof DomainError) return undefined;
       throw error;

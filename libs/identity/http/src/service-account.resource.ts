@@ -10,7 +10,7 @@ import {
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
-import { NameProperty } from './user.resource.ts';
+import { IdentityNameProperty } from './user.resource.ts';
 
 @ApiSchema({ name: 'ServiceAccount' })
 export class ServiceAccountResource extends ResponseSchemaBase implements ServiceAccount {
@@ -18,7 +18,7 @@ export class ServiceAccountResource extends ResponseSchemaBase implements Servic
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @NameProperty({ description: 'Name of the system that uses the account.', example: 'TMS' })
+  @IdentityNameProperty({ description: 'Name of the system that uses the account.', example: 'TMS' })
   readonly name!: string;
   @EnumProperty(USER_ROLES, { description: 'Role of the account, which applies to all its keys.' })
   readonly role!: Role;

@@ -6,8 +6,8 @@ import {
   RequestBodyValidationPipe,
   InjectWorkspaceScope,
   PageCursorCodec,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   PageDto,
   InjectRequestBody,
   WriteResponder,
@@ -47,7 +47,7 @@ export class ServiceAccountsController {
 
   @Post()
   @RecordInAuditLog('service_account.created')
-  @PublicApiOperation('createServiceAccount', { summary: 'Create a service account', body: ServiceAccountDto })
+  @DeclarePublicOperation('createServiceAccount', { summary: 'Create a service account', body: ServiceAccountDto })
   @ApiResponse({
     status: 201,
     description: 'The created service account. It has no keys yet.',
@@ -63,7 +63,7 @@ export class ServiceAccountsController {
   }
 
   @Get()
-  @PublicApiOperation('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
+  @DeclarePublicOperation('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
   async listServiceAccounts(
     @Query() query: PageDto,
@@ -76,7 +76,7 @@ export class ServiceAccountsController {
   }
 
   @Get(':id')
-  @PublicApiOperation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
+  @DeclarePublicOperation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountResource })
   @DeclareAccountNotFoundResponse()
   async getServiceAccount(
@@ -91,7 +91,7 @@ export class ServiceAccountsController {
 
   @Patch(':id')
   @RecordInAuditLog('service_account.changed')
-  @PublicApiOperation('changeServiceAccount', {
+  @DeclarePublicOperation('changeServiceAccount', {
     summary: 'Change the name or role of a service account',
     description: 'A new role applies to all keys of the account within 5 seconds.',
     body: ServiceAccountChangesDto,
@@ -99,21 +99,21 @@ export class ServiceAccountsController {
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
   @DeclareAccountNotFoundResponse()
-  async changeAccount(
+  async changeServiceAccount(
     @Param('id') id: string,
     @InjectRequestBody(ACCOUNT_CHANGES_BODY_PIPE)
     { value: changes, warnings }: BodyWithWarnings<ServiceAccountChangesDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
-    const change = await this.identity.serviceAccounts.changeAccount(command, id, changes);
+    const change = await this.identity.serviceAccounts.changeServiceAccount(command, id, changes);
     return this.responder.auditChangeAndRespond(reply, warnings, change);
   }
 
   @Post(':id/deactivate')
   @HttpCode(200)
   @RecordInAuditLog('service_account.deactivated')
-  @PublicApiOperation('deactivateServiceAccount', {
+  @DeclarePublicOperation('deactivateServiceAccount', {
     summary: 'Deactivate a service account',
     conditional: 'write',
   })
@@ -121,7 +121,7 @@ export class ServiceAccountsController {
   @DeclareAccountNotFoundResponse()
   async deactivateServiceAccount(
     @Param('id') id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -132,7 +132,7 @@ export class ServiceAccountsController {
   @Post(':id/reactivate')
   @HttpCode(200)
   @RecordInAuditLog('service_account.reactivated')
-  @PublicApiOperation('reactivateServiceAccount', {
+  @DeclarePublicOperation('reactivateServiceAccount', {
     summary: 'Reactivate a service account',
     conditional: 'write',
   })
@@ -140,7 +140,7 @@ export class ServiceAccountsController {
   @DeclareAccountNotFoundResponse()
   async reactivateServiceAccount(
     @Param('id') id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {

@@ -18,9 +18,9 @@ import {
   createInvalidRequestError,
   createJsonBodyRule,
   DeclareUnavailableResponse,
-  NO_BODY_PIPE,
+  BODY_IGNORING_PIPE,
   createNotFoundError,
-  PublicApiOperation,
+  DeclarePublicOperation,
   PageDto,
   requirePrincipal,
   type BodyWithWarnings,
@@ -72,7 +72,7 @@ export class SessionController {
 
   @Post('session')
   @HttpCode(200)
-  @PublicApiOperation('signIn', {
+  @DeclarePublicOperation('signIn', {
     summary: 'Sign in',
     description:
       'Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.',
@@ -118,12 +118,12 @@ export class SessionController {
     request.principal = principal;
     const holder = await this.readCredentialsOwner(principal, reply);
     this.setCookie(reply, begun);
-    reply.header('Set-Cookie', this.origins.rememberSignInOrigin(request, email, command));
+    reply.header('Set-Cookie', this.origins.rememberSignInDevice(request, email, command));
     return this.responder.respondToWrite(reply, warnings, { body: holder });
   }
 
   @Get('session')
-  @PublicApiOperation('getSession', {
+  @DeclarePublicOperation('getSession', {
     summary: 'Get the signed-in user or service account',
     conditional: 'read',
   })
@@ -137,7 +137,7 @@ export class SessionController {
   }
 
   @Patch('session')
-  @PublicApiOperation('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
+  @DeclarePublicOperation('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
   @ApiResponse({ status: 200, description: 'The holder of the session, with the new name.', type: SignedInResource })
   @RecordInAuditLog('user.changed')
   async changeName(
@@ -154,7 +154,7 @@ export class SessionController {
   }
 
   @Delete('session')
-  @PublicApiOperation('signOut', { summary: 'Sign out' })
+  @DeclarePublicOperation('signOut', { summary: 'Sign out' })
   @ApiResponse({
     status: 200,
     description: 'The session has ended and its cookie is removed.',
@@ -164,7 +164,7 @@ export class SessionController {
   @DeclareErrorResponse(404, 'The request was made with an API key, not with a session.')
   @RecordInAuditLog('session.ended')
   async signOut(
-    @InjectRequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     const { type, credential_id } = requirePrincipal(reply.request);
@@ -176,7 +176,7 @@ export class SessionController {
 
   @Post('session/password')
   @HttpCode(200)
-  @PublicApiOperation('changePassword', {
+  @DeclarePublicOperation('changePassword', {
     summary: 'Change your password',
     description:
       'Ends all sessions of the user. A request with a session gets a new cookie for its session. If the response is lost, sign in with the new password.',
@@ -211,7 +211,7 @@ export class SessionController {
   }
 
   @Get('sessions')
-  @PublicApiOperation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
+  @DeclarePublicOperation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
   async listSessions(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
     const { actor, credential_id } = requirePrincipal(request);
@@ -228,13 +228,13 @@ export class SessionController {
   }
 
   @Delete('sessions/:id')
-  @PublicApiOperation('endSession', { summary: 'End one of your sessions' })
+  @DeclarePublicOperation('endSession', { summary: 'End one of your sessions' })
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
   @DeclareErrorResponse(404, 'You have no such session.')
   @RecordInAuditLog('session.ended')
   endSession(
     @Param('id') id: string,
-    @InjectRequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     return this.endSessionById(id, warnings, reply);

@@ -8,7 +8,7 @@ import {
   TextProperty,
   WithWarnings,
 } from '@tracking/http';
-import { NameProperty, NewPasswordProperty } from './user.resource.ts';
+import { IdentityNameProperty, NewPasswordProperty } from './user.resource.ts';
 
 @ApiSchema({ name: 'HoldingUser' })
 class HoldingUserResource {
@@ -136,7 +136,7 @@ export class SignInDto {
 
 @ApiSchema({ name: 'OwnName' })
 export class OwnNameDto {
-  @NameProperty({ description: 'Your name.', example: 'Jo Doe' })
+  @IdentityNameProperty({ description: 'Your name.', example: 'Jo Doe' })
   name!: string;
 }
 

@@ -13,7 +13,7 @@ import {
   formatEtag,
   isJsonObject,
   createMergePatchBodyRule,
-  PublicApiOperation,
+  DeclarePublicOperation,
   type BodyWithWarnings,
   InjectRequestBody,
   reportChangeForAudit,
@@ -27,7 +27,7 @@ import { InjectIdentityCommand } from './identity-command-of.ts';
 import {
   RequiredDocumentsResource,
   SETTINGS_PATCH_PIPE,
-  type SettingsWithDefaults,
+  type WorkspaceSettingsAndDefaults,
   WorkspaceSettingsChangesDto,
   WorkspaceSettingsResource,
   WorkspaceSettingsWrittenResource,
@@ -44,24 +44,24 @@ export class SettingsController {
   @Get('settings')
   @ApiTags('Settings')
   // Never respond with 304, because `recheck` can change without a new version.
-  @PublicApiOperation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
+  @DeclarePublicOperation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
   @ApiResponse({
     status: 200,
     description: 'The settings, with their defaults. They apply to both environments.',
     type: WorkspaceSettingsResource,
   })
-  async getSettings(
+  async getWorkspaceSettings(
     @InjectWorkspaceScope() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<SettingsWithDefaults> {
-    const settings = await this.settings.getSettings(workspace_id);
+  ): Promise<WorkspaceSettingsAndDefaults> {
+    const settings = await this.settings.getWorkspaceSettings(workspace_id);
     reply.header('ETag', formatEtag(settings.version));
     return { ...settings, defaults: DEFAULT_RULE_SETTINGS };
   }
 
   @Patch('settings')
   @ApiTags('Settings')
-  @PublicApiOperation('changeSettings', {
+  @DeclarePublicOperation('changeSettings', {
     summary: 'Change the settings of the workspace',
     description: 'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.',
     body: WorkspaceSettingsChangesDto,
@@ -74,7 +74,7 @@ export class SettingsController {
     @InjectRequestBody(SETTINGS_PATCH_PIPE) { value: patch, warnings }: BodyWithWarnings<JsonObject>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<SettingsWithDefaults>> {
+  ): Promise<WriteResponse<WorkspaceSettingsAndDefaults>> {
     const { before, after } = await this.settings.changeSettings({ ...command, patch });
     reportChangeForAudit(
       reply.request,
@@ -88,7 +88,7 @@ export class SettingsController {
   /** Open to callers who may not read the other settings. */
   @Get('required_documents')
   @ApiTags('Documents')
-  @PublicApiOperation('getRequiredDocuments', {
+  @DeclarePublicOperation('getRequiredDocuments', {
     summary: 'Get the required documents by transport mode',
     description: 'The required documents according to the settings of the workspace.',
     conditional: 'read',
@@ -102,7 +102,7 @@ export class SettingsController {
     @InjectWorkspaceScope() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pick<WorkspaceSettings, 'required_documents' | 'version'>> {
-    const { required_documents, version } = await this.settings.getSettings(workspace_id);
+    const { required_documents, version } = await this.settings.getWorkspaceSettings(workspace_id);
     reply.header('ETag', formatEtag(version));
     return { required_documents, version };
   }

@@ -7,7 +7,7 @@ import {
   RECHECK_STATES,
   type RecheckState,
   type RuleSettings,
-  type SettingsRecheck,
+  type SettingsRecheckProgress,
   SEVERITIES,
   type Severity,
   type WorkspaceSettings,
@@ -16,7 +16,7 @@ import {
   ActorResource,
   CheckedProperty,
   type FieldDecoratorOptions,
-  type FieldDescriptionChanges,
+  type OpenApiFieldOverrides,
   DeriveRequestClassFromResource,
   PlainJsonBodyPipe,
   ResponseSchemaBase,
@@ -34,7 +34,7 @@ const HOURS_SCHEMA: ApiPropertyOptions = { type: 'number', minimum: 0, maximum: 
 const SettingProperty = (
   schema: ApiPropertyOptions,
   options: FieldDecoratorOptions,
-  variant?: FieldDescriptionChanges,
+  variant?: OpenApiFieldOverrides,
 ): PropertyDecorator => CheckedProperty(() => [], options, schema, variant);
 
 @ApiSchema({ name: 'ExceptionSettings' })
@@ -92,7 +92,7 @@ for (const exceptionType of AUTOMATIC_EXCEPTION_TYPES) {
 }
 
 @ApiSchema({ name: 'SettingsRecheck' })
-class SettingsRecheckResource implements SettingsRecheck {
+class SettingsRecheckResource implements SettingsRecheckProgress {
   @ApiProperty({
     description: 'State of the check. `pending` until every replica applies the settings.',
     enum: RECHECK_STATES,
@@ -111,7 +111,7 @@ class SettingsRecheckResource implements SettingsRecheck {
 }
 
 /** Required documents by mode. In a change, null restores the default of a mode. */
-const RequiredDocumentsField = (): PropertyDecorator =>
+const RequiredDocumentsProperty = (): PropertyDecorator =>
   SettingProperty(
     {
       type: 'object',
@@ -130,7 +130,7 @@ export class RequiredDocumentsResource
   extends ResponseSchemaBase
   implements Pick<WorkspaceSettings, 'required_documents' | 'version'>
 {
-  @RequiredDocumentsField()
+  @RequiredDocumentsProperty()
   readonly required_documents!: WorkspaceSettings['required_documents'];
   @ApiProperty({
     type: 'integer',
@@ -146,24 +146,24 @@ class DefaultSettingsResource extends ResponseSchemaBase implements RuleSettings
     description: 'Rules for opening exceptions automatically, by exception type.',
   })
   readonly exceptions!: RuleSettings['exceptions'];
-  @RequiredDocumentsField()
+  @RequiredDocumentsProperty()
   readonly required_documents!: RuleSettings['required_documents'];
 }
 
 /** The settings, with the defaults that null restores. */
-export interface SettingsWithDefaults extends WorkspaceSettings {
+export interface WorkspaceSettingsAndDefaults extends WorkspaceSettings {
   readonly defaults: RuleSettings;
 }
 
 @ApiSchema({ name: 'WorkspaceSettings' })
-export class WorkspaceSettingsResource extends ResponseSchemaBase implements SettingsWithDefaults {
+export class WorkspaceSettingsResource extends ResponseSchemaBase implements WorkspaceSettingsAndDefaults {
   @SettingProperty(
     { type: ExceptionSettingsByTypeDto },
     { description: 'Rules for opening exceptions automatically, by exception type.' },
     { nested: ExceptionSettingsByTypeDto, answer: { type: ExceptionSettingsByTypeResource } },
   )
   readonly exceptions!: WorkspaceSettings['exceptions'];
-  @RequiredDocumentsField()
+  @RequiredDocumentsProperty()
   readonly required_documents!: WorkspaceSettings['required_documents'];
   @ApiProperty({
     type: 'integer',

@@ -26,7 +26,7 @@ const deviceOf = (request: ReturnType<typeof requestWith>, email: string, by = o
   by.recognizeSignInOrigin(request, email).device;
 
 describe('the cookie of a known device', () => {
-  const sent = origins.rememberSignInOrigin({ ip: HOME }, 'Jo@example.com', COMMAND);
+  const sent = origins.rememberSignInDevice({ ip: HOME }, 'Jo@example.com', COMMAND);
 
   it('is readable by no script, and contains neither the e-mail address nor the id of the command', () => {
     expect(sent).toMatch(
@@ -37,8 +37,8 @@ describe('the cookie of a known device', () => {
   });
 
   it('is the same for a repeat of the sign-in, and another one for each sign-in', () => {
-    expect(origins.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', COMMAND)).toBe(sent);
-    const next = origins.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', { ...COMMAND, id: 'command 2' });
+    expect(origins.rememberSignInDevice({ ip: HOME }, 'jo@example.com', COMMAND)).toBe(sent);
+    const next = origins.rememberSignInDevice({ ip: HOME }, 'jo@example.com', { ...COMMAND, id: 'command 2' });
     expect(deviceOf(requestWith(next), 'jo@example.com')).not.toBe(deviceOf(requestWith(sent), 'jo@example.com'));
   });
 
@@ -70,7 +70,7 @@ describe('the share of the queue of password hashes', () => {
     const fresh = originsWith(SECRET);
     const stranger = { shares: ['2001:db8:1', '2001:db8:1:35'], isKnown: false };
     expect(clientOf(fresh, 'jo@example.com')).toEqual(stranger);
-    const sent = fresh.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
+    const sent = fresh.rememberSignInDevice({ ip: HOME }, 'jo@example.com', COMMAND);
     const known = { shares: [expect.any(String)], isKnown: true };
     expect(clientOf(fresh, 'JO@example.com', requestWith(sent))).toEqual(known);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME))).toEqual(known);
@@ -84,10 +84,10 @@ describe('the share of the queue of password hashes', () => {
 
   it('is that of the network again after 10,000 sign-ins from other addresses', () => {
     const fresh = originsWith(SECRET);
-    fresh.rememberSignInOrigin({ ip: HOME }, 'jo@example.com', COMMAND);
-    for (let n = 0; n < 9_999; n += 1) fresh.rememberSignInOrigin({ ip: HOME }, `user-${n}@example.com`, COMMAND);
+    fresh.rememberSignInDevice({ ip: HOME }, 'jo@example.com', COMMAND);
+    for (let n = 0; n < 9_999; n += 1) fresh.rememberSignInDevice({ ip: HOME }, `user-${n}@example.com`, COMMAND);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME)).isKnown).toBe(true);
-    fresh.rememberSignInOrigin({ ip: HOME }, 'last@example.com', COMMAND);
+    fresh.rememberSignInDevice({ ip: HOME }, 'last@example.com', COMMAND);
     expect(clientOf(fresh, 'jo@example.com', requestWith('', HOME)).isKnown).toBe(false);
   });
 });

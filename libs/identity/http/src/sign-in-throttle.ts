@@ -6,7 +6,7 @@ import {
   type TokenSigner,
   listClientNetworkPrefixes,
 } from '@tracking/http';
-import { normalizeEmailForComparison, type PasswordHashRequester } from '@tracking/identity';
+import { normalizeEmailForComparison, type ClientInPasswordQueue } from '@tracking/identity';
 import type { Clock, RequestQuota } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
@@ -57,10 +57,10 @@ export class SignInThrottle {
   }
 
   private async admitSignInFromDevice(account: string, device: string): Promise<boolean> {
-    const own = await this.quota.takeRequest(`sign-in:device:${device}`, MAX_SIGN_INS_PER_DEVICE);
+    const own = await this.quota.takeQuotaForRequest(`sign-in:device:${device}`, MAX_SIGN_INS_PER_DEVICE);
     return (
       own.admitted &&
-      (await this.quota.takeRequest(`sign-in:devices:${account}`, MAX_ON_KNOWN_DEVICES_PER_MINUTE)).admitted
+      (await this.quota.takeQuotaForRequest(`sign-in:devices:${account}`, MAX_ON_KNOWN_DEVICES_PER_MINUTE)).admitted
     );
   }
 
@@ -72,14 +72,14 @@ export class SignInThrottle {
 /** Milliseconds for which a device stays known after a sign-in. */
 const KNOWN_DEVICE_MS = 180 * 24 * 60 * 60 * 1_000;
 /** Maximum number of known addresses of this process, of which each takes about 200 bytes. */
-const MAX_KNOWN_ADDRESSES = 10_000;
+const MAX_KNOWN_SIGN_IN_ADDRESSES = 10_000;
 
 /** A sign-in attempt, seen against earlier successful ones. */
-interface RecognizedSignInClient {
+interface RecognizedSignInAttempt {
   /** Id of the device, if it is known for the e-mail address. */
   readonly device: string | undefined;
   /** The share of the queue of password hashes: that of the user if the device or address is known. */
-  readonly client: PasswordHashRequester;
+  readonly client: ClientInPasswordQueue;
 }
 
 /**
@@ -97,7 +97,7 @@ export class KnownSignInDevices {
     private readonly clock: Clock,
   ) {}
 
-  recognizeSignInOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedSignInClient {
+  recognizeSignInOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedSignInAttempt {
     const device = this.getDeviceKey(request, email);
     const isKnown = device !== undefined || this.addresses.has(getAccountNetworkKey(request, email));
     const shares = isKnown ? [computeAccountDigest(email)] : listClientNetworkPrefixes(request.ip);
@@ -108,7 +108,7 @@ export class KnownSignInDevices {
    * Makes the device and address known after a successful sign-in. Returns the `Set-Cookie` header for the device, the
    * same for a repeat of the command.
    */
-  rememberSignInOrigin(
+  rememberSignInDevice(
     request: Pick<FastifyRequest, 'ip'>,
     email: string,
     { id, at }: { readonly id: string; readonly at: string },
@@ -117,16 +117,16 @@ export class KnownSignInDevices {
     this.addresses.delete(address);
     this.addresses.add(address);
     const [oldest] = this.addresses;
-    if (oldest !== undefined && this.addresses.size > MAX_KNOWN_ADDRESSES) this.addresses.delete(oldest);
+    if (oldest !== undefined && this.addresses.size > MAX_KNOWN_SIGN_IN_ADDRESSES) this.addresses.delete(oldest);
     const expires = new Date(Date.parse(at) + KNOWN_DEVICE_MS);
     const text = `${computeDigest(id)} ${expires.toISOString()}`;
-    return this.cookie.formatSetCookie(this.sealer.sealTextWithMac(text, createDeviceCookieBinding(email)), expires);
+    return this.cookie.formatSetCookie(this.sealer.sealTextWithMac(text, createAccountBindingOfCookie(email)), expires);
   }
 
   private getDeviceKey(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
     const [id, expires = ''] =
       this.sealer
-        .openSealedToken(this.cookie.readCookie(request) ?? '', createDeviceCookieBinding(email))
+        .openSealedToken(this.cookie.readCookie(request) ?? '', createAccountBindingOfCookie(email))
         ?.split(' ') ?? [];
     return this.clock().toISOString() < expires ? id : undefined;
   }
@@ -136,7 +136,7 @@ function getAccountNetworkKey({ ip }: Pick<FastifyRequest, 'ip'>, email: string)
   return `${computeAccountDigest(email)} ${toClientNetworkPrefix(ip)}`;
 }
 
-function createDeviceCookieBinding(email: string) {
+function createAccountBindingOfCookie(email: string) {
   return { purpose: 'known-device', binding: computeAccountDigest(email) } as const;
 }
 

@@ -19,7 +19,7 @@ import {
 import { describeEmailFault, describeNameFault, describePasswordFault, MAX_EMAIL_LENGTH } from '@tracking/identity';
 
 /** Returns a check of a string by a rule of identities, after the check that it is a text. */
-function createIdentityFieldCheck(
+function createIdentityTextValidator(
   describeFault: (text: string) => Pick<FieldError, 'code' | 'message'> | undefined,
   check: FieldCheck,
 ): FieldCheck {
@@ -33,13 +33,13 @@ function createIdentityFieldCheck(
 
 const checkIsString: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be a string.');
-const checkEmail = createIdentityFieldCheck((email) => describeEmailFault(email.trim()), checkIsString);
-const checkName = createIdentityFieldCheck(describeNameFault, checkText);
-const checkNewPassword = createIdentityFieldCheck(describePasswordFault, checkPassword);
+const checkEmail = createIdentityTextValidator((email) => describeEmailFault(email.trim()), checkIsString);
+const checkName = createIdentityTextValidator(describeNameFault, checkText);
+const checkNewPassword = createIdentityTextValidator(describePasswordFault, checkPassword);
 const IDENTITY_TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** The name of a user, service account or key. */
-export const NameProperty = (options: FieldDecoratorOptions): PropertyDecorator =>
+export const IdentityNameProperty = (options: FieldDecoratorOptions): PropertyDecorator =>
   CheckedProperty(checkName, options, IDENTITY_TEXT_SCHEMA);
 
 /** A password that a user sets. */
@@ -99,7 +99,7 @@ export class UserDto extends DeriveRequestClassFromResource(UserResource, { requ
 /** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'UserChanges' })
 export class UserChangesDto extends DeriveRequestClassFromResource(UserResource, { kept: ['role'] }) {
-  @NameProperty({ description: 'Name of the user.', example: 'Jo Doe', required: false })
+  @IdentityNameProperty({ description: 'Name of the user.', example: 'Jo Doe', required: false })
   readonly name?: string;
 }
 

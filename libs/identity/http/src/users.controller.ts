@@ -8,8 +8,8 @@ import {
   InjectWorkspaceScope,
   PageCursorCodec,
   formatEtag,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   PageDto,
   type BodyWithWarnings,
   readListPageByTextPosition,
@@ -57,7 +57,7 @@ export class UsersController {
 
   @Post()
   @RecordInAuditLog('user.invited')
-  @PublicApiOperation('inviteUser', { summary: 'Invite a user', body: UserDto })
+  @DeclarePublicOperation('inviteUser', { summary: 'Invite a user', body: UserDto })
   @ApiResponse({
     status: 201,
     description: 'The invited user. The response is the only one that contains the one-time link.',
@@ -85,7 +85,7 @@ export class UsersController {
   }
 
   @Get()
-  @PublicApiOperation('listUsers', { summary: 'List users, newest first', query: PageDto })
+  @DeclarePublicOperation('listUsers', { summary: 'List users, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
   async listUsers(@Query() query: PageDto, @InjectWorkspaceScope() scope: WorkspaceScope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
@@ -95,7 +95,7 @@ export class UsersController {
   }
 
   @Get(':id')
-  @PublicApiOperation('getUser', { summary: 'Get a user', conditional: 'read' })
+  @DeclarePublicOperation('getUser', { summary: 'Get a user', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserResource })
   @DeclareUserNotFoundResponse()
   async getUser(
@@ -110,7 +110,7 @@ export class UsersController {
 
   @Patch(':id')
   @RecordInAuditLog('user.changed')
-  @PublicApiOperation('changeUser', {
+  @DeclarePublicOperation('changeUser', {
     summary: 'Change the name or role of a user',
     description: 'A new role applies to all sessions and keys of the user within 5 seconds.',
     body: UserChangesDto,
@@ -132,7 +132,7 @@ export class UsersController {
   @Post(':id/deactivate')
   @HttpCode(200)
   @RecordInAuditLog('user.deactivated')
-  @PublicApiOperation('deactivateUser', {
+  @DeclarePublicOperation('deactivateUser', {
     summary: 'Deactivate a user: end all sessions, keys and links',
     conditional: 'write',
   })
@@ -141,7 +141,7 @@ export class UsersController {
   @ApiLastAdminErrorResponse()
   async deactivateUser(
     @Param('id') id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
@@ -152,7 +152,7 @@ export class UsersController {
   @Post(':id/reactivate')
   @HttpCode(200)
   @RecordInAuditLog('user.reactivated')
-  @PublicApiOperation('reactivateUser', {
+  @DeclarePublicOperation('reactivateUser', {
     summary: 'Reactivate a user',
     description:
       'The user can sign in again and use keys that are still valid; ended sessions stay ended. A user who never set a password gets a new invitation link.',
@@ -162,7 +162,7 @@ export class UsersController {
   @DeclareUserNotFoundResponse()
   async reactivateUser(
     @Param('id') id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
@@ -177,7 +177,7 @@ export class UsersController {
   @Post(':id/reset_password')
   @HttpCode(200)
   @RecordInAuditLog('user.password_reset_requested')
-  @PublicApiOperation('resetUserPassword', {
+  @DeclarePublicOperation('resetUserPassword', {
     summary: 'Create a password reset link',
     description:
       'Ends all sessions of the user within 5 seconds. Earlier links become invalid. The present password stays valid until the new link is used. API keys stay valid unless `revoke_api_keys` is true. For an invited user, the link is a new invitation.',

@@ -4,7 +4,12 @@ import { type RecreatedEvents, toShipmentStreamName } from '@tracking/shipments-
 import type { HandledPosition } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { LogRange } from './event-queries.ts';
-import { PublishedEventFollower, RecentEventCache, type ScopeEvents, type FollowedEvent } from './followed-events.ts';
+import {
+  PublishedEventFollower,
+  RecentEventCache,
+  type RecentEventsOfScope,
+  type EncodedPublicEvent,
+} from './followed-events.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 /** Filter for the events that a follower of the feed receives. */
@@ -64,7 +69,7 @@ const BYTES_PER_MIB = 1_048_576;
  */
 export class PublishedEventFeed {
   private readonly recent: RecentEventCache;
-  private readonly encoded: LRUCache<string, FollowedEvent>;
+  private readonly encoded: LRUCache<string, EncodedPublicEvent>;
   private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT_CATCH_UPS);
   private readonly closing = new AbortController();
   /** Promise of the started shared reader; set while the feed has followers. */
@@ -107,7 +112,7 @@ export class PublishedEventFeed {
         this.readMissedEvents(scope, filter, { after: position, upTo, limit: CATCH_UP_ROWS_PER_READ }),
       onLeave: () => this.removeFollower(events),
     });
-    return after === undefined ? this.recordEventBeforeStart(scope, followed, from) : followed;
+    return after === undefined ? this.recordLastEventBeforeFollowing(scope, followed, from) : followed;
   }
 
   /** Ends all followers. */
@@ -116,7 +121,7 @@ export class PublishedEventFeed {
     this.recent.wakeAllFollowers();
   }
 
-  private async recordEventBeforeStart(
+  private async recordLastEventBeforeFollowing(
     scope: WorkspaceScope,
     followed: PublishedEventFollower,
     from: HandledPosition,
@@ -130,7 +135,7 @@ export class PublishedEventFeed {
     }
   }
 
-  private async addFollowerToScope(scope: WorkspaceScope): Promise<ScopeEvents> {
+  private async addFollowerToScope(scope: WorkspaceScope): Promise<RecentEventsOfScope> {
     this.joining += 1;
     try {
       await this.startSharedReader();
@@ -142,7 +147,7 @@ export class PublishedEventFeed {
     }
   }
 
-  private removeFollower(events: ScopeEvents): void {
+  private removeFollower(events: RecentEventsOfScope): void {
     events.followers -= 1;
     if (events.followers === 0) this.recent.stopKeepingEventsOfScope(events);
   }
@@ -222,8 +227,8 @@ export class PublishedEventFeed {
   /** Converts leading rows to events, in order. The result has undefined for an event that cannot be built. */
   private async convertRowsToFollowedEvents(
     rows: readonly PublishedEventRow[],
-  ): Promise<readonly (FollowedEvent | undefined)[]> {
-    const made = new Map<string, FollowedEvent>();
+  ): Promise<readonly (EncodedPublicEvent | undefined)[]> {
+    const made = new Map<string, EncodedPublicEvent>();
     const missing: PublishedEventRow[] = [];
     for (const row of rows) {
       const known = this.encoded.get(row.id);
@@ -260,7 +265,7 @@ function findLastCompletePosition(
   return told.length < rows.length || rows.length === limit ? (told.at(-1)?.position ?? upTo) : upTo;
 }
 
-function createEventMatcher({ type, shipment_id }: FollowFilter): (event: FollowedEvent) => boolean {
+function createEventMatcher({ type, shipment_id }: FollowFilter): (event: EncodedPublicEvent) => boolean {
   const stream = shipment_id === undefined ? undefined : toShipmentStreamName(shipment_id);
   return (event) =>
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);

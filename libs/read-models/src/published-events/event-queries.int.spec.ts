@@ -3,8 +3,8 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, UnavailableError } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
-import { ACME_LIVE_SCOPE, createEvent, createShipmentToken } from '../../test/shipment-events.ts';
-import type { ActiveGenerationRows } from '../active-rows.ts';
+import { ACME_LIVE_SCOPE, createEvent, createShipmentIdSuffix } from '../../test/shipment-events.ts';
+import type { ActiveGenerationSelector } from '../active-rows.ts';
 import { createRowsCollectionSpec } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
 import { type PublishedEventRow, publishedEventsReadModel } from './published-event-rows.ts';
@@ -32,7 +32,7 @@ describe('event queries with an event that was handled long after it was stored'
 
   const names = new Map<string, string>();
   async function store(name: string, n: number, position: string, place?: string): Promise<void> {
-    const stream = `shipment-${createShipmentToken(n)}`;
+    const stream = `shipment-${createShipmentIdSuffix(n)}`;
     const stored = {
       ...createEvent({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
       stream,
@@ -55,8 +55,12 @@ describe('event queries with an event that was handled long after it was stored'
   /** A generation that has reached the late position. */
   const queries = (place: string) => {
     const progress = { getHandledPosition: () => place, readCurrentHandledPosition: () => Promise.resolve(place) };
-    const active = { openActiveRows: () => Promise.resolve(rows), getRetentionStart: () => undefined, progress };
-    return new EventQueries(active as unknown as ActiveGenerationRows<PublishedEventRow>);
+    const active = {
+      openActiveGenerationRows: () => Promise.resolve(rows),
+      getRetentionStart: () => undefined,
+      progress,
+    };
+    return new EventQueries(active as unknown as ActiveGenerationSelector<PublishedEventRow>);
   };
   const listed = async (filter: EventListQuery['filter']) => {
     const { items } = await queries(lateAt('0020')).listEvents(ACME_LIVE_SCOPE, { filter, limit: 10 });
@@ -71,7 +75,7 @@ describe('event queries with an event that was handled long after it was stored'
 
   it('read a range up to the late position in the next generation, where the event has its log position', async () => {
     const stretch = { after: '', upTo: lateAt('0020'), limit: 10 };
-    expect(await queries('0020').readRangeOfAllScopes(stretch)).toHaveLength(3);
-    await expect(queries('0019').readRangeOfAllScopes(stretch)).rejects.toThrow(UnavailableError);
+    expect(await queries('0020').readEventsOfAllScopes(stretch)).toHaveLength(3);
+    await expect(queries('0019').readEventsOfAllScopes(stretch)).rejects.toThrow(UnavailableError);
   });
 });

@@ -2,7 +2,7 @@ import { type EventType, type WorkspaceScope, type Timestamp, isResourceInScope 
 import { type Collection, type Filter, type Position, UnavailableError } from '@tracking/ports';
 import { toShipmentStreamName } from '@tracking/shipments-domain';
 import { type HandledPosition, toLastHandledPosition, toLogPosition } from '@tracking/subscriptions';
-import type { ActiveGenerationRows } from '../active-rows.ts';
+import type { ActiveGenerationSelector } from '../active-rows.ts';
 import { createScopeFilter, type QueryPage, type SortValues, toShardKeyValues } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
@@ -48,7 +48,7 @@ export interface LogRange {
 
 /** Queries of public events and of the references from which they are built. They do not return expired events. */
 export class EventQueries {
-  constructor(private readonly active: ActiveGenerationRows<PublishedEventRow>) {}
+  constructor(private readonly active: ActiveGenerationSelector<PublishedEventRow>) {}
 
   /**
    * Lists events in the order of publication, which is close to the order of `created_at`, or in reverse order. A page
@@ -90,18 +90,18 @@ export class EventQueries {
 
   /** @throws UnavailableError */
   async getEvent(scope: WorkspaceScope, id: string): Promise<PublishedEventRow | undefined> {
-    return this.findEvent(await this.active.openActiveRows(), scope, id);
+    return this.findEvent(await this.active.openActiveGenerationRows(), scope, id);
   }
 
   /** Returns those events of the given ids that belong to the scope. @throws UnavailableError */
   async getEvents(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
-    const found = await (await this.active.openActiveRows()).getMany(ids, toShardKeyValues(scope));
+    const found = await (await this.active.openActiveGenerationRows()).getMany(ids, toShardKeyValues(scope));
     return found.filter((row) => isResourceInScope(row, scope) && this.isEventRetained(row));
   }
 
   /** Returns the scope's last event at or before the position. @throws UnavailableError, BusyError */
   async findNewestEvent(scope: WorkspaceScope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
-    const rows = await this.active.openActiveRows();
+    const rows = await this.active.openActiveGenerationRows();
     const filter = { ...createScopeFilter(scope), position: { lte: upTo } };
     const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
     return last && this.isEventRetained(last) ? last : undefined;
@@ -123,7 +123,7 @@ export class EventQueries {
   }
 
   /** Returns events of all scopes. @throws UnavailableError, also if the rows have not reached `upTo`; BusyError */
-  readRangeOfAllScopes({ after, upTo, limit }: LogRange): Promise<readonly PublishedEventRow[]> {
+  readEventsOfAllScopes({ after, upTo, limit }: LogRange): Promise<readonly PublishedEventRow[]> {
     return this.readRowsIncludingEvent(upTo, (rows) => {
       const filter = {
         position: { gt: after, lte: upTo },
@@ -151,9 +151,9 @@ export class EventQueries {
    */
   private async readFromOneGeneration<T>(read: (rows: Collection<PublishedEventRow>) => Promise<T>): Promise<T> {
     for (;;) {
-      const rows = await this.active.openActiveRows();
+      const rows = await this.active.openActiveGenerationRows();
       const found = await read(rows);
-      if ((await this.active.openActiveRows()) === rows) return found;
+      if ((await this.active.openActiveGenerationRows()) === rows) return found;
     }
   }
 

@@ -1,6 +1,11 @@
 import type { EventReference } from '@tracking/shipments-domain';
 import { eventually, expectAssertionStaysTrue } from '@tracking/testing';
-import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
+import {
+  ACME_LIVE_SCOPE,
+  ACME_TEST_SCOPE,
+  OTHER_WORKSPACE,
+  createShipmentIdSuffix,
+} from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, rebuildReadModelAndWait } from '../../test/world.ts';
 import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
 import { PublishedEventReader } from './published-events.ts';
@@ -34,7 +39,7 @@ describe('the retention of published events', () => {
   it('returns no expired event, whether or not its row is deleted', async () => {
     await start();
     await world.writer.createShipment(1);
-    await world.writer.changeShipment(1, { house_bill: 'HB' });
+    await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB' });
     await waitUntilCaughtUp(models);
     const all = await ids();
     const [first = '', last = ''] = all;
@@ -43,7 +48,7 @@ describe('the retention of published events', () => {
     offsetMs = 31 * DAY_MS;
     for (const filter of [
       {},
-      { shipment_id: `shp_${createShipmentToken(1)}` },
+      { shipment_id: `shp_${createShipmentIdSuffix(1)}` },
       { since: '2020-01-01T00:00:00.000Z' },
     ]) {
       expect(await ids(filter)).toEqual([]);

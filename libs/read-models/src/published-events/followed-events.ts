@@ -2,9 +2,9 @@ import type { EventType, WorkspaceScope } from '@tracking/contracts';
 import type { HandledPosition } from '@tracking/subscriptions';
 
 interface FollowedEventsOptions {
-  readonly events: ScopeEvents;
+  readonly events: RecentEventsOfScope;
   readonly from: HandledPosition;
-  readonly matches: (event: FollowedEvent) => boolean;
+  readonly matches: (event: EncodedPublicEvent) => boolean;
   /**
    * Reads the first matching events between two positions. Also returns the position up to which these events are
    * complete.
@@ -13,7 +13,7 @@ interface FollowedEventsOptions {
   readonly readMissed: (
     after: HandledPosition,
     upTo: HandledPosition,
-  ) => Promise<{ readonly events: readonly FollowedEvent[]; readonly upTo: HandledPosition }>;
+  ) => Promise<{ readonly events: readonly EncodedPublicEvent[]; readonly upTo: HandledPosition }>;
   readonly onLeave: () => void;
 }
 
@@ -40,7 +40,7 @@ export class PublishedEventFollower {
    * @returns an empty list after `stopFollowing`
    * @throws UnavailableError, BusyError; the next call returns the same events
    */
-  async readNextEvents(): Promise<readonly FollowedEvent[]> {
+  async readNextEvents(): Promise<readonly EncodedPublicEvent[]> {
     const { events, matches, readMissed } = this.parts;
     while (!this.hasLeft) {
       const recent = events.listEventsAfter(this.place);
@@ -84,7 +84,7 @@ export class PublishedEventFollower {
     this.wake?.();
   }
 
-  private takeEventBatch(events: readonly FollowedEvent[]): readonly FollowedEvent[] {
+  private takeEventBatch(events: readonly EncodedPublicEvent[]): readonly EncodedPublicEvent[] {
     let bytes = 0;
     const past = events.findIndex((event) => (bytes += event.bytes.length) >= BATCH_BYTES);
     const some = past < 0 ? events : events.slice(0, past + 1);
@@ -94,7 +94,7 @@ export class PublishedEventFollower {
 }
 
 /** An encoded public event with its position. */
-export interface FollowedEvent {
+export interface EncodedPublicEvent {
   /** `evt_…` */
   readonly id: string;
   readonly type: EventType;
@@ -105,10 +105,10 @@ export interface FollowedEvent {
 }
 
 /** Recently delivered events of one scope. They include every event after the position `start`. */
-export class ScopeEvents {
-  readonly events: FollowedEvent[] = [];
+export class RecentEventsOfScope {
+  readonly events: EncodedPublicEvent[] = [];
   /** The newest event that was delivered, even if it is no longer in memory. */
-  newest: Pick<FollowedEvent, 'id' | 'position'> | undefined;
+  newest: Pick<EncodedPublicEvent, 'id' | 'position'> | undefined;
   followers = 0;
   /** Callbacks that wake followers waiting for the next event. */
   readonly sleeping = new Set<() => void>();
@@ -122,14 +122,14 @@ export class ScopeEvents {
    * Returns the events after the position; undefined if some of them are no longer in memory or were delivered before
    * the first follower joined.
    */
-  listEventsAfter(position: HandledPosition): readonly FollowedEvent[] | undefined {
+  listEventsAfter(position: HandledPosition): readonly EncodedPublicEvent[] | undefined {
     if (position < this.start) return undefined;
     let from = this.events.length;
     while (from > 0 && (this.events[from - 1]?.position ?? '') > position) from -= 1;
     return this.events.slice(from);
   }
 
-  addEvent(event: FollowedEvent): void {
+  addEvent(event: EncodedPublicEvent): void {
     this.events.push(event);
     this.newest = event;
   }
@@ -148,9 +148,9 @@ export class ScopeEvents {
 
 /** The most recent events of all scopes that have followers. Their total size in bytes is limited. */
 export class RecentEventCache {
-  private readonly scopes = new Map<string, ScopeEvents>();
+  private readonly scopes = new Map<string, RecentEventsOfScope>();
   /** Scope and size of every event in memory, oldest event first. */
-  private readonly order: { readonly scope: ScopeEvents; readonly bytes: number }[] = [];
+  private readonly order: { readonly scope: RecentEventsOfScope; readonly bytes: number }[] = [];
   private bytes = 0;
 
   constructor(private readonly maxBytes: number) {}
@@ -159,7 +159,7 @@ export class RecentEventCache {
     return this.scopes.size;
   }
 
-  findScopeEvents(scope: WorkspaceScope): ScopeEvents | undefined {
+  findScopeEvents(scope: WorkspaceScope): RecentEventsOfScope | undefined {
     return this.scopes.get(createScopeKey(scope));
   }
 
@@ -167,19 +167,19 @@ export class RecentEventCache {
    * Starts to keep events of the scope.
    * @param start position after which events are kept
    */
-  startKeepingEventsOfScope(scope: WorkspaceScope, start: HandledPosition): ScopeEvents {
+  startKeepingEventsOfScope(scope: WorkspaceScope, start: HandledPosition): RecentEventsOfScope {
     const key = createScopeKey(scope);
-    const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
+    const known = this.scopes.get(key) ?? new RecentEventsOfScope(key, start);
     this.scopes.set(key, known);
     return known;
   }
 
-  stopKeepingEventsOfScope(scope: ScopeEvents): void {
+  stopKeepingEventsOfScope(scope: RecentEventsOfScope): void {
     if (this.scopes.get(scope.key) === scope) this.scopes.delete(scope.key);
   }
 
   /** Keeps the event if its scope has followers that started before it. */
-  addEvent(scope: ScopeEvents, event: FollowedEvent): void {
+  addEvent(scope: RecentEventsOfScope, event: EncodedPublicEvent): void {
     if (this.scopes.get(scope.key) !== scope || event.position <= scope.start) return;
     scope.addEvent(event);
     this.order.push({ scope, bytes: event.bytes.length });

@@ -4,13 +4,13 @@ import {
   createDocumentRecord,
   createMilestone,
   createEvent,
-  createShipmentRecord,
-  createShipmentToken,
+  createSampleShipmentRecord,
+  createShipmentIdSuffix,
 } from '../../test/shipment-events.ts';
 import type { ProjectedEvent } from '../read-model.ts';
 import { publishedEventsReadModel } from './published-event-rows.ts';
 
-const stream = `shipment-${createShipmentToken(1)}`;
+const stream = `shipment-${createShipmentIdSuffix(1)}`;
 const last = { containers: [] };
 const exception = { id: 'exc_1' };
 const estimate = createMilestone(1, 'a', { classifier: 'estimated' });
@@ -21,7 +21,11 @@ const changed = { stored, previous: document };
 
 /** Data of every stored event, with the type that it is announced as. */
 const ANNOUNCED: readonly (readonly [type: string, data: object, announced: string | undefined])[] = [
-  ['shipment.created.v1', { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1), sent: {} }, 'shipment.created'],
+  [
+    'shipment.created.v1',
+    { ...ACME_LIVE_SCOPE, shipment: createSampleShipmentRecord(1), sent: {} },
+    'shipment.created',
+  ],
   ['shipment.updated.v1', { fields: {}, sent: {}, last }, undefined],
   ['shipment.ports_given.v1', { origin_port: null, destination_port: null }, undefined],
   ['shipment.cancelled.v1', {}, undefined],

@@ -10,8 +10,8 @@ import {
 import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import { findPublicEventOfStoredEvent, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
-import type { ActiveGenerationRows } from '../active-rows.ts';
-import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope, createScopeFilter } from '../read-model.ts';
+import type { ActiveGenerationSelector } from '../active-rows.ts';
+import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScopeFields, createScopeFilter } from '../read-model.ts';
 
 /** Row of one public event, with the fields for finding and building the event. Rows never change. */
 export interface PublishedEventRow extends ReadModelRow, EventReference, WorkspaceScope {
@@ -49,7 +49,7 @@ export const publishedEventsReadModel: ReadModel<PublishedEventRow, 'published_e
     return [
       {
         id: toPublicEventId(id),
-        ...pickScope(scope),
+        ...pickScopeFields(scope),
         type: announcement.type,
         created_at: event.metadata.recorded_at,
         stream,
@@ -67,7 +67,7 @@ const PAUSE_MS_PER_DELETION_MS = 4;
 const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
 interface EventSweeperOptions {
-  readonly active: Pick<ActiveGenerationRows<ReadModelRow>, 'openActiveRows' | 'getRetentionStart'>;
+  readonly active: Pick<ActiveGenerationSelector<ReadModelRow>, 'openActiveGenerationRows' | 'getRetentionStart'>;
   readonly sweepEveryMs?: number;
   readonly leases: LeaseSource;
   readonly logger: Logger;
@@ -97,7 +97,7 @@ export class EventSweeper {
   }
 
   private async deleteExpiredRows(ending: AbortSignal): Promise<void> {
-    const rows = (await this.parts.active.openActiveRows()) as unknown as Collection<PublishedEventRow>;
+    const rows = (await this.parts.active.openActiveGenerationRows()) as unknown as Collection<PublishedEventRow>;
     const before = this.parts.active.getRetentionStart() ?? '';
     for await (const workspace_id of listWorkspacesWithEvents(rows)) {
       for (const environment of ENVIRONMENTS) {

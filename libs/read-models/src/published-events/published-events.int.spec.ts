@@ -13,8 +13,8 @@ import {
   OTHER_WORKSPACE,
   createMilestone,
   createEvent,
-  createShipmentRecord,
-  createShipmentToken,
+  createSampleShipmentRecord,
+  createShipmentIdSuffix,
 } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, expectEqualToRebuild } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -71,7 +71,7 @@ describe('published events', () => {
   function create(name: string, n: number, hour: number, scope: WorkspaceScope = ACME_LIVE_SCOPE) {
     scopes.set(world.writer.getShipmentStreamName(n), scope);
     const sent = { etd: null, eta: null, legs: [] };
-    return append(name, n, 0, hour, 'shipment.created.v1', { ...scope, shipment: createShipmentRecord(n), sent });
+    return append(name, n, 0, hour, 'shipment.created.v1', { ...scope, shipment: createSampleShipmentRecord(n), sent });
   }
 
   function record(name: string, n: number, revision: number, hour: number) {
@@ -131,7 +131,7 @@ describe('published events', () => {
       created_at: at(0),
       api_version: '2026-11-01',
       ...ACME_LIVE_SCOPE,
-      data: { shipment_id: `shp_${createShipmentToken(1)}`, shipment_version: 1, shipment: { house_bill: null } },
+      data: { shipment_id: `shp_${createShipmentIdSuffix(1)}`, shipment_version: 1, shipment: { house_bill: null } },
     });
     expect(await events.getEvent(ACME_LIVE_SCOPE, idOf('a4'))).toMatchObject({
       type: 'shipment.updated',
@@ -142,7 +142,7 @@ describe('published events', () => {
   it('return nothing of another scope', async () => {
     expect(await list({}, 9, ACME_TEST_SCOPE)).toEqual([['test']]);
     expect(await list({}, 9, OTHER_WORKSPACE)).toEqual([['other']]);
-    expect(await list({ shipment_id: `shp_${createShipmentToken(4)}` })).toEqual([[]]);
+    expect(await list({ shipment_id: `shp_${createShipmentIdSuffix(4)}` })).toEqual([[]]);
     expect(await list({ after: idOf('test') })).toEqual([[]]);
     for (const id of [idOf('other'), idOf('test'), idOf('quiet'), 'evt_unknown']) {
       expect(await events.getEvent(ACME_LIVE_SCOPE, id)).toBeUndefined();
@@ -154,10 +154,10 @@ describe('published events', () => {
     ['two types', { type: ['milestone.recorded', 'shipment.updated'] }, ['a2', 'a3', 'late', 'a4']],
     ['no type', { type: [] }, []],
     ['a type that nothing has', { type: ['exception.opened'] }, []],
-    ['a shipment', { shipment_id: `shp_${createShipmentToken(2)}` }, ['b1', 'late']],
+    ['a shipment', { shipment_id: `shp_${createShipmentIdSuffix(2)}` }, ['b1', 'late']],
     [
       'a shipment and a type',
-      { shipment_id: `shp_${createShipmentToken(1)}`, type: ['milestone.recorded'] },
+      { shipment_id: `shp_${createShipmentIdSuffix(1)}`, type: ['milestone.recorded'] },
       ['a2', 'a3'],
     ],
     ['an earliest time', { since: at(1) }, ALL.slice(1)],
@@ -166,7 +166,7 @@ describe('published events', () => {
     ['a time of one that was stored late', { since: at(10), until: at(20) }, ['late']],
     ['a time when there was nothing', { since: at(50), until: at(60) }, []],
     ['times beyond all measure', { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }, ALL],
-    ['a shipment and a time', { shipment_id: `shp_${createShipmentToken(1)}`, since: at(41) }, ['a3', 'a4']],
+    ['a shipment and a time', { shipment_id: `shp_${createShipmentIdSuffix(1)}`, since: at(41) }, ['a3', 'a4']],
   ])('can be filtered by %s, page by page', async (_, filter, expected) => {
     expect((await list(filter)).flat()).toEqual(expected);
     expect((await list(filter, 1)).flat()).toEqual(expected);
@@ -194,7 +194,7 @@ describe('published events', () => {
       const sent = { etd: null, eta: null, legs: [] };
       const body =
         revision === 0
-          ? { type: 'shipment.created.v1', data: { ...scope, shipment: createShipmentRecord(n), sent } }
+          ? { type: 'shipment.created.v1', data: { ...scope, shipment: createSampleShipmentRecord(n), sent } }
           : { type: 'shipment.changed.v1', data: { changes: { house_bill: { from: null, to: 'HB' } } } };
       const event = createEvent(body);
       const metadata = { ...event.metadata, recorded_at: at(DAY * day), ...(imported && { imported: true as const }) };
@@ -233,8 +233,8 @@ describe('published events', () => {
   });
 
   it('report their progress', async () => {
-    expect(await events.waitUntilReached((await world.engine.eventStore.head()) ?? '', 0)).toBe(true);
-    expect(await events.waitUntilReached('f'.repeat(16), 0)).toBe(false);
+    expect(await events.waitUntilPositionReached((await world.engine.eventStore.head()) ?? '', 0)).toBe(true);
+    expect(await events.waitUntilPositionReached('f'.repeat(16), 0)).toBe(false);
   });
 
   it('omit events that cannot be built', async () => {

@@ -59,7 +59,7 @@ export class PublishedEventReader {
       page: async (scope: WorkspaceScope, { types, since, until, upTo, after, limit }: PublishedEventPageRequest) => {
         const type = EVENT_TYPES.filter((each) => types.includes(each));
         if (type.length === 0 || upTo === '') return { events: [], next: null };
-        if (!(await this.waitUntilReached(upTo, READ_MODEL_POSITION_TIMEOUT_MS)))
+        if (!(await this.waitUntilPositionReached(upTo, READ_MODEL_POSITION_TIMEOUT_MS)))
           throw new UnavailableError(
             'read models',
             'events up to the requested position are not available yet; retry later',
@@ -69,7 +69,7 @@ export class PublishedEventReader {
         const { items, next } = await rows.listEvents(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
-      makeEvents: (references: readonly EventReference[]) => this.makeEventsFromReferences(references),
+      makeEvents: (references: readonly EventReference[]) => this.recreateEventsFromReferences(references),
       find: (scope: WorkspaceScope, ids: readonly string[]) => rows.getEvents(scope, ids),
     };
   }
@@ -81,14 +81,14 @@ export class PublishedEventReader {
     const log = {
       handledPosition: () => progress.place('published_events'),
       hasEventsAfter: (place: HandledPosition, timeoutMs: number) =>
-        this.waitUntilReached(toNextPosition(place), timeoutMs),
+        this.waitUntilPositionReached(toNextPosition(place), timeoutMs),
       // Read models can have different late positions for the same event.
       areReadModelsAt: (place: HandledPosition, timeoutMs: number) =>
         this.readModels.waitForAllReadModels(toLogPosition(place), timeoutMs),
       positionOfEvent: async (scope: WorkspaceScope, id: string) => (await rows.getEvent(scope, id))?.position,
       newestEvent: (scope: WorkspaceScope, upTo: HandledPosition) => rows.findNewestEvent(scope, upTo),
       readRange: rows.readMatchingEventsInRange.bind(rows),
-      readRangeOfAllScopes: rows.readRangeOfAllScopes.bind(rows),
+      readRangeOfAllScopes: rows.readEventsOfAllScopes.bind(rows),
       envelopes: (rows: readonly PublishedEventRow[]) => this.recreateEventsUpToSizeLimit(rows),
     };
     return new PublishedEventFeed(log, options);
@@ -109,7 +109,9 @@ export class PublishedEventReader {
     }
   }
 
-  private async makeEventsFromReferences(references: readonly EventReference[]): Promise<readonly PublishedEvent[]> {
+  private async recreateEventsFromReferences(
+    references: readonly EventReference[],
+  ): Promise<readonly PublishedEvent[]> {
     const all: PublishedEvent[] = [];
     for (let at = 0; at < references.length;) {
       const { events, covered } = await this.recreateEventsUpToSizeLimit(references.slice(at));
@@ -120,7 +122,7 @@ export class PublishedEventReader {
   }
 
   /** Returns true if the events stored up to the position are available, now or within the timeout. @throws BusyError */
-  waitUntilReached(position: Position, timeoutMs: number): Promise<boolean> {
+  waitUntilPositionReached(position: Position, timeoutMs: number): Promise<boolean> {
     return this.readModels.progress.reached('published_events', position, timeoutMs);
   }
 }

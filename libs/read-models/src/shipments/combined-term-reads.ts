@@ -18,7 +18,7 @@ interface PendingTermRead {
 }
 
 /** Reads of the rows of one workspace and environment. */
-interface ReadGroup {
+interface TermReadsOfScope {
   readonly rows: ShipmentRows;
   readonly scope: WorkspaceScope;
   waiting: PendingTermRead[];
@@ -31,7 +31,7 @@ interface ReadGroup {
  * within 5 ms while a request runs. Reads of different workspaces or environments are never combined.
  */
 export class TermReadCombiner {
-  private readonly groups = new Map<string, ReadGroup>();
+  private readonly groups = new Map<string, TermReadsOfScope>();
 
   /** @param limit maximum number of rows of each read */
   constructor(private readonly limit: number) {}
@@ -53,7 +53,7 @@ export class TermReadCombiner {
     });
   }
 
-  private scheduleWaitingReads(key: string, group: ReadGroup): void {
+  private scheduleWaitingReads(key: string, group: TermReadsOfScope): void {
     if (group.cancelSending !== undefined) return;
     const send = () => this.runWaitingReads(key, group);
     if (group.running === 0) {
@@ -65,7 +65,7 @@ export class TermReadCombiner {
     }
   }
 
-  private runWaitingReads(key: string, group: ReadGroup): void {
+  private runWaitingReads(key: string, group: TermReadsOfScope): void {
     group.cancelSending?.();
     group.cancelSending = undefined;
     while (group.waiting.length > 0) {
@@ -79,7 +79,10 @@ export class TermReadCombiner {
   }
 
   /** Never rejects. */
-  private async runReadsAsOneQuery({ rows, scope }: ReadGroup, batch: readonly PendingTermRead[]): Promise<void> {
+  private async runReadsAsOneQuery(
+    { rows, scope }: TermReadsOfScope,
+    batch: readonly PendingTermRead[],
+  ): Promise<void> {
     const read = (terms: readonly string[], limit: number) =>
       rows.find({ filter: createTermsFilter(scope, terms), limit });
     try {
@@ -104,7 +107,7 @@ export class TermReadCombiner {
   }
 }
 
-function takeNextBatch(group: ReadGroup): readonly PendingTermRead[] {
+function takeNextBatch(group: TermReadsOfScope): readonly PendingTermRead[] {
   let terms = 0;
   const end = group.waiting.findIndex((one, index) => {
     terms += one.terms.length;

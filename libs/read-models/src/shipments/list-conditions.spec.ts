@@ -1,4 +1,4 @@
-import { createShipmentRecord } from '../../test/shipment-events.ts';
+import { createSampleShipmentRecord } from '../../test/shipment-events.ts';
 import { toRowFilter, matchesListConditions } from './list-conditions.ts';
 import { splitIntoWords } from './shipment-terms.ts';
 
@@ -13,7 +13,7 @@ describe('conditions evaluated on the record alone', () => {
     ['a', 'a\ufe20', true],
     ['a', 'a\u{20000}', true],
   ])('%s begins a word of %s: %s', (q, name, begins) => {
-    const record = createShipmentRecord(1, { shipper: { name, external_id: null } });
+    const record = createSampleShipmentRecord(1, { shipper: { name, external_id: null } });
     expect(matchesListConditions(record, toRowFilter({ words: splitIntoWords(q) }))).toBe(begins);
   });
 });

@@ -17,15 +17,15 @@ import {
   INACTIVE_STATUSES,
   EXACT_MATCH_TERM_FILTERS,
   createTermIndexEntry,
-  listSearchTerms,
-  toWordTerm,
+  listShipmentSearchTerms,
+  createWordIndexEntry,
 } from './shipment-terms.ts';
 
 /** Sort fields of shipment lists, each with its own index. */
 export const SHIPMENT_SORT_FIELDS = ['created_at', 'updated_at', 'eta'] as const;
 export type ShipmentSortField = (typeof SHIPMENT_SORT_FIELDS)[number];
 
-export interface ShipmentOrder {
+export interface ShipmentSortOrder {
   readonly field: ShipmentSortField;
   readonly descending: boolean;
 }
@@ -65,7 +65,7 @@ export type ShipmentListFilter = {
 export interface ShipmentListQuery {
   readonly filter: ShipmentListFilter;
   /** Order of the list; newest first if absent. */
-  readonly order?: ShipmentOrder | undefined;
+  readonly order?: ShipmentSortOrder | undefined;
   /** Maximum number of items in the page, at least 1. */
   readonly limit: number;
   /** `next` of the previous page with the same filter and order. */
@@ -116,8 +116,8 @@ export function toRowFilter(
     alternatives: groups.filter(({ length }) => length !== 1),
     statuses: listRequestedStatuses(filter),
     words: dropPrefixWords(filter.words?.flatMap((part) => listSearchedWords(part, version)) ?? []).map((word) => ({
-      gte: toWordTerm(word),
-      lt: toWordTerm(prefixUpperBound(word)),
+      gte: createWordIndexEntry(word),
+      lt: createWordIndexEntry(prefixUpperBound(word)),
     })),
     ranges: toSortFieldRanges(filter),
     common: hasOpen === false ? { has_open_exceptions: false } : {},
@@ -222,7 +222,7 @@ export function matchesListConditions(
 ): boolean {
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
   if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
-  const own = listSearchTerms(record);
+  const own = listShipmentSearchTerms(record);
   // Only the lower bound of a word range is compared, because stores compare UTF-8 and JavaScript compares UTF-16.
   const hasWord = ({ gte }: FieldBounds) => own.some((one) => one.startsWith(String(gte)));
   const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithinBounds(record[field], ranges[field]));

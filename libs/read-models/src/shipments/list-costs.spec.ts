@@ -1,4 +1,4 @@
-import { VisitCountingRows } from '../../test/counted-rows.ts';
+import { VisitCountingCollection } from '../../test/counted-rows.ts';
 import {
   createFixedRowSource,
   toTimeOfNthDay,
@@ -33,7 +33,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
 });
 
 describe('rows visited per page of a list of 20,000 shipments', () => {
-  const rows = new VisitCountingRows(ROWS, shipmentsReadModel.indexes);
+  const rows = new VisitCountingCollection(ROWS, shipmentsReadModel.indexes);
   const queries = new ShipmentQueries(createFixedRowSource(rows));
 
   // A page of 50 reads 51 entries.

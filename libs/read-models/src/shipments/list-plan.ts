@@ -14,7 +14,7 @@ import {
   createFiltersOfLeadingCondition,
   type LeadingCondition,
   listConditionsSelectingIndexRange,
-  type ShipmentOrder,
+  type ShipmentSortOrder,
   type ShipmentSortField,
 } from './list-conditions.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
@@ -47,7 +47,7 @@ export interface ListPageReadLimits {
   readonly bytes: number;
 }
 
-export const DEFAULT_LIST_BOUNDS: ListPageReadLimits = {
+export const DEFAULT_LIST_PAGE_READ_LIMITS: ListPageReadLimits = {
   few: 1_000,
   compared: 10_000,
   stretch: 1_000,
@@ -77,7 +77,7 @@ export interface ScopedRowsWithBounds {
 export async function chooseListPlan(
   listed: ScopedRowsWithBounds,
   conditions: ShipmentListConditions,
-  { field }: ShipmentOrder,
+  { field }: ShipmentSortOrder,
 ): Promise<ListPlan> {
   const { scope, bounds } = listed;
   const planWith = (lead: LeadingCondition | undefined) => ({
@@ -110,7 +110,7 @@ async function findSelectiveCondition(
   for (const lead of leads) {
     const wordsLeft = conditions.words.length - (lead.by === 'word' ? 1 : 0);
     const few = divideVisitLimit(listed.bounds.few, SORT_COST_PER_WORD * wordsLeft);
-    if ((await countRows(listed, conditions, lead, few)) < few) return lead;
+    if ((await countMatchingRows(listed, conditions, lead, few)) < few) return lead;
   }
   return undefined;
 }
@@ -121,12 +121,12 @@ async function findRarestCondition(
   leads: readonly LeadingCondition[],
 ) {
   const { compared } = listed.bounds;
-  const counts = await Promise.all(leads.map((lead) => countRows(listed, conditions, lead, compared)));
+  const counts = await Promise.all(leads.map((lead) => countMatchingRows(listed, conditions, lead, compared)));
   return leads[counts.indexOf(Math.min(...counts))];
 }
 
 /** Counts the rows of all ranges of the condition, up to `atMost`. It visits at most `atMost` index entries. */
-async function countRows(
+async function countMatchingRows(
   { rows, scope }: ScopedRowsWithBounds,
   conditions: ShipmentListConditions,
   lead: LeadingCondition,
@@ -157,7 +157,7 @@ function getSortIndexName(field: ShipmentSortField): string {
 export function readListPage(
   { rows, bounds }: ScopedRowsWithBounds,
   plan: ListPlan,
-  order: ShipmentOrder,
+  order: ShipmentSortOrder,
   { limit, after }: { readonly limit: number; readonly after?: SortValues | undefined },
 ): Promise<RowPage<ShipmentReadModelRow>> {
   const { visit } = plan;
@@ -176,7 +176,7 @@ export function readListPage(
  */
 function splitIntoListParts(
   { index, filters }: ListPlan,
-  { field, descending }: ShipmentOrder,
+  { field, descending }: ShipmentSortOrder,
   after: SortValues | undefined,
 ): readonly ListPart[] {
   const sort = { fields: [field, 'id'], descending };

@@ -1,5 +1,5 @@
 import type { Collection } from '@tracking/ports';
-import { ACME_LIVE_SCOPE, createShipmentRecord } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createSampleShipmentRecord } from '../../test/shipment-events.ts';
 import type { SortValues } from '../read-model.ts';
 import { toRowFilter } from './list-conditions.ts';
 import { readShipmentPageByIds } from './named-page.ts';
@@ -7,7 +7,7 @@ import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
 /** The second shipment is larger than a page, so it and all later ones are on later pages. */
 const RECORDS = Array.from({ length: 25 }, (_, n) =>
-  createShipmentRecord(n, { metadata: n === 1 ? { note: 'x'.repeat(50_000) } : null }),
+  createSampleShipmentRecord(n, { metadata: n === 1 ? { note: 'x'.repeat(50_000) } : null }),
 );
 const ROWS = new Map(
   RECORDS.map((record) => [record.id, { id: record.id, ...ACME_LIVE_SCOPE, record } as ShipmentReadModelRow]),

@@ -6,11 +6,11 @@ import {
   type ShipmentListConditions,
   matchesListConditions,
   type ShipmentListQuery,
-  type ShipmentOrder,
+  type ShipmentSortOrder,
 } from './list-conditions.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
-interface NamedPageSource {
+interface ShipmentsByIdSource {
   readonly rows: Pick<Collection<ShipmentReadModelRow>, 'getMany'>;
   readonly scope: WorkspaceScope;
   /** Maximum size of the page, in bytes of JSON. */
@@ -27,10 +27,10 @@ interface SizedRecord {
 
 /** Reads a page of shipments by their ids. Every page reads the shipments of all ids. */
 export async function readShipmentPageByIds(
-  { rows, scope, bytes: maxBytes }: NamedPageSource,
+  { rows, scope, bytes: maxBytes }: ShipmentsByIdSource,
   ids: readonly string[],
   conditions: ShipmentListConditions,
-  { order, limit, after }: ShipmentListQuery & { readonly order: ShipmentOrder },
+  { order, limit, after }: ShipmentListQuery & { readonly order: ShipmentSortOrder },
 ): Promise<QueryPage<ShipmentRecord>> {
   const { field, descending } = order;
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;

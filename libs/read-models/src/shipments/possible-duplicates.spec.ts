@@ -1,6 +1,6 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import type { Query, IndexScanQuery } from '@tracking/ports';
-import { VisitCountingRows } from '../../test/counted-rows.ts';
+import { VisitCountingCollection } from '../../test/counted-rows.ts';
 import {
   toTimeOfNthDay,
   createRandomShipmentRecord,
@@ -30,7 +30,7 @@ const freight = (count: number) => ({
 
 /** Counts the visited rows. Rows of a reference are returned oldest first, as an engine may do. */
 async function look(rows: readonly ShipmentReadModelRow[], count: number) {
-  const counted = new VisitCountingRows<ShipmentReadModelRow>(rows, shipmentsReadModel.indexes);
+  const counted = new VisitCountingCollection<ShipmentReadModelRow>(rows, shipmentsReadModel.indexes);
   let scans = 0;
   const scan = (query: IndexScanQuery) => {
     scans += 1;

@@ -17,7 +17,7 @@ export interface PossibleDuplicate {
   readonly container_numbers: readonly string[];
 }
 
-const MAX_DUPLICATES = 5;
+const MAX_POSSIBLE_DUPLICATE_SHIPMENTS = 5;
 /** Number of rows in the first read, in any status. It nearly always finds all rows with the references. */
 export const FIRST_READ_ROWS = 10;
 /** Limits of the second read, for references with more rows: the number of rows per reference, and in total. */
@@ -65,11 +65,11 @@ export async function findPossibleDuplicates(
     const asked = terms.slice(0, MAX_QUERIED_REFERENCES);
     const visit = Math.min(MAX_VISITED_ROWS_PER_TERM, Math.floor(MAX_ROWS_VISITED_FOR_DUPLICATES / asked.length));
     for (const one of asked)
-      if (others.size < MAX_DUPLICATES) add(await findNewestActiveShipment(rows, scope, one, visit));
+      if (others.size < MAX_POSSIBLE_DUPLICATE_SHIPMENTS) add(await findNewestActiveShipment(rows, scope, one, visit));
   }
   add(found);
   const own = new Set(container_numbers);
-  return [...others.values()].slice(0, MAX_DUPLICATES).map(({ id: other, record }) => ({
+  return [...others.values()].slice(0, MAX_POSSIBLE_DUPLICATE_SHIPMENTS).map(({ id: other, record }) => ({
     id: other,
     house_bill: house_bill !== null && foldReference(record.house_bill ?? '') === foldReference(house_bill),
     container_numbers: record.container_numbers.filter((number) => own.has(number)),
@@ -87,7 +87,7 @@ async function findNewestActiveShipment(
     filter: { ...createScopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },
     sort: { fields: ['created_at', 'id'], descending: true },
     // The limit includes one more row, because the shipment itself may be among the rows.
-    limit: MAX_DUPLICATES + 1,
+    limit: MAX_POSSIBLE_DUPLICATE_SHIPMENTS + 1,
     visit,
   });
   return documents;

@@ -1,5 +1,5 @@
 import { choosePropertyTestRounds } from '@tracking/testing';
-import { VisitCountingRows } from '../../test/counted-rows.ts';
+import { VisitCountingCollection } from '../../test/counted-rows.ts';
 import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
 import {
   createFixedRowSource,
@@ -12,7 +12,7 @@ import {
   describeFilter,
 } from '../../test/listed-shipments.ts';
 import { UnavailableError } from '@tracking/ports';
-import { DEFAULT_LIST_BOUNDS, type ListPageReadLimits } from './list-plan.ts';
+import { DEFAULT_LIST_PAGE_READ_LIMITS, type ListPageReadLimits } from './list-plan.ts';
 import type { ShipmentListFilter } from './list-conditions.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
 import { shipmentsReadModel } from './shipment-rows.ts';
@@ -34,7 +34,7 @@ const PAIRS = TESTED_SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
 const EVERY = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds(SHIPMENT_LIST_ORDERS.length);
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
-  const rows = new VisitCountingRows(ROWS, shipmentsReadModel.indexes);
+  const rows = new VisitCountingCollection(ROWS, shipmentsReadModel.indexes);
 
   async function expectRight(filter: ShipmentListFilter, limit: number, orders = SHIPMENT_LIST_ORDERS): Promise<void> {
     const asked = RECORDS.filter((record) => matchesShipmentListFilter(record, filter));
@@ -83,9 +83,11 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 });
 
 describe('lists of rows that an earlier version of the read model built', () => {
-  const rows = new VisitCountingRows(ROWS, shipmentsReadModel.indexes);
+  const rows = new VisitCountingCollection(ROWS, shipmentsReadModel.indexes);
   const { version } = shipmentsReadModel;
-  const queries = new ShipmentQueries(createFixedRowSource(rows, version - 1), DEFAULT_LIST_BOUNDS, { mode: version });
+  const queries = new ShipmentQueries(createFixedRowSource(rows, version - 1), DEFAULT_LIST_PAGE_READ_LIMITS, {
+    mode: version,
+  });
 
   it('refuse filters that these rows lack, and allow all others', async () => {
     await expect(queries.listShipments(ACME_LIVE_SCOPE, { filter: { mode: ['ocean'] }, limit: 100 })).rejects.toThrow(
@@ -101,10 +103,14 @@ describe('lists of rows that an earlier version of the read model built', () => 
     if (row === undefined) throw new Error('there are no rows');
     const record = { ...row.record, house_bill: 'HBL-Q 7' };
     const former = { ...row, ...ACME_LIVE_SCOPE, record, terms: ['word:hbl house_bill:HBL-Q 7', 'word:q', 'word:7'] };
-    const source = createFixedRowSource(new VisitCountingRows([former], shipmentsReadModel.indexes), 4);
+    const source = createFixedRowSource(new VisitCountingCollection([former], shipmentsReadModel.indexes), 4);
     const found = async (filter: ShipmentListFilter) =>
-      (await new ShipmentQueries(source, DEFAULT_LIST_BOUNDS).listShipments(ACME_LIVE_SCOPE, { filter, limit: 10 }))
-        .items.length;
+      (
+        await new ShipmentQueries(source, DEFAULT_LIST_PAGE_READ_LIMITS).listShipments(ACME_LIVE_SCOPE, {
+          filter,
+          limit: 10,
+        })
+      ).items.length;
     expect(await found({ house_bill: 'HBL-Q 7' })).toBe(1);
     expect(await found({ house_bill: 'hblq7' })).toBe(0);
     expect(await found({ words: ['hbl-q'] })).toBe(1);

@@ -7,7 +7,7 @@ import {
   createRandomShipmentRecord,
   createSeededRandom,
 } from '../../test/listed-shipments.ts';
-import { ACME_LIVE_SCOPE, createShipmentToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createShipmentIdSuffix } from '../../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
@@ -17,7 +17,7 @@ import {
 } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
-import type { ShipmentListFilter, ShipmentOrder } from './list-conditions.ts';
+import type { ShipmentListFilter, ShipmentSortOrder } from './list-conditions.ts';
 
 const FILTERS: readonly ShipmentListFilter[] = [
   {},
@@ -55,7 +55,7 @@ class Shipments {
     const { status, eta, carrier_scac, references } = createRandomShipmentRecord(n, this.random);
     this.touched.add(id);
     this.minute += 1;
-    await this.world.writer.changeShipment(n, { status, eta, carrier_scac, references });
+    await this.world.writer.writeShipmentChangedEvent(n, { status, eta, carrier_scac, references });
     this.records.set(n, { ...(this.records.get(n) as ShipmentRecord), status, eta, carrier_scac, references });
   }
 }
@@ -88,7 +88,7 @@ describe('pages of lists during concurrent writes', () => {
     await expectEqualToRebuild(models);
   });
 
-  async function readWhileWritten(filter: ShipmentListFilter, order: ShipmentOrder): Promise<void> {
+  async function readWhileWritten(filter: ShipmentListFilter, order: ShipmentSortOrder): Promise<void> {
     const before = await stored();
     shipments.touched.clear();
     const seen: string[] = [];
@@ -148,13 +148,13 @@ describe('pages of lists during concurrent writes', () => {
     const writing = (async () => {
       for (let n = 1_000; !isRebuilt; n += 1) {
         await world.writer.createShipment(n, { ...createRandomShipmentRecord(n, shipments.random), version: 1 });
-        await world.writer.changeShipment(n, { status: 'delivered' });
+        await world.writer.writeShipmentChangedEvent(n, { status: 'delivered' });
       }
     })();
     const reading = (async () => {
       do {
         const filter = FILTERS[lists % FILTERS.length] as ShipmentListFilter;
-        const order = SHIPMENT_LIST_ORDERS[lists % SHIPMENT_LIST_ORDERS.length] as ShipmentOrder;
+        const order = SHIPMENT_LIST_ORDERS[lists % SHIPMENT_LIST_ORDERS.length] as ShipmentSortOrder;
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
           const { items, next } = await models.queries.shipments.listShipments(ACME_LIVE_SCOPE, {
@@ -183,7 +183,7 @@ describe('pages of lists during concurrent writes', () => {
     expect(lists).toBeGreaterThanOrEqual(12);
     await expectEqualToRebuild(models);
     expect(
-      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentToken(1_000)}`),
+      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1_000)}`),
     ).toBeDefined();
   });
 });

@@ -1,6 +1,11 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentStatus } from '@tracking/contracts';
-import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
+import {
+  ACME_LIVE_SCOPE,
+  ACME_TEST_SCOPE,
+  OTHER_WORKSPACE,
+  createShipmentIdSuffix,
+} from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
@@ -31,7 +36,7 @@ describe('queries of shipments', () => {
   ): Promise<string> {
     numbers += 1;
     await world.writer.createShipment(numbers, fields, of);
-    return `shp_${createShipmentToken(numbers)}`;
+    return `shp_${createShipmentIdSuffix(numbers)}`;
   }
 
   async function pages(filter: ShipmentListQuery['filter'], limit: number): Promise<string[][]> {
@@ -221,7 +226,7 @@ describe('queries of shipments', () => {
 
     it('use the current references of a shipment, not former ones', async () => {
       const id = await create({ house_bill: 'OLD', container_numbers: ['OLD'] });
-      await world.writer.changeShipment(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
+      await world.writer.writeShipmentChangedEvent(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
       await waitUntilCaughtUp(models);
       const find = (value: string) =>
         models.queries.shipments.findPossibleDuplicates(

@@ -1,7 +1,7 @@
 import { isResourceInScope } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import { type Position, UnavailableError } from '@tracking/ports';
-import type { ActiveGenerationRows } from '../active-rows.ts';
+import type { ActiveGenerationSelector } from '../active-rows.ts';
 import { createScopeFilter, type QueryPage, toShardKeyValues } from '../read-model.ts';
 import { TermReadCombiner } from './combined-term-reads.ts';
 import {
@@ -9,9 +9,9 @@ import {
   toRowFilter,
   type ShipmentListFilter,
   type ShipmentListQuery,
-  type ShipmentOrder,
+  type ShipmentSortOrder,
 } from './list-conditions.ts';
-import { DEFAULT_LIST_BOUNDS, readListPage, chooseListPlan } from './list-plan.ts';
+import { DEFAULT_LIST_PAGE_READ_LIMITS, readListPage, chooseListPlan } from './list-plan.ts';
 import { readShipmentPageByIds } from './named-page.ts';
 import {
   type Freight,
@@ -43,10 +43,10 @@ const MAX_CANDIDATE_SHIPMENTS_PER_CONTAINER = 50;
 /** Maximum number of shipments that are read for a value to find the one with exactly this spelling. */
 const MAX_SHIPMENTS_READ_PER_SPELLING = 10;
 /** Rows per value that one query of several values reads. A container rarely has more shipments. */
-const MAX_ROWS_PER_VALUE = 10;
+const MAX_ROWS_READ_PER_VALUE = 10;
 /** Maximum number of reference values per query. */
 const REFERENCES_PER_READ = 50;
-const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
+const NEWEST_FIRST: ShipmentSortOrder = { field: 'created_at', descending: true };
 
 /** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
@@ -54,10 +54,10 @@ export class ShipmentQueries {
 
   constructor(
     private readonly active: Pick<
-      ActiveGenerationRows<ShipmentReadModelRow>,
-      'openActiveRows' | 'openRowsOfQueriedGeneration'
+      ActiveGenerationSelector<ShipmentReadModelRow>,
+      'openActiveGenerationRows' | 'openRowsOfQueriedGeneration'
     >,
-    private readonly bounds = DEFAULT_LIST_BOUNDS,
+    private readonly bounds = DEFAULT_LIST_PAGE_READ_LIMITS,
     private readonly filtersSince = READ_MODEL_VERSION_BY_FILTER,
   ) {}
 
@@ -70,7 +70,7 @@ export class ShipmentQueries {
     scope: WorkspaceScope,
     id: string,
   ): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
-    const row = await (await this.active.openActiveRows()).get(id, toShardKeyValues(scope));
+    const row = await (await this.active.openActiveGenerationRows()).get(id, toShardKeyValues(scope));
     if (!row || !isResourceInScope(row, scope)) return undefined;
     return { record: row.record, position: row.position };
   }
@@ -185,7 +185,7 @@ export class ShipmentQueries {
         those.map((value) => createTermIndexEntry(field, value, version)),
       );
     for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {
-      const limit = some.length * Math.min(atMost, MAX_ROWS_PER_VALUE);
+      const limit = some.length * Math.min(atMost, MAX_ROWS_READ_PER_VALUE);
       const { documents, isCut } = await rows.findWithinByteLimit(
         { filter: filterFor(some), limit },
         this.bounds.bytes,

@@ -1,9 +1,14 @@
-import { ACME_LIVE_SCOPE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
+import {
+  ACME_LIVE_SCOPE,
+  createEvent,
+  createSampleShipmentRecord,
+  createShipmentIdSuffix,
+} from '../../test/shipment-events.ts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { shipmentsReadModel } from './shipment-rows.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
-const stream = `shipment-${createShipmentToken(1)}`;
+const stream = `shipment-${createShipmentIdSuffix(1)}`;
 const sent = { etd: null, eta: null, legs: [] };
 
 function event(revision: number, type: string, data: object) {
@@ -12,7 +17,7 @@ function event(revision: number, type: string, data: object) {
 }
 const created = event(0, 'shipment.created.v1', {
   ...ACME_LIVE_SCOPE,
-  shipment: createShipmentRecord(1, { house_bill: 'HB' }),
+  shipment: createSampleShipmentRecord(1, { house_bill: 'HB' }),
   sent,
 });
 const delivered = event(1, 'shipment.changed.v1', { changes: { status: { from: 'pending', to: 'delivered' } } });
@@ -25,13 +30,13 @@ describe('rows of shipments', () => {
     expect(shipmentsReadModel.listRowIdsToRead?.(created)).toEqual([]);
     expect(apply(created)).toEqual([
       expect.objectContaining({
-        id: `shp_${createShipmentToken(1)}`,
+        id: `shp_${createShipmentIdSuffix(1)}`,
         ...ACME_LIVE_SCOPE,
         revision: 0,
         position: '0',
         status: 'pending',
         eta: null,
-        created_at: createShipmentRecord(1).created_at,
+        created_at: createSampleShipmentRecord(1).created_at,
         terms: expect.arrayContaining(['status:pending', 'active:true', 'word:hb house_bill:hb']),
       }),
     ]);
@@ -39,7 +44,7 @@ describe('rows of shipments', () => {
 
   it('a shipment that ends is no longer active', () => {
     const [before] = apply(created);
-    expect(shipmentsReadModel.listRowIdsToRead?.(delivered)).toEqual([`shp_${createShipmentToken(1)}`]);
+    expect(shipmentsReadModel.listRowIdsToRead?.(delivered)).toEqual([`shp_${createShipmentIdSuffix(1)}`]);
     const [after] = apply(delivered, before);
     expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE_SCOPE });
     expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:hb']));
@@ -53,9 +58,9 @@ describe('rows of shipments', () => {
   });
 
   it("the cache weight follows the size of the client's data", () => {
-    const weightOf = (fields: Parameters<typeof createShipmentRecord>[1]) => {
+    const weightOf = (fields: Parameters<typeof createSampleShipmentRecord>[1]) => {
       const [row] = apply(
-        event(0, 'shipment.created.v1', { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1, fields), sent }),
+        event(0, 'shipment.created.v1', { ...ACME_LIVE_SCOPE, shipment: createSampleShipmentRecord(1, fields), sent }),
       );
       return row && shipmentsReadModel.weight?.(row);
     };

@@ -5,8 +5,8 @@ import {
   convertStreamNameToShipmentId,
   computeRecordMemoryWeight,
 } from '@tracking/shipments-domain';
-import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
-import { listSearchTerms } from './shipment-terms.ts';
+import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScopeFields } from '../read-model.ts';
+import { listShipmentSearchTerms } from './shipment-terms.ts';
 
 /** Row of one shipment, with separate fields for filters and sorting. */
 export interface ShipmentReadModelRow extends ReadModelRow, WorkspaceScope {
@@ -50,8 +50,8 @@ export const shipmentsReadModel: ReadModel<ShipmentReadModelRow, 'shipments'> = 
     return [
       {
         ...pickSortAndFilterFields(record),
-        terms: listSearchTerms(record, before),
-        ...pickScope(scope),
+        terms: listShipmentSearchTerms(record, before),
+        ...pickScopeFields(scope),
         id: convertStreamNameToShipmentId(stream),
         record,
         revision: event.revision,

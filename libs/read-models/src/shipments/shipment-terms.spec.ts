@@ -2,9 +2,14 @@ import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject, ShipmentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { createRandomShipmentRecord, createSeededRandom } from '../../test/listed-shipments.ts';
-import { ACME_LIVE_SCOPE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
+import {
+  ACME_LIVE_SCOPE,
+  createEvent,
+  createSampleShipmentRecord,
+  createShipmentIdSuffix,
+} from '../../test/shipment-events.ts';
 import { type ShipmentReadModelRow, shipmentsReadModel } from './shipment-rows.ts';
-import { MAX_INDEXED_WORDS, listSearchTerms } from './shipment-terms.ts';
+import { MAX_INDEXED_WORDS, listShipmentSearchTerms } from './shipment-terms.ts';
 
 type StoredBody = { readonly revision: number; readonly type: string; readonly data: JsonObject };
 
@@ -21,7 +26,7 @@ function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readon
     const stored = {
       ...createEvent(body),
       ...body,
-      stream: `shipment-${createShipmentToken(1)}`,
+      stream: `shipment-${createShipmentIdSuffix(1)}`,
       position: String(body.revision),
     };
     const last = rows.at(-1);
@@ -37,13 +42,17 @@ describe('terms of shipments', () => {
   it('equal those built from the record alone, after every event version, from memory and from a store', () => {
     const rows = rowsAfter(golden, false);
     expect(rows).toHaveLength(golden.length);
-    for (const { record, terms } of rows) expect(terms).toEqual(listSearchTerms(record));
+    for (const { record, terms } of rows) expect(terms).toEqual(listShipmentSearchTerms(record));
     expect(rowsAfter(golden, true).map(({ terms }) => terms)).toEqual(rows.map(({ terms }) => terms));
   });
 
   it('equal those built from the record alone, whatever changed since the previous row', () => {
     const random = createSeededRandom(3);
-    const created = { ...ACME_LIVE_SCOPE, shipment: createShipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
+    const created = {
+      ...ACME_LIVE_SCOPE,
+      shipment: createSampleShipmentRecord(1),
+      sent: { etd: null, eta: null, legs: [] },
+    };
     const bodies: StoredBody[] = [{ revision: 0, type: 'shipment.created.v1', data: created as unknown as JsonObject }];
     for (let revision = 1; revision < 300; revision += 1) {
       const some = Object.entries(createRandomShipmentRecord(1, random)).filter(
@@ -55,13 +64,13 @@ describe('terms of shipments', () => {
       bodies.push({ revision, type: 'shipment.changed.v1', data: { changes } as unknown as JsonObject });
     }
     const rows = rowsAfter(bodies, false);
-    for (const { record, terms } of rows) expect(terms).toEqual(listSearchTerms(record));
+    for (const { record, terms } of rows) expect(terms).toEqual(listShipmentSearchTerms(record));
     expect(rowsAfter(bodies, true).map(({ terms }) => terms)).toEqual(rows.map(({ terms }) => terms));
     expect(new Set(rows.map(({ terms }) => terms.length)).size).toBeGreaterThan(10);
   });
 
   it('are unique and match the stored form', () => {
-    const record = createShipmentRecord(1, {
+    const record = createSampleShipmentRecord(1, {
       external_id: 'A b:c',
       house_bill: 'word:x',
       references: [
@@ -70,7 +79,7 @@ describe('terms of shipments', () => {
       ],
       shipper: { name: 'Same', external_id: 'same' },
     });
-    const terms = listSearchTerms(record);
+    const terms = listShipmentSearchTerms(record);
     expect(new Set(terms).size).toBe(terms.length);
     expect(terms).toEqual(
       expect.arrayContaining([
@@ -96,7 +105,7 @@ describe('terms of shipments', () => {
       references: many(50, (n) => sentence(n + 100)).map((value) => ({ type: 'po', value })),
       consignee: { name: 'Unseen', external_id: 'C' },
     };
-    const terms = listSearchTerms(createShipmentRecord(1, record));
+    const terms = listShipmentSearchTerms(createSampleShipmentRecord(1, record));
     expect(terms.filter((one) => /^word:\w+$/.test(one)).length).toBeLessThanOrEqual(MAX_INDEXED_WORDS);
     expect(terms.length).toBeLessThan(MAX_INDEXED_WORDS + 2 * 200 + 50 + 20);
     expect(terms).toEqual(expect.arrayContaining(['word:msku0000199 container_number:msku0000199']));
@@ -106,7 +115,9 @@ describe('terms of shipments', () => {
   it('cover two hundred containers and fifty references', () => {
     const numbers = Array.from({ length: 200 }, (_, n) => `MSKU${String(n).padStart(7, '0')}`);
     const references = Array.from({ length: 50 }, (_, n) => ({ type: 'po', value: `PO-${n} part ${n}` }));
-    const terms = new Set(listSearchTerms(createShipmentRecord(1, { container_numbers: numbers, references })));
+    const terms = new Set(
+      listShipmentSearchTerms(createSampleShipmentRecord(1, { container_numbers: numbers, references })),
+    );
     for (const number of numbers) {
       expect(terms.has(`word:${number.toLowerCase()} container_number:${number.toLowerCase()}`)).toBe(true);
     }

@@ -33,7 +33,7 @@ type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 /** Kind of an exact search term: a filter, or a property that only some shipments have. */
 export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
 
-const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set(listShipmentFiltersOfKinds('reference', 'container'));
+const REFERENCE_TERM_KINDS: ReadonlySet<TermKind> = new Set(listShipmentFiltersOfKinds('reference', 'container'));
 
 /** Filters that compare the record field with the filter's name. */
 type FieldFilter = {
@@ -71,12 +71,14 @@ function isFieldFilter(filter: TermFilter): filter is FieldFilter {
 }
 
 /** Order of terms in a row: terms of field filters first, then terms of other filters. */
-const ROW_TERM_ORDER: readonly TermFilter[] = [
+const SEARCH_TERM_ORDER_IN_ROW: readonly TermFilter[] = [
   ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isTermFilter).filter(isFieldFilter),
   ...(Object.keys(FILTER_VALUE_READERS) as (keyof typeof FILTER_VALUE_READERS)[]),
 ];
-const REFERENCE_FILTERS = ROW_TERM_ORDER.filter((filter): filter is ReferenceFilter => REFERENCE_KINDS.has(filter));
-const NON_REFERENCE_FILTERS = ROW_TERM_ORDER.filter((filter) => !REFERENCE_KINDS.has(filter));
+const REFERENCE_FILTERS = SEARCH_TERM_ORDER_IN_ROW.filter((filter): filter is ReferenceFilter =>
+  REFERENCE_TERM_KINDS.has(filter),
+);
+const NON_REFERENCE_FILTERS = SEARCH_TERM_ORDER_IN_ROW.filter((filter) => !REFERENCE_TERM_KINDS.has(filter));
 
 function isTermFilter(filter: ShipmentFilterName): filter is TermFilter {
   return SHIPMENT_FILTERS[filter].kind in TERM_FILTER_KINDS;
@@ -102,13 +104,13 @@ export function createTermIndexEntry(
   value: string | true,
   version = FIRST_VERSION_WITH_FOLDED_REFERENCES,
 ): string {
-  if (value === true || !REFERENCE_KINDS.has(kind)) return `${kind}:${value}`;
+  if (value === true || !REFERENCE_TERM_KINDS.has(kind)) return `${kind}:${value}`;
   const reference = version >= FIRST_VERSION_WITH_FOLDED_REFERENCES ? foldReference(value) : value;
   return createReferenceIndexTerm(kind, reference, findLongestWord(splitIntoWords(reference)));
 }
 
 /** Returns the index entry for a word. The entry of a longer word starts with the entry of each of its prefixes. */
-export function toWordTerm(word: string): string {
+export function createWordIndexEntry(word: string): string {
   return `word:${word}`;
 }
 
@@ -117,7 +119,7 @@ export function toWordTerm(word: string): string {
  * words contain no space. Nearly every entry writes its own index page, so fewer entries cost less.
  */
 function createReferenceIndexTerm(kind: TermKind, reference: string, longest: string): string {
-  return `${toWordTerm(longest)} ${kind}:${reference}`;
+  return `${createWordIndexEntry(longest)} ${kind}:${reference}`;
 }
 
 const SPACES_PATTERN = /\s+/u;
@@ -167,7 +169,7 @@ function listJoinedWords(text: string, runPattern: RegExp): readonly string[] {
 /** Matches words of a reference with the spaces and hyphens between them. */
 const REFERENCE_RUN_PATTERN = /[\p{L}\p{M}\p{N}\s\p{Pd}\u2212]+/gu;
 /** Matches words of a name with the hyphens between them. Spaces separate the words of names. */
-const NAME_RUN_PATTERN = /[\p{L}\p{M}\p{N}\p{Pd}\u2212]+/gu;
+const HYPHENATED_WORDS_PATTERN = /[\p{L}\p{M}\p{N}\p{Pd}\u2212]+/gu;
 
 /** Returns the longest word, or the first one if several words are the longest. */
 function findLongestWord(words: readonly string[]): string {
@@ -178,7 +180,7 @@ function findLongestWord(words: readonly string[]): string {
 export const MAX_INDEXED_WORDS = 1_000;
 
 /** Record fields with terms that rarely change. */
-const STABLE_FIELDS: readonly (keyof ShipmentRecord)[] = [
+const RARELY_CHANGED_TERM_FIELDS: readonly (keyof ShipmentRecord)[] = [
   ...EXACT_MATCH_TERM_FILTERS.filter(isFieldFilter),
   'container_numbers',
   'references',
@@ -192,18 +194,21 @@ const VOLATILE_FIELDS: readonly (keyof ShipmentRecord)[] = ['status', 'open_exce
  * Returns all search terms of a shipment, each once. Terms depend on the record alone; the terms of unchanged fields
  * are copied from the previous row.
  */
-export function listSearchTerms(
+export function listShipmentSearchTerms(
   record: ShipmentRecord,
   before?: { readonly record: ShipmentRecord; readonly terms: readonly string[] },
 ): readonly string[] {
   const isSame = (field: keyof ShipmentRecord) => record[field] === before?.record[field];
-  if (before === undefined || !STABLE_FIELDS.every(isSame))
-    return [...listTermsOfChangingFields(record), ...listStableSearchTerms(record)];
+  if (before === undefined || !RARELY_CHANGED_TERM_FIELDS.every(isSame))
+    return [...listStatusAndExceptionTerms(record), ...listStableSearchTerms(record)];
   if (VOLATILE_FIELDS.every(isSame)) return before.terms;
-  return [...listTermsOfChangingFields(record), ...before.terms.slice(listTermsOfChangingFields(before.record).length)];
+  return [
+    ...listStatusAndExceptionTerms(record),
+    ...before.terms.slice(listStatusAndExceptionTerms(before.record).length),
+  ];
 }
 
-function listTermsOfChangingFields({ status, open_exceptions_count }: ShipmentRecord): string[] {
+function listStatusAndExceptionTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
   return [
     createTermIndexEntry('status', status),
     ...(INACTIVE_STATUSES.includes(status) ? [] : [createTermIndexEntry('active', true)]),
@@ -217,11 +222,11 @@ function listStableSearchTerms(record: ShipmentRecord): Iterable<string> {
     for (const value of readValuesComparedByFilter(record, filter))
       if (value != null) terms.add(createTermIndexEntry(filter, value));
   }
-  addReferencesAndWords(terms, record);
+  addReferenceAndWordTerms(terms, record);
   return terms;
 }
 
-function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void {
+function addReferenceAndWordTerms(terms: Set<string>, record: ShipmentRecord): void {
   const words = new Set<string>();
   const found = new Set<string>();
   const addWords = (some: readonly string[]) => {
@@ -237,8 +242,8 @@ function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void
     addWords(listJoinedWords(value, REFERENCE_RUN_PATTERN));
   }
   for (const name of listPartyAndVesselNames(record))
-    if (name != null) addWords(listJoinedWords(name, NAME_RUN_PATTERN));
-  for (const word of words) if (!found.has(word)) terms.add(toWordTerm(word));
+    if (name != null) addWords(listJoinedWords(name, HYPHENATED_WORDS_PATTERN));
+  for (const word of words) if (!found.has(word)) terms.add(createWordIndexEntry(word));
 }
 
 /**

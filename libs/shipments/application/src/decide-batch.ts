@@ -9,7 +9,7 @@ import {
   fold,
   getCommandHandler,
   createShipmentNotFoundError,
-  getRevisionOfCommand,
+  findRevisionAppendedByCommand,
   type ShipmentCommand,
   type ShipmentState,
   toShipmentEvent,
@@ -17,7 +17,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { createIdOfShipmentPart } from './ids.ts';
 import {
-  toShipmentEvents,
+  addMetadataToShipmentEvents,
   countCharactersKeptByEvent,
   type LoadedShipment,
   readEventsInSlices,
@@ -110,7 +110,7 @@ class DecidedBatch {
   decideCommandIfItFits(command: ShipmentCommand, context: DecideContext): boolean {
     try {
       if (this.state !== undefined && !isResourceInScope(this.state, command)) throw createShipmentNotFoundError();
-      if (this.state === undefined || getRevisionOfCommand(this.state, command.id) === undefined) {
+      if (this.state === undefined || findRevisionAppendedByCommand(this.state, command.id) === undefined) {
         return this.decideCommand(command, context);
       }
       this.outcomes.push({ kind: 'repeated' });
@@ -122,7 +122,7 @@ class DecidedBatch {
 
   private decideCommand(command: ShipmentCommand, context: DecideContext): boolean {
     const decision = decide(command, this.state, context);
-    const made = toShipmentEvents(command, decision.events, decision.nextCheckAt, this.revision + 1);
+    const made = addMetadataToShipmentEvents(command, decision.events, decision.nextCheckAt, this.revision + 1);
     const after = fold(made, this.state);
     if (after === undefined) throw new Error(`cannot decide ${command.type}: its events create no shipment`);
     const stored = made.map(toNewEvent);
@@ -163,7 +163,7 @@ function buildCommandAnswer(
   warnings: readonly Warning[],
   after: ShipmentState,
 ): ShipmentAnswer {
-  return { ...getCommandHandler(type).buildAnswer(result, after), warnings };
+  return { ...getCommandHandler(type).buildAnswerFromResult(result, after), warnings };
 }
 
 /** The stored events of one command, and the shipment before them. */

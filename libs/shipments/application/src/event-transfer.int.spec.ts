@@ -4,7 +4,7 @@ import { type EventStore, MAX_APPEND_BYTES, computeEventBytes } from '@tracking/
 import { MAX_EVENT_BYTES_PER_COMMAND } from './decide-batch.ts';
 import { createMilestones, createPatchCommand, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
-import { createEventTransfer, createEventTimeFinder } from './operations.ts';
+import { createEventImportAndExport, createNextEventTimeFinder } from './operations.ts';
 
 async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
   const engine = await TestEngine.openTestEngine();
@@ -30,7 +30,7 @@ async function everything(store: EventStore, limit: number): Promise<readonly Ex
   const events: ExportedEvent[] = [];
   let after: string | null = null;
   for (let complete = false; !complete;) {
-    const page: EventPage = await createEventTransfer(store).exportEvents({ after, limit });
+    const page: EventPage = await createEventImportAndExport(store).exportEvents({ after, limit });
     events.push(...page.events);
     ({ position: after, complete } = page);
   }
@@ -57,7 +57,7 @@ const refused = async (importing: Promise<unknown>) => {
 
 it('finds when the first event after a position was recorded', () =>
   withStore(async (store) => {
-    const findTimeAfter = createEventTimeFinder(createEventTransfer(store));
+    const findTimeAfter = createNextEventTimeFinder(createEventImportAndExport(store));
     expect(await findTimeAfter(null)).toBeUndefined();
     const service = createShipmentsReplica(store);
     await service.upsertShipment(createUpsertCommand({ external_id: 'T-1' }, { at: '2026-03-01T12:00:00.000Z' }));
@@ -72,7 +72,7 @@ it('finds when the first event after a position was recorded', () =>
 describe('events from one store to another', () => {
   it('are not exported from a position of another store', () =>
     withStore((store) =>
-      refused(createEventTransfer(store).exportEvents({ after: '0', limit: 10 })).then(() => undefined),
+      refused(createEventImportAndExport(store).exportEvents({ after: '0', limit: 10 })).then(() => undefined),
     ));
 
   it('are the same there with any page size and any number of repetitions', async () => {
@@ -82,10 +82,10 @@ describe('events from one store to another', () => {
       expect(await everything(from, 500)).toEqual(events);
       await withStore(async (to) => {
         for (let at = 0; at < events.length; at += 6) {
-          await createEventTransfer(to).importEvents({ events: events.slice(at, at + 6) });
+          await createEventImportAndExport(to).importEvents({ events: events.slice(at, at + 6) });
         }
-        await createEventTransfer(to).importEvents({ events });
-        await createEventTransfer(to).importEvents({ events: events.slice(3, 20) });
+        await createEventImportAndExport(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events: events.slice(3, 20) });
         expect(new Set(await everything(to, 500))).toEqual(new Set(events.map(asImported)));
         const service = createShipmentsReplica(to);
         const source = createShipmentsReplica(from);
@@ -102,8 +102,8 @@ describe('events from one store to another', () => {
       await written(from, 1, 9);
       const events = await everything(from, 500);
       await withStore(async (to) => {
-        await createEventTransfer(to).importEvents({ events: events.slice(0, 5) });
-        await createEventTransfer(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events: events.slice(0, 5) });
+        await createEventImportAndExport(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -121,8 +121,8 @@ describe('events from one store to another', () => {
       const events = await everything(from, 500);
       expect(events.reduce((sum, event) => sum + computeEventBytes(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
       await withStore(async (to) => {
-        await createEventTransfer(to).importEvents({ events });
-        await createEventTransfer(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -136,8 +136,8 @@ describe('events from one store to another', () => {
       const more = Array.from({ length: 499 }, (_, n) => ofSize({ ...recorded, revision: n + 1 }, bytes));
       const events = [created, ...more];
       await withStore(async (to) => {
-        await createEventTransfer(to).importEvents({ events });
-        await createEventTransfer(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -150,8 +150,8 @@ describe('events from one store to another', () => {
       if (!first) throw new Error('too few events');
       const events = [ofSize(first, MAX_EVENT_BYTES_PER_COMMAND)];
       await withStore(async (to) => {
-        await createEventTransfer(to).importEvents({ events });
-        await createEventTransfer(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events });
+        await createEventImportAndExport(to).importEvents({ events });
         expect(await everything(to, 500)).toEqual(events.map(asImported));
       });
     });
@@ -164,8 +164,8 @@ describe('events from one store to another', () => {
       if (!first || !second || !third) throw new Error('too few events');
       const other = { ...second, id: randomUUID() };
       await withStore(async (to) => {
-        await createEventTransfer(to).importEvents({ events: [first, other] });
-        await refused(createEventTransfer(to).importEvents({ events: [first, second, third] }));
+        await createEventImportAndExport(to).importEvents({ events: [first, other] });
+        await refused(createEventImportAndExport(to).importEvents({ events: [first, second, third] }));
         expect(await everything(to, 500)).toEqual([first, other].map(asImported));
       });
     });
@@ -179,7 +179,7 @@ describe('events from one store to another', () => {
       const own = events.filter((event) => event.stream === stream);
       const others = events.filter((event) => event.stream !== stream);
       await withStore(async (to) => {
-        const { importEvents } = createEventTransfer(to);
+        const { importEvents } = createEventImportAndExport(to);
         const [first, second] = own;
         if (!first || !second) throw new Error('too few events');
         const there = [first, { ...second, id: randomUUID() }];
@@ -196,7 +196,7 @@ describe('events from one store to another', () => {
   it('are refused if they are malformed, have gaps, or the stream has different ones', async () => {
     await withStore(async (eventStore) => {
       await written(eventStore, 1, 3);
-      const { importEvents } = createEventTransfer(eventStore);
+      const { importEvents } = createEventImportAndExport(eventStore);
       const [first, second, third] = await everything(eventStore, 500);
       if (!first || !second || !third) throw new Error('too few events');
       await refused(importEvents({ events: [{ ...first, stream: 'other-stream' }] }));

@@ -2,14 +2,14 @@ import { MANUAL_EXCEPTION_TYPES } from '@tracking/contracts';
 import { type EventStore, computeEventBytes } from '@tracking/ports';
 import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
 import {
-  createCancelShipmentCommand,
+  createSampleCancelShipmentCommand,
   createOpenExceptionCommand,
   createPatchCommand,
   SAMPLE_SCOPE,
   createUpsertCommand,
 } from '../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
-import { createEventMaker } from './publisher/event-maker.ts';
+import { createPublicEventRecreator } from './publisher/event-maker.ts';
 
 /** The longest allowed text, in characters of three bytes. */
 const LONG = '貨'.repeat(1_000);
@@ -33,7 +33,7 @@ describe('a shipment with the maximum number of open exceptions and the longest 
           .map((each) => service.openException(createOpenExceptionCommand(id, each))),
       );
 
-      const cancelled = await service.cancelShipment(createCancelShipmentCommand(id));
+      const cancelled = await service.cancelShipment(createSampleCancelShipmentCommand(id));
       expect(cancelled.answer.shipment).toMatchObject({ status: 'cancelled', open_exceptions_count: 0 });
       const resolved = (await engine.store.read(`shipment-${id.slice(4)}`)).filter(
         ({ type }) => type === 'exception.resolved.v2',
@@ -51,7 +51,7 @@ describe('a shipment with the maximum number of open exceptions and the longest 
       }
 
       const addresses = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
-      const make = createEventMaker({ eventStore: engine.store, addresses });
+      const make = createPublicEventRecreator({ eventStore: engine.store, addresses });
       const [last] = resolved.slice(-1);
       if (last === undefined) throw new Error('nothing was resolved');
       const { events } = await make([{ ...last, id: `evt_${last.id}` }], 1_000_000);

@@ -4,7 +4,7 @@ import {
   type EventPage,
   type ExportedEvent,
   type ImportConflict,
-  type ImportResult,
+  type EventImportResult,
   type PublicAddresses,
   type Timestamp,
 } from '@tracking/contracts';
@@ -31,7 +31,7 @@ import {
   upcastEventBody,
 } from '@tracking/shipments-domain';
 import { createShipmentId } from './ids.ts';
-import { createEventMaker } from './publisher/event-maker.ts';
+import { createPublicEventRecreator } from './publisher/event-maker.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 /**
@@ -59,7 +59,7 @@ export function findRequestedShipmentId(request: object): string | undefined {
 }
 
 /** Operations on stored events for processes without an event store. All methods throw `UnavailableError`. */
-export interface EventOperations extends EventTransfer {
+export interface EventOperations extends EventTransferOperations {
   /** Returns the position of the last event; undefined while the log is empty. */
   head(): Promise<Position | undefined>;
   /** Recreates public events, as {@link MakeEvents} does. */
@@ -70,7 +70,7 @@ export interface EventOperations extends EventTransfer {
 }
 
 /** Returns a function that recreates public events in the process that has the event store. */
-export function createRemoteEventRecreator({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
+export function createRemoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
   return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
 
@@ -78,7 +78,7 @@ export function createRemoteEventRecreator({ makeEvents }: Pick<EventOperations,
  * Returns a function that finds when the first event after a position was recorded. Its result is undefined if there is
  * none.
  */
-export function createEventTimeFinder({ exportEvents }: Pick<EventOperations, 'exportEvents'>) {
+export function createNextEventTimeFinder({ exportEvents }: Pick<EventOperations, 'exportEvents'>) {
   return async (after: Position | null): Promise<Timestamp | undefined> => {
     const { events } = await exportEvents({ after, limit: 1 });
     return events[0] && (events[0].metadata['recorded_at'] as Timestamp);
@@ -87,9 +87,9 @@ export function createEventTimeFinder({ exportEvents }: Pick<EventOperations, 'e
 
 /** @param addresses base addresses of links, the same as the publisher's */
 export function createEventOperations(eventStore: EventStore, addresses: PublicAddresses): EventOperations {
-  const makeEvents = createEventMaker({ eventStore, addresses });
+  const makeEvents = createPublicEventRecreator({ eventStore, addresses });
   return {
-    ...createEventTransfer(eventStore),
+    ...createEventImportAndExport(eventStore),
     head: () => eventStore.head(),
     makeEvents: ({ references, max_bytes }) => makeEvents(references, max_bytes),
   };
@@ -100,7 +100,7 @@ const MAX_PAGE_BYTES = 4_000_000;
 const MAX_CONCURRENT_SHIPMENT_IMPORTS = 16;
 
 /** Exports the events of shipments from one store, and imports them unchanged into another store. */
-export interface EventTransfer {
+export interface EventTransferOperations {
   /**
    * Returns the events after the position, in the order in which they were stored. @throws DomainError
    * `validation_failed`, UnavailableError
@@ -117,10 +117,10 @@ export interface EventTransfer {
   importEvents(request: {
     readonly events: readonly ExportedEvent[];
     readonly skip_conflicts?: boolean;
-  }): Promise<ImportResult>;
+  }): Promise<EventImportResult>;
 }
 
-export function createEventTransfer(store: EventStore): EventTransfer {
+export function createEventImportAndExport(store: EventStore): EventTransferOperations {
   return {
     async exportEvents({ after, limit }) {
       const enough = new AbortController();

@@ -1,14 +1,14 @@
 import { toShipmentStreamName } from '@tracking/shipments-domain';
 import {
   createAcknowledgeExceptionCommand,
-  createCancelShipmentCommand,
+  createSampleCancelShipmentCommand,
   createCorrectMilestoneCommand,
   createMilestoneCommand,
   createMilestones,
   createOpenExceptionCommand,
   createPatchCommand,
   createPatchContainerCommand,
-  PLACES_WITHOUT_ENTRIES,
+  EMPTY_PLACE_LOOKUP,
   createReopenShipmentCommand,
   createResolveExceptionCommand,
   createRetractMilestoneCommand,
@@ -62,7 +62,7 @@ describe('a repeated command', () => {
     ];
     const byHand = await shipments.correctMilestone(correction);
     const retracted = await shipments.retractMilestone(retraction);
-    const [cancellation, reopening] = [createCancelShipmentCommand(id), createReopenShipmentCommand(id)];
+    const [cancellation, reopening] = [createSampleCancelShipmentCommand(id), createReopenShipmentCommand(id)];
     const cancelled = await shipments.cancelShipment(cancellation);
     const reopened = await shipments.reopenShipment(reopening);
     const change = createPatchCommand(id, { container_numbers: ['MSCU6639870'], eta: '2026-04-01T00:00:00.000Z' });
@@ -212,7 +212,7 @@ describe('a repeated command', () => {
     expect(created.answer.warnings).toEqual([]);
     // A command that new rules would refuse is still the accepted one.
     const refusedNow = { ...create, fields: { ...create.fields, origin_port: 'nowhere at all' } };
-    expect(PLACES_WITHOUT_ENTRIES.isUnknownLocationCode('CNSHA')).toBe(false);
+    expect(EMPTY_PLACE_LOOKUP.isUnknownLocationCode('CNSHA')).toBe(false);
     expect(await shipments.upsertShipment(refusedNow)).toEqual(created);
   });
 

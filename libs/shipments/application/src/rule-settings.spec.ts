@@ -1,7 +1,7 @@
 import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
 import { type EventStore, UnavailableError } from '@tracking/ports';
 import { noMetrics, silentLogger } from '@tracking/testing';
-import { createUpsertCommand, PLACES_WITHOUT_ENTRIES } from '../test/builders.ts';
+import { createUpsertCommand, EMPTY_PLACE_LOOKUP } from '../test/builders.ts';
 import { createCachedRuleSettingsReader } from './decide-batch.ts';
 import { EventSourcedShipmentService } from './shipments.ts';
 
@@ -63,7 +63,7 @@ it('settings are read while the stream of an unknown shipment is being read', as
     },
   };
   const shipments = new EventSourcedShipmentService({
-    ...{ eventStore, settings, places: PLACES_WITHOUT_ENTRIES },
+    ...{ eventStore, settings, places: EMPTY_PLACE_LOOKUP },
     ...{ logger: silentLogger, metrics: noMetrics },
   });
   const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));

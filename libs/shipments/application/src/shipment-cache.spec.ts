@@ -1,11 +1,11 @@
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import { RecordedMetrics } from '@tracking/testing';
-import { createMilestones, PLACES_WITHOUT_ENTRIES, createUpsertCommand } from '../test/builders.ts';
+import { createMilestones, EMPTY_PLACE_LOOKUP, createUpsertCommand } from '../test/builders.ts';
 import { createDecideContext } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
 import {
-  toShipmentEvents,
+  addMetadataToShipmentEvents,
   countCharactersKeptByEvent,
   type LoadedShipment,
   estimateShipmentHeapBytes,
@@ -24,12 +24,12 @@ function shipment(count = 0, note = ''): LoadedShipment {
   let revision = -1;
   let characters = 0;
   for (const command of commands) {
-    const events = toShipmentEvents(
+    const events = addMetadataToShipmentEvents(
       command,
       decide(
         command,
         state,
-        createDecideContext(command, { places: PLACES_WITHOUT_ENTRIES, settings: DEFAULT_RULE_SETTINGS }),
+        createDecideContext(command, { places: EMPTY_PLACE_LOOKUP, settings: DEFAULT_RULE_SETTINGS }),
       ).events,
       null,
       revision + 1,

@@ -53,7 +53,7 @@ export function toNewEvent(event: ShipmentEvent): NewEvent {
 }
 
 /** Returns the events of one decision, in order, with their metadata. */
-export function toShipmentEvents(
+export function addMetadataToShipmentEvents(
   command: ShipmentCommand,
   bodies: readonly ShipmentEventBody[],
   nextCheckAt: string | null,

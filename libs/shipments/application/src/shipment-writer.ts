@@ -36,7 +36,7 @@ export interface CommandLimits {
   readonly commands: number;
 }
 
-interface WriterOptions {
+interface ShipmentWriterOptions {
   readonly eventStore: EventStore;
   readonly cache: ShipmentCache;
   readonly places: DecideContext['places'];
@@ -80,7 +80,7 @@ export class ShipmentWriter {
   private readonly store: EventStore;
   private readonly cache: ShipmentCache;
 
-  constructor(private readonly options: WriterOptions) {
+  constructor(private readonly options: ShipmentWriterOptions) {
     const { commandsPerShipment: perKey, commands: total } = options.limits;
     this.store = options.eventStore;
     this.cache = options.cache;
@@ -129,7 +129,8 @@ export class ShipmentWriter {
     };
     const cached = this.cache.getShipment(shipmentId);
     const { decision, after } = await this.retryConflicts(batch.deadline, async (conflicts) => {
-      const created = cached === undefined && conflicts === 0 ? await this.createWithoutRead(batch) : undefined;
+      const created =
+        cached === undefined && conflicts === 0 ? await this.createShipmentsWithoutRead(batch) : undefined;
       if (created !== undefined) return created;
       const decided = await this.decideCommands(batch, conflicts === 0 ? cached : undefined);
       return { ...decided, after: await this.appendEvents(batch, decided) };
@@ -158,7 +159,7 @@ export class ShipmentWriter {
    * Appends commands that create a shipment without reading its stream first. Returns undefined if the stream exists, or
    * if some command appends no events to a new stream: the commands must then be decided on the current stream.
    */
-  private async createWithoutRead(batch: QueuedCommands) {
+  private async createShipmentsWithoutRead(batch: QueuedCommands) {
     const [first] = batch.commands;
     if (first?.type !== 'UpsertShipment') return undefined;
     const decision = decideCommandBatch(batch.commands, undefined, await this.readDecisionBasis(first));

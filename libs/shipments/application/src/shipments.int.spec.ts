@@ -3,7 +3,7 @@ import { BusyError } from '@tracking/ports';
 import { RecordedMetrics, passOperationsThroughJson, waitForSimulatedDelay } from '@tracking/testing';
 import { type CancelShipmentCommand, toPublicEventId, toShipmentStreamName } from '@tracking/shipments-domain';
 import {
-  createCancelShipmentCommand,
+  createSampleCancelShipmentCommand,
   createMilestoneCommand,
   createMilestones,
   createPatchCommand,
@@ -13,7 +13,7 @@ import {
   createUpsertCommand,
 } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
-import { SAMPLE_ADDRESSES } from '../test/publishing-test-harness.ts';
+import { SAMPLE_PUBLIC_URLS } from '../test/publishing-test-harness.ts';
 import { type EventOperations, createEventOperations } from './operations.ts';
 import type { ShipmentsService } from './shipments.ts';
 
@@ -72,9 +72,11 @@ describe('scopes', () => {
     for (const each of [shipments, createShipmentsReplica(engine.store)]) {
       expect(await each.getShipment({ ...foreign, shipment_id: id })).toBeUndefined();
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancelShipment({ ...createCancelShipmentCommand(id), ...foreign })).rejects.toMatchObject({
-        code: 'not_found',
-      });
+      await expect(each.cancelShipment({ ...createSampleCancelShipmentCommand(id), ...foreign })).rejects.toMatchObject(
+        {
+          code: 'not_found',
+        },
+      );
       await expect(each.reopenShipment({ ...createReopenShipmentCommand(id), ...foreign })).rejects.toMatchObject({
         code: 'not_found',
       });
@@ -82,7 +84,7 @@ describe('scopes', () => {
       await expect(each.patchShipment(changes)).rejects.toMatchObject({ code: 'not_found' });
       const seal = { ...createPatchContainerCommand(id, 'MSCU6639870', { seal_number: 'S' }), ...foreign };
       await expect(each.patchContainer(seal)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancelShipment(createCancelShipmentCommand('shp_none'))).rejects.toMatchObject({
+      await expect(each.cancelShipment(createSampleCancelShipmentCommand('shp_none'))).rejects.toMatchObject({
         code: 'not_found',
       });
     }
@@ -204,7 +206,7 @@ describe('the service of another process', () => {
   beforeEach(() => {
     service = createShipmentsReplica(engine.store);
     client = passOperationsThroughJson(service);
-    events = passOperationsThroughJson(createEventOperations(engine.store, SAMPLE_ADDRESSES));
+    events = passOperationsThroughJson(createEventOperations(engine.store, SAMPLE_PUBLIC_URLS));
   });
 
   it('behaves the same', async () => {
@@ -217,7 +219,7 @@ describe('the service of another process', () => {
     const { id } = created.answer.shipment;
     const record = createMilestoneCommand(id);
     expect(await client.recordMilestone(record)).toEqual(await direct.recordMilestone(record));
-    const [cancellation, reopening] = [createCancelShipmentCommand(id), createReopenShipmentCommand(id)];
+    const [cancellation, reopening] = [createSampleCancelShipmentCommand(id), createReopenShipmentCommand(id)];
     expect(await client.cancelShipment(cancellation)).toEqual(await direct.cancelShipment(cancellation));
     expect(await client.reopenShipment(reopening)).toEqual(await direct.reopenShipment(reopening));
     const change = createPatchCommand(id, { house_bill: null, metadata: { a: '1', b: null } });
@@ -242,7 +244,7 @@ describe('the service of another process', () => {
 
   it('executes the called operation, regardless of a sent type', async () => {
     const { answer } = await client.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
-    const command = createCancelShipmentCommand(answer.shipment.id);
+    const command = createSampleCancelShipmentCommand(answer.shipment.id);
     for (const type of ['ReopenShipment', 'UpsertShipment', 'constructor', undefined]) {
       const cancelled = await client.cancelShipment({ ...command, type } as CancelShipmentCommand);
       expect(cancelled.answer).toMatchObject({ outcome: 'cancelled', shipment: { status: 'cancelled' } });
@@ -265,7 +267,7 @@ describe('the service of another process', () => {
     expect(await events.head()).toBeUndefined();
     await client.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     expect(await events.head()).toBe(await engine.store.head());
-    const here = createEventOperations(engine.store, SAMPLE_ADDRESSES);
+    const here = createEventOperations(engine.store, SAMPLE_PUBLIC_URLS);
     const page = await here.exportEvents({ after: null, limit: 10 });
     expect(await events.exportEvents({ after: null, limit: 10 })).toStrictEqual(page);
     expect(await events.importEvents({ events: page.events })).toEqual({ stored: page.events.length });

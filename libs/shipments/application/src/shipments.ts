@@ -12,30 +12,30 @@ import {
   type AcknowledgeException,
   type AcknowledgeExceptionAnswer,
   type AddDocumentCommand,
-  type ApproveDocument,
+  type ApproveDocumentCommand,
   type CancellationAnswer,
   type CancelShipmentCommand,
   type CheckRulesCommand,
   type CheckRulesAnswer,
-  type CompleteUpload,
+  type CompleteUploadCommand,
   type ContainerPatchAnswer,
   type CorrectMilestone,
   type CorrectMilestoneAnswer,
-  type DeleteDocument,
+  type DeleteDocumentCommand,
   type DocumentAnswer,
   type OpenExceptionCommand,
   type OpenExceptionAnswer,
   type PatchContainer,
   type PatchShipmentCommand,
-  type ReceiveUpload,
-  type RecordMilestone,
+  type ReceiveUploadCommand,
+  type RecordMilestoneCommand,
   type RecordMilestoneAnswer,
   type RejectDocumentCommand,
   type ReopenShipment,
-  type RequestUpload,
-  type ResolveException,
+  type RequestUploadCommand,
+  type ResolveExceptionCommand,
   type ResolveExceptionAnswer,
-  type RetractMilestone,
+  type RetractMilestoneCommand,
   type RetractMilestoneAnswer,
   type ShipmentPatchAnswer,
   type UpsertShipment,
@@ -58,12 +58,12 @@ type CommandRequest<Command extends ShipmentCommand> = Omit<Command, 'type'>;
 /** The operations of {@link EventSourcedShipmentService}. They run in this process or in another one. */
 export type ShipmentsService = Pick<EventSourcedShipmentService, keyof EventSourcedShipmentService>;
 
-export interface ShipmentsLimits extends CommandLimits {
+export interface ShipmentServiceLimits extends CommandLimits {
   /** Limits of the cache of folded shipments. */
   readonly cache: ShipmentCacheLimits;
 }
 
-const DEFAULT_SHIPMENTS_LIMITS: ShipmentsLimits = {
+const DEFAULT_SHIPMENTS_LIMITS: ShipmentServiceLimits = {
   deadlineMs: 5_000,
   silenceMs: 10_000,
   commandsPerShipment: 2_000,
@@ -77,7 +77,7 @@ export interface ShipmentsOptions {
   readonly settings: RuleSettingsReader;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly limits?: Partial<ShipmentsLimits>;
+  readonly limits?: Partial<ShipmentServiceLimits>;
 }
 
 /**
@@ -140,7 +140,7 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
   }
 
   /** Records a milestone, or corrects the milestone with this `external_id`. */
-  recordMilestone(request: CommandRequest<RecordMilestone>): Promise<AnswerWithPosition<RecordMilestoneAnswer>> {
+  recordMilestone(request: CommandRequest<RecordMilestoneCommand>): Promise<AnswerWithPosition<RecordMilestoneAnswer>> {
     return this.executeCommand({ ...request, type: 'RecordMilestone' });
   }
 
@@ -148,7 +148,9 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
     return this.executeCommand({ ...request, type: 'CorrectMilestone' });
   }
 
-  retractMilestone(request: CommandRequest<RetractMilestone>): Promise<AnswerWithPosition<RetractMilestoneAnswer>> {
+  retractMilestone(
+    request: CommandRequest<RetractMilestoneCommand>,
+  ): Promise<AnswerWithPosition<RetractMilestoneAnswer>> {
     return this.executeCommand({ ...request, type: 'RetractMilestone' });
   }
 
@@ -162,7 +164,9 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
     return this.executeCommand({ ...request, type: 'AcknowledgeException' });
   }
 
-  resolveException(request: CommandRequest<ResolveException>): Promise<AnswerWithPosition<ResolveExceptionAnswer>> {
+  resolveException(
+    request: CommandRequest<ResolveExceptionCommand>,
+  ): Promise<AnswerWithPosition<ResolveExceptionAnswer>> {
     return this.executeCommand({ ...request, type: 'ResolveException' });
   }
 
@@ -172,19 +176,19 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
   }
 
   /** Adds a document whose bytes arrive later. */
-  requestUpload(request: CommandRequest<RequestUpload>): Promise<AnswerWithPosition<DocumentAnswer>> {
+  requestUpload(request: CommandRequest<RequestUploadCommand>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'RequestUpload' });
   }
 
-  receiveUpload(request: CommandRequest<ReceiveUpload>): Promise<AnswerWithPosition<DocumentAnswer>> {
+  receiveUpload(request: CommandRequest<ReceiveUploadCommand>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'ReceiveUpload' });
   }
 
-  completeUpload(request: CommandRequest<CompleteUpload>): Promise<AnswerWithPosition<DocumentAnswer>> {
+  completeUpload(request: CommandRequest<CompleteUploadCommand>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'CompleteUpload' });
   }
 
-  approveDocument(request: CommandRequest<ApproveDocument>): Promise<AnswerWithPosition<DocumentAnswer>> {
+  approveDocument(request: CommandRequest<ApproveDocumentCommand>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'ApproveDocument' });
   }
 
@@ -192,7 +196,7 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
     return this.executeCommand({ ...request, type: 'RejectDocument' });
   }
 
-  deleteDocument(request: CommandRequest<DeleteDocument>): Promise<AnswerWithPosition<DocumentAnswer>> {
+  deleteDocument(request: CommandRequest<DeleteDocumentCommand>): Promise<AnswerWithPosition<DocumentAnswer>> {
     return this.executeCommand({ ...request, type: 'DeleteDocument' });
   }
 
@@ -245,7 +249,7 @@ class CommandMetrics {
       outcome = written.answer.outcome;
       return written;
     } catch (error) {
-      outcome = describeCommandOutcome(error);
+      outcome = toCommandOutcomeLabel(error);
       throw error;
     } finally {
       this.total.add(1, { type, outcome });
@@ -254,7 +258,7 @@ class CommandMetrics {
   }
 }
 
-function describeCommandOutcome(error: unknown): string {
+function toCommandOutcomeLabel(error: unknown): string {
   if (error instanceof DomainError) return 'refused';
   if (error instanceof BusyError) return 'busy';
   return error instanceof UnavailableError ? 'unavailable' : 'error';

@@ -5,19 +5,19 @@ import type {
   AddDocumentCommand,
   CancelShipmentCommand,
   CorrectMilestone,
-  DeleteDocument,
+  DeleteDocumentCommand,
   MilestoneInput,
   MilestonePatch,
   OpenExceptionCommand,
   PatchContainer,
   PatchShipmentCommand,
   ReceivedDocumentFile,
-  ReceiveUpload,
-  RecordMilestone,
+  ReceiveUploadCommand,
+  RecordMilestoneCommand,
   ReopenShipment,
-  RequestUpload,
-  ResolveException,
-  RetractMilestone,
+  RequestUploadCommand,
+  ResolveExceptionCommand,
+  RetractMilestoneCommand,
   UpsertShipment,
 } from '@tracking/shipments-domain';
 import type { RuleSettingsReader } from '../src/decide-batch.ts';
@@ -29,10 +29,10 @@ export const SAMPLE_SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as co
 export const DEFAULT_RULE_SETTINGS_READER: RuleSettingsReader = {
   getCachedSettings: async () => DEFAULT_RULE_SETTINGS,
 };
-export const PLACES_WITHOUT_ENTRIES: PlaceLookup = {
+export const EMPTY_PLACE_LOOKUP: PlaceLookup = {
   find: () => undefined,
   isUnknownLocationCode: () => false,
-  isPlaceName: () => false,
+  isWordOfPlaceName: () => false,
   lookUpPlaceCodesByName: () => undefined,
   listAliases: () => [],
 };
@@ -54,8 +54,8 @@ export function createUpsertCommand(fields: Upsert['fields'], changes: Partial<U
 export function createMilestoneCommand(
   shipmentId: string,
   fields: Partial<MilestoneInput> = {},
-  changes: Partial<RecordMilestone> = {},
-): RecordMilestone {
+  changes: Partial<RecordMilestoneCommand> = {},
+): RecordMilestoneCommand {
   return {
     type: 'RecordMilestone',
     ...createSampleCommandContext(),
@@ -101,11 +101,11 @@ export function createCorrectMilestoneCommand(
   return { type: 'CorrectMilestone', ...createSampleCommandContext(), shipment_id, milestone_id, patch };
 }
 
-export function createRetractMilestoneCommand(shipment_id: string, milestone_id: string): RetractMilestone {
+export function createRetractMilestoneCommand(shipment_id: string, milestone_id: string): RetractMilestoneCommand {
   return { type: 'RetractMilestone', ...createSampleCommandContext(), shipment_id, milestone_id };
 }
 
-export function createCancelShipmentCommand(shipment_id: string): CancelShipmentCommand {
+export function createSampleCancelShipmentCommand(shipment_id: string): CancelShipmentCommand {
   return { type: 'CancelShipment', ...createSampleCommandContext(), shipment_id };
 }
 
@@ -137,7 +137,7 @@ export function createAcknowledgeExceptionCommand(
   };
 }
 
-export function createResolveExceptionCommand(shipment_id: string, exception_id: string): ResolveException {
+export function createResolveExceptionCommand(shipment_id: string, exception_id: string): ResolveExceptionCommand {
   return {
     type: 'ResolveException',
     ...createSampleCommandContext(),
@@ -149,7 +149,7 @@ export function createResolveExceptionCommand(shipment_id: string, exception_id:
 }
 
 /** Returns `count` different milestones of one shipment. */
-export function createMilestones(shipmentId: string, count: number, changes: Partial<RecordMilestone> = {}) {
+export function createMilestones(shipmentId: string, count: number, changes: Partial<RecordMilestoneCommand> = {}) {
   return Array.from({ length: count }, (_, n) =>
     createMilestoneCommand(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
   );
@@ -173,17 +173,21 @@ export function createAddDocumentCommand(shipment_id: string, objectId: string):
   };
 }
 
-export function createUploadRequestCommand(shipment_id: string): RequestUpload {
+export function createSampleRequestUploadCommand(shipment_id: string): RequestUploadCommand {
   const { size_bytes, sha256: checksum_sha256, content_type } = createSampleReceivedObject('');
   const document = { ...SAMPLE_DOCUMENT_FIELDS, size_bytes, checksum_sha256, content_type };
   return { type: 'RequestUpload', ...createSampleCommandContext(), shipment_id, document };
 }
 
-export function createReceiveUploadCommand(shipment_id: string, document_id: string, objectId: string): ReceiveUpload {
+export function createReceiveUploadCommand(
+  shipment_id: string,
+  document_id: string,
+  objectId: string,
+): ReceiveUploadCommand {
   const received = { object: createSampleReceivedObject(objectId), kept_object_id: null };
   return { type: 'ReceiveUpload', ...createSampleCommandContext(), shipment_id, document_id, ...received };
 }
 
-export function createDeleteDocumentCommand(shipment_id: string, document_id: string): DeleteDocument {
+export function createDeleteDocumentCommand(shipment_id: string, document_id: string): DeleteDocumentCommand {
   return { type: 'DeleteDocument', ...createSampleCommandContext(), shipment_id, document_id };
 }

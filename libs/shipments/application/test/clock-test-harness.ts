@@ -5,16 +5,16 @@ import {
   type DueShipment,
   DueShipmentChecker,
   type RuleClockDependencies,
-  type DueShipmentList,
+  type DueShipmentSource,
 } from '../src/clock/rule-clock.ts';
 import type { ShipmentsService } from '../src/shipments.ts';
 import { SAMPLE_SCOPE } from './builders.ts';
 
 type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;
 
-export const START_OF_DAY_MS = Date.parse('2026-03-02T00:00:00.000Z');
+export const SAMPLE_DAY_START_MS = Date.parse('2026-03-02T00:00:00.000Z');
 /** Returns the id of the n-th shipment. The ids sort in the order of `n`. */
-export function getShipmentId(n: number): string {
+export function createNthShipmentId(n: number): string {
   const digits = String(n).padStart(8, '0');
   return toShipmentId(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
 }
@@ -47,14 +47,14 @@ export class RuleClockTestHarness {
     private readonly otherwise: (command: CheckRulesCommand) => Error | undefined = () => undefined,
     parts: Partial<RuleClockDependencies> = {},
   ) {
-    const workList: DueShipmentList = {
+    const workList: DueShipmentSource = {
       listDueShipments: (until, limit, after) => this.listDueShipments(until, limit, after),
     };
     this.clock = new DueShipmentChecker({
       shipments: { checkRules: (command) => this.simulateRuleCheck(command as CheckRulesCommand) },
       workList,
       leases: new InProcessLeases(1),
-      clock: () => new Date(START_OF_DAY_MS + this.now * 1_000),
+      clock: () => new Date(SAMPLE_DAY_START_MS + this.now * 1_000),
       logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       elapsed: () => this.elapsed,
@@ -68,8 +68,8 @@ export class RuleClockTestHarness {
    * @param second seconds after midnight
    */
   setDueTimeOfShipment(n: number, second: number): void {
-    const id = getShipmentId(n);
-    this.rows.set(id, { id, ...SAMPLE_SCOPE, due_at: new Date(START_OF_DAY_MS + second * 1_000).toISOString() });
+    const id = createNthShipmentId(n);
+    this.rows.set(id, { id, ...SAMPLE_SCOPE, due_at: new Date(SAMPLE_DAY_START_MS + second * 1_000).toISOString() });
   }
 
   checkDueShipmentsOnce(ending = new AbortController().signal): Promise<void> {

@@ -3,8 +3,8 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
 import { RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
-import { EventSourcedShipmentService, type ShipmentsLimits } from '../src/shipments.ts';
-import { PLACES_WITHOUT_ENTRIES, DEFAULT_RULE_SETTINGS_READER } from './builders.ts';
+import { EventSourcedShipmentService, type ShipmentServiceLimits } from '../src/shipments.ts';
+import { EMPTY_PLACE_LOOKUP, DEFAULT_RULE_SETTINGS_READER } from './builders.ts';
 
 /** An embedded engine in its own folder. */
 export class TestEngine {
@@ -44,13 +44,13 @@ const TIMEOUTS_FOR_SLOW_MACHINES = { deadlineMs: 60_000, silenceMs: 120_000 };
 /** Returns a replica: a shipments service with its own cache and queues. */
 export function createShipmentsReplica(
   eventStore: EventStore,
-  limits: Partial<ShipmentsLimits> = {},
+  limits: Partial<ShipmentServiceLimits> = {},
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
   return new EventSourcedShipmentService({
     eventStore,
-    places: PLACES_WITHOUT_ENTRIES,
+    places: EMPTY_PLACE_LOOKUP,
     settings: DEFAULT_RULE_SETTINGS_READER,
     logger,
     metrics,

@@ -11,27 +11,32 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
-import { type ShipmentsService, Publisher, type PublisherOptions, EventSourcedShipmentService } from '../src/index.ts';
+import {
+  type ShipmentsService,
+  ShipmentEventPublisher,
+  type PublisherOptions,
+  EventSourcedShipmentService,
+} from '../src/index.ts';
 import {
   createMilestoneCommand,
-  PLACES_WITHOUT_ENTRIES,
+  EMPTY_PLACE_LOOKUP,
   DEFAULT_RULE_SETTINGS_READER,
   createUpsertCommand,
 } from './builders.ts';
 import { KillableProcess } from './killable-process.ts';
 
-export const SAMPLE_ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
+export const SAMPLE_PUBLIC_URLS = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 const SHIPMENTS_TOPIC = SHIPMENT_EVENTS_TOPIC.name;
 
 export interface RunningPublisher {
-  readonly publisher: Publisher;
+  readonly publisher: ShipmentEventPublisher;
   readonly metrics: RecordedMetrics;
 }
 
 /** The environment for tests of publishers: an engine in a folder, and a shipments service. */
 export class PublishingTestHarness {
   shipments: ShipmentsService;
-  private readonly running = new Map<Publisher, KillableProcess>();
+  private readonly running = new Map<ShipmentEventPublisher, KillableProcess>();
   private incarnation = 1_000;
 
   private constructor(
@@ -63,7 +68,7 @@ export class PublishingTestHarness {
   /** Starts a publisher in a new process that replaces former processes. */
   startPublisher(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): RunningPublisher {
     const metrics = new RecordedMetrics();
-    const publisher = Publisher.start({
+    const publisher = ShipmentEventPublisher.start({
       ...process.makeEnginesKillable({
         eventStore: this.eventStore,
         documentStore: this.documentStore,
@@ -74,7 +79,7 @@ export class PublishingTestHarness {
       logger: silentLogger,
       metrics,
       readModelsContain: () => Promise.resolve(true),
-      addresses: SAMPLE_ADDRESSES,
+      addresses: SAMPLE_PUBLIC_URLS,
       ...options,
     });
     this.running.set(publisher, process);
@@ -132,7 +137,7 @@ export class PublishingTestHarness {
       const event = toShipmentEvent(stored);
       const state = applyEventToState(states.get(stored.stream), event);
       states.set(stored.stream, state);
-      return toPublicEvent(stored.id, event, state, SAMPLE_ADDRESSES) ?? [];
+      return toPublicEvent(stored.id, event, state, SAMPLE_PUBLIC_URLS) ?? [];
     });
   }
 
@@ -178,7 +183,7 @@ function openEngineInFolder(folder: TempFolder, partitions: number): Promise<Emb
 function createShipmentsServiceForTest(eventStore: EventStore): ShipmentsService {
   return new EventSourcedShipmentService({
     eventStore,
-    places: PLACES_WITHOUT_ENTRIES,
+    places: EMPTY_PLACE_LOOKUP,
     settings: DEFAULT_RULE_SETTINGS_READER,
     logger: silentLogger,
     metrics: new RecordedMetrics(),

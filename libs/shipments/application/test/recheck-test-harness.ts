@@ -2,8 +2,13 @@ import { InProcessLeases } from '@tracking/embedded';
 import type { CheckRulesCommand } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { ShipmentRecheckJob, type RecheckJobDependencies } from '../src/clock/recheck-job.ts';
-import type { UnsettledShipmentReader, SettingsRecheck, RecheckProgress, RecheckStore } from '../src/clock/rechecks.ts';
-import { START_OF_DAY_MS, getShipmentId } from './clock-test-harness.ts';
+import type {
+  UnsettledShipmentReader,
+  RequestedShipmentRecheck,
+  RecheckProgress,
+  RecheckStore,
+} from '../src/clock/rechecks.ts';
+import { SAMPLE_DAY_START_MS, createNthShipmentId } from './clock-test-harness.ts';
 import { KillableProcess } from './killable-process.ts';
 
 const METHODS_RECORDED_BY_HARNESS: ReadonlySet<string> = new Set<
@@ -11,7 +16,7 @@ const METHODS_RECORDED_BY_HARNESS: ReadonlySet<string> = new Set<
 >(['checkRules', 'storeRecheckProgress']);
 
 interface RequestedRecheck {
-  readonly recheck: SettingsRecheck;
+  readonly recheck: RequestedShipmentRecheck;
   readonly isDone: boolean;
 }
 
@@ -28,21 +33,21 @@ class RechecksInMemory implements RecheckStore {
     this.changes.set(workspace_id, { recheck, isDone: false });
   }
 
-  getRecheck(workspaceId: string): (SettingsRecheck & { readonly isDone: boolean }) | undefined {
+  getRecheck(workspaceId: string): (RequestedShipmentRecheck & { readonly isDone: boolean }) | undefined {
     const change = this.changes.get(workspaceId);
     return change && { ...change.recheck, isDone: change.isDone };
   }
 
-  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly SettingsRecheck[]> {
+  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly RequestedShipmentRecheck[]> {
     const all = [...this.changes.values()].flatMap(({ recheck, isDone }) => (isDone ? [] : [recheck]));
     const sorted = all.sort((one, other) => (one.workspace_id < other.workspace_id ? -1 : 1));
     return sorted.filter(({ workspace_id }) => after === undefined || workspace_id > after).slice(0, limit);
   }
 
   async storeRecheckProgress(
-    recheck: SettingsRecheck,
+    recheck: RequestedShipmentRecheck,
     progress: RecheckProgress,
-  ): Promise<SettingsRecheck | undefined> {
+  ): Promise<RequestedShipmentRecheck | undefined> {
     const { workspace_id } = recheck;
     const { after, checked, isDone } = progress;
     const present = this.changes.get(workspace_id)?.recheck;
@@ -101,7 +106,7 @@ export class RecheckTestHarness {
       eventStore: { head: async () => this.head },
       readModelsReached: async (position) => this.shown >= position,
       leases: new InProcessLeases(1),
-      clock: () => new Date(START_OF_DAY_MS),
+      clock: () => new Date(SAMPLE_DAY_START_MS),
       logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       page: 4,
@@ -119,19 +124,19 @@ export class RecheckTestHarness {
   addShipments(workspaceId: string, count: number, from = 0): void {
     this.open.set(
       workspaceId,
-      Array.from({ length: count }, (_, n) => getShipmentId(from + n)),
+      Array.from({ length: count }, (_, n) => createNthShipmentId(from + n)),
     );
   }
 
-  checkAllWorkspacesOnce(ending = new AbortController().signal): Promise<void> {
+  recheckAllWorkspacesOnce(ending = new AbortController().signal): Promise<void> {
     return this.job.recheckShipmentsOfAllWorkspaces(ending);
   }
 
   /** Runs one round that notices the changes, and another round after every replica has applied them. */
   async runRoundsUntilRecheckBegins(): Promise<void> {
-    await this.checkAllWorkspacesOnce();
+    await this.recheckAllWorkspacesOnce();
     this.elapsed += 6_000;
-    await this.checkAllWorkspacesOnce();
+    await this.recheckAllWorkspacesOnce();
   }
 
   /** Returns and clears the checked shipments, in the order in which their checks began. */

@@ -1,9 +1,9 @@
 import type { EventStore } from '@tracking/ports';
 import { convertStreamNameToShipmentId, toShipmentStreamName } from '@tracking/shipments-domain';
-import type { DueShipment, DueShipmentList } from '../src/clock/rule-clock.ts';
+import type { DueShipment, DueShipmentSource } from '../src/clock/rule-clock.ts';
 
 /** A simple work list that reads every stream each time. */
-export class SimpleDueShipmentList implements DueShipmentList {
+export class SimpleDueShipmentList implements DueShipmentSource {
   /** Ids of all shipments in the work list. */
   readonly ids: string[] = [];
   private frozen: readonly DueShipment[] | undefined;

@@ -1,6 +1,6 @@
 import {
   type Container,
-  type LastMilestone,
+  type LastMilestoneSummary,
   SHIPMENT_FIELDS,
   type ClientShipmentFields,
   type ShipmentRecord,
@@ -89,9 +89,9 @@ function pickContainerFields(container: Container, fields: readonly (keyof Conta
 }
 
 /** Returns the changed `last_milestone` of the shipment and of each container that is in both states. */
-export function findLastMilestoneChanges(from: ShipmentRecord, to: ShipmentRecord): LastMilestoneChanges {
+export function listChangesOfLastMilestone(from: ShipmentRecord, to: ShipmentRecord): LastMilestoneChanges {
   const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
-  const groups = new Map<string | undefined, { last: LastMilestone | null; numbers: string[] }>();
+  const groups = new Map<string | undefined, { last: LastMilestoneSummary | null; numbers: string[] }>();
   for (const { number, last_milestone: last } of to.containers) {
     const old = before.get(number);
     if (old === undefined || isSameJson(old, last)) continue;
@@ -126,8 +126,8 @@ function mergeContainerChanges(record: ShipmentRecord, changed: readonly Contain
 }
 
 /** Returns the shipment and its containers with the changed `last_milestone` values. */
-export function applyLastMilestones(record: ShipmentRecord, last: LastMilestoneChanges): ShipmentRecord {
-  const moved = new Map<string, LastMilestone | null>();
+export function applyLastMilestoneChanges(record: ShipmentRecord, last: LastMilestoneChanges): ShipmentRecord {
+  const moved = new Map<string, LastMilestoneSummary | null>();
   for (const group of last.containers) for (const number of group.numbers) moved.set(number, group.last);
   return {
     ...record,

@@ -1,10 +1,10 @@
 import {
   type Classifier,
   type FieldError,
-  type MilestoneDetails,
+  type MilestoneDetailFields,
   type MilestoneSource,
   type PlaceLookup,
-  REASON_CODES,
+  MILESTONE_REASON_CODES,
   type TimeOrDay,
   type Timestamp,
   parseMilestoneCode,
@@ -33,10 +33,10 @@ export const TIME_OUT_OF_RANGE_ERROR = {
 
 /** Milliseconds by which the time of an actual milestone may be after the command, because clocks differ. */
 const MAX_CLOCK_SKEW_MS = 15 * 60_000;
-const KNOWN_REASON_CODES: ReadonlySet<string> = new Set(REASON_CODES);
+const KNOWN_REASON_CODES: ReadonlySet<string> = new Set(MILESTONE_REASON_CODES);
 
 /** A milestone as a client sent it, with correct types; null for absent fields. */
-export interface MilestoneInput extends MilestoneDetails {
+export interface MilestoneInput extends MilestoneDetailFields {
   readonly code: string;
   /**
    * Time in UTC, normalized, because times are compared as strings. Before the check, it can also be a date, or a local
@@ -177,7 +177,11 @@ function findMilestoneCodeError({ code }: MilestoneInput): FieldError | undefine
 
 function checkReasonCode({ reason_code }: MilestoneInput): FieldError | undefined {
   if (reason_code === null || KNOWN_REASON_CODES.has(reason_code)) return undefined;
-  return { param: 'reason_code', code: 'invalid_value', message: `Must be one of ${REASON_CODES.join(', ')}.` };
+  return {
+    param: 'reason_code',
+    code: 'invalid_value',
+    message: `Must be one of ${MILESTONE_REASON_CODES.join(', ')}.`,
+  };
 }
 
 function checkMilestoneTime(milestone: MilestoneInput, at: Timestamp): FieldError | undefined {

@@ -6,12 +6,12 @@ import {
   createTimeInJanuary2026,
   scenarioPlacesStub,
 } from '../test/scenario.ts';
-import { type ShipmentCheckResult, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
+import { type ShipmentFieldsCheckResult, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 import type { KnownMode } from './references.ts';
 
 const check = (input: ShipmentInput, mode: KnownMode = 'ocean', strict = false) =>
   checkShipmentFields(input, mode, scenarioPlacesStub, strict);
-const codes = (checked: ShipmentCheckResult) => checked.errors.map(({ param, code }) => `${param} ${code}`);
+const codes = (checked: ShipmentFieldsCheckResult) => checked.errors.map(({ param, code }) => `${param} ${code}`);
 const faults = (input: ShipmentInput, mode: KnownMode = 'ocean') => codes(check(input, mode));
 
 describe('normalising', () => {

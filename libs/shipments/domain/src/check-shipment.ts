@@ -43,7 +43,7 @@ export type ShipmentInput = Omit<Nullable<ClientShipmentFields>, 'shipper' | 'co
   readonly legs?: readonly Nullable<LegFields>[] | null;
 };
 
-export interface ShipmentCheckResult {
+export interface ShipmentFieldsCheckResult {
   /** The sent fields, normalized. Use them only if there are no errors. */
   readonly fields: Partial<ClientShipmentFields>;
   readonly errors: readonly FieldError[];
@@ -60,7 +60,7 @@ export function checkShipmentFields(
   mode: KnownMode,
   places: PlaceLookup,
   strict = false,
-): ShipmentCheckResult {
+): ShipmentFieldsCheckResult {
   const check = new ShipmentFieldsChecker(places, strict, mode);
   const fields: Record<string, unknown> = {};
   for (const name of SHIPMENT_FIELDS) {
@@ -94,16 +94,16 @@ const SHIPMENT_FIELD_CHECKS: {
   origin_port: (check, value, param) => check.checkPortCode(param, value),
   destination_port: (check, value, param) => check.checkPortCode(param, value),
   references: (check, value, param) => {
-    check.checkEntryCount(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
+    check.checkListEntryCount(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
     return (value ?? []).map(({ type, value: text }) => ({ type, value: text }));
   },
   metadata: (check, value, param) => {
     const count = Object.keys(value ?? {}).length;
-    check.checkEntryCount(param, count, SHIPMENT_LIMITS.metadata);
+    check.checkListEntryCount(param, count, SHIPMENT_LIMITS.metadata);
     return count === 0 ? null : value;
   },
   legs: (check, value, param) => {
-    check.checkEntryCount(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
+    check.checkListEntryCount(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
     return (value ?? []).map((leg, index) => check.checkLeg(`${param}[${index}]`, leg));
   },
 };
@@ -132,7 +132,7 @@ class ShipmentFieldsChecker {
     private readonly mode: KnownMode,
   ) {}
 
-  checkEntryCount(param: string, count: number, most: number): void {
+  checkListEntryCount(param: string, count: number, most: number): void {
     if (count <= most) return;
     this.errors.push({
       param,
@@ -169,7 +169,7 @@ class ShipmentFieldsChecker {
         else this.warnings.push(found);
       }
     });
-    this.checkEntryCount('container_numbers', kept.size, SHIPMENT_LIMITS.containers);
+    this.checkListEntryCount('container_numbers', kept.size, SHIPMENT_LIMITS.containers);
     return [...kept];
   }
 

@@ -1,8 +1,8 @@
 import type { PlaceLookup, ShipmentRecord, ShipmentStatus, Timestamp } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from './check-milestone.ts';
-import { listPorts } from './commands/record-milestone.ts';
+import { listPortsOfShipment } from './commands/record-milestone.ts';
 import { computeStartOfStatedTime, getTimeZoneOfPort, restoreStatedTime } from './local-time.ts';
-import { findTimelineEntry, type ShipmentState } from './state.ts';
+import { findTimelineEntryOrThrow, type ShipmentState } from './state.ts';
 import { findDuplicateMilestone } from './timeline.ts';
 
 /** Facts of a shipment that decide whether a milestone of its container belongs to it. */
@@ -19,7 +19,7 @@ export interface ContainerMatchCandidate {
 }
 
 /** Statuses in which the container of a shipment can be on its next trip. */
-const FINISHED_STATUSES: readonly ShipmentStatus[] = ['completed', 'returned'];
+const FINISHED_SHIPMENT_STATUSES: readonly ShipmentStatus[] = ['completed', 'returned'];
 
 /** Days after the ETA during which milestones of the container still belong to an open shipment. */
 const CONTAINER_MATCH_DAYS_AFTER_ETA = 60;
@@ -32,10 +32,10 @@ export function collectContainerMatchFacts(
   places: PlaceLookup,
 ): ContainerMatchCandidate {
   const { record } = state;
-  const { milestone } = checkMilestone(input, places, input.occurred_at, listPorts(record));
+  const { milestone } = checkMilestone(input, places, input.occurred_at, listPortsOfShipment(record));
   return {
     status: record.status,
-    ended_at: FINISHED_STATUSES.includes(record.status) ? computeEndOfShipment(state) : null,
+    ended_at: FINISHED_SHIPMENT_STATUSES.includes(record.status) ? computeEndOfShipment(state) : null,
     from: record.atd ?? computeStartOfEtdDay(record, places) ?? record.created_at,
     until:
       record.eta === null
@@ -57,7 +57,7 @@ function computeEndOfShipment(state: ShipmentState): Timestamp {
   const { status_milestone_id, updated_at } = state.record;
   return status_milestone_id === null
     ? updated_at
-    : findTimelineEntry(state, status_milestone_id).milestone.occurred_at;
+    : findTimelineEntryOrThrow(state, status_milestone_id).milestone.occurred_at;
 }
 
 /**

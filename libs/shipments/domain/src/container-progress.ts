@@ -4,18 +4,18 @@ import {
   type DemotableKind,
   type StatusDemotionRule,
   type StatusDemotionTimes,
-  UNDEMOTED_STATUS_BY_KIND,
+  STATUS_BY_KIND_BEFORE_DEMOTION,
   isAfterTurningPoint,
   isArrivalDemotedByDeparture,
 } from './status-demotions.ts';
 import type { ShipmentRoute } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
-import { findFirstIndex } from './timeline.ts';
-import { findStayingArrival, computeMilestoneDemotionTimes } from './turning-points.ts';
+import { findFirstMatchingEntryIndex } from './timeline.ts';
+import { findArrivalWithoutDeparture, computeMilestoneDemotionTimes } from './turning-points.ts';
 import {
   TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
-  type MilestoneSummary,
+  type SummaryOfMilestones,
   chooseEarlierTimelineEntry,
   findFirstEntryAtOrAfter,
   chooseLaterEntry,
@@ -55,12 +55,12 @@ interface ContainerTimes {
  * @param summaries summaries of the container's milestones and of the milestones without a container
  */
 export function computeContainerProgress(
-  summaries: readonly MilestoneSummary[],
+  summaries: readonly SummaryOfMilestones[],
   route: ShipmentRoute,
 ): ComputedContainerProgress {
   const points = computeMilestoneDemotionTimes(summaries, route);
   const basis = { points, route };
-  const sailed = findLatestTime(summaries, 'sailed');
+  const sailed = findLatestMilestoneTime(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
     if (entry !== undefined) reached[rank] = chooseEarlierTimelineEntry(reached[rank], entry);
@@ -107,7 +107,7 @@ export function computeContainerProgress(
  * from that port, as legs or a later train show.
  */
 function findDischargeFromLastVessel(
-  { discharged, landed, passed }: MilestoneSummary,
+  { discharged, landed, passed }: SummaryOfMilestones,
   sailed: Timestamp,
   { railDeparted }: StatusDemotionTimes,
 ): TimelineEntry | undefined {
@@ -137,13 +137,15 @@ function applyDemotableMilestones(
     const first = entries[place];
     if (first === undefined || isAfterTurningPoint(stretch, points, first.milestone.occurred_at)) continue;
     if (stretch.status !== null) reach(STATUS_RANKS[stretch.status], first);
-    place = findFirstIndex(entries, ({ occurred_at }) => isAfterTurningPoint(stretch, points, occurred_at));
+    place = findFirstMatchingEntryIndex(entries, ({ occurred_at }) =>
+      isAfterTurningPoint(stretch, points, occurred_at),
+    );
   }
   const staying = isArrivalDemotedByDeparture(kind)
-    ? findStayingArrival(entries, place, points, route)
+    ? findArrivalWithoutDeparture(entries, place, points, route)
     : entries[place];
   if (staying !== entries[place]) reach(STATUS_RANKS.in_transit, entries[place]);
-  reach(STATUS_RANKS[UNDEMOTED_STATUS_BY_KIND[kind]], staying);
+  reach(STATUS_RANKS[STATUS_BY_KIND_BEFORE_DEMOTION[kind]], staying);
 }
 
 /**
@@ -189,8 +191,8 @@ function getStatusOfRank(rank: number): ShipmentStatus {
 }
 
 /** Returns the latest time of a kind; `TIME_BEFORE_ALL_TIMESTAMPS` if there is none. */
-export function findLatestTime(
-  summaries: readonly MilestoneSummary[],
+export function findLatestMilestoneTime(
+  summaries: readonly SummaryOfMilestones[],
   kind:
     | 'railDeparted'
     | 'sailed'

@@ -1,6 +1,6 @@
 import type {
   Container,
-  LastMilestone,
+  LastMilestoneSummary,
   PlaceLookup,
   ShipmentRecord,
   ShipmentStatus,
@@ -17,7 +17,7 @@ import {
   computeStartOfStatedTime,
   getTimePrecision,
   isDateWithoutTime,
-  moveDayToPort,
+  moveStatedDayToPortZone,
   convertStatedDateToTime,
 } from './local-time.ts';
 import { hasValidCheckDigit } from './references.ts';
@@ -31,12 +31,12 @@ import {
 } from './container-progress.ts';
 import type { OriginalEtaSetByClient, ClientScheduleValues, ShipmentState, TimelineEntry } from './state.ts';
 import { isDepartedImmediately } from './status-demotions.ts';
-import { STATUS_RANKS, type MilestoneSummary, chooseLaterEntry } from './milestone-summary.ts';
+import { STATUS_RANKS, type SummaryOfMilestones, chooseLaterEntry } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseMilestoneTimeline } from './timeline-analysis.ts';
 import type { ExpectedJourneyTimes } from './trips.ts';
 
 /** Inputs from which the derived fields of a shipment are computed. */
-interface DerivationInputs {
+interface ShipmentDerivationInputs {
   /** The shipment before the command, with the values that the command sets. Schedule values are in `schedule`. */
   readonly record: ShipmentRecord;
   readonly schedule: ClientScheduleValues;
@@ -53,7 +53,7 @@ interface DerivationInputs {
 /** A container, or a shipment without containers, with the milestones that affect its status. */
 export interface StatusSubject {
   readonly container_number: string | null;
-  readonly summaries: readonly MilestoneSummary[];
+  readonly summaries: readonly SummaryOfMilestones[];
   readonly progress: ComputedContainerProgress;
 }
 
@@ -86,7 +86,7 @@ export interface DerivedShipment {
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
 export function deriveShipment(
-  basis: DerivationInputs,
+  basis: ShipmentDerivationInputs,
   places: PlaceLookup,
   onEstimate?: EstimateListener,
 ): DerivedShipment {
@@ -95,7 +95,7 @@ export function deriveShipment(
   const route = buildRouteOfShipment(record, schedule.legs.value, places);
   const journeyTimes = computeShipmentJourneyTimes(schedule, route, record);
   const analysis = analyseMilestoneTimeline({ timeline, droppedEstimates }, route, containers, journeyTimes);
-  const subjects = deriveStatusSubjects(analysis, containers);
+  const subjects = computeProgressPerContainer(analysis, containers);
   const countsAsArrival = (entry: TimelineEntry) => isDestinationArrivalForContainers(entry, subjects, analysis);
   const times = decideShipmentAndLegTimes(analysis, { schedule, containers, countsAsArrival }, onEstimate);
   const firstEta =
@@ -109,7 +109,7 @@ export function deriveShipment(
       since: originalEta.since,
     });
   const original = newOriginalEta === undefined ? firstEta : (newOriginalEta ?? times.eta.day ?? times.eta.value);
-  const original_eta = moveDayToPort(convertStatedDateToTime(original, null), route.destination, route);
+  const original_eta = moveStatedDayToPortZone(convertStatedDateToTime(original, null), route.destination, route);
   const moved = computeShipmentStatus(subjects.map(({ progress }) => progress));
   const cancellation = findCancellationOfShipment(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : deriveCancelledStatus(cancellation);
@@ -159,7 +159,8 @@ function deriveCancelledStatus({ milestone }: ShipmentCancellation): DecidedStat
   return { status: 'cancelled', milestone, rule };
 }
 
-function deriveStatusSubjects(
+/** Returns the progress of each container; of the shipment as a whole if it has no containers. */
+function computeProgressPerContainer(
   { unnamed, named, unnamedFor, route }: TimelineAnalysis,
   containers: readonly string[],
 ): readonly StatusSubject[] {
@@ -186,7 +187,7 @@ function isDestinationArrivalForContainers(
   { route, departures }: TimelineAnalysis,
 ): boolean {
   const { container_number, occurred_at, location } = arrival.milestone;
-  if (route.destination === null) return isAfterDepartures(arrival, departures, route);
+  if (route.destination === null) return isArrivalAfterDepartures(arrival, departures, route);
   if (route.locate(location).isKnown) return true;
   return subjects.every(
     ({ container_number: number, progress: { points } }) =>
@@ -199,7 +200,7 @@ function isDestinationArrivalForContainers(
  * Returns true if no departure is later than the arrival. A departure from the same place at the same time is later.
  * @param departures in timeline order
  */
-function isAfterDepartures(
+function isArrivalAfterDepartures(
   { milestone: { occurred_at, location } }: TimelineEntry,
   departures: readonly TimelineEntry[],
   { locate }: ShipmentRoute,
@@ -227,19 +228,19 @@ function findCancellationOfShipment(
   before: ShipmentRecord,
 ): ShipmentCancellation | undefined {
   const revisions = cancelled === null ? [] : [cancelled];
-  const held = isCancelledByMilestone(before) || STATUS_RANKS[status] < STATUS_RANKS.delivered;
+  const held = isShipmentCancelledByMilestone(before) || STATUS_RANKS[status] < STATUS_RANKS.delivered;
   const [first] = held ? cancellations : [];
   if (first !== undefined) revisions.push(...cancellations.map(({ recorded }) => recorded));
   return revisions.length === 0 ? undefined : { since: Math.min(...revisions), milestone: first ?? null };
 }
 
 /** Returns true if a milestone cancels the shipment. A client may have cancelled the shipment too. */
-export function isCancelledByMilestone({ status, status_milestone_id }: ShipmentRecord): boolean {
+export function isShipmentCancelledByMilestone({ status, status_milestone_id }: ShipmentRecord): boolean {
   return status === 'cancelled' && status_milestone_id !== null;
 }
 
 function deriveContainers(
-  { record, removedContainers }: DerivationInputs,
+  { record, removedContainers }: ShipmentDerivationInputs,
   subjects: readonly StatusSubject[],
 ): readonly Container[] {
   const present = new Map<string, Container>();
@@ -278,7 +279,7 @@ function deriveContainer(
   };
 }
 
-function toLastMilestone(entry: TimelineEntry | undefined): LastMilestone | null {
+function toLastMilestone(entry: TimelineEntry | undefined): LastMilestoneSummary | null {
   if (entry === undefined) return null;
   const { id, code, label, occurred_at, location } = entry.milestone;
   return { id, code, label, occurred_at, location };

@@ -1,5 +1,5 @@
 import { DOCUMENT_LIMITS, type DocumentRecord, isDocumentPresent, type Timestamp } from '@tracking/contracts';
-import type { DocumentWithObjectId } from './events/event-data.ts';
+import type { DocumentWithFileId } from './events/event-data.ts';
 import type { ShipmentEventBody } from './events/stored-events.ts';
 import type { DocumentState, ShipmentDraft } from './state.ts';
 
@@ -9,7 +9,7 @@ type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
  * Returns a function that finds the replacement of a document: the last document in its chain of replacements that was
  * not deleted. A deleted document in the middle of the chain is skipped.
  */
-export function createDocumentReplacementFinder<Document extends DocumentWithObjectId>(
+export function createDocumentReplacementFinder<Document extends DocumentWithFileId>(
   documents: readonly Document[],
 ): (document: Replaced) => Document | undefined {
   const byId = new Map(documents.map((each) => [each.document.id, each]));
@@ -29,8 +29,8 @@ export function createDocumentReplacementFinder<Document extends DocumentWithObj
  */
 export function findDocumentRestoredByDeletion(
   { id, ...deleted }: DocumentRecord,
-  documents: readonly DocumentWithObjectId[],
-): DocumentWithObjectId | undefined {
+  documents: readonly DocumentWithFileId[],
+): DocumentWithFileId | undefined {
   if (createDocumentReplacementFinder(documents)(deleted) !== undefined) return undefined;
   const replacedBy = (by: string) => documents.find(({ document }) => document.replaced_by_document_id === by);
   let former = replacedBy(id);
@@ -69,17 +69,17 @@ export function createDocumentExpiryEvents(
 /** Replaces documents in the draft or adds them. Clears their received bytes. */
 export function putDocumentsIntoShipmentDraft(
   draft: Pick<ShipmentDraft, 'documents'>,
-  ...changed: readonly DocumentWithObjectId[]
+  ...changed: readonly DocumentWithFileId[]
 ): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
-    const verdict = computeDocumentVerdictNumber(stored, draft.documents[place], draft.documents);
+    const verdict = computeVerdictSequenceNumber(stored, draft.documents[place], draft.documents);
     draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
   }
 }
 
-function computeDocumentVerdictNumber(
-  { document: { status } }: DocumentWithObjectId,
+function computeVerdictSequenceNumber(
+  { document: { status } }: DocumentWithFileId,
   before: DocumentState | undefined,
   all: readonly DocumentState[],
 ): number {

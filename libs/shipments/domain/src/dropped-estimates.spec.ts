@@ -162,7 +162,7 @@ describe('superseded estimates of a series', () => {
     };
     const result = recordMilestoneHandler.rebuildResultFromEvents(events, command);
     if (result === undefined || scenario.state === undefined) throw new Error('the command has no result');
-    expect(recordMilestoneHandler.buildAnswer(result, scenario.state)).toMatchObject({
+    expect(recordMilestoneHandler.buildAnswerFromResult(result, scenario.state)).toMatchObject({
       outcome: 'recorded',
       milestone: { occurred_at: timeAfter(1), superseded_at: createJanuaryTime(31) },
     });

@@ -1,7 +1,7 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { EstimateReport } from './events/event-data.ts';
-import { hasOverriddenValues, NO_OVERRIDDEN_VALUES } from './last-sent.ts';
+import { isMilestoneCorrectedByPerson, NO_OVERRIDDEN_VALUES } from './last-sent.ts';
 import { compareReportsOfMilestone, isSameEstimateSeries, listEstimatesOfSeries } from './reports.ts';
 import { toComparablePlace } from './references.ts';
 import type { DroppedReportSeries, ShipmentDraft, ShipmentState, TimelineEntry } from './state.ts';
@@ -13,7 +13,7 @@ const MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT = 15_000;
 /** Maximum number of estimates that one event drops, because events of former releases dropped none. */
 const MAX_DROPPED_ESTIMATES_PER_EVENT = 100;
 /** Maximum number of dropped reports of a shipment that are remembered. They take 480 kB. */
-const MAX_REMEMBERED_REPORTS = 20_000;
+const MAX_REMEMBERED_DROPPED_REPORTS = 20_000;
 /** Numbers in {@link DroppedReportSeries.times} for each report. */
 const NUMBERS_STORED_PER_REPORT = 3;
 /** Id of a milestone that is no longer on the timeline, in entries that stand for dropped reports. */
@@ -44,7 +44,7 @@ export function findEstimatesToDrop(
   const superseded = listEstimatesOfSeries(timeline, milestone).filter(
     (entry) => entry.milestone.superseded_at !== null,
   );
-  const older = superseded.length > MAX_SUPERSEDED_ESTIMATES ? sortByReport(superseded) : [];
+  const older = superseded.length > MAX_SUPERSEDED_ESTIMATES ? sortEntriesByReportOrder(superseded) : [];
   const ofSeries = older.slice(1, -MAX_SUPERSEDED_ESTIMATES).filter(canEstimateBeDropped);
   const candidates = ofSeries.length > 0 ? ofSeries : findSurplusSupersededEstimates(timeline);
   const ids = candidates.slice(0, MAX_DROPPED_ESTIMATES_PER_EVENT).map((entry) => entry.milestone.id);
@@ -55,10 +55,10 @@ export function findEstimatesToDrop(
 function findSurplusSupersededEstimates(timeline: readonly TimelineEntry[]): readonly TimelineEntry[] {
   if (timeline.length <= MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT) return [];
   const superseded = timeline.filter((entry) => isSupersededEstimate(entry.milestone) && canEstimateBeDropped(entry));
-  return superseded.length > MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT ? sortByReport(superseded) : [];
+  return superseded.length > MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT ? sortEntriesByReportOrder(superseded) : [];
 }
 
-function sortByReport(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+function sortEntriesByReportOrder(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   return entries.toSorted((a, b) => compareReportsOfMilestone(a.milestone, b.milestone));
 }
 
@@ -73,7 +73,7 @@ export function isSupersededEstimate({ classifier, superseded_at }: Milestone): 
  */
 function canEstimateBeDropped(entry: TimelineEntry): boolean {
   const { milestone, formerReports } = entry;
-  if (milestone.retracted_at !== null || hasOverriddenValues(entry)) return false;
+  if (milestone.retracted_at !== null || isMilestoneCorrectedByPerson(entry)) return false;
   return formerReports.every((report) => isSameEstimateSeries({ ...milestone, ...report }, milestone));
 }
 
@@ -161,11 +161,11 @@ function insertDroppedReport(
 
 /** Returns the index in `times` of a report; if it is absent, the index at which it belongs. */
 function findReportIndex(times: readonly number[], reported: number, occurred: number): number {
-  return findFirstReportIndex(times, (r, o) => r > reported || (r === reported && o >= occurred));
+  return findFirstLateReportIndex(times, (r, o) => r > reported || (r === reported && o >= occurred));
 }
 
 /** Returns the index in `times` of the first report for which `isLate` is true; the length if there is none. */
-function findFirstReportIndex(
+function findFirstLateReportIndex(
   times: readonly number[],
   isLate: (reported: number, occurred: number) => boolean,
 ): number {
@@ -188,7 +188,7 @@ function forgetOldDroppedReports(dropped: DropDraft['droppedEstimates']): void {
     count += series.times.length / NUMBERS_STORED_PER_REPORT;
     if (longest === undefined || series.times.length > longest.times.length) longest = series;
   }
-  if (count <= MAX_REMEMBERED_REPORTS || longest === undefined) return;
+  if (count <= MAX_REMEMBERED_DROPPED_REPORTS || longest === undefined) return;
   const older = Math.ceil(longest.times.length / NUMBERS_STORED_PER_REPORT / 2) * NUMBERS_STORED_PER_REPORT;
   const forgotten = longest.times.splice(NUMBERS_STORED_PER_REPORT, older);
   longest.forgottenUntil = Math.max(longest.forgottenUntil, forgotten.at(-NUMBERS_STORED_PER_REPORT) ?? -Infinity);
@@ -236,7 +236,7 @@ export function listReportsDroppedUntil(
   for (const { sample, times } of series) {
     let latest = -Infinity;
     for (
-      let place = findFirstReportIndex(times, (r) => r > until) - NUMBERS_STORED_PER_REPORT;
+      let place = findFirstLateReportIndex(times, (r) => r > until) - NUMBERS_STORED_PER_REPORT;
       place >= 0;
       place -= NUMBERS_STORED_PER_REPORT
     ) {
@@ -244,7 +244,7 @@ export function listReportsDroppedUntil(
       // Reports of one time can differ in whether they were recorded after the value of the client.
       if (occurred <= latest && times[place] !== times[place + NUMBERS_STORED_PER_REPORT]) continue;
       latest = Math.max(latest, occurred);
-      found.push(createTimelineEntryOfReport(sample, decodeDroppedReport(times, place), times[place + 2] ?? 0));
+      found.push(createTimelineEntryOfReport(sample, decodeDroppedEstimateTimes(times, place), times[place + 2] ?? 0));
     }
   }
   return found;
@@ -261,16 +261,16 @@ export function findFirstDroppedReport(
   since: Timestamp,
 ): EstimateReport | undefined {
   const after = since === '' ? -Infinity : Date.parse(since);
-  let place = findFirstReportIndex(times, (reported) => reported > after);
+  let place = findFirstLateReportIndex(times, (reported) => reported > after);
   if (place >= times.length) return undefined;
   // If several reports were stated at the same time, the last one counts.
   while (times[place + NUMBERS_STORED_PER_REPORT] === times[place]) place += NUMBERS_STORED_PER_REPORT;
-  return { ...sample, ...decodeDroppedReport(times, place) };
+  return { ...sample, ...decodeDroppedEstimateTimes(times, place) };
 }
 
 type Times = Pick<EstimateReport, 'reported_at' | 'occurred_at'>;
 
-function decodeDroppedReport(times: readonly number[], place: number): Times {
+function decodeDroppedEstimateTimes(times: readonly number[], place: number): Times {
   const [reported = 0, occurred = 0] = times.slice(place, place + 2);
   return { reported_at: new Date(reported).toISOString(), occurred_at: new Date(occurred).toISOString() };
 }

@@ -2,7 +2,7 @@ import { type Milestone, type MilestoneRule, getMilestoneRules, type Timestamp }
 import { listReportsDroppedUntil } from './dropped-estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
 import { restoreStatedTime, type StatedTime } from './local-time.ts';
-import { isDeparture, isVesselSailingOn } from './milestone-meaning.ts';
+import { isDeparture, isVesselSailingOnWithoutGoods } from './milestone-meaning.ts';
 import type { ShipmentRoute } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
@@ -30,7 +30,7 @@ export function isEstimatedArrival({ milestone }: CodeAtPlace, route: ShipmentRo
 }
 
 export function isEstimatedDeparture(entry: TimelineEntry, route: ShipmentRoute): boolean {
-  if (isVesselSailingOn(entry, route)) return false;
+  if (isVesselSailingOnWithoutGoods(entry, route)) return false;
   const { milestone } = entry;
   const place = route.locate(milestone.location).key;
   const leg = route.legs.find((each) => each.origin_port === place) ?? route.legs[0];
@@ -90,7 +90,7 @@ export class EstimatesOfKind {
 }
 
 /** The estimates of a shipment as they were known at past times. */
-export class EstimateHistory {
+export class PastEstimateLookup {
   private readonly known = new Map<Timestamp, readonly TimelineEntry[]>();
   private lastReport: Timestamp = '';
 
@@ -119,14 +119,14 @@ export class EstimateHistory {
 function listLastReportsUntil(entries: readonly TimelineEntry[], actual: Timestamp): readonly TimelineEntry[] {
   const reports: TimelineEntry[] = [];
   for (const entry of entries) {
-    const report = findLastReportUntil(entry, actual);
+    const report = findLastEstimateReportUntil(entry, actual);
     if (report !== undefined) reports.push(report);
   }
   return reports;
 }
 
 /** Returns the estimate as it was reported last until a time; undefined if it was reported later. */
-function findLastReportUntil(entry: TimelineEntry, actual: Timestamp): TimelineEntry | undefined {
+function findLastEstimateReportUntil(entry: TimelineEntry, actual: Timestamp): TimelineEntry | undefined {
   if (!isEstimateReportedAfterEvent(entry, actual)) return entry;
   const report = entry.formerReports.findLast(({ reported_at }) => reported_at <= actual);
   return report && { ...entry, milestone: { ...entry.milestone, occurred_at_precision: 'time', ...report } };

@@ -13,8 +13,8 @@ import {
   evolveShipmentRecord,
   findMilestone,
   fold,
-  readMilestoneChanges,
-  getRevisionOfCommand,
+  readTimelineChangesOfEvent,
+  findRevisionAppendedByCommand,
 } from './index.ts';
 
 function freeze<T>(value: T): T {
@@ -112,7 +112,7 @@ describe('commands seen', () => {
     scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
-    expect([1, 2, 3, 4, 5].map((number) => getRevisionOfCommand(state, id(number)))).toEqual([
+    expect([1, 2, 3, 4, 5].map((number) => findRevisionAppendedByCommand(state, id(number)))).toEqual([
       0,
       1,
       undefined,
@@ -145,7 +145,7 @@ describe('milestoneChanges', () => {
     const scenario = busy();
     const rows = new Map<string, unknown>();
     for (const event of scenario.events) {
-      const changes = readMilestoneChanges(event);
+      const changes = readTimelineChangesOfEvent(event);
       if (changes === undefined) continue;
       if (changes.milestone !== null) {
         expect(rows.has(changes.milestone.id)).toBe(!changes.isNew);

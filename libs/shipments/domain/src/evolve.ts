@@ -1,14 +1,14 @@
 import { chooseLatestTime, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
 import { putDocumentsIntoShipmentDraft } from './documents.ts';
 import { copyDroppedEstimates, dropEstimatesFromTimeline } from './dropped-estimates.ts';
-import { type ExceptionChange, readNextCheckTime, type DocumentWithObjectId } from './events/event-data.ts';
+import { type ExceptionChange, readNextCheckTime, type DocumentWithFileId } from './events/event-data.ts';
 import { findStoredEventDescriptor, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
-import { type TimelineChanges, insertMilestone } from './timeline.ts';
+import { type TimelineChangesOfEvent, insertMilestone } from './timeline.ts';
 
 /** Returns the state after one more event. Pure. */
 export function applyEventToState(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
-  return applyEvent(state === undefined ? undefined : copyStateToShipmentDraft(state), event);
+  return applyEventToShipmentDraft(state === undefined ? undefined : copyStateToShipmentDraft(state), event);
 }
 
 /**
@@ -17,7 +17,7 @@ export function applyEventToState(state: ShipmentState | undefined, event: Shipm
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
   let draft = state === undefined ? undefined : copyStateToShipmentDraft(state);
-  for (const event of events) draft = applyEvent(draft, event);
+  for (const event of events) draft = applyEventToShipmentDraft(draft, event);
   return draft;
 }
 
@@ -32,7 +32,7 @@ function copyStateToShipmentDraft(state: ShipmentState): ShipmentDraft {
   };
 }
 
-function applyEvent(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
+function applyEventToShipmentDraft(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
   const { type, data, revision, metadata } = event;
   const descriptor = findStoredEventDescriptor(type);
   const draft = before ?? descriptor.begin?.(data, revision);
@@ -52,14 +52,18 @@ function applyEvent(before: ShipmentDraft | undefined, event: ShipmentEvent): Sh
 }
 
 function applyMilestoneChanges(draft: ShipmentDraft, event: ShipmentEvent): void {
-  const changes = readMilestoneChanges(event);
+  const changes = readTimelineChangesOfEvent(event);
   if (changes === undefined) return;
   insertMilestone(draft.timeline, changes, event.revision);
   dropEstimatesFromTimeline(draft, changes.dropped ?? []);
 }
 
 /** Returns the changes that an event makes to the timeline; undefined if there are none. */
-export function readMilestoneChanges({ type, data, metadata }: ShipmentEvent): TimelineChanges | undefined {
+export function readTimelineChangesOfEvent({
+  type,
+  data,
+  metadata,
+}: ShipmentEvent): TimelineChangesOfEvent | undefined {
   const changes = findStoredEventDescriptor(type).milestoneChanges?.(data);
   return changes && { ...changes, at: metadata.recorded_at };
 }
@@ -70,7 +74,7 @@ export function readExceptionChange({ type, data }: ShipmentEventBody): Exceptio
 }
 
 /** Returns the documents that an event adds or changes, in their new state. */
-export function readChangedDocuments({ type, data }: ShipmentEventBody): readonly DocumentWithObjectId[] {
+export function readChangedDocuments({ type, data }: ShipmentEventBody): readonly DocumentWithFileId[] {
   return findStoredEventDescriptor(type).documents?.(data) ?? [];
 }
 
@@ -121,7 +125,7 @@ export function computeRecordMemoryWeight({ containers, legs, references, metada
 }
 
 /** Returns true if the change contains the whole exception, so that the previous exception is not needed. */
-export function containsWholeException(change: ExceptionChange): change is ShipmentException {
+export function isWholeExceptionInChange(change: ExceptionChange): change is ShipmentException {
   return change.opened_at !== undefined;
 }
 
@@ -133,7 +137,7 @@ export function applyChangeToException(
   change: ExceptionChange,
   before: ShipmentException | undefined,
 ): ShipmentException {
-  if (containsWholeException(change)) return change;
+  if (isWholeExceptionInChange(change)) return change;
   if (before === undefined) throw new Error(`exception ${change.id} changed but was never opened`);
   return { ...before, ...change };
 }

@@ -2,7 +2,7 @@ import {
   DomainError,
   type ExplainedMilestone,
   MILESTONE_CATALOG,
-  MILESTONE_RULES,
+  MILESTONE_RESULTS_BY_RULE,
   type MilestoneRule,
   SHIPMENT_STATUSES,
   type ShipmentExplanation,
@@ -304,7 +304,12 @@ describe('explains the effect and rule of each milestone', () => {
   ])('%s: %s', (rule, counts_as, act) => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const id = act(scenario);
-    expect(ruleOf(scenario, { id })).toMatchObject({ rule, counts_as, result: MILESTONE_RULES[rule], containers: [] });
+    expect(ruleOf(scenario, { id })).toMatchObject({
+      rule,
+      counts_as,
+      result: MILESTONE_RESULTS_BY_RULE[rule],
+      containers: [],
+    });
   });
 
   it('by the mode, and for part loads', () => {
@@ -788,7 +793,7 @@ describe('agrees with the shipment', () => {
         expect(rules.map(({ rule }) => rule)).not.toContain('earlier_rules');
         expect(milestones.map((entry) => entry.milestone_id)).toEqual(state.timeline.map((each) => each.milestone.id));
         for (const { rule, result } of milestones) {
-          expect(result).toBe(MILESTONE_RULES[rule]);
+          expect(result).toBe(MILESTONE_RESULTS_BY_RULE[rule]);
           seen.add(rule);
         }
       }),

@@ -3,12 +3,12 @@ import {
   type ExplainedMilestone,
   type ExplainedStatus,
   type ExplainedTime,
-  MILESTONE_RULES,
+  MILESTONE_RESULTS_BY_RULE,
   type MilestoneEffect,
   type MilestoneRule,
   getMilestoneRules,
   chooseLatestTime,
-  type ResolutionConditions,
+  type ExceptionResolutionConditions,
   type ShipmentExplanation,
   type ShipmentStatus,
   type Timestamp,
@@ -23,11 +23,11 @@ import {
   createFindingKey,
   type RuleFinding,
 } from './exceptions/reconcile.ts';
-import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
+import { RESOLUTION_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
 import { getNextMillisecond } from './exceptions/rule.ts';
 import type { CountingMilestones } from './journey.ts';
 import { computeMilestoneMeaning, findIgnoringRule } from './milestone-meaning.ts';
-import { type MilestoneMeaning, applyStatusDemotion, type StatusDemotionTimes } from './status-demotions.ts';
+import { type StatusEffectOfMilestone, applyStatusDemotion, type StatusDemotionTimes } from './status-demotions.ts';
 import { isEstimatedArrival, isEstimatedDeparture } from './estimates.ts';
 import type { TimeWithDecidingRule } from './schedule.ts';
 import type { ShipmentState, TimelineEntry } from './state.ts';
@@ -58,8 +58,8 @@ export function explainShipment(
       const container = record.containers.find(({ number }) => number === container_number);
       return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
     }),
-    milestones: new MilestoneExplainer(derived, estimates).explainMilestones(timeline),
-    exceptions: explainExceptions(
+    milestones: new MilestoneEffectExplainer(derived, estimates).explainMilestones(timeline),
+    exceptions: explainShipmentExceptions(
       state,
       derived.analysis.journey,
       collectExceptionFindings({ derived, timeline, lastNewsAt, documents, places }, settings),
@@ -116,7 +116,7 @@ const ESTIMATE_RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
 ];
 
 /** Explains the effect of each milestone. */
-class MilestoneExplainer {
+class MilestoneEffectExplainer {
   private readonly present: ReadonlySet<string>;
   private readonly points: ReadonlyMap<string | null, StatusDemotionTimes>;
 
@@ -174,7 +174,7 @@ class MilestoneExplainer {
       this.derived.analysis.route,
     );
     if (meaning.status === 'cancelled') return [this.explainCancellation(entry, meaning), []];
-    return this.explainContainerEffects(entry, meaning);
+    return this.explainEffectsOnContainers(entry, meaning);
   }
 
   private findRuleApplyingToEstimate(entry: TimelineEntry): MilestoneRule {
@@ -185,7 +185,7 @@ class MilestoneExplainer {
     return isOfTime ? 'estimated_elsewhere' : 'estimates_nothing';
   }
 
-  private explainCancellation(entry: TimelineEntry, meaning: MilestoneMeaning): MilestoneEffect {
+  private explainCancellation(entry: TimelineEntry, meaning: StatusEffectOfMilestone): MilestoneEffect {
     const { analysis, cancellation } = this.derived;
     if (!analysis.cancellations.includes(entry)) return createMilestoneEffect('cancellation_taken_back');
     return cancellation?.milestone == null
@@ -193,13 +193,13 @@ class MilestoneExplainer {
       : createMilestoneEffect(meaning.rule, meaning.status);
   }
 
-  private explainContainerEffects(
+  private explainEffectsOnContainers(
     entry: TimelineEntry,
-    meaning: MilestoneMeaning,
+    meaning: StatusEffectOfMilestone,
   ): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
     const { container_number } = entry.milestone;
     const { route } = this.derived.analysis;
-    const among = new Map<MilestoneMeaning, (string | null)[]>();
+    const among = new Map<StatusEffectOfMilestone, (string | null)[]>();
     const { excludedByContainer } = this.derived.analysis.journey;
     for (const number of container_number === null ? this.points.keys() : [container_number]) {
       const points = this.points.get(number);
@@ -221,20 +221,20 @@ class MilestoneExplainer {
   }
 }
 
-const meaningsWithoutStatus = new Map<MilestoneRule, MilestoneMeaning>();
+const statuslessMeaningByMilestoneRule = new Map<MilestoneRule, StatusEffectOfMilestone>();
 /** Returns the same object for the same rule, so that containers with the same effect can be grouped. */
-function getMilestoneMeaningWithoutStatus(rule: MilestoneRule): MilestoneMeaning {
-  const meaning = meaningsWithoutStatus.get(rule) ?? { status: null, rule };
-  meaningsWithoutStatus.set(rule, meaning);
+function getMilestoneMeaningWithoutStatus(rule: MilestoneRule): StatusEffectOfMilestone {
+  const meaning = statuslessMeaningByMilestoneRule.get(rule) ?? { status: null, rule };
+  statuslessMeaningByMilestoneRule.set(rule, meaning);
   return meaning;
 }
 
 function createMilestoneEffect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): MilestoneEffect {
-  return { result: MILESTONE_RULES[rule], rule, counts_as };
+  return { result: MILESTONE_RESULTS_BY_RULE[rule], rule, counts_as };
 }
 
 /** Explains open, suppressed and expected exceptions. */
-function explainExceptions(
+function explainShipmentExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
   journey: CountingMilestones,
   findings: Map<string, RuleFinding>,
@@ -257,7 +257,7 @@ function explainExceptions(
     findings.delete(key);
     const described = { type, container_number, status, rule, because: detail, milestone_id };
     // If a person opened the exception, only a person resolves it.
-    const resolved_by = listWaysToResolve(container_number, rule === null ? undefined : found, journey);
+    const resolved_by = listWaysToResolveException(container_number, rule === null ? undefined : found, journey);
     return [{ exception_id: id, ...described, opens_at: null, resolved_by }];
   });
   const expectedBeyondLimit = exceptions.length >= SHIPMENT_LIMITS.exceptions;
@@ -279,11 +279,11 @@ function explainExpectedException(found: RuleFinding, journey: CountingMilestone
     because: detail,
     milestone_id: milestone?.milestone.id ?? null,
     opens_at,
-    resolved_by: listWaysToResolve(container_number, found, journey),
+    resolved_by: listWaysToResolveException(container_number, found, journey),
   };
 }
 
-function listWaysToResolve(
+function listWaysToResolveException(
   container_number: string | null,
   found: RuleFinding | undefined,
   { previousTripEnds }: CountingMilestones,
@@ -294,10 +294,13 @@ function listWaysToResolve(
       ? resolution
       : restrictResolutionToLaterMilestones(resolution, ended),
   );
-  return container_number === null ? ofRule : [...ofRule, RESOLVED_BY_REMOVING_CONTAINER];
+  return container_number === null ? ofRule : [...ofRule, RESOLUTION_BY_REMOVING_CONTAINER];
 }
 
 /** Milestones up to the end of the previous trip of the container do not count. */
-function restrictResolutionToLaterMilestones(resolution: ResolutionConditions, ended: Timestamp): ResolutionConditions {
+function restrictResolutionToLaterMilestones(
+  resolution: ExceptionResolutionConditions,
+  ended: Timestamp,
+): ExceptionResolutionConditions {
   return { ...resolution, occurred_from: chooseLatestTime(getNextMillisecond(ended), resolution.occurred_from ?? '') };
 }

@@ -16,7 +16,7 @@ export {
   checkMilestone,
 } from './check-milestone.ts';
 export {
-  type ShipmentCheckResult,
+  type ShipmentFieldsCheckResult,
   SHIPMENT_LIMITS,
   type ShipmentInput,
   checkShipmentFields,
@@ -27,10 +27,15 @@ export type {
   ExceptionInput,
   OpenExceptionCommand,
   OpenExceptionAnswer,
-  ResolveException,
+  ResolveExceptionCommand,
   ResolveExceptionAnswer,
 } from './commands/exceptions-by-hand.ts';
-export type { AddDocumentCommand, CompleteUpload, ReceiveUpload, RequestUpload } from './commands/upload-document.ts';
+export type {
+  AddDocumentCommand,
+  CompleteUploadCommand,
+  ReceiveUploadCommand,
+  RequestUploadCommand,
+} from './commands/upload-document.ts';
 export type {
   CancelShipmentCommand,
   CancellationAnswer,
@@ -58,17 +63,21 @@ export type {
   CorrectMilestone,
   CorrectMilestoneAnswer,
   MilestonePatch,
-  RetractMilestone,
+  RetractMilestoneCommand,
   RetractMilestoneAnswer,
 } from './commands/correct-milestone.ts';
-export type { DeleteDocument, ApproveDocument, RejectDocumentCommand } from './commands/review-document.ts';
+export type {
+  DeleteDocumentCommand,
+  ApproveDocumentCommand,
+  RejectDocumentCommand,
+} from './commands/review-document.ts';
 export type {
   DocumentAnswer,
   DocumentInput,
   DocumentResult,
   AnnouncedFileProperties,
 } from './commands/document-decision.ts';
-export type { MilestoneDecision, RecordMilestone, RecordMilestoneAnswer } from './commands/record-milestone.ts';
+export type { MilestoneDecision, RecordMilestoneCommand, RecordMilestoneAnswer } from './commands/record-milestone.ts';
 export {
   type AnswerOf,
   type CommandOf,
@@ -87,12 +96,12 @@ export {
 export type { PublicEventAnnouncement } from './events/descriptor.ts';
 export {
   applyChangeToException,
-  containsWholeException,
+  isWholeExceptionInChange,
   readChangedDocuments,
   applyEventToState,
   readExceptionChange,
   fold,
-  readMilestoneChanges,
+  readTimelineChangesOfEvent,
   evolveShipmentRecord,
   computeRecordMemoryWeight,
 } from './evolve.ts';
@@ -112,7 +121,7 @@ export {
   type TimelineEntry,
   compareMilestones,
   findMilestone,
-  getRevisionOfCommand,
+  findRevisionAppendedByCommand,
 } from './state.ts';
 export {
   SHIPMENT_STREAM_PREFIX,
@@ -128,4 +137,4 @@ export {
   storedEventTypes,
   upcastEventBody,
 } from './stored-event.ts';
-export { type TimelineChanges, addReportTimeToMilestone } from './timeline.ts';
+export { type TimelineChangesOfEvent, addReportTimeToMilestone } from './timeline.ts';

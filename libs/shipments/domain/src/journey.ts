@@ -14,9 +14,9 @@ import {
 } from './milestone-summary.ts';
 import type { ShipmentRoute } from './route.ts';
 import { compareMilestones, type TimelineEntry } from './state.ts';
-import { findFirstIndex } from './timeline.ts';
+import { findFirstMatchingEntryIndex } from './timeline.ts';
 import { isEmptyReturn, type ExpectedJourneyTimes, ContainerTripSelector } from './trips.ts';
-import { findReplacedReports } from './visits.ts';
+import { findReplacedMilestoneReports } from './visits.ts';
 
 /** Milestones that do not count, each with the rule that excludes it. */
 type ExcludedEntries = ReadonlyMap<TimelineEntry, MilestoneRule>;
@@ -55,7 +55,7 @@ export function selectCountingMilestones(
   const mayRepeat = origin !== null && found.departed > found.arrived;
   const maySailOn = found.sailed >= found.discharged;
   const isEachCounting = !mayRepeat && !maySailOn && !found.isEmptyReturned;
-  if (isEachCounting && findReplacedReports(milestones).size === 0) {
+  if (isEachCounting && findReplacedMilestoneReports(milestones).size === 0) {
     const { unnamed, named } = milestones;
     return {
       unnamed,
@@ -91,11 +91,11 @@ class MilestoneTimeBounds {
   isEmptyReturned = false;
 
   constructor({ unnamed, named }: ActualMilestones, origin: string | null) {
-    this.addMilestoneGroups(unnamed, origin);
-    for (const groups of named.values()) this.addMilestoneGroups(groups, origin);
+    this.updateBoundsFromMilestones(unnamed, origin);
+    for (const groups of named.values()) this.updateBoundsFromMilestones(groups, origin);
   }
 
-  private addMilestoneGroups(groups: MilestonesByKind, origin: string | null): void {
+  private updateBoundsFromMilestones(groups: MilestonesByKind, origin: string | null): void {
     for (const [kind, entries] of groups) {
       const [first, last] = [entries[0], entries.at(-1)];
       if (first === undefined || last === undefined) continue;
@@ -158,7 +158,7 @@ class CountingMilestoneSelector implements CountingMilestones {
         this.excluded,
       );
       if (ended !== undefined) this.previousTripEnds.set(container, ended);
-      if (this.excluded.size > known) this.named.set(container, own.copyWithoutMilestones(this.excluded));
+      if (this.excluded.size > known) this.named.set(container, own.copyGroupsWithoutMilestones(this.excluded));
     }
   }
 
@@ -168,7 +168,7 @@ class CountingMilestoneSelector implements CountingMilestones {
    * @param find returns the milestones of a lane to exclude
    */
   excludeMilestonesPerContainer(rule: MilestoneRule, find: (lane: readonly MilestonesByKind[]) => SortedEntries): void {
-    const lanes = [...this.listContainerLanes()];
+    const lanes = [...this.listContainersWithSameMilestones()];
     const found = lanes.map((lane) => ({ lane, entries: find(lane.groups) }));
     const counts = new Map<TimelineEntry, number>();
     for (const { entries } of found) for (const entry of entries) counts.set(entry, (counts.get(entry) ?? 0) + 1);
@@ -177,25 +177,26 @@ class CountingMilestoneSelector implements CountingMilestones {
     for (const [entry, count] of counts)
       if (entry.milestone.container_number !== null || count === lanes.length) everywhere.add(entry);
     for (const entry of everywhere) this.excluded.set(entry, rule);
-    this.unnamed = this.unnamed.copyWithoutMilestones(everywhere);
-    for (const { lane, entries } of found) this.removeMilestonesFromLane(lane, entries, everywhere, rule);
+    this.unnamed = this.unnamed.copyGroupsWithoutMilestones(everywhere);
+    for (const { lane, entries } of found) this.excludeMilestonesOfContainers(lane, entries, everywhere, rule);
   }
 
   /** Excludes reports that a later report of the same visit replaces. */
   excludeReplacedReports(): void {
-    const replaced = findReplacedReports(this);
+    const replaced = findReplacedMilestoneReports(this);
     if (replaced.size === 0) return;
     for (const entry of replaced) {
       this.excluded.set(entry, 'newer_report');
       this.replacedIds.add(entry.milestone.id);
     }
-    this.unnamed = this.unnamed.copyWithoutMilestones(replaced);
-    for (const [container, groups] of this.named) this.named.set(container, groups.copyWithoutMilestones(replaced));
+    this.unnamed = this.unnamed.copyGroupsWithoutMilestones(replaced);
+    for (const [container, groups] of this.named)
+      this.named.set(container, groups.copyGroupsWithoutMilestones(replaced));
     for (const [container, groups] of this.unnamedFor)
-      this.unnamedFor.set(container, groups.copyWithoutMilestones(replaced));
+      this.unnamedFor.set(container, groups.copyGroupsWithoutMilestones(replaced));
   }
 
-  private removeMilestonesFromLane(
+  private excludeMilestonesOfContainers(
     { containers }: ContainersWithSameMilestones,
     entries: SortedEntries,
     everywhere: ReadonlySet<TimelineEntry>,
@@ -204,20 +205,21 @@ class CountingMilestoneSelector implements CountingMilestones {
     const ofContainer = entries.filter((entry) => !everywhere.has(entry));
     for (const container of containers) {
       const own = this.named.get(container);
-      if (own !== undefined && entries.length > 0) this.named.set(container, own.copyWithoutMilestones(everywhere));
+      if (own !== undefined && entries.length > 0)
+        this.named.set(container, own.copyGroupsWithoutMilestones(everywhere));
       const unnamed = this.unnamedFor.get(container);
       if (ofContainer.length === 0) {
-        if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.copyWithoutMilestones(everywhere));
+        if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.copyGroupsWithoutMilestones(everywhere));
         continue;
       }
       const excluded = this.excludedByContainer.get(container) ?? new Map<TimelineEntry, MilestoneRule>();
       for (const entry of ofContainer) excluded.set(entry, rule);
       this.excludedByContainer.set(container, excluded);
-      this.unnamedFor.set(container, this.unnamed.copyWithoutMilestones(excluded));
+      this.unnamedFor.set(container, this.unnamed.copyGroupsWithoutMilestones(excluded));
     }
   }
 
-  private *listContainerLanes(): Iterable<ContainersWithSameMilestones> {
+  private *listContainersWithSameMilestones(): Iterable<ContainersWithSameMilestones> {
     const others: string[] = [];
     for (const container of this.containers) {
       const own = this.named.get(container);
@@ -241,11 +243,16 @@ function findLateRepeatedDepartures(lane: readonly MilestonesByKind[], origin: s
   let arrived = TIME_AFTER_ALL_TIMESTAMPS;
   const arrivals = selectMilestoneGroups(lane, (kind) => isArrivalElsewhere(origin, kind));
   for (const group of arrivals) {
-    const first = findFirstIndex(group, (milestone) => compareMilestones(milestone, departed.milestone) > 0);
+    const first = findFirstMatchingEntryIndex(
+      group,
+      (milestone) => compareMilestones(milestone, departed.milestone) > 0,
+    );
     const time = group[first]?.milestone.occurred_at ?? TIME_AFTER_ALL_TIMESTAMPS;
     if (time < arrived) arrived = time;
   }
-  return departures.flatMap((group) => group.slice(findFirstIndex(group, ({ occurred_at }) => occurred_at > arrived)));
+  return departures.flatMap((group) =>
+    group.slice(findFirstMatchingEntryIndex(group, ({ occurred_at }) => occurred_at > arrived)),
+  );
 }
 
 /** Returns departures of vessels after the container was discharged and before it was loaded again. */
@@ -270,7 +277,8 @@ function findDeparturesAfterDischarge(lane: readonly MilestonesByKind[]): Sorted
 function findFirstTimeLateEnough(groups: readonly SortedEntries[], isLate: (time: Timestamp) => boolean): Timestamp {
   let earliest = TIME_AFTER_ALL_TIMESTAMPS;
   for (const group of groups) {
-    const time = group[findFirstIndex(group, ({ occurred_at }) => isLate(occurred_at))]?.milestone.occurred_at;
+    const time =
+      group[findFirstMatchingEntryIndex(group, ({ occurred_at }) => isLate(occurred_at))]?.milestone.occurred_at;
     if (time !== undefined && time < earliest) earliest = time;
   }
   return earliest;
@@ -278,9 +286,9 @@ function findFirstTimeLateEnough(groups: readonly SortedEntries[], isLate: (time
 
 /** Returns the milestones from a time until before another time. */
 function selectMilestonesBetween(group: SortedEntries, from: Timestamp, until: Timestamp): SortedEntries {
-  const first = findFirstIndex(group, ({ occurred_at }) => occurred_at >= from);
+  const first = findFirstMatchingEntryIndex(group, ({ occurred_at }) => occurred_at >= from);
   return group.slice(
     first,
-    findFirstIndex(group, ({ occurred_at }) => occurred_at >= until),
+    findFirstMatchingEntryIndex(group, ({ occurred_at }) => occurred_at >= until),
   );
 }

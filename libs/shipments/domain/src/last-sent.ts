@@ -49,7 +49,7 @@ export function isFeedSource(source: MilestoneSource): boolean {
 
 /** Returns those fields of a milestone that its sender sets. */
 export function pickFieldsSetBySender(milestone: MilestoneContent): MilestoneContent {
-  return chooseContentPerField(() => milestone);
+  return chooseMilestoneContentPerField(() => milestone);
 }
 
 export function isSameMilestoneContent(a: MilestoneContent, b: MilestoneContent): boolean {
@@ -57,7 +57,7 @@ export function isSameMilestoneContent(a: MilestoneContent, b: MilestoneContent)
 }
 
 /** Returns the milestone's content as it was last sent, without corrections by a person. */
-export function restoreLastSentMilestone({
+export function getMilestoneAsLastSent({
   milestone,
   overridden,
 }: Pick<TimelineEntry, 'milestone' | 'overridden'>): SentMilestone {
@@ -90,10 +90,10 @@ export function listOverriddenFields(overridden: Overridden): readonly string[] 
  * other values stay, including corrections by a person.
  */
 export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent): MilestoneContent {
-  const sent = restoreLastSentMilestone(entry);
+  const sent = getMilestoneAsLastSent(entry);
   const differs = (field: Field) => input[field] !== sent[field];
   const isNew = (field: Field) => differs(field) || FIELDS_THAT_CHANGE_TOGETHER[field].some(differs);
-  const merged = chooseContentPerField((field) => (isNew(field) ? input : entry.milestone));
+  const merged = chooseMilestoneContentPerField((field) => (isNew(field) ? input : entry.milestone));
   if (merged.occurred_at_precision !== 'day' || !isNew('occurred_at') || merged.timezone === input.timezone)
     return merged;
   // A new day of the feed is that day at the place that a person set.
@@ -104,7 +104,7 @@ export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent)
 /** Returns true if a feed still sends an estimate or plan for an event that a person has recorded as actual. */
 export function isFeedStillSendingEstimate(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
   const happenedByHand =
-    entry.milestone.classifier === 'actual' && restoreLastSentMilestone(entry).classifier !== 'actual';
+    entry.milestone.classifier === 'actual' && getMilestoneAsLastSent(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';
 }
 
@@ -112,7 +112,7 @@ export function isFeedStillSendingEstimate(entry: TimelineEntry, { classifier }:
  * Returns true if a person corrected the milestone. It first compares with the shared constant, because it runs for
  * each milestone whenever a feed sends one, and few milestones are overridden.
  */
-export function hasOverriddenValues({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
+export function isMilestoneCorrectedByPerson({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
   return overridden !== NO_OVERRIDDEN_VALUES && Object.keys(overridden).length > 0;
 }
 
@@ -124,10 +124,10 @@ export function getOverriddenValuesAfterEvent(
   previous: TimelineEntry | undefined,
   overridden: Overridden | undefined = previous?.overridden,
 ): Overridden {
-  return overridden !== undefined && hasOverriddenValues({ overridden }) ? overridden : NO_OVERRIDDEN_VALUES;
+  return overridden !== undefined && isMilestoneCorrectedByPerson({ overridden }) ? overridden : NO_OVERRIDDEN_VALUES;
 }
 
-function chooseContentPerField(choose: (field: Field) => MilestoneContent): MilestoneContent {
+function chooseMilestoneContentPerField(choose: (field: Field) => MilestoneContent): MilestoneContent {
   return Object.fromEntries(
     MILESTONE_INPUT_FIELDS.map((field) => [field, choose(field)[field]]),
   ) as unknown as MilestoneContent;

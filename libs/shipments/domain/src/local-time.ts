@@ -106,7 +106,7 @@ export function convertMsToRoundedHours(milliseconds: number): number {
 type FindZone = (port: string | null) => string | null;
 
 /** Returns the time with its day, if it is a day, at the port. */
-export function moveDayToPort<T extends StatedTime>(
+export function moveStatedDayToPortZone<T extends StatedTime>(
   time: T,
   port: string | null,
   { findZone }: { readonly findZone: FindZone },
@@ -120,7 +120,7 @@ export function toScheduledTimes(etd: StatedTime, eta: StatedTime) {
 }
 
 /** Returns the expected times of a shipment or leg in responses, each with the zone of its port. */
-export function readTimesAtPorts(journey: ScheduledJourney, findZone: FindZone) {
+export function restoreScheduleTimesWithZones(journey: ScheduledJourney, findZone: FindZone) {
   const [origin, destination] = [findZone(journey.origin_port), findZone(journey.destination_port)];
   return {
     etd: restoreTimeWithZone(journey.etd, journey.etd_precision, origin),
@@ -149,7 +149,7 @@ export function convertLocalTimeToUtc(time: string, zone: string): Timestamp {
 }
 
 /** Start and end of a day in a time zone. With daylight saving time, a day can have 23 or 25 hours. */
-interface LocalDay {
+interface LocalDayBounds {
   readonly from: Timestamp;
   /** Start of the next day. */
   readonly until: Timestamp;
@@ -159,7 +159,7 @@ interface LocalDay {
  * Cache of local days by day and zone. Computing a local day takes a thousand times as long as a lookup, and containers
  * share their days.
  */
-const localDaysByZone = new Map<string, LocalDay>();
+const localDaysByZone = new Map<string, LocalDayBounds>();
 const MAX_CACHED_LOCAL_DAYS = 10_000;
 const clocksByZone = new Map<string, Clock>();
 
@@ -168,7 +168,7 @@ const clocksByZone = new Map<string, Clock>();
  * @param day date such as `2026-11-21`
  * @param zone IANA name of the time zone; UTC is used if the platform does not know the zone
  */
-export function getBoundsOfLocalDay(day: string, zone: string): LocalDay {
+export function getBoundsOfLocalDay(day: string, zone: string): LocalDayBounds {
   const key = `${day} ${zone}`;
   const before = localDaysByZone.get(key);
   if (before !== undefined) return before;

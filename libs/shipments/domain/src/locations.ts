@@ -44,7 +44,7 @@ export class MilestonePlaceFinder {
     private readonly kept: CachedLocationCount,
   ) {}
 
-  locateShipmentPlace(location: string | null): MilestonePlace {
+  findPlaceOfLocation(location: string | null): MilestonePlace {
     if (location === null) return MISSING_LOCATION;
     let located = this.found.get(location);
     if (located === undefined) {
@@ -99,7 +99,7 @@ export class MilestonePlaceFinder {
     let least = MAX_SAME_PLACE_KM;
     for (const port of this.ports) {
       for (const code of codes) {
-        const km = this.computeDistance(port, code);
+        const km = this.computeDistanceWithinCountry(port, code);
         if (km <= least && (km < least || nearest === undefined)) [nearest, least] = [port, km];
       }
     }
@@ -111,7 +111,7 @@ export class MilestonePlaceFinder {
     return codes.some((code) => aliases.includes(code) || this.places.listAliases(code).includes(port));
   }
 
-  private computeDistance(port: string, code: string): number {
+  private computeDistanceWithinCountry(port: string, code: string): number {
     const [a, b] = [this.places.find(port), this.places.find(code)];
     return a === undefined || a.country !== b?.country ? Infinity : computeDistanceKm(a, b);
   }

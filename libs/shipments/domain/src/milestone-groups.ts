@@ -5,7 +5,7 @@ import { type TimelineEntry, compareMilestones } from './state.ts';
 export type SortedEntries = readonly TimelineEntry[];
 
 /** An actual milestone with its kind. */
-export interface ClassifiedEntry {
+export interface ActualMilestoneWithKind {
   readonly entry: TimelineEntry;
   readonly kind: MilestoneKind;
 }
@@ -43,14 +43,14 @@ export class MilestonesByKind {
   }
 
   /** Returns all milestones in timeline order. It sorts them, so prefer the groups. */
-  listMilestonesInTimelineOrder(): readonly ClassifiedEntry[] {
-    const all: ClassifiedEntry[] = [];
+  listMilestonesInTimelineOrder(): readonly ActualMilestoneWithKind[] {
+    const all: ActualMilestoneWithKind[] = [];
     for (const [kind, entries] of this.groups) for (const entry of entries) all.push({ entry, kind });
     return all.sort((a, b) => compareMilestones(a.entry.milestone, b.entry.milestone));
   }
 
   /** Returns the groups without some of the milestones. */
-  copyWithoutMilestones(removed: { has(entry: TimelineEntry): boolean }): MilestonesByKind {
+  copyGroupsWithoutMilestones(removed: { has(entry: TimelineEntry): boolean }): MilestonesByKind {
     const rest = new MilestonesByKind();
     for (const [kind, entries] of this.groups) {
       const kept = entries.filter((entry) => !removed.has(entry));

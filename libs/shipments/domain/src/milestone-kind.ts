@@ -1,4 +1,4 @@
-import { type MilestoneRules, getMilestoneRules } from '@tracking/contracts';
+import { type MilestoneCodeTraits, getMilestoneRules } from '@tracking/contracts';
 import type { MilestonePlace } from './locations.ts';
 import {
   computeMilestoneMeaning,
@@ -6,18 +6,18 @@ import {
   isArrivalOrStopCode,
   isDeparture,
   isLoadedMovementCode,
-  isTransshipmentStop,
+  isArrivalAtTransshipment,
 } from './milestone-meaning.ts';
-import type { MilestoneMeaning } from './status-demotions.ts';
+import type { StatusEffectOfMilestone } from './status-demotions.ts';
 import { type ShipmentRoute, isPortOfChangeToLand, isPlaceOnTheWay, isTransshipmentPort } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
 /** The facts about an actual milestone that follow from its code, its place and the route, but not from its time. */
 export interface MilestoneKind {
   readonly code: string;
-  readonly rules: MilestoneRules;
+  readonly rules: MilestoneCodeTraits;
   readonly located: MilestonePlace;
-  readonly meaning: MilestoneMeaning;
+  readonly meaning: StatusEffectOfMilestone;
   readonly isDeparture: boolean;
   /** True for departures of legs: departures of the shipment, and pick-ups, which are departures by road only. */
   readonly isLegDeparture: boolean;
@@ -42,7 +42,7 @@ export interface MilestoneKind {
   /** List of the summary that receives a discharge; undefined for other milestones. */
   readonly discharge: 'discharged' | 'landed' | 'passed' | undefined;
   /** Effect on the free time at the place; undefined where the goods only change vessels. */
-  readonly freeTime: MilestoneRules['free_time'];
+  readonly freeTime: MilestoneCodeTraits['free_time'];
 }
 
 type KindsByCode = Map<string, MilestoneKind>;
@@ -51,7 +51,7 @@ type KindsByCode = Map<string, MilestoneKind>;
 const milestoneKindsByRoute = new WeakMap<ShipmentRoute['locate'], Map<string | null, KindsByCode>>();
 
 /** Finds the kinds of milestones of a route. It keeps the results, because feeds repeat their codes and locations. */
-export class MilestoneClassifier {
+export class MilestoneKindFinder {
   private readonly kinds: Map<string | null, KindsByCode>;
 
   constructor(private readonly route: ShipmentRoute) {
@@ -102,7 +102,7 @@ function computeMilestoneKind(entry: TimelineEntry, route: ShipmentRoute): Miles
     isPlaceCode: isLocationCodeOfPlace(location, located),
     reportKey: createVisitReportKey(code, rules, located),
     isLoadedMovement: isLoadedMovementCode(code, rules, route),
-    isStop: isTransshipmentStop(milestone, rules, route),
+    isStop: isArrivalAtTransshipment(milestone, rules, route),
     isMovementOfGoods: rules.handling !== undefined || departs || arrivesOrStops,
     isMoveOn: rules.handling === 'loaded' || departs || (arrivesOrStops && located.isOfShipment),
     discharge: rules.container_time === 'discharged_at' ? computeDischargeKind(location, route) : undefined,
@@ -112,7 +112,7 @@ function computeMilestoneKind(entry: TimelineEntry, route: ShipmentRoute): Miles
 
 function createVisitReportKey(
   code: string,
-  { once_per_visit }: MilestoneRules,
+  { once_per_visit }: MilestoneCodeTraits,
   { key }: MilestonePlace,
 ): string | undefined {
   return once_per_visit ? `${code} ${key}` : undefined;

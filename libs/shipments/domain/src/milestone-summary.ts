@@ -1,5 +1,5 @@
 import {
-  type MilestoneRules,
+  type MilestoneCodeTraits,
   SHIPMENT_STATUSES,
   type ShipmentStatus,
   type Timestamp,
@@ -11,7 +11,7 @@ import { isVesselDeparture } from './milestone-meaning.ts';
 import type { DemotableKind } from './status-demotions.ts';
 import type { ShipmentRoute } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
-import { findFirstIndex } from './timeline.ts';
+import { findFirstMatchingEntryIndex } from './timeline.ts';
 
 /** Values before and after every timestamp. Timestamps sort as strings. */
 export const TIME_BEFORE_ALL_TIMESTAMPS: Timestamp = '';
@@ -27,7 +27,7 @@ const LOADED_ON_VESSEL_SEQUENCE = parseMilestoneCode('loaded_on_vessel')?.sequen
 /**
  * Returns true if a milestone with the code shows that the goods have left a place on the way where they had arrived.
  */
-export function isOnwardMovement(sequence: number, rules: MilestoneRules, isDeparture: boolean): boolean {
+export function isOnwardMovement(sequence: number, rules: MilestoneCodeTraits, isDeparture: boolean): boolean {
   return rules.movement !== undefined && (sequence >= LOADED_ON_VESSEL_SEQUENCE || isDeparture);
 }
 
@@ -38,7 +38,7 @@ const NO_TIMELINE_ENTRIES: SortedEntries = [];
  * the progress of a container without reading the milestones again. This keeps shipments with 200 containers and
  * thousands of milestones fast.
  */
-export class MilestoneSummary {
+export class SummaryOfMilestones {
   /** Earliest milestone for each status that no other milestone can demote, by rank of the status. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
   /** Milestones that other milestones can demote, by kind and sorted by time; absent if there is none. */
@@ -237,7 +237,7 @@ const RELEASE_TIME_FIELD_BY_KIND = {
   import: 'importCleared',
   terminal: 'terminalReleased',
   freight: 'freightReleased',
-} as const satisfies Readonly<Record<NonNullable<MilestoneRules['clears']>, keyof MilestoneSummary>>;
+} as const satisfies Readonly<Record<NonNullable<MilestoneCodeTraits['clears']>, keyof SummaryOfMilestones>>;
 
 export function chooseLaterTime(a: Timestamp, b: Timestamp): Timestamp {
   return b > a ? b : a;
@@ -247,7 +247,7 @@ export function chooseLaterTime(a: Timestamp, b: Timestamp): Timestamp {
 export function findFirstEntryAtOrAfter(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
   // This check is the fast path, because most lists of most shipments are empty.
   if (entries.length === 0) return undefined;
-  return entries[findFirstIndex(entries, ({ occurred_at }) => occurred_at >= time)];
+  return entries[findFirstMatchingEntryIndex(entries, ({ occurred_at }) => occurred_at >= time)];
 }
 
 export function chooseEarlierTimelineEntry(

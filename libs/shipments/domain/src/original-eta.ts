@@ -13,7 +13,7 @@ import {
 } from './state.ts';
 
 /** The parts of a shipment on which its original ETA depends. */
-interface OriginalEtaBasis {
+interface OriginalEtaInputs {
   readonly droppedReports: readonly DroppedReportSeries[];
   readonly schedule: ClientScheduleValues;
   readonly route: ShipmentRoute;
@@ -30,7 +30,7 @@ interface OriginalEtaBasis {
  */
 export function computeOriginalEta(
   timeline: readonly TimelineEntry[],
-  { droppedReports, schedule, route, containers, ata, since }: OriginalEtaBasis,
+  { droppedReports, schedule, route, containers, ata, since }: OriginalEtaInputs,
 ): TimeOrDay | null {
   const given = getFirstEtaSetByClient(schedule, since);
   // The ETA of the request that created the shipment is the first one: no report can be earlier.
@@ -45,7 +45,7 @@ export function computeOriginalEta(
   const reports = listEstimateReports(timeline, containers);
   addFirstDroppedReports(reports, droppedReports, since);
   for (const report of reports) {
-    if ((first === undefined || isReportedBefore(report, first)) && counts(report)) first = report;
+    if ((first === undefined || isEstimateReportedBefore(report, first)) && counts(report)) first = report;
   }
   if (first === undefined || (given !== undefined && given.at <= first.reported_at)) return given?.value ?? null;
   return getTimeOrDayOfEstimate(first);
@@ -90,7 +90,7 @@ function getFirstEtaSetByClient(schedule: ClientScheduleValues, since: Timestamp
 }
 
 /** Returns true if `a` was reported before `b`. If both have one time, the one that counted is before the other. */
-function isReportedBefore(a: EstimateReport, b: EstimateReport): boolean {
+function isEstimateReportedBefore(a: EstimateReport, b: EstimateReport): boolean {
   if (a.reported_at !== b.reported_at) return a.reported_at < b.reported_at;
   return compareReportTimes(a, b) > 0;
 }

@@ -117,5 +117,5 @@ export function toComparablePlace(location: string | null): string | null {
 }
 
 function isLocode(code: string, places: PlaceLookup): boolean {
-  return UN_LOCODE_PATTERN.test(code) && !places.isUnknownLocationCode(code) && !places.isPlaceName(code);
+  return UN_LOCODE_PATTERN.test(code) && !places.isUnknownLocationCode(code) && !places.isWordOfPlaceName(code);
 }

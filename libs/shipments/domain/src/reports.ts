@@ -70,13 +70,13 @@ interface EstimateSeriesChanges {
  * reported last is current, in whatever order the estimates arrive.
  * @param previous the milestone before the change; undefined if it is new
  */
-export function computeChangesOfAllSeries(
+export function computeEstimateSeriesChanges(
   timeline: readonly TimelineEntry[],
   previous: Milestone | undefined,
   milestone: Milestone,
 ): EstimateSeriesChanges {
   const isEstimate = milestone.classifier === 'estimated' && milestone.retracted_at === null;
-  const changes = isEstimate ? computeEstimateSeriesChanges(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
+  const changes = isEstimate ? computeChangesForEstimate(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
   const leavesSeries =
     previous?.classifier === 'estimated' && !(isEstimate && isSameEstimateSeries(previous, milestone));
   if (!leavesSeries) return changes;
@@ -86,7 +86,7 @@ export function computeChangesOfAllSeries(
 
 const NO_ESTIMATE_SERIES_CHANGES: EstimateSeriesChanges = { supersedes: [], restores: [], isSuperseded: false };
 
-function computeEstimateSeriesChanges(timeline: readonly TimelineEntry[], estimate: Milestone): EstimateSeriesChanges {
+function computeChangesForEstimate(timeline: readonly TimelineEntry[], estimate: Milestone): EstimateSeriesChanges {
   const others = listOtherEstimates(timeline, estimate);
   const last = findLastReportedMilestone([...others, estimate]);
   const replaced = others.filter((other) => other !== last && other.superseded_at === null);

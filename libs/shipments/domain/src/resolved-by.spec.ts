@@ -1,9 +1,9 @@
-import { RESOLUTION_TRIGGERS, type ResolutionConditions } from '@tracking/contracts';
+import { RESOLUTION_TRIGGERS, type ExceptionResolutionConditions } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { timedJourneysArbitrary } from '../test/model/over-time.ts';
 import { runJourneyOverTime } from '../test/model/timed-walk.ts';
 import {
-  applyActionAndReadStatus,
+  readExceptionStatusAfterAction,
   copyScenarioForAction,
   expectRemediesResolveException,
   explainOpenExceptions,
@@ -221,7 +221,7 @@ const EXAMPLES: readonly Example[] = [
 
 /** Returns the kind of the remedy, with its fields, document types or milestone codes. */
 function nameOf(
-  { by, fields, document_types, milestone_ids }: ResolutionConditions,
+  { by, fields, document_types, milestone_ids }: ExceptionResolutionConditions,
   scenario: ShipmentScenario,
 ): string {
   return [by, ...fields, ...document_types, ...milestone_ids.map((id) => scenario.getMilestone(id).code)].join(' ');
@@ -264,7 +264,9 @@ describe('explained remedies resolve their exception, each alone, and nothing el
         const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
         const early = (code: string) => (one: ShipmentScenario) =>
           one.postMilestone(code, tooEarly, { container_number: told.container_number });
-        const outcomes = codes.map((code) => [code, applyActionAndReadStatus(scenario, told, early(code))] as const);
+        const outcomes = codes.map(
+          (code) => [code, readExceptionStatusAfterAction(scenario, told, early(code))] as const,
+        );
         const isBeyond = (code: string) => BEYOND.includes(code);
         expect(outcomes.filter(([code]) => !isBeyond(code))).toEqual(
           codes.filter((code) => !isBeyond(code)).map((code) => [code, 'open']),

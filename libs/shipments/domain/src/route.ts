@@ -52,7 +52,7 @@ interface CachedTradeLanes {
 /** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
 const MAX_CACHED_LANES = 1_000;
 const MAX_CACHED_LOCATIONS = 50_000;
-const tradeLanesByPlaces = new WeakMap<PlaceLookup, CachedTradeLanes>();
+const tradeLaneCaches = new WeakMap<PlaceLookup, CachedTradeLanes>();
 
 /**
  * Builds the route of a shipment.
@@ -88,10 +88,10 @@ function findOrCreateTradeLane(
 
 /** Returns the kept lanes; none if they have become too many. */
 function getTradeLaneCache(places: PlaceLookup): CachedTradeLanes {
-  let kept = tradeLanesByPlaces.get(places);
+  let kept = tradeLaneCaches.get(places);
   if (kept === undefined || kept.lanes.size >= MAX_CACHED_LANES || kept.locations.count > MAX_CACHED_LOCATIONS) {
     kept = { lanes: new Map(), locations: { count: 0 } };
-    tradeLanesByPlaces.set(places, kept);
+    tradeLaneCaches.set(places, kept);
   }
   return kept;
 }
@@ -109,7 +109,7 @@ function createTradeLane(
   const all = [origin, destination, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
   const ports = [...new Set(all.filter((port) => port !== null))];
   const locator = new MilestonePlaceFinder(ports, destination, places, locations);
-  const locate = (location: string | null) => locator.locateShipmentPlace(location);
+  const locate = (location: string | null) => locator.findPlaceOfLocation(location);
   return {
     mode: shipment.mode,
     lcl: shipment.load_type === 'lcl',

@@ -5,7 +5,7 @@ import {
   CONTAINER_C,
   type ShipmentScenario,
   createLegFieldsWithDefaults,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createTimeInJanuary2026,
   createShipmentScenario,
   listEventTypesOfDecision,
@@ -784,7 +784,7 @@ describe('legs set by the client', () => {
   it('do so on an existing shipment, as one change', () => {
     const scenario = createShipmentScenario();
     const decision = scenario.upsertShipment({ legs: ends() });
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       origin_port: { from: null, to: 'CNSHA' },
       destination_port: { from: null, to: 'USLAX' },
       etd: { from: null, to: createTimeInJanuary2026(1) },

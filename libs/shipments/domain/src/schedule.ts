@@ -1,7 +1,7 @@
 import { getMilestoneRules } from '@tracking/contracts';
 import type { Leg, LegFields, MilestoneRule, TimeOrDay, TimeRule, Timestamp } from '@tracking/contracts';
 import {
-  EstimateHistory,
+  PastEstimateLookup,
   EstimatesOfKind,
   isAtPortsOrUnknownPlace,
   isEstimatedArrival,
@@ -12,17 +12,17 @@ import {
   type RuleListener,
 } from './estimates.ts';
 import type { EventRevisionsOfLegTimes } from './events/event-data.ts';
-import { getTimePrecision, moveDayToPort, toScheduledTimes, convertStatedDateToTime } from './local-time.ts';
+import { getTimePrecision, moveStatedDayToPortZone, toScheduledTimes, convertStatedDateToTime } from './local-time.ts';
 import type { StatedTime } from './local-time.ts';
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReportsOfMilestone } from './reports.ts';
 import { createTimedLeg, type ShipmentRoute } from './route.ts';
 import { getTimeOfClientValue, getOccurredAt } from './state.ts';
-import type { ClientScheduleValues, ClientValue, TimelineEntry } from './state.ts';
+import type { ClientScheduleValues, ValueSetByClient, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions that are lower than the revisions of all events. */
-const LOWEST_LEG_TIME_REVISIONS: EventRevisionsOfLegTimes = { etd: -1, eta: -1 };
+const REVISIONS_BEFORE_ALL_EVENTS: EventRevisionsOfLegTimes = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and the milestone that set it. */
 export interface TimeWithDecidingRule extends StatedTime {
@@ -69,7 +69,7 @@ export function decideShipmentAndLegTimes(
   const arrived = analysis.arrivals.filter(countsAsArrival);
   const ata = chooseActualTime(arrived.find(createPortVisitPredicate(route.destination, route)), arrived[0]);
   const isForShipment = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.ends);
-  const history = new EstimateHistory(analysis);
+  const history = new PastEstimateLookup(analysis);
   const departures = new EstimatesOfKind(
     (entry) => isEstimatedDeparture(entry, route),
     (estimates) => estimates,
@@ -81,7 +81,7 @@ export function decideShipmentAndLegTimes(
   const choose = (
     kind: EstimatesOfKind,
     matches: (entry: TimelineEntry) => boolean,
-    { value, written }: ClientValue<TimeOrDay | null>,
+    { value, written }: ValueSetByClient<TimeOrDay | null>,
     { time, actual, port }: { readonly time: string; readonly actual: Timestamp | null; readonly port: string | null },
   ): TimeWithDecidingRule => {
     const listener = listenerFor(time);
@@ -92,13 +92,13 @@ export function decideShipmentAndLegTimes(
     }
     const counting = kind.selectEstimates(history.listEstimatesReportedUntil(actual)).filter(matches);
     const given = { value, written, at: getTimeOfClientValue(schedule, written) };
-    return moveDayToPort(chooseTimeFromNewestEstimates(counting, given, containers, listener), port, route);
+    return moveStatedDayToPortZone(chooseTimeFromNewestEstimates(counting, given, containers, listener), port, route);
   };
   const { value: sent, written: legsWritten } = schedule.legs;
   const visited = matchMilestonesToLegs(analysis, sent, { atd: atd.value, ata: ata.value }, arrived);
   const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
     const [isFirst, isLast] = [index === 0, index === sent.length - 1];
-    const written = legsWritten[index] ?? LOWEST_LEG_TIME_REVISIONS;
+    const written = legsWritten[index] ?? REVISIONS_BEFORE_ALL_EVENTS;
     const isLeaving = (entry: TimelineEntry) =>
       isOrigin(entry) || (isFirst && isAtPortsOrUnknownPlace(entry, route, route.starts));
     const isReaching = (entry: TimelineEntry) => isDestination(entry) || (isLast && isForShipment(entry));
@@ -118,11 +118,11 @@ export function decideShipmentAndLegTimes(
   });
   const isLeaving = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.starts);
   const etd = isTimeSetOnlyForLeg(schedule.etd, sent[0], 'etd')
-    ? moveDayToPort(deriveTimeFromLeg(weighed[0]?.etd), route.origin, route)
+    ? moveStatedDayToPortZone(deriveTimeFromLeg(weighed[0]?.etd), route.origin, route)
     : choose(departures, isLeaving, schedule.etd, { time: 'etd', actual: atd.value, port: route.origin });
   const eta =
     ata.value === null && isTimeSetOnlyForLeg(schedule.eta, sent.at(-1), 'eta')
-      ? moveDayToPort(deriveTimeFromLeg(weighed.at(-1)?.eta), route.destination, route)
+      ? moveStatedDayToPortZone(deriveTimeFromLeg(weighed.at(-1)?.eta), route.destination, route)
       : choose(arrivals, isForShipment, ata.value === null ? schedule.eta : schedule.etaAtArrival, {
           time: 'eta',
           actual: ata.value,
@@ -137,16 +137,16 @@ export function decideShipmentAndLegTimes(
     ata: ata.value,
   };
   const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => createTimedLeg(leg, times));
-  return { etd: setActualTimeAsReason(etd, atd), eta: setActualTimeAsReason(eta, ata), atd, ata, legs };
+  return { etd: setRuleToActualTimeKnown(etd, atd), eta: setRuleToActualTimeKnown(eta, ata), atd, ata, legs };
 }
 
 /** Returns true if the client set the time only for the leg. */
-function isTimeSetOnlyForLeg(own: ClientValue<TimeOrDay | null>, leg: LegFields | undefined, time: 'etd' | 'eta') {
+function isTimeSetOnlyForLeg(own: ValueSetByClient<TimeOrDay | null>, leg: LegFields | undefined, time: 'etd' | 'eta') {
   return own.value === null && leg !== undefined && leg[time] !== null;
 }
 
 /** Returns the expected time with the actual time as its reason, if that is known. */
-function setActualTimeAsReason(expected: TimeWithDecidingRule, actual: TimeWithDecidingRule): TimeWithDecidingRule {
+function setRuleToActualTimeKnown(expected: TimeWithDecidingRule, actual: TimeWithDecidingRule): TimeWithDecidingRule {
   if (actual.value === null) return expected;
   return { ...expected, rule: 'actual_time_known', milestone: actual.milestone };
 }
@@ -183,13 +183,13 @@ const UNKNOWN_DECIDED_TIME: TimeWithDecidingRule = {
 };
 
 /** A time that the client gave. */
-interface ClientGivenTime extends ClientValue<TimeOrDay | null> {
+interface ClientGivenTime extends ValueSetByClient<TimeOrDay | null> {
   /** Time when the client gave it; empty if the client created the shipment with it. */
   readonly at: Timestamp;
 }
 
 /** Returns true if the estimate was reported after the client gave its value. */
-function isReportedAfterClientTime({ milestone, written }: TimelineEntry, given: ClientGivenTime): boolean {
+function isReportedAfterClientGaveTime({ milestone, written }: TimelineEntry, given: ClientGivenTime): boolean {
   return milestone.reported_at === given.at ? written > given.written : milestone.reported_at > given.at;
 }
 
@@ -207,7 +207,7 @@ function chooseTimeFromNewestEstimates(
   let unnamed: TimelineEntry | undefined;
   const named = new Map<string, TimelineEntry>();
   for (const entry of estimates) {
-    if (!isReportedAfterClientTime(entry, given)) continue;
+    if (!isReportedAfterClientGaveTime(entry, given)) continue;
     const number = entry.milestone.container_number;
     if (number === null) unnamed = chooseNewerEstimate(unnamed, entry);
     else named.set(number, chooseNewerEstimate(named.get(number), entry));
@@ -231,7 +231,7 @@ function findRuleApplyingToEstimate(
   { weighed, chosen }: { readonly weighed: readonly unknown[]; readonly chosen: TimelineEntry | undefined },
 ): MilestoneRule {
   if (entry === chosen) return 'newest_estimate';
-  if (!isReportedAfterClientTime(entry, given)) return 'set_by_client';
+  if (!isReportedAfterClientGaveTime(entry, given)) return 'set_by_client';
   return weighed.includes(entry) ? 'later_estimate' : 'newer_estimate';
 }
 
@@ -274,7 +274,7 @@ function matchMilestonesToLegs(
   for (const [index, leg] of legs.entries()) {
     const before = visited.at(-1)?.actual;
     const createFilter = (port: 'origin_port' | 'destination_port') =>
-      createLegVisitFilter(legs, index, createPortVisitPredicate(leg[port], analysis.route), { port, before });
+      createLegMilestoneFilter(legs, index, createPortVisitPredicate(leg[port], analysis.route), { port, before });
     const [isOrigin, isDestination] = [createFilter('origin_port'), createFilter('destination_port')];
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
     const own = computeActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, { ...ends, arrived });
@@ -289,7 +289,7 @@ function matchMilestonesToLegs(
  * Returns a filter for milestones at one of the leg's ports that belong to the leg. If an earlier leg has the same
  * port, only milestones since the arrival of the previous leg belong to it; without an arrival, since its departure.
  */
-function createLegVisitFilter(
+function createLegMilestoneFilter(
   legs: readonly LegFields[],
   index: number,
   isThere: IsVisit,

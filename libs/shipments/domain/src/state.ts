@@ -16,7 +16,7 @@ import type {
   Overridden,
   ScheduleFields,
   ReceivedDocumentFile,
-  DocumentWithObjectId,
+  DocumentWithFileId,
 } from './events/event-data.ts';
 import type { RemovedContainers } from './changes.ts';
 
@@ -66,26 +66,26 @@ export interface DroppedReportSeries {
 }
 
 /** The client's value, with the revision of its event. Only estimates that are reported later override the value. */
-export interface ClientValue<T> {
+export interface ValueSetByClient<T> {
   readonly value: T;
   readonly written: number;
 }
 
 /** The client's last legs, with the revisions of the events that set their times. */
-interface ClientLegs {
+interface LegsSentByClient {
   readonly value: readonly LegFields[];
   readonly written: readonly EventRevisionsOfLegTimes[];
 }
 
 /** The client's values for fields that estimates also set. */
 export interface ClientScheduleValues {
-  readonly etd: ClientValue<TimeOrDay | null>;
-  readonly eta: ClientValue<TimeOrDay | null>;
-  readonly legs: ClientLegs;
+  readonly etd: ValueSetByClient<TimeOrDay | null>;
+  readonly eta: ValueSetByClient<TimeOrDay | null>;
+  readonly legs: LegsSentByClient;
   /** The client's ETA that counts after the arrival. Upserts after the arrival do not change it. */
-  readonly etaAtArrival: ClientValue<TimeOrDay | null>;
+  readonly etaAtArrival: ValueSetByClient<TimeOrDay | null>;
   /** The first ETA that the client gave since it last set `original_eta`, for the shipment or its last leg; else null. */
-  readonly firstEta: ClientValue<TimeOrDay> | null;
+  readonly firstEta: ValueSetByClient<TimeOrDay> | null;
   /** Times of the events that set the values, by revision. Values of the first upsert precede all estimates. */
   readonly givenAt: ReadonlyMap<number, Timestamp>;
 }
@@ -118,19 +118,26 @@ export function createScheduleFromFirstUpsert(
   { etd, eta, legs }: LastUpsertValues,
   written: number,
 ): ClientScheduleValues {
-  const given = { etd: { value: etd, written }, eta: { value: eta, written }, legs: createClientLegs(legs, written) };
+  const given = {
+    etd: { value: etd, written },
+    eta: { value: eta, written },
+    legs: createClientLegsWithRevisions(legs, written),
+  };
   const etaAtArrival = getEtaSetByClient(given);
   return { ...given, etaAtArrival, firstEta: toFirstEta(etaAtArrival), givenAt: new Map() };
 }
 
 /** Returns the ETA that the client gave for the shipment; if it gave none, that of the last leg. */
-function getEtaSetByClient({ eta, legs }: Pick<ClientScheduleValues, 'eta' | 'legs'>): ClientValue<TimeOrDay | null> {
+function getEtaSetByClient({
+  eta,
+  legs,
+}: Pick<ClientScheduleValues, 'eta' | 'legs'>): ValueSetByClient<TimeOrDay | null> {
   const ofLeg = legs.value.at(-1)?.eta ?? null;
   if (eta.value !== null || ofLeg === null) return eta;
   return { value: ofLeg, written: legs.written.at(-1)?.eta ?? eta.written };
 }
 
-function toFirstEta({ value, written }: ClientValue<TimeOrDay | null>): ClientValue<TimeOrDay> | null {
+function toFirstEta({ value, written }: ValueSetByClient<TimeOrDay | null>): ValueSetByClient<TimeOrDay> | null {
   return value === null ? null : { value, written };
 }
 
@@ -159,7 +166,7 @@ export function applyFieldsToClientSchedule(
   const given = {
     etd: etd === undefined ? schedule.etd : { value: etd, written },
     eta: eta === undefined ? schedule.eta : { value: eta, written },
-    legs: legs === undefined ? schedule.legs : createClientLegs(legs, written, legsWritten),
+    legs: legs === undefined ? schedule.legs : createClientLegsWithRevisions(legs, written, legsWritten),
   };
   const movesEta = (eta !== undefined || legs !== undefined) && !keepsEta;
   const etaAtArrival = movesEta ? getEtaSetByClient(given) : schedule.etaAtArrival;
@@ -168,11 +175,11 @@ export function applyFieldsToClientSchedule(
   const firstEta = isFormer ? former : toFirstEta(etaAtArrival);
   const after = { ...given, etaAtArrival, firstEta };
   const givenAt = new Map([...schedule.givenAt, [written, at]]);
-  return { ...after, givenAt: keepTimesOfCurrentValues(givenAt, after) };
+  return { ...after, givenAt: dropTimesOfReplacedValues(givenAt, after) };
 }
 
 /** Drops the times of events whose values are all replaced. */
-function keepTimesOfCurrentValues(
+function dropTimesOfReplacedValues(
   givenAt: ReadonlyMap<number, Timestamp>,
   { etd, eta, legs, etaAtArrival, firstEta }: Omit<ClientScheduleValues, 'givenAt'>,
 ): ReadonlyMap<number, Timestamp> {
@@ -181,11 +188,11 @@ function keepTimesOfCurrentValues(
   return new Map([...givenAt].filter(([revision]) => used.has(revision)));
 }
 
-function createClientLegs(
+function createClientLegsWithRevisions(
   value: readonly LegFields[],
   written: number,
   legsWritten: readonly EventRevisionsOfLegTimes[] = value.map(() => ({ etd: written, eta: written })),
-): ClientLegs {
+): LegsSentByClient {
   return { value, written: legsWritten };
 }
 
@@ -196,8 +203,8 @@ export interface AppendedCommand {
 }
 
 /** A document with internal data of its shipment. */
-export interface DocumentState extends DocumentWithObjectId {
-  /** Last bytes received, while the document is pending. */
+export interface DocumentState extends DocumentWithFileId {
+  /** The file received last, while the document is pending. */
   readonly received: ReceivedDocumentFile | null;
   /**
    * Sequence number of the document's review within the shipment, from 1; 0 before a review. Clocks differ, so times of
@@ -262,12 +269,12 @@ export type ShipmentDraft = {
 };
 
 /** Returns the revision of the first event that a command appended; undefined if it appended nothing. */
-export function getRevisionOfCommand(state: ShipmentState, commandId: string): number | undefined {
+export function findRevisionAppendedByCommand(state: ShipmentState, commandId: string): number | undefined {
   return state.commands.findLast((command) => command.id === commandId)?.revision;
 }
 
 /** Finds the timeline entry of a milestone. @throws DomainError `not_found` if the shipment has no such milestone */
-export function findTimelineEntry({ timeline }: ShipmentState, id: string): TimelineEntry {
+export function findTimelineEntryOrThrow({ timeline }: ShipmentState, id: string): TimelineEntry {
   const entry = timeline.find(({ milestone }) => milestone.id === id);
   if (entry === undefined) throw new DomainError('not_found', 'The milestone does not exist.');
   return entry;
@@ -278,7 +285,7 @@ export function findMilestone(state: ShipmentState, id: string): Milestone | und
 }
 
 /** Finds an exception. @throws DomainError `not_found` if the shipment has no such exception */
-export function findException({ exceptions }: ShipmentState, id: string): ShipmentException {
+export function findExceptionOrThrow({ exceptions }: ShipmentState, id: string): ShipmentException {
   const exception = exceptions.find((each) => each.id === id);
   if (exception === undefined) throw new DomainError('not_found', 'The exception does not exist.');
   return exception;
@@ -301,7 +308,7 @@ function compareText(a: string, b: string): number {
 }
 
 /** Finds a document. @throws DomainError `not_found` if the shipment has no such document */
-export function findDocument({ documents }: ShipmentState, id: string): DocumentState {
+export function findDocumentOrThrow({ documents }: ShipmentState, id: string): DocumentState {
   const found = documents.find(({ document }) => document.id === id);
   if (found === undefined) throw new DomainError('not_found', 'The document does not exist.');
   return found;

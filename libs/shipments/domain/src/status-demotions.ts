@@ -5,7 +5,7 @@ import type { TimelineEntry } from './state.ts';
 /**
  * The effect of an actual milestone on the status, before demotions by other milestones, with the rule that decides it.
  */
-export interface MilestoneMeaning {
+export interface StatusEffectOfMilestone {
   /** The status that the milestone gives; null if it does not affect the status. */
   readonly status: ShipmentStatus | null;
   readonly rule: MilestoneRule;
@@ -64,7 +64,7 @@ export function isDepartedImmediately(
  * A rule that gives milestones of a kind a different effect if they are dated before a turning point. With `inclusive`,
  * milestones at the exact time of the turning point are also affected.
  */
-export interface StatusDemotionRule extends MilestoneMeaning {
+export interface StatusDemotionRule extends StatusEffectOfMilestone {
   readonly until: Exclude<keyof StatusDemotionTimes, 'departedFrom'>;
   readonly inclusive: boolean;
 }
@@ -75,7 +75,7 @@ const STATUS_DEMOTION_BY_UNAVAILABILITY = {
   status: null,
   rule: 'unavailable_again',
 } as const;
-const STATUS_DEMOTION_BY_AVAILABILITY = {
+const STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN = {
   until: 'availableAgain',
   inclusive: false,
   status: null,
@@ -126,20 +126,20 @@ export const STATUS_DEMOTIONS = {
     STATUS_DEMOTION_BY_MOVEMENT,
   ],
   available_at_destination: [STATUS_DEMOTION_BY_UNAVAILABILITY, STATUS_DEMOTION_BY_RETURN],
-  out_anywhere: [STATUS_DEMOTION_BY_AVAILABILITY, STATUS_DEMOTION_BY_RETURN, STATUS_DEMOTION_BY_TRAIN_DEPARTURE],
+  out_anywhere: [STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN, STATUS_DEMOTION_BY_RETURN, STATUS_DEMOTION_BY_TRAIN_DEPARTURE],
   out_unlocated: [
-    STATUS_DEMOTION_BY_AVAILABILITY,
+    STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN,
     STATUS_DEMOTION_BY_RETURN,
     { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'movedBeforeArrival' },
   ],
-  out_at_destination: [STATUS_DEMOTION_BY_AVAILABILITY, STATUS_DEMOTION_BY_RETURN],
+  out_at_destination: [STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN, STATUS_DEMOTION_BY_RETURN],
   out_elsewhere: [
-    STATUS_DEMOTION_BY_AVAILABILITY,
+    STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN,
     STATUS_DEMOTION_BY_RETURN,
     { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'arrived' },
   ],
   out_at_origin: [
-    STATUS_DEMOTION_BY_AVAILABILITY,
+    STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN,
     STATUS_DEMOTION_BY_RETURN,
     { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'arrived', status: 'at_origin' },
   ],
@@ -150,7 +150,7 @@ export type DemotableKind = keyof typeof STATUS_DEMOTIONS;
 export const DEMOTABLE_MILESTONE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly DemotableKind[];
 
 /** Status that a milestone of each kind gives if no other milestone demotes it. */
-export const UNDEMOTED_STATUS_BY_KIND: Readonly<Record<DemotableKind, ShipmentStatus>> = {
+export const STATUS_BY_KIND_BEFORE_DEMOTION: Readonly<Record<DemotableKind, ShipmentStatus>> = {
   arrived_anywhere: 'arrived',
   arrived_unlocated: 'arrived',
   available_anywhere: 'available_for_pickup',
@@ -175,18 +175,18 @@ export function isAfterTurningPoint(
 
 /** Returns the effect of a milestone after demotions by other milestones of the container. */
 export function applyStatusDemotion(
-  meaning: MilestoneMeaning,
+  meaning: StatusEffectOfMilestone,
   entry: TimelineEntry,
   points: StatusDemotionTimes,
   route: ShipmentRoute,
-): MilestoneMeaning {
+): StatusEffectOfMilestone {
   const { demotable } = meaning;
   if (demotable === undefined) return meaning;
   const { occurred_at } = entry.milestone;
   const stretches: readonly StatusDemotionRule[] = STATUS_DEMOTIONS[demotable];
   const demotion = stretches.find((each) => !isAfterTurningPoint(each, points, occurred_at));
   if (demotion !== undefined) return demotion;
-  if (demotable === 'delivered') return RETURNED_MEANING;
+  if (demotable === 'delivered') return RETURNED_MILESTONE_MEANING;
   return isArrivalDemotedByDeparture(demotable) && isDepartedImmediately(entry, points, route)
     ? STATUS_DEMOTION_BY_DEPARTURE
     : meaning;
@@ -197,4 +197,4 @@ export function isArrivalDemotedByDeparture(kind: DemotableKind): boolean {
   return kind === 'arrived_anywhere' || kind === 'arrived_unlocated';
 }
 
-const RETURNED_MEANING: MilestoneMeaning = { status: 'returned', rule: 'return_started' };
+const RETURNED_MILESTONE_MEANING: StatusEffectOfMilestone = { status: 'returned', rule: 'return_started' };

@@ -4,7 +4,7 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   ShipmentScenario,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
   captureRefusal,
@@ -519,7 +519,7 @@ describe('cancelling by the client', () => {
     const decision = scenario.cancelShipment();
     expect(decision).toMatchObject({ outcome: 'cancelled', warnings: [] });
     expect(listEventTypesOfDecision(decision)).toEqual(['shipment.cancelled.v1', 'shipment.changed.v1']);
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       status: { from: 'out_for_delivery', to: 'cancelled' },
       status_milestone_id: { from: expect.stringMatching(/^mst_/), to: null },
     });

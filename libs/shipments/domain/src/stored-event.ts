@@ -1,6 +1,6 @@
 import {
   addMissingMilestoneDetails,
-  addMissingPrecisions,
+  addMissingLegPrecisions,
   type JsonObject,
   type Milestone,
   type ShipmentRecord,
@@ -137,14 +137,14 @@ function addMissingTimePrecisionsToEvent(event: ShipmentEventBody): ShipmentEven
   if (event.type === 'shipment.created.v1') {
     const { shipment } = event.data;
     if ((shipment as Partial<ShipmentRecord>).eta_precision !== undefined) return event;
-    const legs = addMissingPrecisions(shipment.legs);
+    const legs = addMissingLegPrecisions(shipment.legs);
     return { ...event, data: { ...event.data, shipment: { ...shipment, ...DEFAULT_TIME_PRECISIONS, legs } } };
   }
   if (event.type !== 'shipment.changed.v1') return event;
   const { changes } = event.data;
   if (changes.legs === undefined) return event;
   const { from, to } = changes.legs;
-  const legs = { from: addMissingPrecisions(from), to: addMissingPrecisions(to) };
+  const legs = { from: addMissingLegPrecisions(from), to: addMissingLegPrecisions(to) };
   if (legs.from === from && legs.to === to) return event;
   return { ...event, data: { ...event.data, changes: { ...changes, legs } } };
 }

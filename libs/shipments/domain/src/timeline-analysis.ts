@@ -1,11 +1,11 @@
 import type { Timestamp } from '@tracking/contracts';
 import { selectCountingMilestones, type CountingMilestones } from './journey.ts';
 import { type ActualMilestones, MilestonesByKind, type SortedEntries } from './milestone-groups.ts';
-import { MilestoneClassifier, type MilestoneKind } from './milestone-kind.ts';
+import { MilestoneKindFinder, type MilestoneKind } from './milestone-kind.ts';
 import { findIgnoringRule } from './milestone-meaning.ts';
 import type { ShipmentRoute } from './route.ts';
 import type { DroppedReportSeries, ShipmentState, TimelineEntry } from './state.ts';
-import { chooseLaterEntry, TIME_BEFORE_ALL_TIMESTAMPS, MilestoneSummary } from './milestone-summary.ts';
+import { chooseLaterEntry, TIME_BEFORE_ALL_TIMESTAMPS, SummaryOfMilestones } from './milestone-summary.ts';
 import type { ExpectedJourneyTimes } from './trips.ts';
 
 /**
@@ -15,11 +15,11 @@ import type { ExpectedJourneyTimes } from './trips.ts';
 export interface TimelineAnalysis {
   readonly route: ShipmentRoute;
   /** Summary of the actual milestones that name no container. */
-  readonly unnamed: MilestoneSummary;
+  readonly unnamed: SummaryOfMilestones;
   /** Summaries of actual milestones by container. They include only containers of the shipment. */
-  readonly named: ReadonlyMap<string, MilestoneSummary>;
+  readonly named: ReadonlyMap<string, SummaryOfMilestones>;
   /** Summaries that replace `unnamed` for containers for which some of its milestones do not count. */
-  readonly unnamedFor: ReadonlyMap<string, MilestoneSummary>;
+  readonly unnamedFor: ReadonlyMap<string, SummaryOfMilestones>;
   /** Time before which a finished trip of a container does not belong to the shipment. */
   readonly departsFrom: Timestamp;
   /** Actual milestones that count for the shipment, and those that do not, each with the rule that excludes it. */
@@ -51,7 +51,7 @@ export function analyseMilestoneTimeline(
   times: ExpectedJourneyTimes,
 ): TimelineAnalysis {
   const present = new Set(containers);
-  const classifier = new MilestoneClassifier(route);
+  const classifier = new MilestoneKindFinder(route);
   const sorter = new MilestoneGrouper();
   for (const entry of timeline) {
     const rule = findIgnoringRule(entry.milestone, present);
@@ -119,7 +119,7 @@ class MilestoneGrouper implements ActualMilestones {
 }
 
 /** Summary of no milestones, which shipments share whose milestones all name a container. Must not be modified. */
-const EMPTY_MILESTONE_SUMMARY = new MilestoneSummary(new MilestonesByKind(), null);
+const EMPTY_MILESTONE_SUMMARY = new SummaryOfMilestones(new MilestonesByKind(), null);
 
 function summariseCountingMilestones(
   sorted: MilestoneGrouper,
@@ -134,18 +134,18 @@ function summariseCountingMilestones(
   const cancelled = listCounting(sorted.bookingsCancelled);
   const unnamed = journey.unnamed.isEmpty
     ? EMPTY_MILESTONE_SUMMARY
-    : new MilestoneSummary(journey.unnamed, route.destination);
-  const named = new Map<string, MilestoneSummary>();
+    : new SummaryOfMilestones(journey.unnamed, route.destination);
+  const named = new Map<string, SummaryOfMilestones>();
   let { last } = unnamed;
   for (const [container, groups] of journey.named) {
     if (groups.isEmpty) continue;
-    const summary = new MilestoneSummary(groups, route.destination);
+    const summary = new SummaryOfMilestones(groups, route.destination);
     named.set(container, summary);
     last = chooseLaterEntry(last, summary.last);
   }
-  const unnamedFor = new Map<string, MilestoneSummary>();
+  const unnamedFor = new Map<string, SummaryOfMilestones>();
   for (const [container, groups] of journey.unnamedFor)
-    unnamedFor.set(container, new MilestoneSummary(groups, route.destination));
+    unnamedFor.set(container, new SummaryOfMilestones(groups, route.destination));
   return {
     route,
     unnamed,

@@ -4,15 +4,15 @@ import { isRepeatOfDroppedReport } from './dropped-estimates.ts';
 import type { EstimateReport, Overridden } from './events/event-data.ts';
 import {
   isFeedSource,
-  hasOverriddenValues,
-  restoreLastSentMilestone,
+  isMilestoneCorrectedByPerson,
+  getMilestoneAsLastSent,
   getOverriddenValuesAfterEvent,
 } from './last-sent.ts';
 import { compareReportTimes, isSameEventAndTime, listEstimatesOfSeries } from './reports.ts';
 import { type ShipmentState, type TimelineEntry, compareMilestones } from './state.ts';
 
 /** Changes that an event makes to the timeline. */
-export interface TimelineChanges {
+export interface TimelineChangesOfEvent {
   /** The new or changed milestone; null if the event only replaces or restores milestones. */
   readonly milestone: Milestone | null;
   readonly isNew: boolean;
@@ -33,7 +33,7 @@ export interface TimelineChanges {
 }
 
 /** Inserts a milestone or moves a changed one, and marks the milestones that it replaces. Modifies the list. */
-export function insertMilestone(timeline: TimelineEntry[], changes: TimelineChanges, revision: number): void {
+export function insertMilestone(timeline: TimelineEntry[], changes: TimelineChangesOfEvent, revision: number): void {
   const { superseded, restored, at, overridden } = changes;
   if (changes.milestone === null) {
     setSupersededAt(timeline, superseded, at);
@@ -80,7 +80,7 @@ export function addReportTimeToMilestone(
  * time, they were reported when the milestone had last been stated before the person overrode them.
  */
 function addOverriddenReportTime(overridden: Overridden, previous: TimelineEntry | undefined): Overridden {
-  if (previous === undefined || !hasOverriddenValues({ overridden }) || overridden.reported_at !== undefined)
+  if (previous === undefined || !isMilestoneCorrectedByPerson({ overridden }) || overridden.reported_at !== undefined)
     return overridden;
   return { ...overridden, reported_at: previous.overridden.reported_at ?? previous.milestone.reported_at };
 }
@@ -143,7 +143,8 @@ function setSupersededAt(timeline: TimelineEntry[], ids: readonly string[], supe
 function insertTimelineEntry(timeline: TimelineEntry[], entry: TimelineEntry): void {
   const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
-  const place = last !== undefined && isLater(last.milestone) ? findFirstIndex(timeline, isLater) : timeline.length;
+  const place =
+    last !== undefined && isLater(last.milestone) ? findFirstMatchingEntryIndex(timeline, isLater) : timeline.length;
   timeline.splice(place, 0, entry);
 }
 
@@ -151,7 +152,10 @@ function insertTimelineEntry(timeline: TimelineEntry[], entry: TimelineEntry): v
  * Returns the index of the first entry of a sorted list for which `isLate` is true; the length of the list if there is
  * none.
  */
-export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (milestone: Milestone) => boolean): number {
+export function findFirstMatchingEntryIndex(
+  entries: readonly TimelineEntry[],
+  isLate: (milestone: Milestone) => boolean,
+): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {
@@ -187,7 +191,7 @@ export function findDuplicateMilestone(
 ): RepeatedMilestone | undefined {
   const byId = findMilestoneByExternalId(timeline, input);
   if (byId !== undefined) {
-    const isOfPeople = !isFeedSource(restoreLastSentMilestone(byId).source);
+    const isOfPeople = !isFeedSource(getMilestoneAsLastSent(byId).source);
     return (
       (isOfPeople ? findRepetitionOfOverriddenMilestone(timeline, input) : undefined) ?? {
         entry: byId,
@@ -239,8 +243,8 @@ function findMilestoneByExternalId(
     if (hasSameMilestoneExternalId(entry.milestone, input)) return entry;
     if (
       formerly === undefined &&
-      hasOverriddenValues(entry) &&
-      hasSameMilestoneExternalId(restoreLastSentMilestone(entry), input)
+      isMilestoneCorrectedByPerson(entry) &&
+      hasSameMilestoneExternalId(getMilestoneAsLastSent(entry), input)
     )
       formerly = entry;
   }
@@ -258,7 +262,11 @@ export function hasSameMilestoneExternalId(a: ExternalId, b: ExternalId): boolea
 function findMilestoneByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
   const { occurred_at } = input;
   let superseded: TimelineEntry | undefined;
-  for (let place = findFirstIndex(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
+  for (
+    let place = findFirstMatchingEntryIndex(timeline, (milestone) => milestone.occurred_at >= occurred_at);
+    ;
+    place++
+  ) {
     const entry = timeline[place];
     if (entry?.milestone.occurred_at !== occurred_at) return superseded;
     if (!isMilestoneRepeatedBy(entry.milestone, input)) continue;
@@ -288,6 +296,7 @@ function isEstimateStatedAgain(milestone: Milestone, { classifier, reported_at }
 export function isRepeatOfLastSentMilestone(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
   return (
-    (retracted_at !== null || hasOverriddenValues(entry)) && isSameEventAndTime(restoreLastSentMilestone(entry), input)
+    (retracted_at !== null || isMilestoneCorrectedByPerson(entry)) &&
+    isSameEventAndTime(getMilestoneAsLastSent(entry), input)
   );
 }

@@ -1,6 +1,6 @@
 import { chooseLatestTime, type MilestoneRule, type ShipmentStatus, type Timestamp } from '@tracking/contracts';
 import {
-  type ClassifiedEntry,
+  type ActualMilestoneWithKind,
   type KindFilter,
   type MilestonesByKind,
   selectMilestoneGroups,
@@ -10,7 +10,7 @@ import type { MilestoneKind } from './milestone-kind.ts';
 import { TIME_AFTER_ALL_TIMESTAMPS, TIME_BEFORE_ALL_TIMESTAMPS } from './milestone-summary.ts';
 import type { ShipmentRoute } from './route.ts';
 import type { TimelineEntry } from './state.ts';
-import { findFirstIndex } from './timeline.ts';
+import { findFirstMatchingEntryIndex } from './timeline.ts';
 
 /** Fields of the shipment that decide which trip of a container belongs to it. */
 export interface ExpectedJourneyTimes {
@@ -27,8 +27,8 @@ export function isEmptyReturn({ rules }: MilestoneKind): boolean {
 }
 
 /** A trip of a container: its milestones up to the return of the empty container. */
-interface Trip {
-  readonly entries: ClassifiedEntry[];
+interface ContainerTrip {
+  readonly entries: ActualMilestoneWithKind[];
   /** Time of the last return of the empty container; undefined if the container was not returned. */
   ended: Timestamp | undefined;
   isLoaded: boolean;
@@ -58,7 +58,7 @@ export class ContainerTripSelector {
   excludeMilestonesOfOtherTrips(excluded: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
     if (this.isSingleTrip()) return undefined;
     const trips = this.splitIntoTrips();
-    const chosen = this.chooseTrip(trips);
+    const chosen = this.findIndexOfCountingTrip(trips);
     if (chosen === undefined) return excludeMilestonesUntilLastReturn(trips, excluded);
     let previousEnd: Timestamp | undefined;
     for (const [index, { entries, ended }] of trips.entries()) {
@@ -76,11 +76,11 @@ export class ContainerTripSelector {
    */
   private isSingleTrip(): boolean {
     const returned = findEarliestTimeOfKind(this.own, isEmptyReturn);
-    const returnedAgain = findLatestTime(this.own, isEmptyReturn);
-    const pickedUp = findLatestTime(this.own, ({ code }) => code === 'empty_picked_up');
-    const loaded = findLatestTime(this.own, ({ isLoadedMovement }) => isLoadedMovement);
+    const returnedAgain = findLatestMilestoneTime(this.own, isEmptyReturn);
+    const pickedUp = findLatestMilestoneTime(this.own, ({ code }) => code === 'empty_picked_up');
+    const loaded = findLatestMilestoneTime(this.own, ({ isLoadedMovement }) => isLoadedMovement);
     if (pickedUp >= loaded || loaded >= returned) return false;
-    if (findLatestTime(this.own, (kind) => !isEmptyReturn(kind)) > returned) return false;
+    if (findLatestMilestoneTime(this.own, (kind) => !isEmptyReturn(kind)) > returned) return false;
     const { etd, created_at } = this.times;
     return returnedAgain >= (etd ?? created_at) && !this.hasLoadedMovementBetween(returned, returnedAgain);
   }
@@ -89,7 +89,7 @@ export class ContainerTripSelector {
    * Returns the milestones of the trip after which the empty container was returned without a loaded movement. Several
    * reports of one pick-up count alike, so that their order does not matter.
    */
-  private findUnusedPickUps(entries: readonly ClassifiedEntry[]): SortedEntries {
+  private findUnusedPickUps(entries: readonly ActualMilestoneWithKind[]): SortedEntries {
     const unused: TimelineEntry[] = [];
     let pickUps: TimelineEntry[] = [];
     for (const { entry, kind } of entries) {
@@ -106,9 +106,9 @@ export class ContainerTripSelector {
   }
 
   /** Cuts after each return of the empty container that is followed by a later milestone. */
-  private splitIntoTrips(): readonly Trip[] {
-    const trips: Trip[] = [];
-    let current: Trip | undefined;
+  private splitIntoTrips(): readonly ContainerTrip[] {
+    const trips: ContainerTrip[] = [];
+    let current: ContainerTrip | undefined;
     for (const each of this.own.listMilestonesInTimelineOrder()) {
       const { occurred_at } = each.entry.milestone;
       if (current === undefined || (current.ended !== undefined && occurred_at > current.ended)) {
@@ -123,8 +123,8 @@ export class ContainerTripSelector {
   }
 
   /** A second return without a loaded movement in between belongs to the same trip. */
-  private mergeRepeatedReturns(trips: readonly Trip[]): readonly Trip[] {
-    const merged: Trip[] = [];
+  private mergeRepeatedReturns(trips: readonly ContainerTrip[]): readonly ContainerTrip[] {
+    const merged: ContainerTrip[] = [];
     for (const trip of trips) {
       const last = merged.at(-1);
       const since = last?.ended ?? TIME_BEFORE_ALL_TIMESTAMPS;
@@ -141,13 +141,13 @@ export class ContainerTripSelector {
   /** Returns true if a milestone without a container is a loaded movement in the span. */
   private hasLoadedMovementBetween(after: Timestamp, until: Timestamp): boolean {
     return this.unnamedMovements.some((group) => {
-      const first = group[findFirstIndex(group, ({ occurred_at }) => occurred_at > after)];
+      const first = group[findFirstMatchingEntryIndex(group, ({ occurred_at }) => occurred_at > after)];
       return first !== undefined && first.milestone.occurred_at <= until;
     });
   }
 
   /** Returns the index of the trip that counts; undefined if none does. */
-  private chooseTrip(trips: readonly Trip[]): number | undefined {
+  private findIndexOfCountingTrip(trips: readonly ContainerTrip[]): number | undefined {
     const { etd, etdEnd, created_at } = this.times;
     const time = etd ?? created_at;
     let chosen: number | undefined;
@@ -163,7 +163,7 @@ export class ContainerTripSelector {
   }
 
   /** Returns true if the trip left the origin or reached the destination, as far as its places are known. */
-  private hasContainerTripTouchedRoute(entries: readonly ClassifiedEntry[]): boolean {
+  private hasContainerTripTouchedRoute(entries: readonly ActualMilestoneWithKind[]): boolean {
     const isShownBy = (kind: MilestoneKind) => isSignOfTripOnRoute(kind, this.route);
     return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasMilestoneOfKind(isShownBy);
   }
@@ -176,7 +176,7 @@ function findEarliestTimeOfKind(groups: MilestonesByKind, matches: KindFilter): 
   return earliest;
 }
 
-function findLatestTime(groups: MilestonesByKind, matches: KindFilter): Timestamp {
+function findLatestMilestoneTime(groups: MilestonesByKind, matches: KindFilter): Timestamp {
   return chooseLatestTime(
     ...selectMilestoneGroups([groups], matches).map((entries) => entries.at(-1)?.milestone.occurred_at ?? ''),
   );
@@ -184,7 +184,7 @@ function findLatestTime(groups: MilestonesByKind, matches: KindFilter): Timestam
 
 /** Excludes everything up to the last return, because no trip counts. */
 function excludeMilestonesUntilLastReturn(
-  trips: readonly Trip[],
+  trips: readonly ContainerTrip[],
   excluded: Map<TimelineEntry, MilestoneRule>,
 ): Timestamp | undefined {
   const rule = trips.some(({ isLoaded }) => isLoaded) ? 'previous_trip' : 'container_not_used';

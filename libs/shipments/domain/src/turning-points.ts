@@ -2,14 +2,14 @@ import { chooseLatestTime, type Mode, type Timestamp } from '@tracking/contracts
 import {
   TIME_AFTER_ALL_TIMESTAMPS,
   TIME_BEFORE_ALL_TIMESTAMPS,
-  type MilestoneSummary,
+  type SummaryOfMilestones,
   chooseEarlierTimelineEntry,
   chooseLaterTime,
 } from './milestone-summary.ts';
 import type { ShipmentRoute } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
 import { isDepartedImmediately, type StatusDemotionTimes } from './status-demotions.ts';
-import { findFirstIndex } from './timeline.ts';
+import { findFirstMatchingEntryIndex } from './timeline.ts';
 
 /** Modes in which goods that could not be delivered wait for pickup. */
 const PICKUP_AFTER_FAILED_DELIVERY_MODES: readonly (Mode | null)[] = ['courier', 'road', 'air'];
@@ -18,7 +18,7 @@ const NO_DEPARTURES: StatusDemotionTimes['departedFrom'] = [];
 
 /** Returns the turning points of a container: times before which its milestones are demoted. */
 export function computeMilestoneDemotionTimes(
-  summaries: readonly MilestoneSummary[],
+  summaries: readonly SummaryOfMilestones[],
   route: ShipmentRoute,
 ): StatusDemotionTimes {
   // Named fields are faster than the keys of `findLatestTime`, and each derivation reads these.
@@ -83,8 +83,8 @@ function chooseEarlierArrivalTime(
   points: Pick<StatusDemotionTimes, 'moved' | 'departedFrom'>,
   route: ShipmentRoute,
 ): Timestamp {
-  const start = findFirstIndex(arrivals, ({ occurred_at }) => occurred_at >= points.moved);
-  const first = getOccurredAt(findStayingArrival(arrivals, start, points, route)) ?? TIME_AFTER_ALL_TIMESTAMPS;
+  const start = findFirstMatchingEntryIndex(arrivals, ({ occurred_at }) => occurred_at >= points.moved);
+  const first = getOccurredAt(findArrivalWithoutDeparture(arrivals, start, points, route)) ?? TIME_AFTER_ALL_TIMESTAMPS;
   return first < arrived ? first : arrived;
 }
 
@@ -93,14 +93,14 @@ function chooseEarlierArrivalTime(
  * departure from an unknown place.
  */
 function findLastMovementTime(
-  summaries: readonly MilestoneSummary[],
+  summaries: readonly SummaryOfMilestones[],
   placelessDeparted: Timestamp,
   delivered: Timestamp,
 ): Timestamp {
   let moved = placelessDeparted;
   for (const { elsewhere } of summaries) {
     for (const entries of elsewhere) {
-      const end = findFirstIndex(entries, ({ occurred_at }) => occurred_at >= delivered);
+      const end = findFirstMatchingEntryIndex(entries, ({ occurred_at }) => occurred_at >= delivered);
       const last = entries[end - 1];
       if (last !== undefined && last.milestone.occurred_at > moved) moved = last.milestone.occurred_at;
     }
@@ -110,7 +110,7 @@ function findLastMovementTime(
 
 /** Returns the time of the last `available_for_pickup` that counts; `TIME_BEFORE_ALL_TIMESTAMPS` if there is none. */
 function findLastAvailability(
-  { available_anywhere, available_unlocated, available_at_destination }: MilestoneSummary['demotable'],
+  { available_anywhere, available_unlocated, available_at_destination }: SummaryOfMilestones['demotable'],
   since: Timestamp,
   moved: Timestamp,
 ): Timestamp {
@@ -121,7 +121,7 @@ function findLastAvailability(
 }
 
 /** Returns the first arrival, from an index on, without a departure from the same place at the same time. */
-export function findStayingArrival(
+export function findArrivalWithoutDeparture(
   arrivals: readonly TimelineEntry[],
   start: number,
   points: Pick<StatusDemotionTimes, 'departedFrom'>,

@@ -9,7 +9,7 @@ import {
 import type { MilestoneKind } from './milestone-kind.ts';
 import { compareReportsOfMilestone } from './reports.ts';
 import type { TimelineEntry } from './state.ts';
-import { findFirstIndex } from './timeline.ts';
+import { findFirstMatchingEntryIndex } from './timeline.ts';
 
 /**
  * Finds actual milestones that a later report of the same visit replaces. A feed without `external_id` reports a
@@ -17,7 +17,7 @@ import { findFirstIndex } from './timeline.ts';
  * for each visit, among the milestones with the same code, container, place and source. Milestones that other rules
  * exclude must not be among them, because they neither replace reports nor begin or end visits.
  */
-export function findReplacedReports({ unnamed, named }: ActualMilestones): ReadonlySet<TimelineEntry> {
+export function findReplacedMilestoneReports({ unnamed, named }: ActualMilestones): ReadonlySet<TimelineEntry> {
   const replaced = new Set<TimelineEntry>();
   for (const own of named.values()) collectReportsReplacedInVisit(own, [own, unnamed], replaced);
   // Milestones without a container concern every container, so the departures and arrivals of all containers count.
@@ -35,7 +35,7 @@ function collectReportsReplacedInVisit(
     const limits = selectMilestoneGroups(around, createVisitEndFilter(kind));
     const lastReports = new Map<string, TimelineEntry>();
     for (const entry of entries) {
-      const key = `${countEndedVisits(entry, kind, limits)} ${entry.milestone.source}`;
+      const key = `${countPlaceVisitsEndedBefore(entry, kind, limits)} ${entry.milestone.source}`;
       const other = lastReports.get(key);
       const isLast = other === undefined || compareReportsOfMilestone(entry.milestone, other.milestone) > 0;
       if (isLast) lastReports.set(key, entry);
@@ -51,7 +51,7 @@ interface PossiblyRepeatedMilestones {
 }
 
 function listRepeatedReports(groups: MilestonesByKind): readonly PossiblyRepeatedMilestones[] {
-  const repeated = findRepeatedKeys(groups);
+  const repeated = findRepeatedReportKeys(groups);
   if (repeated.size === 0) return [];
   const byKey = new Map<string, { readonly kind: MilestoneKind; readonly entries: TimelineEntry[] }>();
   for (const [kind, entries] of groups) {
@@ -67,7 +67,7 @@ function listRepeatedReports(groups: MilestonesByKind): readonly PossiblyRepeate
 const EMPTY_REPORT_KEY_SET: ReadonlySet<string> = new Set();
 
 /** Returns the report keys that several milestones have. */
-function findRepeatedKeys(groups: MilestonesByKind): ReadonlySet<string> {
+function findRepeatedReportKeys(groups: MilestonesByKind): ReadonlySet<string> {
   if (!mayHaveRepeatedReportKeys(groups)) return EMPTY_REPORT_KEY_SET;
   const repeated = new Set<string>();
   const seen = new Set<string>();
@@ -108,11 +108,11 @@ function createVisitEndFilter({ isDeparture, located }: MilestoneKind): KindFilt
  * Returns the number of visits that ended before the milestone. A departure follows an arrival at the same time.
  * @param limits milestones that end visits
  */
-function countEndedVisits(
+function countPlaceVisitsEndedBefore(
   { milestone: { occurred_at: time } }: TimelineEntry,
   { isDeparture }: MilestoneKind,
   limits: readonly SortedEntries[],
 ): number {
   const isLater = ({ occurred_at }: Milestone) => (isDeparture ? occurred_at > time : occurred_at >= time);
-  return limits.reduce((count, entries) => count + findFirstIndex(entries, isLater), 0);
+  return limits.reduce((count, entries) => count + findFirstMatchingEntryIndex(entries, isLater), 0);
 }

@@ -42,7 +42,7 @@ const SAMPLE_PLACE_BY_US_STATE: Readonly<Record<string, string>> = { ca: 'USLAX'
 export const journeyPlacesStub: PlaceLookup = {
   find: (code) => PLACES_BY_CODE.get(code),
   isUnknownLocationCode: () => false,
-  isPlaceName: () => false,
+  isWordOfPlaceName: () => false,
   lookUpPlaceCodesByName(text) {
     const words = normalisePlaceName(text).split(' ');
     const state = SAMPLE_PLACE_BY_US_STATE[words.at(-1) ?? ''];

@@ -3,7 +3,7 @@ import {
   type ExplainedException,
   TRANSPORT_MODES,
   type Milestone,
-  type ResolutionConditions,
+  type ExceptionResolutionConditions,
   type ShipmentException,
   type Timestamp,
   chooseLatestTime,
@@ -13,8 +13,8 @@ import { ShipmentScenario, scenarioPlacesStub } from './scenario.ts';
 import { DAY_MS, addMsToTime } from './time-driven.ts';
 
 /** A way to resolve an exception, and the action that applies it. */
-interface Remedy {
-  readonly by: ResolutionConditions['by'];
+interface ExceptionRemedy {
+  readonly by: ExceptionResolutionConditions['by'];
   readonly what: string;
   /** Applies the remedy and returns what it created. */
   readonly act: (scenario: ShipmentScenario) => unknown;
@@ -40,7 +40,7 @@ export function explainOpenExceptions(scenario: ShipmentScenario): readonly Expl
  * Returns the status of an open exception after an action: `open` or `resolved auto_cleared`, and whether another
  * exception of its type opens immediately.
  */
-export function applyActionAndReadStatus(
+export function readExceptionStatusAfterAction(
   scenario: ShipmentScenario,
   told: ExplainedException,
   act: (scenario: ShipmentScenario) => unknown,
@@ -64,9 +64,16 @@ function findEarliestTimeForCommand({ record, time }: ShipmentScenario, from: Ti
  * Checks that every explained remedy alone resolves the exception, and that nothing else did, because the exception
  * returns when the remedy is reverted.
  */
-export function expectRemediesResolveException(scenario: ShipmentScenario, onEach: (remedy: Remedy) => void): void {
+export function expectRemediesResolveException(
+  scenario: ShipmentScenario,
+  onEach: (remedy: ExceptionRemedy) => void,
+): void {
   for (const told of explainOpenExceptions(scenario)) {
-    const then = (what: string, act: Remedy['act']) => [told.type, what, applyActionAndReadStatus(scenario, told, act)];
+    const then = (what: string, act: ExceptionRemedy['act']) => [
+      told.type,
+      what,
+      readExceptionStatusAfterAction(scenario, told, act),
+    ];
     const stays = (what: string) => [told.type, what, told.status];
     expect(then('a check', (one) => one.checkRules())).toEqual(stays('a check'));
     expect(then('a change', (one) => one.patchShipment({ booking_number: 'B-1' }))).toEqual(stays('a change'));
@@ -85,7 +92,7 @@ export function expectRemediesResolveException(scenario: ShipmentScenario, onEac
 }
 
 /** Returns every explained remedy, each alone. */
-function listEachExplainedRemedy(scenario: ShipmentScenario, told: ExplainedException): readonly Remedy[] {
+function listEachExplainedRemedy(scenario: ShipmentScenario, told: ExplainedException): readonly ExceptionRemedy[] {
   return told.resolved_by.flatMap((each) =>
     createActionsOfRemedy(scenario, told, each).map((way) => ({ ...way, by: each.by })),
   );
@@ -102,23 +109,23 @@ function hasMilestone({ state }: ShipmentScenario, code: string): boolean {
   return state?.timeline.some(({ milestone }) => milestone.code === code) ?? false;
 }
 
-type Attempt = Omit<Remedy, 'by'>;
+type Attempt = Omit<ExceptionRemedy, 'by'>;
 
 function createActionsOfRemedy(
   scenario: ShipmentScenario,
   told: ExplainedException,
-  remedy: ResolutionConditions,
+  remedy: ExceptionResolutionConditions,
 ): readonly Attempt[] {
   const { milestone_ids, fields, document_types } = remedy;
   switch (remedy.by) {
     case 'milestone':
-      return remedy.codes.flatMap((code) => createResolutionAttemptsForCode(scenario, told, { ...remedy, code }));
+      return remedy.codes.flatMap((code) => createResolvingMilestoneAttempts(scenario, told, { ...remedy, code }));
     case 'correction':
       return milestone_ids.flatMap((_id, which) => createMilestoneCorrectionAttempts(told, which));
     case 'field_changed':
       return fields.flatMap((field) => createFieldChangeAttempts(field, told, scenario));
     case 'news':
-      return createNewInformationAttempts(scenario);
+      return createActionsWithNewInformation(scenario);
     case 'cancellation_taken_back':
       return [{ what: 'reopened', act: revokeShipmentCancellation }];
     case 'container_taken_off': {
@@ -147,10 +154,10 @@ function createActionsOfRemedy(
  * Attempts for a code: a milestone at the earliest sufficient time, and one now. If other milestones have the earliest
  * time, the attempt is 1 ms later, because a milestone of the same instant may come before them in the journey.
  */
-function createResolutionAttemptsForCode(
+function createResolvingMilestoneAttempts(
   scenario: ShipmentScenario,
   { container_number, milestone_id }: ExplainedException,
-  { code, occurred_from }: Pick<ResolutionConditions, 'occurred_from'> & { readonly code: string },
+  { code, occurred_from }: Pick<ExceptionResolutionConditions, 'occurred_from'> & { readonly code: string },
 ): readonly Attempt[] {
   const now = findEarliestTimeForCommand(scenario, occurred_from);
   const isShared = requireScenarioState(scenario).timeline.some(
@@ -202,7 +209,7 @@ function createMilestoneCorrectionAttempts(told: ExplainedException, which: numb
 }
 const TIME_DEPENDENT_EXCEPTION_TYPES: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
 
-function createNewInformationAttempts(scenario: ShipmentScenario): readonly Attempt[] {
+function createActionsWithNewInformation(scenario: ShipmentScenario): readonly Attempt[] {
   const now = findEarliestTimeForCommand(scenario);
   const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
     what: classifier,
@@ -215,7 +222,7 @@ function createNewInformationAttempts(scenario: ShipmentScenario): readonly Atte
   ];
 }
 
-/** Attempts to set the field to another value without a problem: far in the future, or as first expected. */
+/** Returns attempts to set the field to another value without a problem: far in the future, or as first expected. */
 function createFieldChangeAttempts(
   field: string,
   { type, container_number }: ExplainedException,

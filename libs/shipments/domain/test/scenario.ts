@@ -34,11 +34,11 @@ import type {
   PatchContainer,
   PatchDecision,
   PatchShipmentCommand,
-  RecordMilestone,
+  RecordMilestoneCommand,
   ReceivedDocumentFile,
   ReopenShipment,
-  ResolveException,
-  RetractMilestone,
+  ResolveExceptionCommand,
+  RetractMilestoneCommand,
   ShipmentCommand,
   ShipmentEvent,
   ShipmentEventBody,
@@ -102,19 +102,19 @@ export const scenarioPlacesStub: PlaceLookup = {
     };
   },
   isUnknownLocationCode: (code) => !SAMPLE_COUNTRIES.has(code.slice(0, 2)),
-  isPlaceName: (code) => code === 'ITALY',
+  isWordOfPlaceName: (code) => code === 'ITALY',
   lookUpPlaceCodesByName: () => undefined,
   listAliases: () => [],
 };
 
 export const SHIPMENT_ID = 'shp_abcdefghijklmnopqrstuvwxya';
 
-/** Returns a time in January 2026: `day(5)` is 5 January at 12:00 UTC, `day(5, 13)` at 13:00. */
+/** Returns a time in January 2026: `createTimeInJanuary2026(5, 13)` is 5 January at 13:00 UTC. */
 export function createTimeInJanuary2026(number: number, hour = 12): Timestamp {
   return new Date(Date.UTC(2026, 0, number, hour)).toISOString();
 }
 
-const START_MS = Date.UTC(2026, 5, 1);
+const SCENARIO_START_MS = Date.UTC(2026, 5, 1);
 
 /** A shipment and its commands, one after another, with default times long after all milestones. */
 export class ShipmentScenario {
@@ -237,7 +237,7 @@ export class ShipmentScenario {
     return this.runExceptionCommand({ ...this.createCommandContext(), type: 'AcknowledgeException', ...about });
   }
 
-  resolveException({ id }: Pick<ShipmentException, 'id'>, rest: Partial<ResolveException> = {}) {
+  resolveException({ id }: Pick<ShipmentException, 'id'>, rest: Partial<ResolveExceptionCommand> = {}) {
     const about = { shipment_id: SHIPMENT_ID, exception_id: id, code: 'fixed', note: null, ...rest } as const;
     return this.runExceptionCommand({ ...this.createCommandContext(), type: 'ResolveException', ...about });
   }
@@ -313,7 +313,7 @@ export class ShipmentScenario {
   }
 
   /** Executes the command, and returns the decision with the exception after it. */
-  private runExceptionCommand(command: OpenExceptionCommand | AcknowledgeException | ResolveException) {
+  private runExceptionCommand(command: OpenExceptionCommand | AcknowledgeException | ResolveExceptionCommand) {
     const decision = this.runCommand(command);
     const exception = this.state?.exceptions.find(({ id }) => id === decision.exceptionId);
     if (exception === undefined) throw new Error(`the scenario has no exception ${decision.exceptionId}`);
@@ -324,10 +324,10 @@ export class ShipmentScenario {
   runCommand(command: UpsertShipment): UpsertDecision;
   runCommand(command: PatchShipmentCommand): PatchDecision;
   runCommand(command: PatchContainer): ContainerPatchDecision;
-  runCommand(command: RecordMilestone): MilestoneDecision;
-  runCommand(command: CorrectMilestone | RetractMilestone | CheckRulesCommand): Decision<{ outcome: string }>;
+  runCommand(command: RecordMilestoneCommand): MilestoneDecision;
+  runCommand(command: CorrectMilestone | RetractMilestoneCommand | CheckRulesCommand): Decision<{ outcome: string }>;
   runCommand(
-    command: OpenExceptionCommand | AcknowledgeException | ResolveException,
+    command: OpenExceptionCommand | AcknowledgeException | ResolveExceptionCommand,
   ): Decision<{ outcome: string; exceptionId: string }>;
   runCommand(command: DocumentCommand): Decision<DocumentResult>;
   runCommand(command: ShipmentCommand): Decision;
@@ -346,7 +346,7 @@ export class ShipmentScenario {
 
   createCommandContext(): Omit<UpsertShipment, 'type' | 'shipment_id' | 'fields'> {
     const number = ++this.commands;
-    this.time = this.now ?? new Date(START_MS + number * 60_000).toISOString();
+    this.time = this.now ?? new Date(SCENARIO_START_MS + number * 60_000).toISOString();
     return {
       id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
       at: this.time,
@@ -472,7 +472,7 @@ export const listEventTypesOfDecision = (decision: Decision): string[] => decisi
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 
 /** Returns the data of a decision's event of a type; undefined if it has none. */
-export function findDataOfDecisionEvent<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
+export function findDataOfDecidedEvent<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
   return decision.events.find((event) => event.type === type)?.data as DataOf[T] | undefined;
 }
 

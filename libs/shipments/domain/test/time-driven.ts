@@ -13,7 +13,7 @@ import { createLegFieldsWithDefaults, ShipmentScenario } from './scenario.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-export const CREATED_AT = '2026-01-01T00:00:00.000Z';
+export const SAMPLE_CREATION_TIME = '2026-01-01T00:00:00.000Z';
 
 export function addMsToTime(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
@@ -62,7 +62,7 @@ export function replaceRequiredOceanDocuments(ocean: readonly DocumentType[], se
 export function createScenarioWithRule(
   type: AutomaticExceptionType,
   fields: Partial<ClientShipmentFields> = {},
-  created: Timestamp = CREATED_AT,
+  created: Timestamp = SAMPLE_CREATION_TIME,
 ): ShipmentScenario {
   const scenario = new ShipmentScenario().setTimeOfNextCommand(created);
   scenario.settings = createRuleSettingsForOneType(type);

@@ -32,5 +32,5 @@ export interface ShipmentsHttpDependencies extends HttpDependencies {
 /** The public events of a scope, in the form in which webhook endpoints receive them. */
 export type EventsService = Pick<
   PublishedEventReader,
-  'listEvents' | 'getEvent' | 'waitUntilReached' | 'createPublishedEventFeed'
+  'listEvents' | 'getEvent' | 'waitUntilPositionReached' | 'createPublishedEventFeed'
 >;

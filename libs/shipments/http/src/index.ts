@@ -11,6 +11,6 @@ export { ShipmentReader } from './shipments/shipment-reader.ts';
 export {
   SHIPMENT_ETAG_DESCRIPTION,
   ApiShipmentIdParameter,
-  readShipmentFields,
+  parseShipmentFieldsOfBody,
   SHIPMENT_ID_PIPE,
 } from './shipments/shipment.pipes.ts';

@@ -1,7 +1,13 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { Page, Place } from '@tracking/contracts';
-import { PageLimitProperty, PublicApiOperation, ListQueryProperty, TextQueryProperty, checkText } from '@tracking/http';
+import {
+  PageLimitProperty,
+  DeclarePublicOperation,
+  ListQueryProperty,
+  TextQueryProperty,
+  checkText,
+} from '@tracking/http';
 import { PLACES_INJECTION_TOKEN } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
 
@@ -66,7 +72,7 @@ export class PlacesController {
   constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: ShipmentsHttpDependencies['places']) {}
 
   @Get()
-  @PublicApiOperation('listPlaces', {
+  @DeclarePublicOperation('listPlaces', {
     summary: 'Search ports and airports',
     description: 'Searches the places that the service knows by name. Other codes are accepted in shipments too.',
     query: ListPlacesDto,

@@ -15,7 +15,7 @@ import {
   SHIPMENTS_INJECTION_TOKEN,
 } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
-import { ERROR_DOCS, FIELD_ERROR_DOCS, REFUSAL_CODES_BY_OPERATION, WARNING_DOCS } from './docs/codes.ts';
+import { SHIPMENT_ERROR_DOCS, FIELD_ERROR_DOCS, REFUSAL_CODES_BY_OPERATION, WARNING_DOCS } from './docs/codes.ts';
 import {
   PATH_PARAMETER_SAMPLES,
   RESOURCE_NOUNS_AND_EXAMPLE_IDS,
@@ -29,16 +29,16 @@ import { EventsController } from './events/events.controller.ts';
 import { ExceptionsController } from './exceptions/exceptions.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
 import { PlacesController } from './places.controller.ts';
-import { ActorNames } from './shipments/shipment-history.ts';
+import { ActorNameFinder } from './shipments/shipment-history.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
-import { PossibleDuplicateFinder, ShipmentWriteResponder } from './shipments/written-shipments.ts';
+import { DuplicateShipmentFinder, ShipmentWriteResponder } from './shipments/written-shipments.ts';
 
 /** Module with the routes for shipments, milestones and exceptions. */
 @Module({})
 export class ShipmentsHttpModule {
   static readonly docs: FeatureDocs = {
-    errors: ERROR_DOCS,
+    errors: SHIPMENT_ERROR_DOCS,
     fields: FIELD_ERROR_DOCS,
     warnings: WARNING_DOCS,
     refusals: REFUSAL_CODES_BY_OPERATION,
@@ -56,10 +56,10 @@ export class ShipmentsHttpModule {
         { provide: ACTOR_NAMES_INJECTION_TOKEN, useValue: dependencies.identity },
         { provide: PLACES_INJECTION_TOKEN, useValue: dependencies.places },
         ...createShipmentReadProviders(dependencies),
-        ActorNames,
+        ActorNameFinder,
         ShipmentFinder,
         ShipmentWriteResponder,
-        PossibleDuplicateFinder,
+        DuplicateShipmentFinder,
       ],
     };
   }

@@ -4,7 +4,7 @@ import { IdentityServices } from '@tracking/identity';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
 import type { InjectOptions } from 'fastify';
-import { TESTED_FEATURES } from './features.ts';
+import { TESTED_HTTP_MODULES } from './features.ts';
 import type { Api } from './start-api.ts';
 
 /** Delays a call of the document store, either before the call or before its result is returned. */
@@ -31,7 +31,7 @@ export async function openAnotherGateway(api: Api) {
       identity,
       authenticateKey: (key) => identity.authenticateKey(key),
     },
-    TESTED_FEATURES,
+    TESTED_HTTP_MODULES,
   );
   return {
     inject: (request: InjectOptions) => app.inject(request),

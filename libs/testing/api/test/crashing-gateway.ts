@@ -18,7 +18,7 @@ const COMMAND_METHOD_NAMES = {
   serviceAccounts: ['createServiceAccount', 'deactivateServiceAccount', 'reactivateServiceAccount'],
   keys: ['createKey', 'rotateKey', 'revokeKey'],
   users: ['inviteUser', 'deactivateUser', 'reactivateUser', 'resetPassword'],
-  links: ['useOneTimeLink'],
+  links: ['redeemOneTimeLink'],
   userPasswords: ['changePassword'],
   sessions: ['renewSession'],
   auditLog: ['beginAuditEntry', 'completeAuditEntry', 'withdrawAuditEntry'],
@@ -53,7 +53,7 @@ export class CrashingGateway {
   }
 
   /** Returns the features of the gateway. Their calls fail after the crash. */
-  wrapFeaturesToCrash({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
+  wrapFeaturesToFailAfterCrash({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
     const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {
       serviceAccounts: this.wrapWritesWithCrashes(serviceAccounts, COMMAND_METHOD_NAMES.serviceAccounts),

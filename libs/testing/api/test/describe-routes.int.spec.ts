@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeRoutesInOpenApi, MISSING_EXAMPLE_PLACEHOLDER } from '@tracking/http';
-import { TESTED_FEATURES } from './features.ts';
+import { TESTED_HTTP_MODULES } from './features.ts';
 
 const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
 
 it('the file matches the code; update it with `npm run openapi`', async () => {
-  const described = await describeRoutesInOpenApi('http://localhost:3000', TESTED_FEATURES);
+  const described = await describeRoutesInOpenApi('http://localhost:3000', TESTED_HTTP_MODULES);
   expect(await readFile(FILE, 'utf8')).toBe(`${JSON.stringify(described, null, 1)}\n`);
 });
 
 it('is below 500 kB, with one schema for all errors and no schema without content', async () => {
-  const described = await describeRoutesInOpenApi('http://localhost:3000', TESTED_FEATURES);
+  const described = await describeRoutesInOpenApi('http://localhost:3000', TESTED_HTTP_MODULES);
   const text = JSON.stringify(described);
   expect(Buffer.byteLength(text)).toBeLessThan(500_000);
   expect(text.includes('"schema":{}')).toBe(false);
@@ -30,7 +30,7 @@ it('is below 500 kB, with one schema for all errors and no schema without conten
 });
 
 it('every field of an example has a value: of its schema, a sample or by its name', async () => {
-  const text = JSON.stringify(await describeRoutesInOpenApi('http://localhost:3000', TESTED_FEATURES));
+  const text = JSON.stringify(await describeRoutesInOpenApi('http://localhost:3000', TESTED_HTTP_MODULES));
   const untold = [...text.matchAll(new RegExp(`"(\\w+)":"${MISSING_EXAMPLE_PLACEHOLDER}"`, 'g'))].map(
     ([, name]) => name,
   );
@@ -38,7 +38,7 @@ it('every field of an example has a value: of its schema, a sample or by its nam
 });
 
 it('every described form of an error has examples', async () => {
-  const text = JSON.stringify(await describeRoutesInOpenApi('http://localhost:3000', TESTED_FEATURES));
+  const text = JSON.stringify(await describeRoutesInOpenApi('http://localhost:3000', TESTED_HTTP_MODULES));
   expect(text).toContain('"application/problem+json":{');
   const withoutExamples = [
     ...text.matchAll(/"application\/problem\+json":\{"schema":\{[^{}]*\}(,"examples?":)?/g),
@@ -47,7 +47,7 @@ it('every described form of an error has examples', async () => {
 });
 
 it('no optional parameter has an example, because documentation pages and API clients would send it', async () => {
-  const { paths, components } = await describeRoutesInOpenApi('http://localhost:3000', TESTED_FEATURES);
+  const { paths, components } = await describeRoutesInOpenApi('http://localhost:3000', TESTED_HTTP_MODULES);
   const own = Object.values(paths).flatMap((operations) =>
     Object.values(operations as Readonly<Record<string, { readonly parameters?: readonly unknown[] }>>).flatMap(
       ({ parameters = [] }) => parameters,

@@ -49,15 +49,15 @@ interface ApiDescription {
 const OPENAPI_FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
 const OPENAPI_SCHEMA_ID = 'https://api.example/openapi.json';
 /** JSON media types. Responses of other types are not parsed. */
-const PROBLEM_TYPE = 'application/problem+json';
-const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', PROBLEM_TYPE]);
+const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', PROBLEM_MEDIA_TYPE]);
 
 export const openApiDescription = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as ApiDescription;
-const CALLBACK_OPERATIONS = openApiDescription.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
+const OPENAPI_WEBHOOK_CALLBACKS = openApiDescription.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
 const schemaCompiler = new Ajv2020({ strict: false, allErrors: true });
 formats.default(schemaCompiler);
-for (const openApiComponentSchema of Object.values(openApiDescription.components.schemas))
-  forbidUndescribedFields(openApiComponentSchema);
+for (const apiComponentSchema of Object.values(openApiDescription.components.schemas))
+  forbidUndescribedFields(apiComponentSchema);
 schemaCompiler.addSchema(openApiDescription, OPENAPI_SCHEMA_ID);
 
 /** Makes the schemas refuse fields that are not described. */
@@ -159,7 +159,7 @@ function findBodyErrors(
   { headers, text, body }: ApiResponse,
 ): readonly string[] {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
-  const shared = type === PROBLEM_TYPE ? `${SHARED_RESPONSE_REF_PREFIX}ProblemDetails` : response.$ref;
+  const shared = type === PROBLEM_MEDIA_TYPE ? `${SHARED_RESPONSE_REF_PREFIX}ProblemDetails` : response.$ref;
   const { content = {} } = resolveResponseReference(shared === undefined ? response : { $ref: shared });
   if (text === '' && Object.keys(content).length === 0) return [];
   if (!(type in content))
@@ -188,7 +188,7 @@ export function getExampleEventData(type: string): JsonObject {
 }
 
 function findEventSchema(type: string): string {
-  const [webhook] = Object.values(CALLBACK_OPERATIONS[type] ?? {});
+  const [webhook] = Object.values(OPENAPI_WEBHOOK_CALLBACKS[type] ?? {});
   return webhook?.post.requestBody.content['application/json'].schema.$ref ?? '';
 }
 

@@ -57,7 +57,7 @@ export function createOutlookMessage(): Buffer {
 }
 
 /** Calls of the document operations with one API key. */
-export class DocumentApiRequests {
+export class DocumentApiTestClient {
   constructor(
     private readonly api: Api,
     readonly key: string,

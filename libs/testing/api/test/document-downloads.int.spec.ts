@@ -5,7 +5,7 @@ import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import {
-  DocumentApiRequests,
+  DocumentApiTestClient,
   SMALL_PDF,
   SAMPLE_DOCUMENT_TYPE_PART,
   createFormFilePart,
@@ -16,12 +16,12 @@ import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let calls: DocumentApiRequests;
+let calls: DocumentApiTestClient;
 let path: string;
 const ETAG = `"${sha256(SMALL_PDF)}"`;
 beforeAll(async () => {
   api = await startApi();
-  calls = new DocumentApiRequests(api, await api.key('operator'));
+  calls = new DocumentApiTestClient(api, await api.key('operator'));
   const file = { ...createFormFilePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
   const { id } = await calls.uploadDocument(await calls.createShipment(), [SAMPLE_DOCUMENT_TYPE_PART, file]);
   path = `/v1/documents/${String(id)}/download`;

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { DocumentApiRequests, SMALL_PDF, sendRawRequest, sha256 } from './document-calls.ts';
+import { DocumentApiTestClient, SMALL_PDF, sendRawRequest, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let calls: DocumentApiRequests;
+let calls: DocumentApiTestClient;
 let shipment: string;
 let before: number;
 /** How far the clock of the edge is ahead, in milliseconds. */
 let ahead = 0;
 beforeAll(async () => {
   api = await startApi({ override: () => ({ clock: () => new Date(Date.now() + ahead) }) });
-  calls = new DocumentApiRequests(api, await api.key('operator'));
+  calls = new DocumentApiTestClient(api, await api.key('operator'));
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
@@ -187,10 +187,10 @@ it('allows nothing else, and does not complete other documents', async () => {
     ['live', 'another'],
     ['test', 'default'],
   ] as const) {
-    const stranger = new DocumentApiRequests(api, await api.key('operator', environment, workspace));
+    const stranger = new DocumentApiTestClient(api, await api.key('operator', environment, workspace));
     expect((await stranger.postDocumentOperation(id, 'complete')).status).toBe(404);
   }
-  const viewer = new DocumentApiRequests(api, await api.key('viewer'));
+  const viewer = new DocumentApiTestClient(api, await api.key('viewer'));
   expect((await viewer.postDocumentOperation(id, 'complete')).status).toBe(403);
 });
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '@tracking/contracts';
 import { BusyError, UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import {
-  DocumentApiRequests,
+  DocumentApiTestClient,
   SMALL_PDF,
   SAMPLE_DOCUMENT_TYPE_PART,
   createFormFilePart,
@@ -18,13 +18,13 @@ import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let calls: DocumentApiRequests;
+let calls: DocumentApiTestClient;
 let shipment: string;
 /** Number of stored objects before the tests. */
 let before: number;
 beforeAll(async () => {
   api = await startApi();
-  calls = new DocumentApiRequests(api, await api.key('operator'));
+  calls = new DocumentApiTestClient(api, await api.key('operator'));
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
@@ -330,7 +330,7 @@ describe('a document uploaded with its fields', () => {
       [await api.key('viewer'), 403],
     ];
     for (const [key, status] of strangers) {
-      const answer = await new DocumentApiRequests(api, key).sendUpload(shipment);
+      const answer = await new DocumentApiTestClient(api, key).sendUpload(shipment);
       expect([answer.status, await calls.countObjects()]).toEqual([status, before]);
     }
   });

@@ -4,7 +4,7 @@ import { eventually, itInSoak, hostileReceiverBehaviours } from '@tracking/testi
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import {
-  DocumentApiRequests,
+  DocumentApiTestClient,
   SMALL_PDF,
   SAMPLE_DOCUMENT_TYPE_PART,
   createFormFilePart,
@@ -28,7 +28,7 @@ beforeAll(async () => {
     // The quota is disabled, because the tests verify more endpoints of one host than a minute allows.
     override: ({ quota }) => ({
       quota: overrideOperations(quota, {
-        takeRequest: (name, limit) => quota.takeRequest(`${name} ${randomUUID()}`, limit),
+        takeQuotaForRequest: (name, limit) => quota.takeQuotaForRequest(`${name} ${randomUUID()}`, limit),
       }),
     }),
   });
@@ -94,7 +94,7 @@ const GATED_IN = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
 
 const documentsOf = (shipment: string) => dataOf(`/v1/shipments/${shipment}/documents`);
 const newDocument = async () =>
-  `/v1/documents/${String((await new DocumentApiRequests(api, key).uploadDocument(await newShipment()))['id'])}`;
+  `/v1/documents/${String((await new DocumentApiTestClient(api, key).uploadDocument(await newShipment()))['id'])}`;
 /** Returns the options of a call for a form or a JSON body. */
 const bodyOf = (body: JsonObject | readonly FormPart[] | undefined) =>
   Array.isArray(body)
@@ -318,14 +318,14 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       other: { ...json, type: 'other' },
       effect: async ({ body }) => [
         (await documentsOf(shipment)).map(({ id }) => id === body['id']),
-        (await new DocumentApiRequests(api, key).putFileToUploadUrl(uploadPath(body['upload'] as JsonObject))).status,
+        (await new DocumentApiTestClient(api, key).putFileToUploadUrl(uploadPath(body['upload'] as JsonObject))).status,
       ],
       expected: [[true], 204],
       expires: true,
     };
   },
   completeUpload: async () => {
-    const calls = new DocumentApiRequests(api, key);
+    const calls = new DocumentApiTestClient(api, key);
     const { id, path } = await calls.requestUpload(await newShipment());
     await calls.putFileToUploadUrl(path);
     return leaves(`/v1/documents/${id}`, 'complete', 'status', 'uploaded');
@@ -548,7 +548,7 @@ describe.each([
     const documentStore = mortal.makeStoreFailAfterCrash(api.storage.documentStore);
     const dying = {
       idempotency: await api.claims({ ...options, documentStore }),
-      ...mortal.wrapFeaturesToCrash(api.dependencies),
+      ...mortal.wrapFeaturesToFailAfterCrash(api.dependencies),
     };
     const left = [await api.claims(options), await api.claims(options)].map((idempotency) => ({ idempotency }));
     gateways = await Promise.all([dying, ...left].map((differing) => api.gateway(differing)));

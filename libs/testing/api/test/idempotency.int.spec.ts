@@ -348,14 +348,14 @@ describe('a POST with an Idempotency-Key', () => {
     await alive.deleteIdempotencyClaim(repeat);
     const last = await taken(alive);
     expect([repeat.command_id, last.command_id]).toEqual([first.command_id, first.command_id]);
-    await alive.releaseClaim(last);
+    await alive.releaseIdempotencyClaim(last);
   });
 
   it('responds only after the response is stored', async () => {
     const claims = await api.claims();
-    const { storeResponse } = claims;
-    claims.storeResponse = async (...args) => {
-      claims.storeResponse = storeResponse;
+    const { storeResponseOfClaim: storeResponse } = claims;
+    claims.storeResponseOfClaim = async (...args) => {
+      claims.storeResponseOfClaim = storeResponse;
       await Promise.reject(new UnavailableError('document store', 'away'));
       return storeResponse.apply(claims, args);
     };

@@ -3,7 +3,7 @@ import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { Environment, JsonObject, Permission, Principal, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { Access, OperationId } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
-import type { StartedSession, IdentityCommand, KeyAccess } from '@tracking/identity';
+import type { StartedSession, IdentityCommand, AccessToApiKeys } from '@tracking/identity';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientWebhookReceiver } from './client-endpoint.ts';
 import { resolveReferencesInPaths } from './described-responses.ts';
@@ -209,10 +209,10 @@ const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<stri
   },
   limited_key: async ({ role, environment, workspace }) => {
     const { id } = await accountOf('developer', workspace);
-    const reach: KeyAccess = { ...ACCESS_TO_ALL_KEYS, service_accounts: 'all_but_admins' };
+    const reach: AccessToApiKeys = { ...ACCESS_TO_ALL_KEYS, service_accounts: 'all_but_admins' };
     const request = { name: 'key', environment, owner: { type: 'service_account', id } } as const;
     const { after } = await api.identity.keys.createKey(await commandIn(workspace), reach, request);
-    await api.identity.serviceAccounts.changeAccount(await commandIn(workspace), id, { role });
+    await api.identity.serviceAccounts.changeServiceAccount(await commandIn(workspace), id, { role });
     return bearer(after.key);
   },
 };

@@ -97,7 +97,8 @@ const TAKEN_AWAY: readonly (readonly [string, () => Promise<Credential>, TakeAwa
   [
     'a key whose service account gets another role',
     keyOfAccount,
-    async ({ owner }) => here.identity.serviceAccounts.changeAccount(await command(), owner.id, { role: 'viewer' }),
+    async ({ owner }) =>
+      here.identity.serviceAccounts.changeServiceAccount(await command(), owner.id, { role: 'viewer' }),
     403,
   ],
   [

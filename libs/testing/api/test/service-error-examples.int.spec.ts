@@ -8,7 +8,7 @@ import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { INDEXED_WEBHOOK_COLLECTIONS } from '@tracking/webhooks';
 import { type ClientWebhookReceiver, createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
-import { DocumentApiRequests, sendRawRequest, SMALL_PDF } from './document-calls.ts';
+import { DocumentApiTestClient, sendRawRequest, SMALL_PDF } from './document-calls.ts';
 import { expectDocumentedError } from './documented-examples.ts';
 import { type Api, type ApiTestRequest, startApi, overrideOperations } from './start-api.ts';
 
@@ -68,7 +68,7 @@ async function openStreams(count: number): Promise<Refusal> {
 /** Provokes the error of each code. */
 const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
   storage_quota_exceeded: async () => {
-    const documents = new DocumentApiRequests(api, await api.key('operator', 'test', 'full'));
+    const documents = new DocumentApiTestClient(api, await api.key('operator', 'test', 'full'));
     const shipment = await documents.createShipment();
     for (let n = 0; n < 4; n += 1) await documents.uploadDocument(shipment);
     return documents.sendUpload(shipment);
@@ -76,14 +76,14 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
   storage_full: async () => {
     const full = await startApi({ disk: { reserveBytes: 1_000, freeBytes: () => Promise.resolve(0) } });
     try {
-      const documents = new DocumentApiRequests(full, await full.key('operator'));
+      const documents = new DocumentApiTestClient(full, await full.key('operator'));
       return await documents.sendUpload(await documents.createShipment());
     } finally {
       await full.stop();
     }
   },
   document_damaged: async () => {
-    const documents = new DocumentApiRequests(api, await api.key('operator', 'test', 'damaged'));
+    const documents = new DocumentApiTestClient(api, await api.key('operator', 'test', 'damaged'));
     const folder = join(api.dataDir, 'objects');
     const before = await readdir(folder);
     const { id } = await documents.uploadDocument(await documents.createShipment());

@@ -1,7 +1,7 @@
 import type { JsonObject, ShipmentException } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
 import { type StoredEvent, UnavailableError } from '@tracking/ports';
-import { ShipmentRecheckJob, type RecheckJobDependencies, createEventTransfer } from '@tracking/shipments';
+import { ShipmentRecheckJob, type RecheckJobDependencies, createEventImportAndExport } from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -281,7 +281,7 @@ it('shipments that were imported are checked by the rules here, and not before',
   const other = `shp_${'a'.repeat(26)}`;
   const copy = JSON.stringify(first).replaceAll(id.slice(4), other.slice(4));
   const { position: _, ...event } = { ...(JSON.parse(copy) as StoredEvent), id: crypto.randomUUID() };
-  await createEventTransfer(api.storage.eventStore).importEvents({ events: [event] });
+  await createEventImportAndExport(api.storage.eventStore).importEvents({ events: [event] });
   expect(await told(other, 'departure_overdue')).toEqual([]);
   await api.dependencies.workspaceSettings.rechecks.requestRecheck(String(first.data['workspace_id']));
   await done(2);

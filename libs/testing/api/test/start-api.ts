@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { EVENT_HEADERS, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { EVENT_MESSAGE_HEADERS, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, PublishedEvent, Role } from '@tracking/contracts';
-import { StorageQuota } from '@tracking/documents';
+import { StorageQuotaLimiter } from '@tracking/documents';
 import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
@@ -15,12 +15,12 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { DiskSpace, DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEventReader, ReadModels } from '@tracking/read-models';
-import { EventSourcedShipmentService, createEventMaker } from '@tracking/shipments';
+import { EventSourcedShipmentService, createPublicEventRecreator } from '@tracking/shipments';
 import { type LogLine, createRecordingLogger } from '@tracking/testing';
 import { SecretBox, WEBHOOK_BROKER_TOPICS, type WebhookSettings, WebhooksFeature } from '@tracking/webhooks';
 import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
-import { type ApiDependencies, TESTED_FEATURES } from './features.ts';
+import { type ApiDependencies, TESTED_HTTP_MODULES } from './features.ts';
 import { type ApiResponse, expectResponseMatchesDescription } from './described-responses.ts';
 
 const createResponseCipher = (key: Uint8Array) => new SecretBox(key);
@@ -80,7 +80,7 @@ export async function startApi(options: ApiStartOptions = {}) {
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
   const events = new PublishedEventReader(
     readModels,
-    createEventMaker({ eventStore, addresses: PUBLIC_URLS_FOR_TEST }),
+    createPublicEventRecreator({ eventStore, addresses: PUBLIC_URLS_FOR_TEST }),
   );
   const webhooks = await WebhooksFeature.start({
     eventStore,
@@ -109,7 +109,7 @@ export async function startApi(options: ApiStartOptions = {}) {
   const idempotency = await IdempotencyClaims.openIdempotencyClaims(claiming);
   /** Functions that close resources of single tests, called in reverse order. */
   const opened: (() => Promise<unknown>)[] = [() => idempotency.stopClaimSweeper()];
-  const storageQuota = await StorageQuota.openStorageQuota({
+  const storageQuota = await StorageQuotaLimiter.openStorageQuota({
     documentStore,
     storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
@@ -150,7 +150,7 @@ export async function startApi(options: ApiStartOptions = {}) {
   } satisfies ApiDependencies;
   const app = await createHttpApi(
     { ...dependencies, ...options.override?.(dependencies) },
-    TESTED_FEATURES,
+    TESTED_HTTP_MODULES,
     options.deprecations,
   );
   await app.listen(0, '127.0.0.1');
@@ -192,14 +192,14 @@ export async function startApi(options: ApiStartOptions = {}) {
     },
     /** Starts another gateway that uses the same databases and broker. */
     gateway: async (differing: Partial<ApiDependencies>) => {
-      const gateway = await createHttpApi({ ...dependencies, ...differing }, TESTED_FEATURES);
+      const gateway = await createHttpApi({ ...dependencies, ...differing }, TESTED_HTTP_MODULES);
       opened.push(() => gateway.close());
       await gateway.listen(0, '127.0.0.1');
       return createResponseCheckingCaller(await gateway.getUrl());
     },
     /** Publishes the given events to webhooks, as if they were stored after the current head of the log. */
     publish: async (...published: readonly PublishedEvent[]) => {
-      const headers = { [EVENT_HEADERS.position]: `${(await eventStore.head()) ?? ''}.` };
+      const headers = { [EVENT_MESSAGE_HEADERS.position]: `${(await eventStore.head()) ?? ''}.` };
       const messages = published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers }));
       await broker.publishMessages(SHIPMENT_EVENTS_TOPIC.name, messages);
     },

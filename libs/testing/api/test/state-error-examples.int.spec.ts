@@ -3,7 +3,7 @@ import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts
 import type { ApiResponse } from './described-responses.ts';
 import {
   SAMPLE_DOCUMENT_TYPE_PART,
-  DocumentApiRequests,
+  DocumentApiTestClient,
   SMALL_PDF,
   encodeMultipartForm,
   createFormFilePart,
@@ -21,7 +21,7 @@ const PAST = '2026-01-01T00:00:00Z';
 let api: Api;
 let page: string;
 let admin: string;
-let documents: DocumentApiRequests;
+let documents: DocumentApiTestClient;
 let shipment: string;
 let receiver: Awaited<ReturnType<typeof startClientReceiver>>;
 /** Milliseconds that the clock of the API is ahead. */
@@ -30,7 +30,7 @@ beforeAll(async () => {
   api = await startApi({ override: () => ({ clock: () => new Date(Date.now() + ahead) }) });
   page = (await api.call('GET', '/docs/errors')).text;
   admin = await api.key('admin', 'test');
-  documents = new DocumentApiRequests(api, admin);
+  documents = new DocumentApiTestClient(api, admin);
   receiver = await startClientReceiver();
   shipment = `/v1/shipments/${await create('/v1/shipments', { external_id: 'PO-1' })}`;
 });

@@ -5,7 +5,7 @@ import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { ApiResponse } from './described-responses.ts';
 import {
-  DocumentApiRequests,
+  DocumentApiTestClient,
   encodeMultipartForm,
   createFormFilePart,
   SMALL_PDF,
@@ -22,14 +22,14 @@ const times = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.fr
 describe('storage quota of a workspace', () => {
   const MAX_FILES = 3;
   let api: Api;
-  let live: DocumentApiRequests;
-  let test: DocumentApiRequests;
+  let live: DocumentApiTestClient;
+  let test: DocumentApiTestClient;
   let shipment: string;
   let testShipment: string;
   beforeEach(async () => {
     api = await startApi({ storagePerWorkspace: MAX_FILES * SIZE });
-    live = new DocumentApiRequests(api, await api.key('operator'));
-    test = new DocumentApiRequests(api, await api.key('operator', 'test'));
+    live = new DocumentApiTestClient(api, await api.key('operator'));
+    test = new DocumentApiTestClient(api, await api.key('operator', 'test'));
     shipment = await live.createShipment();
     testShipment = await test.createShipment();
   });
@@ -55,7 +55,7 @@ describe('storage quota of a workspace', () => {
     expect(await live.countObjects()).toBe(MAX_FILES);
     expect(api.counts.get('documents_refused_total{why="StorageQuotaExceeded"}')).toBe(refused.length + 1);
 
-    const other = new DocumentApiRequests(api, await api.key('operator', 'live', 'other'));
+    const other = new DocumentApiTestClient(api, await api.key('operator', 'live', 'other'));
     expect((await other.sendUpload(await other.createShipment())).status).toBe(201);
     expect((await other.getResource('/v1/storage')).body).toMatchObject({ used_bytes: SIZE });
   });
@@ -132,7 +132,7 @@ describe('reserve of the disk', () => {
   afterAll(() => api.stop());
 
   it('lets everything else go on after a test key has filled the disk with documents', async () => {
-    const attacker = new DocumentApiRequests(api, await api.key('operator', 'test'));
+    const attacker = new DocumentApiTestClient(api, await api.key('operator', 'test'));
     const shipment = await attacker.createShipment();
     const stored: string[] = [];
     let refused: ApiResponse | undefined;

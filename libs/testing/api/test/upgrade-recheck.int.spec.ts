@@ -6,7 +6,7 @@ import {
   ShipmentRecheckJob,
   type RecheckJobDependencies,
   UpgradeRecheckRequester,
-  createEventTransfer,
+  createEventImportAndExport,
 } from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
 import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
@@ -49,7 +49,7 @@ async function importEvents(): Promise<readonly string[]> {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Omit<StoredEvent, 'position'>);
-  await createEventTransfer(api.storage.eventStore).importEvents({ events });
+  await createEventImportAndExport(api.storage.eventStore).importEvents({ events });
   const position = String(await api.head());
   const { progress } = api.dependencies.readModels;
   await eventually(async () => expect(await progress.reached('deadlines', position, 0)).toBe(true));
@@ -100,7 +100,7 @@ const readStored = (id: string) => api.storage.eventStore.read(id.replace('shp_'
 
 /** Returns the announced events of all shipments, oldest first, after all stored events were announced. */
 async function listAnnounced(): Promise<readonly JsonObject[]> {
-  await api.dependencies.events.waitUntilReached(String(await api.head()), 60_000);
+  await api.dependencies.events.waitUntilPositionReached(String(await api.head()), 60_000);
   const { status, body } = await api.call('GET', '/v1/events?limit=100', { key });
   expect([status, body['has_more']]).toEqual([200, false]);
   return body['data'] as JsonObject[];

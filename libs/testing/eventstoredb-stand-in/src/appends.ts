@@ -17,7 +17,7 @@ import type {
   ServerDuplexStream,
 } from '@grpc/grpc-js';
 import type { AppendResult } from '@tracking/ports';
-import { checkNodeRole, type NodeRole } from './gate.ts';
+import { findNodeRoleRefusal, type NodeRole } from './gate.ts';
 import { toAppendErrorStatus, toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import {
@@ -36,7 +36,7 @@ interface IncomingAppend {
   readonly proposed: (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[];
 }
 
-async function storeAppend(
+async function appendProposedEvents(
   streams: StandInStreamStore,
   faults: FaultSwitches,
   { stream, expected, proposed }: IncomingAppend,
@@ -68,7 +68,7 @@ export function createAppendCallHandler(
       // its cancellation.
       await setImmediate();
       if (incoming === undefined || call.cancelled) return;
-      storeAppend(streams, faults, incoming)
+      appendProposedEvents(streams, faults, incoming)
         .then(createAppendSuccessResponse, toAppendConflictResponse)
         .then(
           async (response) => {
@@ -81,7 +81,10 @@ export function createAppendCallHandler(
   };
 }
 
-/** Handles the call `BatchAppend`, which carries any number of appends. @param getRole returns the role of the node */
+/**
+ * Returns the handler of the call `BatchAppend`, which carries any number of appends.
+ * @param getRole returns the role of the node
+ */
 export function createBatchAppendCallHandler(
   streams: StandInStreamStore,
   faults: FaultSwitches,
@@ -109,7 +112,7 @@ export function createBatchAppendCallHandler(
       await faults.waitWhileFrozen();
       if (call.cancelled) return;
       // The role can change during the call. A node that is no longer the leader ends the call.
-      const refusal = checkNodeRole(getRole(), requiresLeader);
+      const refusal = findNodeRoleRefusal(getRole(), requiresLeader);
       if (refusal === undefined) await respondToBatchAppend(call, request, incoming);
       else call.emit('error', refusal);
     });
@@ -126,7 +129,7 @@ export function createBatchAppendCallHandler(
       .setStreamIdentifier(createStreamIdentifier(incoming.stream));
     let answers = 1;
     try {
-      const { revision, position } = await storeAppend(streams, faults, incoming);
+      const { revision, position } = await appendProposedEvents(streams, faults, incoming);
       const logPosition = toProtocolLogPosition(position);
       const at = new sharedPb.AllStreamPosition().setCommitPosition(logPosition).setPreparePosition(logPosition);
       response.setSuccess(new streamsPb.BatchAppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));

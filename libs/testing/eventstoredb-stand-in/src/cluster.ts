@@ -1,7 +1,7 @@
 import { EmbeddedEngine } from '@tracking/embedded';
 import type { Logger, Metrics } from '@tracking/ports';
 import type { InjectedFaults } from './faults.ts';
-import { StandInNode, type NodeSettings } from './node.ts';
+import { StandInNode, type StandInNodeSettings } from './node.ts';
 import { StandInStreamStore } from './stream-store.ts';
 
 /**
@@ -15,7 +15,7 @@ const LEADER_LOSS_DETECTION_MS = 700;
 /** Milliseconds of an election, in which no node accepts requests. */
 const ELECTION_MS = 700;
 
-interface StandInClusterOptions extends NodeSettings {
+interface StandInClusterOptions extends StandInNodeSettings {
   readonly folder: string;
   /** Port of each node. The first node is the leader at the start. */
   readonly ports: readonly number[];
@@ -58,7 +58,7 @@ export class StandInCluster {
 
   /** Sets faults of one node. @throws RangeError if there is no such node */
   async setFaults(index: number, faults: InjectedFaults): Promise<void> {
-    const node = this.findNode(index);
+    const node = this.getClusterNode(index);
     node.faults.setFaults(faults);
     if (faults.down === true) node.cutAndRefuseConnections();
     if (faults.down === false) await node.listen();
@@ -69,7 +69,7 @@ export class StandInCluster {
   }
 
   countSubscriptions(index: number): number {
-    return this.findNode(index).faults.subscriptionCount;
+    return this.getClusterNode(index).faults.subscriptionCount;
   }
 
   /** Stops like nodes that receive SIGTERM: subscriptions end with an error before the connections close. */
@@ -79,7 +79,7 @@ export class StandInCluster {
     await this.engine.closeEngine();
   }
 
-  private findNode(index: number): StandInNode {
+  private getClusterNode(index: number): StandInNode {
     const node = this.nodes[index];
     if (node === undefined) throw new RangeError(`the cluster has no node ${index}`);
     return node;

@@ -24,7 +24,7 @@ let node: EventStoreDbStandIn;
 let client: EventStoreDBClient;
 
 async function start(options: StandInOptions = {}): Promise<void> {
-  node = await EventStoreDbStandIn.createStandIn(options);
+  node = await EventStoreDbStandIn.createEventStoreDbStandIn(options);
   await node.startNode();
   client = EventStoreDBClient.connectionString(node.url);
 }
@@ -38,7 +38,7 @@ async function restart(): Promise<void> {
 
 async function remove(): Promise<void> {
   await client.dispose();
-  await node.removeNode();
+  await node.destroyTestNode();
 }
 
 function event(n: number, id: string = randomUUID()) {

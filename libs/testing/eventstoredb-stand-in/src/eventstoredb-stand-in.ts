@@ -40,7 +40,7 @@ export class EventStoreDbNodeProcess {
   }
 
   /** Ends the node permanently. */
-  async removeNode(): Promise<void> {
+  async destroyTestNode(): Promise<void> {
     await this.killNode();
   }
 }
@@ -60,7 +60,7 @@ export class EventStoreDbStandIn extends EventStoreDbNodeProcess {
   }
 
   /** Creates a stand-in without starting it. Its data is in a temporary folder. */
-  static async createStandIn(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
+  static async createEventStoreDbStandIn(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
     const { nodes = 1, tls, users = {}, ...settings } = options;
     const folder = await createTempFolder();
     const ports: number[] = [];
@@ -100,8 +100,8 @@ export class EventStoreDbStandIn extends EventStoreDbNodeProcess {
     return Number(await (await fetch(`${this.control}?node=${node}`)).text());
   }
 
-  override async removeNode(): Promise<void> {
-    await super.removeNode();
+  override async destroyTestNode(): Promise<void> {
+    await super.destroyTestNode();
     await this.folder.remove();
   }
 }

@@ -36,7 +36,7 @@ class RequestDelaySwitch {
     return this.released !== undefined;
   }
 
-  setRequestDelay(isOn: boolean): void {
+  holdOrReleaseRequests(isOn: boolean): void {
     if (isOn) this.released ??= Promise.withResolvers();
     else {
       this.released?.resolve();
@@ -65,8 +65,8 @@ export class FaultSwitches {
   }
 
   setFaults(faults: InjectedFaults): void {
-    if (faults.hang !== undefined) this.hang.setRequestDelay(faults.hang);
-    if (faults.freeze !== undefined) this.freeze.setRequestDelay(faults.freeze);
+    if (faults.hang !== undefined) this.hang.holdOrReleaseRequests(faults.hang);
+    if (faults.freeze !== undefined) this.freeze.holdOrReleaseRequests(faults.freeze);
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;

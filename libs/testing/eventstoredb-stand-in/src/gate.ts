@@ -16,7 +16,7 @@ export interface NodeRole {
   readonly leader: NodeAddress | undefined;
 }
 
-interface GateOptions {
+interface CredentialInterceptorOptions {
   readonly faults: FaultSwitches;
   readonly role: () => NodeRole;
   /** Passwords by user name; every request is accepted if it is empty. */
@@ -30,13 +30,17 @@ export type Refusal = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
 const CALLS_WITHOUT_CREDENTIALS_PATTERN = /^\/event_store\.client\.(gossip|server_features)\./;
 
 /** Refuses requests like a node: by their credentials, by the role of the node, and not at all while it is frozen. */
-export function createCredentialAndRoleInterceptor({ faults, role, users }: GateOptions): ServerInterceptor {
+export function createCredentialAndRoleInterceptor({
+  faults,
+  role,
+  users,
+}: CredentialInterceptorOptions): ServerInterceptor {
   async function findRefusalOfCall(path: string, metadata: Metadata): Promise<Refusal | undefined> {
     await faults.waitWhileFrozen();
     if (CALLS_WITHOUT_CREDENTIALS_PATTERN.test(path)) return undefined;
     const [authorization] = metadata.get('authorization');
     const refusal = users.size === 0 ? undefined : checkCredentials(users, authorization?.toString());
-    return refusal ?? checkNodeRole(role(), metadata.get('requires-leader')[0] === 'true');
+    return refusal ?? findNodeRoleRefusal(role(), metadata.get('requires-leader')[0] === 'true');
   }
 
   return ({ path }, call) =>
@@ -60,7 +64,7 @@ function checkCredentials(users: ReadonlyMap<string, string>, authorization: str
 }
 
 /** Returns the refusal of a request that a node cannot answer in its role; undefined if it can. */
-export function checkNodeRole({ isLeader, leader }: NodeRole, requiresLeader: boolean): Refusal | undefined {
+export function findNodeRoleRefusal({ isLeader, leader }: NodeRole, requiresLeader: boolean): Refusal | undefined {
   if (leader === undefined) return createServiceError(status.UNAVAILABLE, 'Server Is Not Ready');
   if (isLeader || !requiresLeader) return undefined;
   // A node describes this error with the same words. The client reads only the trailers.

@@ -15,7 +15,7 @@ import { createCredentialAndRoleInterceptor, type NodeRole } from './gate.ts';
 import { createNodeAddress, LISTEN_HOST, type NodeAddress } from './node-address.ts';
 import { createReadCallHandler } from './reads.ts';
 import { createNewEvent, RequestRefusedError } from './records.ts';
-import { ReplicaLog } from './replica-log.ts';
+import { ReplicaEventLog } from './replica-log.ts';
 import type { StandInStreamStore } from './stream-store.ts';
 
 /** Milliseconds to send the ends of subscriptions before their connections are closed. */
@@ -25,7 +25,7 @@ const MS_TO_SEND_SUBSCRIPTION_ENDS = 100;
 const MAX_REQUEST_BYTES = 17 * 1_024 * 1_024;
 
 /** Settings that all nodes of a cluster share. */
-export interface NodeSettings {
+export interface StandInNodeSettings {
   /** True if the node supports the call `BatchAppend`, as current nodes do. */
   readonly batchAppend: boolean;
   /** Milliseconds between statistics that the node writes into its own log, the first at its start; 0 for none. */
@@ -38,10 +38,10 @@ export interface NodeSettings {
   readonly users: ReadonlyMap<string, string>;
 }
 
-interface NodeOptions {
+interface StandInNodeOptions {
   readonly port: number;
   readonly streams: StandInStreamStore;
-  readonly settings: NodeSettings;
+  readonly settings: StandInNodeSettings;
   readonly cluster: {
     readonly nodes: readonly StandInNode[];
     /** Returns the leader; undefined during an election. */
@@ -54,7 +54,7 @@ const doNothing = () => undefined;
 /** A node of the stand-in. */
 export class StandInNode {
   readonly faults: FaultSwitches;
-  readonly log: ReplicaLog;
+  readonly log: ReplicaEventLog;
   readonly address: NodeAddress;
   private readonly sockets = new Set<Socket>();
   private readonly grpc: Server;
@@ -62,11 +62,11 @@ export class StandInNode {
   private listener: NetServer | undefined;
   private stats: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: NodeOptions) {
+  constructor(private readonly options: StandInNodeOptions) {
     const { port, streams, settings } = options;
     const { tls, users } = settings;
     this.address = createNodeAddress(port, tls !== undefined);
-    this.log = new ReplicaLog(streams.store);
+    this.log = new ReplicaEventLog(streams.store);
     this.faults = new FaultSwitches(() => this.cutNodeConnections());
     this.grpc = new Server({
       'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
@@ -168,7 +168,10 @@ export class StandInNode {
 const EVENTSTOREDB_NODE_VERSION = '23.10.0.0';
 
 /** Handles the call with which a client finds the nodes of a cluster and their roles. */
-function createGossipCallHandler({ nodes, findLeader }: NodeOptions['cluster']): handleUnaryCall<Empty, ClusterInfo> {
+function createGossipCallHandler({
+  nodes,
+  findLeader,
+}: StandInNodeOptions['cluster']): handleUnaryCall<Empty, ClusterInfo> {
   const { LEADER, FOLLOWER, UNKNOWN } = gossipPb.MemberInfo.VNodeState;
   return (_call, callback) => {
     const leader = findLeader();
@@ -186,7 +189,7 @@ function createGossipCallHandler({ nodes, findLeader }: NodeOptions['cluster']):
 }
 
 /**
- * Handles the call with which a client reads the supported calls.
+ * Returns the handler of the call with which a client reads the supported calls.
  * @param batchAppend false if each append must be a separate call
  */
 function createSupportedMethodsCallHandler(batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> {

@@ -8,7 +8,7 @@ import {
   type StandInStreamStore,
 } from './stream-store.ts';
 import { ResponseStream, sendSubscribedEvents, type SubscriptionLimits } from './subscribe.ts';
-import { fromLogPosition, createStreamIdentifier, toReadResponse } from './records.ts';
+import { toStorePosition, createStreamIdentifier, toReadResponse } from './records.ts';
 
 /** Handles the call `Read`, which reads one stream or all streams, once or as a subscription. */
 export function createReadCallHandler(
@@ -67,7 +67,7 @@ export function createReadCallHandler(
   async function* readAllEvents(options: ReadReq.Options) {
     const all = options.getAll();
     const position = all?.getPosition()?.getCommitPosition();
-    const from = position === undefined ? undefined : fromLogPosition(position);
+    const from = position === undefined ? undefined : toStorePosition(position);
     if (isReadBackwards(options)) {
       if (all?.hasStart() !== true) yield* readEventsBackwards(streams.store, from);
     } else if (all?.hasEnd() !== true) {

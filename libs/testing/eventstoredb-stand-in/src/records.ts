@@ -21,7 +21,7 @@ export function toProtocolLogPosition(position: Position): string {
 }
 
 /** Returns the last position of the store at or before a position of the protocol. */
-export function fromLogPosition(logPosition: string): Position {
+export function toStorePosition(logPosition: string): Position {
   return (BigInt(logPosition) / POSITION_STEP).toString(16).padStart(16, '0');
 }
 
@@ -30,11 +30,11 @@ export function createStreamIdentifier(stream: string) {
 }
 
 /** Converts bytes to text, one character per byte. Like a node, the stand-in does not interpret them. */
-function bytesToText(bytes: Uint8Array): string {
+function bytesToLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('latin1');
 }
 
-export function textToBytes(text: unknown): Buffer {
+export function latin1ToBytes(text: unknown): Buffer {
   return Buffer.from(String(text), 'latin1');
 }
 
@@ -72,13 +72,13 @@ export function createNewEvent({
   return {
     id,
     type,
-    data: { bytes: bytesToText(data) },
-    metadata: { bytes: bytesToText(metadata), content_type: contentType, created: Date.now() },
+    data: { bytes: bytesToLatin1(data) },
+    metadata: { bytes: bytesToLatin1(metadata), content_type: contentType, created: Date.now() },
   };
 }
 
 /** Returns the number of bytes that a node counts against the limit of an append: only the data of the event. */
-export function computeDataBytes({ data }: NewEvent): number {
+export function computeEventDataBytes({ data }: NewEvent): number {
   return String(data['bytes']).length;
 }
 
@@ -90,8 +90,8 @@ export function toReadResponse({ id, type, stream, revision, position, data, met
     .setStreamRevision(String(revision))
     .setPreparePosition(logPosition)
     .setCommitPosition(logPosition)
-    .setData(textToBytes(data['bytes']))
-    .setCustomMetadata(textToBytes(metadata['bytes']));
+    .setData(latin1ToBytes(data['bytes']))
+    .setCustomMetadata(latin1ToBytes(metadata['bytes']));
   recorded
     .getMetadataMap()
     .set('type', type)

@@ -16,7 +16,7 @@ const LOG_START_POSITION: Position = '';
  * The copy of the log that one node of a cluster has. Replication to the copy can be paused: reads then end at the last
  * event that the copy received. Appends go to the log of the leader.
  */
-export class ReplicaLog implements EventStore {
+export class ReplicaEventLog implements EventStore {
   /** Position of the last event of a paused copy; undefined while the copy is complete. */
   private end: Position | undefined;
   private resumed = Promise.withResolvers<void>();

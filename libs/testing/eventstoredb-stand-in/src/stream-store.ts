@@ -11,11 +11,11 @@ import {
 } from '@tracking/ports';
 import {
   type AppendExpectedRevision,
-  textToBytes,
-  fromLogPosition,
+  latin1ToBytes,
+  toStorePosition,
   createNewEvent,
   RequestRefusedError,
-  computeDataBytes,
+  computeEventDataBytes,
   toProtocolLogPosition,
 } from './records.ts';
 
@@ -25,7 +25,7 @@ const MAX_APPEND_BYTES = 1_048_576;
  * Number of recent event ids with which an append of any expected revision is compared. A node forgets them when it
  * restarts.
  */
-const MAX_REMEMBERED_IDS = 10_000;
+const MAX_REMEMBERED_EVENT_IDS = 10_000;
 /**
  * A revision that no stream reaches. An append at it always conflicts, and the conflict contains the stream's revision.
  */
@@ -56,7 +56,7 @@ export class StandInStreamStore {
     readonly store: EventStore,
     private readonly states = new Map<string, StreamState>(),
     private readonly appendsById = new LRUCache<string, AppendResult & { readonly stream: string }>({
-      max: MAX_REMEMBERED_IDS,
+      max: MAX_REMEMBERED_EVENT_IDS,
     }),
   ) {}
 
@@ -79,7 +79,7 @@ export class StandInStreamStore {
     expected: AppendExpectedRevision,
     events: readonly NewEvent[],
   ): Promise<AppendResult> {
-    if (events.reduce((bytes, event) => bytes + computeDataBytes(event), 0) > MAX_APPEND_BYTES) {
+    if (events.reduce((bytes, event) => bytes + computeEventDataBytes(event), 0) > MAX_APPEND_BYTES) {
       throw new RequestRefusedError({ kind: 'append_too_large', limit: MAX_APPEND_BYTES });
     }
     const { visibleFrom, tombstoned } = this.loadStreamState(stream);
@@ -105,7 +105,7 @@ export class StandInStreamStore {
     const { visibleFrom, tombstoned } = this.loadStreamState(stream);
     if (tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
     const events = backwards
-      ? await this.readBackwards(stream, visibleFrom, from, count)
+      ? await this.readStreamSliceBackwards(stream, visibleFrom, from, count)
       : await this.readForwards(stream, visibleFrom, from, count);
     if (events.length > 0) return events;
     const first = await this.store.read(stream, { from: visibleFrom, to: visibleFrom });
@@ -136,7 +136,7 @@ export class StandInStreamStore {
     return this.store.read(stream, { from: start, to: start + count - 1 });
   }
 
-  private async readBackwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
+  private async readStreamSliceBackwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
     const last = await this.readLastRevision(stream);
     const to = Math.min(from ?? UNREACHABLE_REVISION, last === 'no_stream' ? -1 : last);
     const events = await this.store.read(stream, { from: Math.max(visibleFrom, to - count + 1), to });
@@ -173,7 +173,7 @@ export class StandInStreamStore {
 
   private storeStreamMetadata(stream: string, { type, data }: NewEvent): void {
     if (!stream.startsWith(METADATA_STREAM_PREFIX)) return;
-    const { $tb: visibleFrom = 0 } = JSON.parse(textToBytes(data['bytes']).toString()) as { readonly $tb?: number };
+    const { $tb: visibleFrom = 0 } = JSON.parse(latin1ToBytes(data['bytes']).toString()) as { readonly $tb?: number };
     this.states.set(stream.slice(METADATA_STREAM_PREFIX.length), {
       visibleFrom,
       tombstoned: type === '$streamDeleted',
@@ -228,5 +228,5 @@ export async function* readEventsBackwards(
 export function toPositionBefore(position: Position, count = 1): Position | undefined {
   const step = BigInt(toProtocolLogPosition('0000000000000001'));
   const logPosition = BigInt(toProtocolLogPosition(position)) - BigInt(count) * step;
-  return logPosition > 0n ? fromLogPosition(String(logPosition)) : undefined;
+  return logPosition > 0n ? toStorePosition(String(logPosition)) : undefined;
 }

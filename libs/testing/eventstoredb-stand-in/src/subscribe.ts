@@ -5,13 +5,13 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import { toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
-import { fromLogPosition, RequestRefusedError, toProtocolLogPosition, toReadResponse } from './records.ts';
+import { toStorePosition, RequestRefusedError, toProtocolLogPosition, toReadResponse } from './records.ts';
 
 /** Number of events between two checkpoints if the client sets no search window. */
 const DEFAULT_EVENTS_PER_CHECKPOINT = 32;
 
 /** Every fourth checkpoint among old events has a `prepare` position; in the other checkpoints, `prepare` is 0. */
-const FULL_CHECKPOINT_INTERVAL = 4;
+const CHECKPOINTS_PER_FULL_CHECKPOINT = 4;
 
 export interface SubscriptionLimits {
   /**
@@ -99,7 +99,7 @@ class NodeSubscription {
     if (!options.hasFilter() || position - this.lastCheckpoint < interval) return;
     const commit = toProtocolLogPosition(position.toString(16));
     this.checkpoints += 1;
-    const isWhole = this.isLive || this.checkpoints % FULL_CHECKPOINT_INTERVAL === 0;
+    const isWhole = this.isLive || this.checkpoints % CHECKPOINTS_PER_FULL_CHECKPOINT === 0;
     await responses.sendStreamMessage(createCheckpointResponse(commit, isWhole ? commit : '0'), this.isTooSlow);
     this.lastCheckpoint = position;
   }
@@ -127,7 +127,7 @@ async function parseSubscribedEventSelection(store: EventStore, options: ReadReq
   }
   const all = options.getAll();
   const position = all?.getPosition()?.getCommitPosition();
-  const after = position === undefined ? undefined : fromLogPosition(position);
+  const after = position === undefined ? undefined : toStorePosition(position);
   return { after: all?.hasEnd() ? await store.head() : after, ...parseSubscriptionFilter(options.getFilter()) };
 }
 

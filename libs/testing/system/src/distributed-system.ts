@@ -41,7 +41,7 @@ export interface ServiceReplica {
 }
 
 /** The wait of a service for its turn in an upgrade. */
-interface UpgradeTurn {
+interface UpgradeTurnWait {
   readonly exitCode: Promise<number | null>;
   hasEnded(): boolean;
 }
@@ -49,7 +49,7 @@ interface UpgradeTurn {
 interface ServiceUpgradePrograms {
   runSetup(): Promise<void>;
   /** Starts to wait until the first replica of a service may be upgraded. Resolves when the process waits. */
-  startTurn(service: ServiceName): Promise<UpgradeTurn>;
+  startTurn(service: ServiceName): Promise<UpgradeTurnWait>;
 }
 
 /** Process of an app of the distributed system. */
@@ -156,7 +156,7 @@ export class DistributedSystem {
       await setup.startProcess();
       await setup.waitForExit();
     };
-    const startTurn = async (service: ServiceName): Promise<UpgradeTurn> => {
+    const startTurn = async (service: ServiceName): Promise<UpgradeTurnWait> => {
       const name = `${service}-turn`;
       upgraded.add(name);
       const { promise: exitCode, resolve } = Promise.withResolvers<number | null>();

@@ -63,7 +63,7 @@ export async function startEngines(options: EnginesOptions): Promise<RunningEngi
     ),
     start(kafkaBrokers !== undefined, (port, dataDir) => ({
       name: 'kafka',
-      command: findStartProgram(options.enginesDir, 'kafka'),
+      command: findEngineStartProgram(options.enginesDir, 'kafka'),
       args: [dataDir, String(port)],
       ready: /Kafka Server started/,
     })),
@@ -72,7 +72,7 @@ export async function startEngines(options: EnginesOptions): Promise<RunningEngi
         ? createMongoServerSpec({ url: mongoUrl, command: mongoStart })
         : {
             name: 'mongodb',
-            command: findStartProgram(options.enginesDir, 'mongo-java-server'),
+            command: findEngineStartProgram(options.enginesDir, 'mongo-java-server'),
             args: [dataDir, String(port)],
             ready: /ready on/,
           },
@@ -93,7 +93,7 @@ export async function startEngines(options: EnginesOptions): Promise<RunningEngi
   };
 }
 
-function findStartProgram(enginesDir: string | undefined, engine: string): string {
+function findEngineStartProgram(enginesDir: string | undefined, engine: string): string {
   const path = enginesDir === undefined ? undefined : join(enginesDir, engine, 'start');
   if (path !== undefined && existsSync(path)) return path;
   throw new Error(`${engine}: set its address, or ENGINES_DIR to a folder with a program that starts it`);

@@ -9,10 +9,10 @@ let node: EventStoreDbStandIn;
 beforeAll(async () => {
   const authority = createCertificateAuthority();
   const tls = { ...issueCertificate({ issuer: authority }), ca: authority.cert };
-  node = await EventStoreDbStandIn.createStandIn({ tls, users: { tracking: 'sesame' } });
+  node = await EventStoreDbStandIn.createEventStoreDbStandIn({ tls, users: { tracking: 'sesame' } });
   await node.startNode();
 });
-afterAll(() => node.removeNode());
+afterAll(() => node.destroyTestNode());
 
 describe.each(['shipments', 'projections'])('%s', (app) => {
   it('names a wrong password at the start, whatever else is unavailable, and exits with 1', async () => {

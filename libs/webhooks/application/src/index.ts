@@ -2,12 +2,12 @@ export { SecretBox } from './endpoints/secrets.ts';
 export type { FindShardOwner, ShardOwnerOperations } from './ownership/owner-messages.ts';
 export { createShardLeaseName } from './ownership/shards.ts';
 export { getSecretsKeyId, storeOrCheckSecretsKey } from './endpoints/endpoint-store.ts';
-export type { EventLog, EventLogQuery, LoggedEventRow } from './replays/replay-source.ts';
+export type { EventLog, EventLogQuery, LoggedEventWithoutData } from './replays/replay-source.ts';
 export type * from './operation-types.ts';
 export {
   DEFAULT_REPLAYED_STATUSES,
   REPLAYED_STATUSES,
-  REPLAY_ACTIONS,
+  REPLAY_JOB_ACTIONS,
   REPLAY_STATUSES,
 } from '@tracking/webhooks-domain';
 export { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from './settings.ts';

@@ -5,7 +5,7 @@ import { RecordedMetrics, eventually } from '@tracking/testing';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { ExpiredDeliverySweeper, type LogSweeperDependencies } from './log-sweeper.ts';
 import { ReplayStore } from './replays/replay-store.ts';
-import { deleteHoursBefore } from './stats/statistics.ts';
+import { deleteHourlyStatsBefore } from './stats/statistics.ts';
 
 const BEFORE = '2026-01-01T00:00:00.000Z';
 const OLD = '2025-01-01T00:00:00.000Z';
@@ -106,7 +106,7 @@ describe('the sweep of old webhook records', () => {
   test.each<
     [string, number, (all: Collection<never>, pace: BackgroundWorkThrottle, ending: AbortController) => Promise<void>]
   >([
-    ['hours', 200, (all, pace, { signal }) => deleteHoursBefore(all, BEFORE, pace, signal)],
+    ['hours', 200, (all, pace, { signal }) => deleteHourlyStatsBefore(all, BEFORE, pace, signal)],
     ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).deleteEndedReplays(BEFORE, pace, signal)],
     [
       'endpoints',

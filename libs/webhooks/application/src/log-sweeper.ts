@@ -29,7 +29,7 @@ import { readFirstDocumentPerValue } from './store/delivery-queues.ts';
 
 const PAGE_SIZE = 100;
 /** Number of stored bodies checked in a round. */
-const BODIES_PER_ROUND = 1_000;
+const BODIES_CHECKED_PER_SWEEP = 1_000;
 /** Maximum bytes of bodies in one read. A body can be as large as its shipment. */
 const BODY_BYTES_PER_READ = 4 * 1024 * 1024;
 /** Largest share of time that the sweep may use, so that it does not slow down deliveries. */
@@ -108,7 +108,8 @@ export class ExpiredDeliverySweeper {
     const byScope = ['workspace_id', 'environment', 'status', ...SORT_FIELDS] as const;
     for await (const { workspace_id } of readFirstDocumentPerValue(this.dependencies.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
-        for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
+        for (const [status, before] of kept)
+          await this.sweepDeliveryLog({ workspace_id, environment, status }, before, ending);
       }
     }
     await this.deleteUnreferencedBodies(ago(Math.max(deliveriesMs, deadLettersMs)), ending);
@@ -120,15 +121,15 @@ export class ExpiredDeliverySweeper {
    * checks some of the bodies. Bodies older than the retention are never sent again, so deleting them is safe.
    */
   private async deleteUnreferencedBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
-    for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
-      const found = await this.pace.runWorkThenRest(() => this.sweepPageOfBodies(before), ending);
+    for (let checked = 0; checked < BODIES_CHECKED_PER_SWEEP && !ending.aborted;) {
+      const found = await this.pace.runWorkThenRest(() => this.sweepPageOfDeliveryBodies(before), ending);
       if (found === 0) return;
       checked += found;
     }
   }
 
   /** Checks the next bodies. @returns the number of bodies checked; 0 at the end */
-  private async sweepPageOfBodies(before: Timestamp): Promise<number> {
+  private async sweepPageOfDeliveryBodies(before: Timestamp): Promise<number> {
     const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
     const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
     const { documents: found } = await this.dependencies.payloads.findWithinByteLimit(query, BODY_BYTES_PER_READ);
@@ -142,7 +143,7 @@ export class ExpiredDeliverySweeper {
    * Sweeps one part of the log in order of creation, up to deliveries that are too young to have ended before the
    * limit.
    */
-  private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
+  private async sweepDeliveryLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
     while (!ending.aborted) {
       last = await this.pace.runWorkThenRest(() => this.sweepPageOfDeliveryLog(part, before, last), ending);
@@ -226,7 +227,7 @@ export class ExpiredDeliverySweeper {
       if (await this.isEndpointReferenced(endpoint)) continue;
       // Delete the endpoint last, so that the next sweep finds it again after an interruption.
       await health.delete(endpoint.id);
-      await endpoints.deleteEndpoint(endpoint);
+      await endpoints.deleteEndpointDocument(endpoint);
     }
     return page.at(-1);
   }

@@ -12,10 +12,10 @@ import type {
   Timestamp,
 } from '@tracking/contracts';
 import type {
-  DeliveryFailureDetails,
+  DeliveryFailureReason,
   DisabledReason,
   EndpointStatus,
-  LastDeliveryError,
+  LastDeliveryFailureDetails,
   Replay,
   ReplayFilter,
   CausingRequest,
@@ -42,21 +42,21 @@ export interface CreateEndpointCommand extends WebhookCommand {
   /** Fields as the client sent them. The feature checks them and reports all invalid fields together. */
   readonly fields: JsonObject;
 }
-export interface ChangeEndpoint extends EndpointCommand {
+export interface ChangeEndpointCommand extends EndpointCommand {
   readonly fields: JsonObject;
 }
 export interface TestEndpointCommand extends EndpointCommand {
   readonly type: string;
 }
-export interface RotateSecret extends EndpointCommand {
+export interface RotateSecretCommand extends EndpointCommand {
   /** Number of whole seconds for which the old secret stays valid, from 0 to 604,800; 86,400 if absent. */
   readonly expires_in_seconds?: number;
 }
-export interface DeliveryCommand extends WebhookCommand {
+export interface WebhookDeliveryCommand extends WebhookCommand {
   readonly delivery_id: string;
 }
 
-export interface ListEndpoints extends WorkspaceScope, PageRequest {}
+export interface ListEndpointsRequest extends WorkspaceScope, PageRequest {}
 
 export interface DeliveryFilter {
   readonly endpoint_id?: string;
@@ -125,7 +125,7 @@ export interface DeadLetterReplayResult {
 export interface CreateReplayCommand extends EndpointCommand {
   readonly filter: Partial<ReplayFilter>;
 }
-export interface ReplayCommand extends WebhookCommand {
+export interface ExistingReplayCommand extends WebhookCommand {
   readonly replay_id: string;
 }
 /** Request for the replays of one endpoint or of all, newest first. */
@@ -161,12 +161,12 @@ export interface WebhookEndpoint {
   /** Increases with every change. */
   readonly version: number;
 }
-export interface NewWebhookEndpoint extends WebhookEndpoint {
+export interface CreatedEndpointWithSecret extends WebhookEndpoint {
   /** Signing secret, `whsec_…`. Only the creation of an endpoint, a rotation and `revealSecret` return the secret. */
   readonly secret: string;
 }
 /** The secrets that currently sign requests to an endpoint. */
-export interface RevealedSecret {
+export interface ActiveSigningSecrets {
   /** Id of the endpoint. */
   readonly id: string;
   /** The newest secret. */
@@ -178,7 +178,7 @@ export interface RevealedSecret {
 /**
  * Request for an endpoint's hourly statistics, from the hour of `since` to the last hour that begins before `until`.
  */
-export interface GetStats extends WorkspaceScope {
+export interface EndpointStatsRequest extends WorkspaceScope {
   readonly endpoint_id: string;
   /** Start of the period, at most 30 days before `until`; one day before it by default. */
   readonly since?: Timestamp;
@@ -227,7 +227,7 @@ export interface WebhookStats {
     readonly oldest_at: Timestamp | null;
   };
   readonly last_success_at: Timestamp | null;
-  readonly last_error: LastDeliveryError | null;
+  readonly last_error: LastDeliveryFailureDetails | null;
 }
 
 /** A delivery as the list operation returns it. */
@@ -242,7 +242,7 @@ export interface WebhookDelivery {
   readonly next_attempt_at: Timestamp | null;
   readonly completed_at: Timestamp | null;
   readonly attempts_count: number;
-  readonly last_error: DeliveryFailureDetails | null;
+  readonly last_error: DeliveryFailureReason | null;
   /** Increases with every change, including attempts. */
   readonly version: number;
 }
@@ -252,7 +252,7 @@ export interface WebhookAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
   readonly status_code: number | null;
-  readonly error: DeliveryFailureDetails | null;
+  readonly error: DeliveryFailureReason | null;
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly body: string } | null;
   readonly manual: boolean;
   /**
@@ -260,7 +260,7 @@ export interface WebhookAttempt {
    */
   readonly resent?: true;
 }
-export interface WebhookDeliveryDetail extends WebhookDelivery {
+export interface DetailedWebhookDelivery extends WebhookDelivery {
   /** Body that every attempt sends. */
   readonly payload: JsonValue;
   readonly attempts: readonly WebhookAttempt[];

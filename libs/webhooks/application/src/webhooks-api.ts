@@ -1,21 +1,21 @@
 import { DomainError, type FieldError, type ItemPage, requireMatchingVersion } from '@tracking/contracts';
 import type { ShardOwnerOperations } from './ownership/owner-messages.ts';
 import type {
-  ChangeEndpoint,
+  ChangeEndpointCommand,
   CreateEndpointCommand,
   CreateReplayCommand,
   DeadLetterSummary,
-  DeliveryCommand,
+  WebhookDeliveryCommand,
   EndpointCommand,
-  GetStats,
+  EndpointStatsRequest,
   ListDeliveriesRequest,
-  ListEndpoints,
+  ListEndpointsRequest,
   ListReplaysRequest,
-  NewWebhookEndpoint,
+  CreatedEndpointWithSecret,
   ParkedMessage,
-  ReplayCommand,
-  RevealedSecret,
-  RotateSecret,
+  ExistingReplayCommand,
+  ActiveSigningSecrets,
+  RotateSecretCommand,
   WorkspaceScope,
   ReplayOrDiscardCommand,
   DeadLetterReplayResult,
@@ -23,7 +23,7 @@ import type {
   TestEndpointCommand,
   WebhookCommand,
   WebhookDelivery,
-  WebhookDeliveryDetail,
+  DetailedWebhookDelivery,
   WebhookEndpoint,
   WebhookReplay,
   WebhookStats,
@@ -36,15 +36,15 @@ import type {
  */
 export interface WebhookEndpointOperations {
   /** Creates an endpoint, without sending anything to it. @throws validation_failed, limit_exceeded */
-  create(command: CreateEndpointCommand): Promise<NewWebhookEndpoint>;
+  create(command: CreateEndpointCommand): Promise<CreatedEndpointWithSecret>;
   /** Lists endpoints, newest first. */
-  list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
+  list(request: ListEndpointsRequest): Promise<ItemPage<WebhookEndpoint>>;
   get(request: WorkspaceScope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /**
    * Changes an endpoint. A changed URL has to be verified again. If its scheme, host or port changes, stored headers
    * are dropped. @throws validation_failed
    */
-  change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
+  change(command: ChangeEndpointCommand): Promise<WebhookEndpoint>;
   /**
    * Deletes an endpoint: nothing more is sent, pending deliveries are discarded in the background, and the log is kept.
    * @throws not_found if already deleted
@@ -66,9 +66,9 @@ export interface WebhookEndpointOperations {
    * Creates a new secret. The old secrets also sign for the requested time. Idempotent: a repeated command returns the
    * same secret.
    */
-  rotateSecret(command: RotateSecret): Promise<NewWebhookEndpoint>;
+  rotateSecret(command: RotateSecretCommand): Promise<CreatedEndpointWithSecret>;
   /** Returns the valid secrets. Changes nothing. @throws secret_unreadable */
-  revealSecret(command: EndpointCommand): Promise<RevealedSecret>;
+  revealSecret(command: EndpointCommand): Promise<ActiveSigningSecrets>;
   /** Sends one sandbox event, with one attempt. @throws validation_failed, endpoint_not_verified */
   test(command: TestEndpointCommand): Promise<WebhookDelivery>;
 }
@@ -79,11 +79,11 @@ export interface WebhookDeliveryOperations {
   get(request: {
     readonly scopes: readonly WorkspaceScope[];
     readonly delivery_id: string;
-  }): Promise<WebhookDeliveryDetail>;
+  }): Promise<DetailedWebhookDelivery>;
   /** Requests one attempt as soon as possible. The schedule stays unchanged. @throws endpoint_not_enabled */
-  retry(command: DeliveryCommand): Promise<WebhookDelivery>;
+  retry(command: WebhookDeliveryCommand): Promise<WebhookDelivery>;
   /** @throws delivery_succeeded */
-  discard(command: DeliveryCommand): Promise<WebhookDelivery>;
+  discard(command: WebhookDeliveryCommand): Promise<WebhookDelivery>;
 }
 
 /** Operations on many dead letters at once. */
@@ -110,14 +110,14 @@ export interface WebhookReplayOperations {
   list(request: ListReplaysRequest): Promise<ItemPage<WebhookReplay>>;
   get(request: WorkspaceScope & { readonly replay_id: string }): Promise<WebhookReplay>;
   /** Cancels a replay. Deliveries that the replay has already taken continue on their schedule. A replay that has ended stays unchanged. */
-  cancel(command: ReplayCommand): Promise<WebhookReplay>;
+  cancel(command: ExistingReplayCommand): Promise<WebhookReplay>;
   /** Resumes a canceled replay where it stopped. @throws replay_completed, replay_running, endpoint_not_enabled */
-  resume(command: ReplayCommand): Promise<WebhookReplay>;
+  resume(command: ExistingReplayCommand): Promise<WebhookReplay>;
 }
 
-export interface WebhookStatistics {
+export interface WebhookStatisticsOperations {
   /** Returns an endpoint's statistics, hour by hour. @throws validation_failed */
-  get(request: GetStats): Promise<WebhookStats>;
+  get(request: EndpointStatsRequest): Promise<WebhookStats>;
 }
 
 /** Operations on parked messages: messages of the topic that are not valid events. */
@@ -136,7 +136,7 @@ export interface WebhookOperations {
   readonly deliveries: WebhookDeliveryOperations;
   readonly deadLetters: WebhookDeadLetters;
   readonly replays: WebhookReplayOperations;
-  readonly stats: WebhookStatistics;
+  readonly stats: WebhookStatisticsOperations;
   readonly parked: ParkedMessageOperations;
   readonly owners: ShardOwnerOperations;
 }
@@ -166,13 +166,13 @@ export const endpointNotEnabledError = () =>
 export const deliveryEndpointDeletedError = () =>
   new DomainError('endpoint_not_enabled', 'The endpoint was deleted. Its deliveries are no longer attempted.');
 
-export const endpointDeletedError = () =>
+export const createEndpointDeletedError = () =>
   new DomainError('not_found', 'The endpoint was deleted. Its dead letters can be discarded, but not delivered again.');
 
 export const createReplayRunningError = () =>
   new DomainError('replay_running', 'A replay of this endpoint is already running. Wait for its end or cancel it.');
 
-export const replayCompletedError = () => new DomainError('replay_completed', 'The replay is already completed.');
+export const createReplayCompletedError = () => new DomainError('replay_completed', 'The replay is already completed.');
 
 export const secretUnreadableError = () =>
   new DomainError(

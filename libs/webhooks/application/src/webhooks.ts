@@ -13,8 +13,8 @@ import {
 } from '@tracking/ports';
 import { waitForAbort } from '@tracking/resilience';
 import type { Random } from '@tracking/webhooks-domain';
-import { DeadLetterOperations, DeliveryUseCases } from './api/deliveries.ts';
-import { WebhookEndpointUseCases, SandboxEventSender } from './api/endpoints.ts';
+import { DeadLetterUseCases, DeliveryUseCases } from './api/deliveries.ts';
+import { WebhookEndpointUseCases, EndpointTestEventSender } from './api/endpoints.ts';
 import { Replays } from './api/replays.ts';
 import { AttemptSender, EndpointFailureLog } from './attempts/attempt-sender.ts';
 import { DeadLetterAnnouncer, DeadLetterMessageBuilder } from './attempts/dead-letter-announcer.ts';
@@ -33,8 +33,8 @@ import { SecretBox } from './endpoints/secrets.ts';
 import { UnavailableEngineRetrier } from './engine-retry.ts';
 import { ExpiredDeliverySweeper } from './log-sweeper.ts';
 import { OwnedEndpoints } from './ownership/owned-endpoints.ts';
-import { type FindShardOwner, EndpointOwnerNotifier } from './ownership/owner-messages.ts';
-import { ShardOwner } from './ownership/shard-owner.ts';
+import { type FindShardOwner, EndpointOwnerProcessNotifier } from './ownership/owner-messages.ts';
+import { EndpointShardOwner } from './ownership/shard-owner.ts';
 import { OwnerWakeUpStore, ShardLeases, WAKE_UPS_COLLECTION_SPEC, type WakeUpDocument } from './ownership/shards.ts';
 import {
   DEFERRED_DELIVERIES_COLLECTION_SPEC,
@@ -44,7 +44,7 @@ import {
 } from './recording/deferred-deliveries.ts';
 import {
   PARKED_MESSAGES_COLLECTION_SPEC,
-  type ParkedDocument,
+  type ParkedMessageDocument,
   ParkedMessageUseCases,
   ParkingLot,
 } from './recording/parking-lot.ts';
@@ -55,12 +55,12 @@ import { REPLAYS_COLLECTION_SPEC, REPLAY_PROGRESS_COLLECTION_SPEC, ReplayStore }
 import type { ReplayDocument } from './replays/replay-store.ts';
 import { ReplayRunner } from './replays/replay-runner.ts';
 import { ReplaySender } from './replays/replay-sender.ts';
-import { SteadyTime } from './scheduling/steady-time.ts';
+import { SteadyWallClock } from './scheduling/steady-time.ts';
 import type { EventLoopTime, SetTimer } from './scheduling/timing.ts';
 import { CONSUMER_GROUP, DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from './settings.ts';
 import { HOURLY_STATS_COLLECTION_SPEC, HOUR_RECOUNTS_COLLECTION_SPEC } from './stats/hour-log.ts';
 import { WebhookStatisticsReader, openEndpointStatistics } from './stats/statistics.ts';
-import { DeadLetterCounts } from './store/dead-letter-counts.ts';
+import { DeadLetterCounter } from './store/dead-letter-counts.ts';
 import {
   ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
@@ -152,7 +152,7 @@ async function openWebhookCollections(store: DocumentStore) {
     store.collection<ReplayDocument>(REPLAY_PROGRESS_COLLECTION_SPEC),
     store.collection<RetentionWatermarkDocument>(RETENTION_WATERMARK_COLLECTION_SPEC),
     store.collection<WakeUpDocument>(WAKE_UPS_COLLECTION_SPEC),
-    store.collection<ParkedDocument>(PARKED_MESSAGES_COLLECTION_SPEC),
+    store.collection<ParkedMessageDocument>(PARKED_MESSAGES_COLLECTION_SPEC),
     store.collection<DeferredDeliveriesDocument>(DEFERRED_DELIVERIES_COLLECTION_SPEC),
   ]);
   return {
@@ -170,7 +170,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const { addresses, freshnessMs, maxInFlight, policy, timeoutMs } = settings;
   const countRetry = createRetryCounter(metrics);
   const platform = { clock, leases, logger, metrics, countRetry };
-  const time = new SteadyTime(clock, dependencies.elapsed);
+  const time = new SteadyWallClock(clock, dependencies.elapsed);
   const ended = new AbortController();
   const engines = new UnavailableEngineRetrier(logger, ended.signal, countRetry, settings.enginePauses);
 
@@ -215,8 +215,8 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random, time });
   const wakeUps = new OwnerWakeUpStore(stored.wakeUps);
   const { findShardOwner = () => undefined } = dependencies;
-  const messagesToOwners = new EndpointOwnerNotifier(findShardOwner, wakeUps, payloads, metrics);
-  const owner = new ShardOwner({
+  const messagesToOwners = new EndpointOwnerProcessNotifier(findShardOwner, wakeUps, payloads, metrics);
+  const owner = new EndpointShardOwner({
     ...{ ...platform, shards, endpoints, queues, backlogs, wakeUps, replays, replaying, clients, payloads },
     ...{ messages: messagesToOwners, stats: stats.keeper, pollMs: settings.pollMs },
   });
@@ -247,7 +247,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
     ...{ maxInFlight, loopTime, setTimer },
   });
 
-  const sandbox = new SandboxEventSender({ payloads, versions, deliveries, owner, addresses });
+  const sandbox = new EndpointTestEventSender({ payloads, versions, deliveries, owner, addresses });
   const { retention, sweepMs: everyMs } = settings;
   const sweeping = { deliveries, attempts, payloads: stored.payloads, replays, statistics: stats, endpoints: store };
   const sweeper = new ExpiredDeliverySweeper({ ...platform, ...sweeping, health, watermark, retention, everyMs });
@@ -287,8 +287,8 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
       ...{ store, box, clients, owner, sandbox, outbound, versions, eventStore, clock, timeoutMs },
     }),
     replays: new Replays({ store: replays, queries, endpoints: store, owner, eventStore, discarding }),
-    deadLetters: new DeadLetterOperations({
-      ...{ counts: new DeadLetterCounts(deliveries), queries, replays, endpoints: store, owner, discarding },
+    deadLetters: new DeadLetterUseCases({
+      ...{ counts: new DeadLetterCounter(deliveries), queries, replays, endpoints: store, owner, discarding },
     }),
     deliveries: new DeliveryUseCases({ documents: deliveries, queries, endpoints: store, owner, recounts }),
     stats: new WebhookStatisticsReader({ endpoints: store, queries: stats.queries, clock }),
@@ -302,7 +302,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
       const drained = Promise.all([owner.stopAcquiringShards(), dispatcher.stopDispatching()]).then(() =>
-        stats.keeper.writeOpenHours(),
+        stats.keeper.writeOpenStatsHours(),
       );
       await Promise.race([drained, waitForAbort(ended.signal)]);
       clearTimeout(timer);

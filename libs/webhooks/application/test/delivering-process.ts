@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EVENT_HEADERS, NEWEST_API_VERSION, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { EVENT_MESSAGE_HEADERS, NEWEST_API_VERSION, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { noMetrics, silentLogger, waitForSimulatedDelay } from '@tracking/testing';
@@ -14,7 +14,7 @@ const [dataDir = '', url = '', task = ''] = process.argv.slice(2);
 const sampleScope = { workspace_id: 'wsp_one', environment: 'live' } as const;
 const createSampleWebhookCommand = () => ({ ...sampleScope, id: randomUUID(), at: new Date().toISOString() });
 /** Log position after the head of the empty event store, at which the endpoint is enabled. */
-const ENDPOINT_ENABLED_POSITION = '1';
+const LOG_POSITION_OF_ENDPOINT_ENABLING = '1';
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
 const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
@@ -50,7 +50,10 @@ while (task === 'publish') {
   const messages = ids.map((id) => {
     const made = { created_at: new Date().toISOString(), api_version: NEWEST_API_VERSION };
     const event = { id, type: 'shipment.created', ...made, ...sampleScope, data: {} };
-    const headers = { [EVENT_HEADERS.id]: id, [EVENT_HEADERS.position]: ENDPOINT_ENABLED_POSITION };
+    const headers = {
+      [EVENT_MESSAGE_HEADERS.id]: id,
+      [EVENT_MESSAGE_HEADERS.position]: LOG_POSITION_OF_ENDPOINT_ENABLING,
+    };
     return { key: id, value: JSON.stringify(event), headers };
   });
   await embeddedEngine.messageBroker.publishMessages(SHIPMENT_EVENTS_TOPIC.name, messages);

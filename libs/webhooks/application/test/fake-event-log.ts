@@ -1,6 +1,6 @@
 import { type PublishedEvent, type WorkspaceScope, isResourceInScope } from '@tracking/contracts';
 import { UnavailableError } from '@tracking/ports';
-import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/replay-source.ts';
+import type { EventLog, EventLogQuery, LoggedEventWithoutData } from '../src/replays/replay-source.ts';
 
 /** An in-memory log of published events. */
 export class FakeEventLog implements EventLog {
@@ -32,17 +32,17 @@ export class FakeEventLog implements EventLog {
     return Promise.resolve({ events, next: rows.length > limit ? (events.at(-1)?.position ?? null) : null });
   }
 
-  async makeEvents(rows: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]> {
+  async makeEvents(rows: readonly LoggedEventWithoutData[]): Promise<readonly PublishedEvent[]> {
     await this.making();
     const wanted = rows.filter(({ id }) => !this.broken.has(id));
     return wanted.flatMap((row) => this.published.filter(({ id }) => id === row.id));
   }
 
-  find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventRow[]> {
+  find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventWithoutData[]> {
     return Promise.resolve(this.listEventRows(scope).filter(({ id }) => ids.includes(id)));
   }
 
-  private listEventRows(scope: WorkspaceScope): readonly LoggedEventRow[] {
+  private listEventRows(scope: WorkspaceScope): readonly LoggedEventWithoutData[] {
     return this.published.flatMap((event, index) => {
       const { id, type, created_at } = event;
       const position = String(index + 1).padStart(10, '0');

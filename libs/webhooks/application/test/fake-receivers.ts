@@ -1,4 +1,4 @@
-import type { OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
+import type { OutboundRequestFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
 
 export interface ReceivedRequest {
   readonly url: string;
@@ -7,7 +7,7 @@ export interface ReceivedRequest {
   /** Time in epoch milliseconds. */
   readonly at: number;
 }
-export type FakeAnswer = OutboundResponse | OutboundFailure;
+export type FakeAnswer = OutboundResponse | OutboundRequestFailure;
 export type FakeBehaviour = (request: ReceivedRequest) => FakeAnswer | Promise<FakeAnswer>;
 
 export function createReceiverAnswer(
@@ -17,14 +17,19 @@ export function createReceiverAnswer(
 ): OutboundResponse {
   return { kind: 'response', statusCode, headers, body, durationMs: 1 };
 }
-export const TIMEOUT_FAILURE: OutboundFailure = {
+export const TIMEOUT_FAILURE: OutboundRequestFailure = {
   kind: 'failure',
   code: 'timeout',
   message: 'no answer in time',
   durationMs: 1,
 };
 
-const ABORTED_FAILURE: OutboundFailure = { kind: 'failure', code: 'aborted', message: 'given up', durationMs: 1 };
+const ABORTED_FAILURE: OutboundRequestFailure = {
+  kind: 'failure',
+  code: 'aborted',
+  message: 'given up',
+  durationMs: 1,
+};
 
 /** Receivers without a network. Each URL behaves as configured, answers challenges, and records what arrived. */
 export class FakeReceivers implements OutboundHttp {

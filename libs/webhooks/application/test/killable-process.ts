@@ -47,7 +47,7 @@ export class KillableProcess {
   /** Dies as by kill -9. Other processes take over its leases. */
   killProcess(): void {
     this.death.abort();
-    this.loseLeases();
+    this.simulateLeaseLoss();
   }
 
   /** Resolves when the work has ended or the process is dead. A dead process waits forever. */
@@ -63,14 +63,14 @@ export class KillableProcess {
    */
   simulateSuspension(): void {
     this.isStill = true;
-    this.loseLeases();
+    this.simulateLeaseLoss();
   }
 
   /**
    * Loses all leases as if the lease store was unreachable. Other processes acquire the leases, and this process is
    * notified.
    */
-  loseLeases(): void {
+  simulateLeaseLoss(): void {
     for (const release of this.held) void release();
     this.held.clear();
   }

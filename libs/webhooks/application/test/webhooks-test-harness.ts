@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  EVENT_HEADERS,
+  EVENT_MESSAGE_HEADERS,
   NEWEST_API_VERSION,
   PAYLOAD_VERSIONS,
   type PublishedEvent,
@@ -27,7 +27,7 @@ import {
   type WorkspaceScope,
   WEBHOOK_BROKER_TOPICS,
   type WebhookDelivery,
-  type WebhookDeliveryDetail,
+  type DetailedWebhookDelivery,
   type WebhookEndpoint,
   type WebhookOperations,
   type WebhookSettings,
@@ -261,7 +261,7 @@ export class WebhooksTestHarness {
 
   /** Publishes an event as the publisher does. */
   async publishEvents(...events: readonly PublishedEvent[]): Promise<void> {
-    await this.sendMessages(...events.map((event) => this.createMessage(event)));
+    await this.sendMessages(...events.map((event) => this.createEventMessage(event)));
   }
 
   async sendMessages(...messages: readonly BrokerMessage[]): Promise<void> {
@@ -269,9 +269,9 @@ export class WebhooksTestHarness {
   }
 
   /** @param more additional headers; without `position`, no header names the event's log position */
-  createMessage(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): BrokerMessage {
+  createEventMessage(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): BrokerMessage {
     const position = this.positions.get(event.id);
-    const headers = { [EVENT_HEADERS.id]: event.id, [EVENT_HEADERS.position]: position, ...more };
+    const headers = { [EVENT_MESSAGE_HEADERS.id]: event.id, [EVENT_MESSAGE_HEADERS.position]: position, ...more };
     const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const key = String(event.data['shipment_id']);
     return { key, value: JSON.stringify(event), headers: Object.fromEntries(given) };
@@ -317,7 +317,7 @@ export class WebhooksTestHarness {
   }
 
   /** Returns the delivery of this event to this endpoint. */
-  async getDelivery(api: WebhookOperations, endpoint_id: string, event_id: string): Promise<WebhookDeliveryDetail> {
+  async getDelivery(api: WebhookOperations, endpoint_id: string, event_id: string): Promise<DetailedWebhookDelivery> {
     const [found] = await this.listDeliveries(api, { endpoint_id, event_id });
     if (found === undefined) throw new Error(`no delivery of ${event_id}`);
     return api.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: found.id });

@@ -1,7 +1,7 @@
 import type { DeliveryStatus, Environment, Timestamp } from '@tracking/contracts';
 
 /** Reason why an attempt failed, or why a delivery's latest attempt failed. */
-export interface DeliveryFailureDetails {
+export interface DeliveryFailureReason {
   readonly code: string;
   /** Error message in one line. */
   readonly message: string;
@@ -48,7 +48,7 @@ export interface Delivery {
    * first URL.
    */
   readonly url_revision?: number;
-  readonly last_error: DeliveryFailureDetails | null;
+  readonly last_error: DeliveryFailureReason | null;
   readonly completed_at: Timestamp | null;
   /** Time at which the dead letter was announced; null until then. */
   readonly announced_at: Timestamp | null;

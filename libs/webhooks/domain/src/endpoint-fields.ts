@@ -69,7 +69,7 @@ export function checkEndpointFields(
     const checked = check(value);
     if (checked !== undefined) fields[name] = checked;
   };
-  checkField('url', (value) => checkUrl(value, refuses, fail));
+  checkField('url', (value) => checkEndpointUrl(value, refuses, fail));
   checkField('event_types', (value) => checkEventTypes(value, fail));
   checkField('description', (value) => checkEndpointDescription(value, fail));
   checkField('api_version', (value) => checkApiVersion(value, versions, fail));
@@ -82,7 +82,7 @@ export function checkEndpointFields(
   return { fields, errors };
 }
 
-function checkUrl(
+function checkEndpointUrl(
   url: JsonValue,
   refuses: (url: string) => string | undefined,
   fail: ReportFieldError,
@@ -160,7 +160,7 @@ function checkMaxConcurrency(value: JsonValue, fail: ReportFieldError): number |
  */
 export const HEADER_VALUE_MASK = '********';
 
-const MAX_HEADERS = 20;
+const MAX_ENDPOINT_HEADERS = 20;
 const MAX_HEADER_VALUE_LENGTH = 1_000;
 /** A header name: a token (RFC 9110, section 5.6.2). */
 const HEADER_NAME_PATTERN = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,100}$/;
@@ -202,8 +202,8 @@ function checkEndpointHeaders(value: JsonValue, fail: ReportFieldError): Readonl
     return void fail('headers', 'invalid_type', 'headers must be an object of strings.');
   }
   const entries = Object.entries(value);
-  if (entries.length > MAX_HEADERS) {
-    return void fail('headers', 'too_many', `headers must not have more than ${MAX_HEADERS} entries.`);
+  if (entries.length > MAX_ENDPOINT_HEADERS) {
+    return void fail('headers', 'too_many', `headers must not have more than ${MAX_ENDPOINT_HEADERS} entries.`);
   }
   const headers = new Map<string, string>();
   for (const [given, content] of entries) {
@@ -211,7 +211,8 @@ function checkEndpointHeaders(value: JsonValue, fail: ReportFieldError): Readonl
     const name = given.toLowerCase();
     if (!HEADER_NAME_PATTERN.test(name)) fail(param, 'invalid_value', 'This is not a valid header name.');
     else if (isReservedHeader(name)) fail(param, 'invalid_value', 'This header is reserved by the service.');
-    else if (headers.has(name)) fail(param, 'invalid_value', 'This header appears twice.');
+    else if (headers.has(name))
+      fail(param, 'invalid_value', 'This HTTP header appears twice. Case does not distinguish headers.');
     else if (isHeaderValue(content, param, fail)) headers.set(name, content);
   }
   return headers.size === entries.length ? Object.fromEntries(headers) : undefined;

@@ -4,18 +4,18 @@ import {
   type EndpointState,
   type LogPosition,
   INITIAL_ENDPOINT_STATE,
-  type EventPeriod,
-  SHARD_COUNT,
+  type TimePeriod,
+  ENDPOINT_SHARD_COUNT,
   openEnabledPeriod,
   closeEventPeriod,
-  deleteEndpoint,
+  markEndpointDeleted,
   disableEndpoint,
   enableEndpoint,
   computeEndExcludingPauses,
   closeEnabledPeriod,
   isInEnabledPeriod,
   isEndpointEnabled,
-  appendOpenPeriod,
+  appendEventPeriodUnlessOpen,
   computeShardOfEndpoint,
   resetEndpointForNewUrl,
   recordVerificationResult,
@@ -104,10 +104,10 @@ describe('an endpoint', () => {
   });
 
   test('records nothing and is no longer attempted after its deletion', () => {
-    const gone = deleteEndpoint(running, at(3));
+    const gone = markEndpointDeleted(running, at(3));
     expect(gone).toMatchObject({ status: 'disabled', disabled_reason: 'manual', verified: false, enabled_periods: [] });
     expect(gone.pauses).toEqual([{ from: at(3), to: null }]);
-    expect(deleteEndpoint(disableEndpoint(running, 'gone', moment(2)), at(3))).toMatchObject({
+    expect(markEndpointDeleted(disableEndpoint(running, 'gone', moment(2)), at(3))).toMatchObject({
       disabled_reason: 'gone',
     });
   });
@@ -200,7 +200,7 @@ describe('enabled periods', () => {
   });
 
   describe('a period without places, as in a faulty document', () => {
-    const faulty = (period: EventPeriod) => [period as EnabledPeriod];
+    const faulty = (period: TimePeriod) => [period as EnabledPeriod];
 
     test('includes every event while open, and the earlier ones after it was closed', () => {
       const open = faulty({ from: at(5), to: null });
@@ -218,12 +218,12 @@ describe('enabled periods', () => {
 
 describe('periods', () => {
   const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
-  const from = (hour: number): EventPeriod => ({ from: at(hour), to: null });
+  const from = (hour: number): TimePeriod => ({ from: at(hour), to: null });
 
   describe('periods', () => {
     test('open once and close once', () => {
-      const open = appendOpenPeriod([], from(1));
-      expect(appendOpenPeriod(open, from(2))).toBe(open);
+      const open = appendEventPeriodUnlessOpen([], from(1));
+      expect(appendEventPeriodUnlessOpen(open, from(2))).toBe(open);
       const shut = closeEventPeriod(open, at(3));
       expect(shut).toEqual([{ from: at(1), to: at(3) }]);
       expect(closeEventPeriod(shut, at(4))).toBe(shut);
@@ -231,13 +231,13 @@ describe('periods', () => {
     });
 
     test('never end before they begin, even if the clock was set back', () => {
-      expect(closeEventPeriod(appendOpenPeriod([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
+      expect(closeEventPeriod(appendEventPeriodUnlessOpen([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
     });
 
     test('are dropped, oldest first, if there are more than a hundred', () => {
-      let periods = appendOpenPeriod([], from(0));
+      let periods = appendEventPeriodUnlessOpen([], from(0));
       for (let hour = 1; hour < 300; hour += 2)
-        periods = appendOpenPeriod(closeEventPeriod(periods, at(hour)), from(hour + 1));
+        periods = appendEventPeriodUnlessOpen(closeEventPeriod(periods, at(hour)), from(hour + 1));
       expect(periods).toHaveLength(100);
       expect(periods.at(-1)).toEqual({ from: at(300), to: null });
     });
@@ -260,7 +260,7 @@ describe('shards', () => {
   });
 
   test('distribute endpoints evenly', () => {
-    const counts = Array<number>(SHARD_COUNT).fill(0);
+    const counts = Array<number>(ENDPOINT_SHARD_COUNT).fill(0);
     for (let n = 0; n < 6_400; n += 1) counts[computeShardOfEndpoint(`whe_${n.toString(16).padStart(32, '0')}`)]! += 1;
     expect(Math.min(...counts)).toBeGreaterThan(50);
     expect(Math.max(...counts)).toBeLessThan(150);

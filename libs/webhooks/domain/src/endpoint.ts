@@ -1,5 +1,5 @@
 import { EVENT_TYPES, STANDARD_EVENT_TYPES, type Timestamp } from '@tracking/contracts';
-import type { DeliveryFailureDetails } from './delivery.ts';
+import type { DeliveryFailureReason } from './delivery.ts';
 
 export const ENDPOINT_STATUSES = ['pending_verification', 'verified', 'enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
@@ -10,7 +10,7 @@ export type DisabledReason = 'manual' | 'gone';
 export interface EndpointVerificationResult {
   readonly at: Timestamp;
   readonly ok: boolean;
-  readonly error: DeliveryFailureDetails | null;
+  readonly error: DeliveryFailureReason | null;
 }
 
 /** Fields of an endpoint that its lifecycle changes. Clients set the other fields (`EditableEndpointFields`). */
@@ -31,7 +31,7 @@ export interface EndpointState {
    * process that received the API request to disable or enable the endpoint. If the clocks of two processes differ, a
    * window is too long or too short by the difference.
    */
-  readonly pauses: readonly EventPeriod[];
+  readonly pauses: readonly TimePeriod[];
   /** Revision of the endpoint at which the current URL was set; absent for the endpoint's first URL. */
   readonly url_revision?: number;
 }
@@ -120,7 +120,7 @@ export function disableEndpoint<E extends EndpointState>(
 }
 
 /** Marks the endpoint as deleted: no event is recorded for it or sent to it, at any log position. */
-export function deleteEndpoint<E extends EndpointState>(endpoint: E, at: Timestamp): E {
+export function markEndpointDeleted<E extends EndpointState>(endpoint: E, at: Timestamp): E {
   return {
     ...endpoint,
     status: 'disabled',
@@ -131,8 +131,10 @@ export function deleteEndpoint<E extends EndpointState>(endpoint: E, at: Timesta
   };
 }
 
-function startEndpointPause(endpoint: EndpointState, at: Timestamp): readonly EventPeriod[] {
-  return endpoint.status === 'enabled' ? appendOpenPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
+function startEndpointPause(endpoint: EndpointState, at: Timestamp): readonly TimePeriod[] {
+  return endpoint.status === 'enabled'
+    ? appendEventPeriodUnlessOpen(endpoint.pauses, { from: at, to: null })
+    : endpoint.pauses;
 }
 
 /** Wildcard that subscribes to the standard types: docs/reference/events.md#types. */
@@ -190,7 +192,7 @@ export interface RequestMoment {
  * Period from enabling an endpoint to disabling it. Log positions decide which events are live, because clocks step and
  * differ. The times are informative, and apply to events that are in no log.
  */
-export interface EnabledPeriod extends EventPeriod {
+export interface EnabledPeriod extends TimePeriod {
   readonly places: {
     /** Head of the log when the endpoint was enabled: later events are live. */
     readonly after: LogPosition;
@@ -202,7 +204,7 @@ export interface EnabledPeriod extends EventPeriod {
 }
 
 /** A period as stored. A faulty document may lack `places`, which must not stop recording for other endpoints. */
-type StoredPeriod = EventPeriod & Partial<Pick<EnabledPeriod, 'places'>>;
+type StoredPeriod = TimePeriod & Partial<Pick<EnabledPeriod, 'places'>>;
 
 /** Fields of an event that decide whether the event is live. */
 export interface EventTimeAndLogPosition {
@@ -216,7 +218,7 @@ export function openEnabledPeriod(
   periods: readonly EnabledPeriod[],
   { at, head }: RequestMoment,
 ): readonly EnabledPeriod[] {
-  return appendOpenPeriod(periods, { from: at, to: null, places: { after: head, up_to: null } });
+  return appendEventPeriodUnlessOpen(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
@@ -245,7 +247,7 @@ export function isInEnabledPeriod(
 }
 
 /** A time span from `from` (inclusive) to `to` (exclusive). Open while `to` is null. */
-export interface EventPeriod {
+export interface TimePeriod {
   readonly from: Timestamp;
   readonly to: Timestamp | null;
 }
@@ -256,12 +258,12 @@ export interface EventPeriod {
 const MAX_STORED_EVENT_PERIODS = 100;
 
 /** Adds an open period at the end. Returns the periods unchanged if the last one is still open. */
-export function appendOpenPeriod<P extends EventPeriod>(periods: readonly P[], period: P): readonly P[] {
+export function appendEventPeriodUnlessOpen<P extends TimePeriod>(periods: readonly P[], period: P): readonly P[] {
   return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_STORED_EVENT_PERIODS);
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
-export function closeEventPeriod<P extends EventPeriod>(periods: readonly P[], at: Timestamp): readonly P[] {
+export function closeEventPeriod<P extends TimePeriod>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
   // Use the later time: if a clock was set back, the period would end before it begins.
@@ -272,7 +274,7 @@ export function closeEventPeriod<P extends EventPeriod>(periods: readonly P[], a
  * Returns the end of a duration that starts at `start` and does not run during pauses. In epoch milliseconds; Infinity
  * if it reaches a pause that is still open.
  */
-export function computeEndExcludingPauses(start: number, durationMs: number, pauses: readonly EventPeriod[]): number {
+export function computeEndExcludingPauses(start: number, durationMs: number, pauses: readonly TimePeriod[]): number {
   let end = start + durationMs;
   for (const { from, to } of pauses) {
     const begins = Math.max(Date.parse(from), start);
@@ -287,7 +289,7 @@ export function computeEndExcludingPauses(start: number, durationMs: number, pau
  * Number of shards of endpoints. One process at a time attempts the endpoints of a shard. Constant, because leases are
  * named after shards.
  */
-export const SHARD_COUNT = 64;
+export const ENDPOINT_SHARD_COUNT = 64;
 
 /** Returns the shard of an endpoint, from 0: FNV-1a (32 bit) of the endpoint's id. */
 export function computeShardOfEndpoint(endpointId: string): number {
@@ -295,5 +297,5 @@ export function computeShardOfEndpoint(endpointId: string): number {
   for (let index = 0; index < endpointId.length; index += 1) {
     hash = Math.imul(hash ^ endpointId.charCodeAt(index), 0x01000193);
   }
-  return (hash >>> 0) % SHARD_COUNT;
+  return (hash >>> 0) % ENDPOINT_SHARD_COUNT;
 }

@@ -23,7 +23,7 @@ const bad = (minute: number, message: string, more: Partial<CountedAttempt> = {}
 });
 const counts = (attempts: readonly CountedAttempt[]) => {
   const counter = new HourlyAttemptCounter();
-  for (const attempt of attempts) counter.countAttempt(attempt);
+  for (const attempt of attempts) counter.countDeliveryAttempt(attempt);
   return counter.counts;
 };
 
@@ -53,7 +53,7 @@ test('attempts are counted alike in any order', () => {
 
 test('later attempts are added to the stored counts', () => {
   const counter = new HourlyAttemptCounter(counts(ATTEMPTS.slice(0, 2)));
-  for (const attempt of ATTEMPTS.slice(2)) counter.countAttempt(attempt);
+  for (const attempt of ATTEMPTS.slice(2)) counter.countDeliveryAttempt(attempt);
   expect(counter.counts).toEqual(counts(ATTEMPTS));
 });
 

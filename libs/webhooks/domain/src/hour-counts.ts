@@ -1,5 +1,5 @@
 import type { Timestamp } from '@tracking/contracts';
-import type { DeliveryFailureDetails } from './delivery.ts';
+import type { DeliveryFailureReason } from './delivery.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -8,19 +8,19 @@ export interface CountedAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
   readonly status_code: number | null;
-  readonly error: DeliveryFailureDetails | null;
+  readonly error: DeliveryFailureReason | null;
   /** Present if the attempt made its delivery a dead letter. */
   readonly dead_lettered?: true;
 }
 
-export interface LastDeliveryError extends DeliveryFailureDetails {
+export interface LastDeliveryFailureDetails extends DeliveryFailureReason {
   /** Start of the attempt. */
   readonly at: Timestamp;
   readonly status_code: number | null;
 }
 
 /** Counts of the attempts at one endpoint that started within one hour. */
-export interface HourCounts {
+export interface HourlyAttemptCounts {
   readonly succeeded: number;
   readonly failed: number;
   /** Number of failed attempts that made a dead letter. */
@@ -32,10 +32,10 @@ export interface HourCounts {
   readonly longest_ms: number;
   /** Start of the last successful attempt. */
   readonly last_success_at: Timestamp | null;
-  readonly last_error: LastDeliveryError | null;
+  readonly last_error: LastDeliveryFailureDetails | null;
 }
 
-const EMPTY_HOUR_COUNTS: HourCounts = {
+const EMPTY_HOUR_COUNTS: HourlyAttemptCounts = {
   succeeded: 0,
   failed: 0,
   dead_lettered: 0,
@@ -64,11 +64,11 @@ export class HourlyAttemptCounter {
   private deadLettered: number;
   private longestMs: number;
   private lastSuccessAt: Timestamp | null;
-  private lastError: LastDeliveryError | null;
+  private lastError: LastDeliveryFailureDetails | null;
   private readonly latency: Record<string, number>;
 
   /** @param counts initial counts */
-  constructor(counts: HourCounts = EMPTY_HOUR_COUNTS) {
+  constructor(counts: HourlyAttemptCounts = EMPTY_HOUR_COUNTS) {
     this.succeeded = counts.succeeded;
     this.failed = counts.failed;
     this.deadLettered = counts.dead_lettered;
@@ -79,7 +79,7 @@ export class HourlyAttemptCounter {
     this.lastError = counts.last_error;
   }
 
-  countAttempt({ at, duration_ms, status_code, error, dead_lettered }: CountedAttempt): void {
+  countDeliveryAttempt({ at, duration_ms, status_code, error, dead_lettered }: CountedAttempt): void {
     const bucket = computeLatencyBucket(duration_ms);
     this.latency[bucket] = (this.latency[bucket] ?? 0) + 1;
     this.longestMs = Math.max(this.longestMs, duration_ms);
@@ -94,7 +94,7 @@ export class HourlyAttemptCounter {
     if (isLaterThanLastError(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
   }
 
-  get counts(): HourCounts {
+  get counts(): HourlyAttemptCounts {
     return {
       succeeded: this.succeeded,
       failed: this.failed,
@@ -112,7 +112,7 @@ export class HourlyAttemptCounter {
  * Returns true if an error is later than the last one. Errors of the same millisecond are ordered by message, so that
  * the counting order does not matter.
  */
-function isLaterThanLastError(last: LastDeliveryError | null, at: Timestamp, message: string): boolean {
+function isLaterThanLastError(last: LastDeliveryFailureDetails | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
 }
 

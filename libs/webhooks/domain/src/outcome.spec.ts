@@ -1,4 +1,4 @@
-import { determineAttemptOutcome, getFailureReportTime } from './outcome.ts';
+import { determineAttemptOutcome, computeFailureReportTime } from './outcome.ts';
 
 const now = Date.parse('2026-01-01T00:00:00.000Z');
 const answered = (statusCode: number, retryAfter?: string, date?: string) =>
@@ -102,17 +102,17 @@ const HOUR = 3_600_000;
 
 describe('a failing endpoint is reported', () => {
   test('an hour after the first failure', () => {
-    expect(getFailureReportTime({ since: at(0), latest: at(30) }, [], HOUR)).toBe(at(60));
-    expect(getFailureReportTime({ since: at(10), latest: at(10) }, [pause(0, 5)], HOUR)).toBe(at(70));
+    expect(computeFailureReportTime({ since: at(0), latest: at(30) }, [], HOUR)).toBe(at(60));
+    expect(computeFailureReportTime({ since: at(10), latest: at(10) }, [pause(0, 5)], HOUR)).toBe(at(70));
   });
 
   test('not while it is not attempted', () => {
-    expect(getFailureReportTime({ since: at(0), latest: at(30) }, [pause(31, null)], HOUR)).toBe(Infinity);
+    expect(computeFailureReportTime({ since: at(0), latest: at(30) }, [pause(31, null)], HOUR)).toBe(Infinity);
   });
 
   test('an hour after it was enabled again, if it was attempted since and failed', () => {
     const pauses = [pause(5, 6), pause(31, 45)];
-    expect(getFailureReportTime({ since: at(0), latest: at(30) }, pauses, HOUR)).toBe(Infinity);
-    expect(getFailureReportTime({ since: at(0), latest: at(45) }, pauses, HOUR)).toBe(at(105));
+    expect(computeFailureReportTime({ since: at(0), latest: at(30) }, pauses, HOUR)).toBe(Infinity);
+    expect(computeFailureReportTime({ since: at(0), latest: at(45) }, pauses, HOUR)).toBe(at(105));
   });
 });

@@ -1,6 +1,6 @@
 import type { PayloadForm, Timestamp } from '@tracking/contracts';
-import type { DeliveryFailureDetails } from './delivery.ts';
-import type { EventPeriod } from './endpoint.ts';
+import type { DeliveryFailureReason } from './delivery.ts';
+import type { TimePeriod } from './endpoint.ts';
 
 /** Part of a receiver's answer that determines the outcome of an attempt. */
 export type ReceiverAnswer =
@@ -18,11 +18,11 @@ export type ReceiverAnswer =
 /** Outcome of an attempt, for the delivery and its endpoint. */
 export type AttemptOutcome =
   | { readonly kind: 'success' }
-  | { readonly kind: 'failure'; readonly error: DeliveryFailureDetails }
+  | { readonly kind: 'failure'; readonly error: DeliveryFailureReason }
   /** The endpoint answered 410: it is permanently gone. */
-  | { readonly kind: 'gone'; readonly error: DeliveryFailureDetails }
+  | { readonly kind: 'gone'; readonly error: DeliveryFailureReason }
   /** The endpoint asked to wait (429 or 503 with `Retry-After`). All its attempts wait. */
-  | { readonly kind: 'hold'; readonly error: DeliveryFailureDetails; readonly holdMs: number };
+  | { readonly kind: 'hold'; readonly error: DeliveryFailureReason; readonly holdMs: number };
 
 /**
  * Determines the outcome from a receiver's answer. Only 2xx is a success; redirects are never followed.
@@ -65,7 +65,7 @@ const HTTP_DATE_FORMATS = [
   /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
 ];
 /** The asctime date format. It has no time zone and is in UTC. */
-const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+const ASCTIME_DATE_PATTERN = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
  * Parses a `Retry-After` header into a hold, in milliseconds: from one second to one hour.
@@ -88,7 +88,7 @@ function limitRetryAfterMs(wait: number): number {
 }
 
 function parseHttpDate(text: string): number {
-  if (ASCTIME_DATE.test(text)) return Date.parse(`${text} GMT`);
+  if (ASCTIME_DATE_PATTERN.test(text)) return Date.parse(`${text} GMT`);
   return HTTP_DATE_FORMATS.some((form) => form.test(text)) ? Date.parse(text) : NaN;
 }
 
@@ -99,7 +99,7 @@ export interface FailingPeriod {
   /** Time at which the period had lasted long enough to be reported. */
   readonly at: Timestamp;
   /** Reason why the latest attempt failed. */
-  readonly reason: DeliveryFailureDetails;
+  readonly reason: DeliveryFailureReason;
 }
 
 /** Failed attempts since the endpoint's last success. Times are epoch milliseconds. */
@@ -116,9 +116,9 @@ export interface ConsecutiveFailures {
  * endpoint is disabled or was not attempted since it was enabled, because it may have been repaired.
  * @param pauses pauses of the endpoint
  */
-export function getFailureReportTime(
+export function computeFailureReportTime(
   { since, latest }: ConsecutiveFailures,
-  pauses: readonly EventPeriod[],
+  pauses: readonly TimePeriod[],
   afterMs: number,
 ): number {
   const last = pauses.at(-1);

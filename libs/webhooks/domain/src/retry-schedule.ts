@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import { type Delivery, hasScheduledAttemptsLeft } from './delivery.ts';
-import { type EventPeriod, computeEndExcludingPauses } from './endpoint.ts';
+import { type TimePeriod, computeEndExcludingPauses } from './endpoint.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 /** Schedule for retrying failed deliveries. Durations in milliseconds. */
@@ -38,7 +38,7 @@ export interface FinishedAttempt {
 export interface RetryScheduleContext {
   readonly policy: RetryPolicy;
   /** Periods in which the endpoint could not be attempted. Retry windows are extended by these periods. */
-  readonly pauses: readonly EventPeriod[];
+  readonly pauses: readonly TimePeriod[];
   readonly random: Random;
   /** Revision of the endpoint's current URL. */
   readonly urlRevision: number;
@@ -138,7 +138,7 @@ function computeWaitBeforeJitterMs({ firstMs, factor, capMs }: RetryPolicy, fail
 export function computeRetryWindowEnd(
   policy: RetryPolicy,
   firstAttemptAt: number,
-  pauses: readonly EventPeriod[],
+  pauses: readonly TimePeriod[],
 ): number {
   return computeEndExcludingPauses(firstAttemptAt, policy.windowMs, pauses);
 }

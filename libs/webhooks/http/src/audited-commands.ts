@@ -6,8 +6,8 @@
 import { reportChangeForAudit } from '@tracking/http';
 import type {
   CreateReplayCommand,
-  DeliveryCommand,
-  ReplayCommand,
+  WebhookDeliveryCommand,
+  ExistingReplayCommand,
   ReplayOrDiscardCommand,
   DeadLetterReplayResult,
   WebhookDelivery,
@@ -61,7 +61,7 @@ export async function cancelOrResumeReplay(
   request: FastifyRequest,
   replays: WebhookOperations['replays'],
   action: 'cancel' | 'resume',
-  command: ReplayCommand,
+  command: ExistingReplayCommand,
 ): Promise<WebhookReplay> {
   const { workspace_id, environment, replay_id } = command;
   const { status: from } = await replays.get({ workspace_id, environment, replay_id });
@@ -78,7 +78,7 @@ export async function cancelOrResumeReplay(
 export async function discardDelivery(
   request: FastifyRequest,
   deliveries: WebhookOperations['deliveries'],
-  command: DeliveryCommand,
+  command: WebhookDeliveryCommand,
 ): Promise<WebhookDelivery> {
   const { workspace_id, environment, delivery_id } = command;
   const { status: from } = await deliveries.get({ scopes: [{ workspace_id, environment }], delivery_id });

@@ -12,7 +12,7 @@ import {
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
-import type { DeliveryFilter, WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { DeliveryFilter, WebhookAttempt, WebhookDelivery, DetailedWebhookDelivery } from '@tracking/webhooks';
 import { TestEndpointDto, WebhookErrorResource } from './endpoint.resource.ts';
 
 @ApiSchema({ name: 'WebhookDelivery' })
@@ -119,7 +119,7 @@ class AttemptResource implements WebhookAttempt {
 }
 
 @ApiSchema({ name: 'WebhookDeliveryDetail' })
-export class DeliveryDetailResource extends DeliveryResource implements WebhookDeliveryDetail {
+export class DeliveryDetailResource extends DeliveryResource implements DetailedWebhookDelivery {
   @ApiProperty({
     anyOf: [createSchemaReference('WebhookPayload'), { type: 'null' }],
     description:

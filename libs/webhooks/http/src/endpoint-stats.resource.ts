@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { TimeQueryProperty, RESPONSE_TIME_SCHEMA } from '@tracking/http';
-import type { GetStats, WebhookHour, WebhookStats } from '@tracking/webhooks';
+import type { EndpointStatsRequest, WebhookHour, WebhookStats } from '@tracking/webhooks';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 
 @ApiSchema({ name: 'WebhookHourAttempts' })
@@ -123,6 +123,6 @@ export class GetEndpointStatsDto {
   until?: string;
 }
 
-export function toStatsPeriod({ since, until }: GetEndpointStatsDto): Pick<GetStats, 'since' | 'until'> {
+export function toStatsPeriod({ since, until }: GetEndpointStatsDto): Pick<EndpointStatsRequest, 'since' | 'until'> {
   return { ...(since && { since }), ...(until && { until }) };
 }

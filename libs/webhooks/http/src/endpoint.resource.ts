@@ -23,9 +23,9 @@ import {
   WholeNumberProperty,
   WithWarnings,
 } from '@tracking/http';
-import type { NewWebhookEndpoint, RevealedSecret, WebhookEndpoint } from '@tracking/webhooks';
+import type { CreatedEndpointWithSecret, ActiveSigningSecrets, WebhookEndpoint } from '@tracking/webhooks';
 
-const convertEventType = createCaseInsensitiveEnumParser(EVENT_TYPES);
+const parseEventTypeIgnoringCase = createCaseInsensitiveEnumParser(EVENT_TYPES);
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
@@ -66,7 +66,7 @@ export class EndpointResource extends ResponseSchemaBase implements WebhookEndpo
   @UncheckedProperty(
     { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
     { description: 'Subscribed event types. `*` includes the six standard types.', example: ['*'] },
-    { normalise: (types) => (Array.isArray(types) ? types.map(convertEventType) : types) },
+    { normalise: (types) => (Array.isArray(types) ? types.map(parseEventTypeIgnoringCase) : types) },
   )
   readonly event_types!: string[];
   @UncheckedProperty(
@@ -149,7 +149,7 @@ export class TestEndpointDto {
     checkText,
     { description: 'Type of the sandbox event.', example: 'milestone.recorded' },
     { type: String, enum: [...EVENT_TYPES] },
-    { normalise: convertEventType },
+    { normalise: parseEventTypeIgnoringCase },
   )
   readonly type!: string;
 }
@@ -160,7 +160,7 @@ export class EndpointWrittenResource extends IntersectionType(EndpointResource, 
 const EXAMPLE_SECRET = 'whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=';
 
 @ApiSchema({ name: 'WebhookEndpointCreated' })
-export class EndpointCreatedResource extends EndpointWrittenResource implements NewWebhookEndpoint {
+export class EndpointCreatedResource extends EndpointWrittenResource implements CreatedEndpointWithSecret {
   @ApiProperty({
     description:
       'Secret that signs every request to the endpoint. The whole string is the HMAC key. Reads never return it.',
@@ -200,7 +200,7 @@ class PreviousSecretResource {
 }
 
 @ApiSchema({ name: 'WebhookSecrets' })
-export class EndpointSecretsResource extends WithWarnings implements RevealedSecret {
+export class EndpointSecretsResource extends WithWarnings implements ActiveSigningSecrets {
   @ApiProperty({ description: 'Id of the endpoint.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @ApiProperty({ description: 'Newest secret. The whole string is the HMAC key.', example: EXAMPLE_SECRET })

@@ -12,11 +12,11 @@ import {
   TimestampProperty,
   WithWarnings,
 } from '@tracking/http';
-import { DEFAULT_REPLAYED_STATUSES, REPLAYED_STATUSES, REPLAY_ACTIONS, REPLAY_STATUSES } from '@tracking/webhooks';
+import { DEFAULT_REPLAYED_STATUSES, REPLAYED_STATUSES, REPLAY_JOB_ACTIONS, REPLAY_STATUSES } from '@tracking/webhooks';
 import type { CreateReplayCommand, WebhookReplay } from '@tracking/webhooks';
 
 /** Maximum number of error codes in one request. */
-const MAX_REASONS = 50;
+const MAX_ERROR_CODES_PER_REPLAY = 50;
 
 @ApiSchema({ name: 'WebhookReplay' })
 export class ReplayResource extends ResponseSchemaBase implements WebhookReplay {
@@ -24,7 +24,7 @@ export class ReplayResource extends ResponseSchemaBase implements WebhookReplay 
   readonly id!: string;
   @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
-  @ApiProperty({ description: '`replay` sends deliveries again; `discard` discards them.', enum: REPLAY_ACTIONS })
+  @ApiProperty({ description: '`replay` sends deliveries again; `discard` discards them.', enum: REPLAY_JOB_ACTIONS })
   readonly action!: WebhookReplay['action'];
   @TimestampProperty({
     description: 'Only events created at this time or later. If null, the replay starts at the first stored event.',
@@ -49,7 +49,7 @@ export class ReplayResource extends ResponseSchemaBase implements WebhookReplay 
     example: [...DEFAULT_REPLAYED_STATUSES],
   })
   readonly statuses!: WebhookReplay['statuses'];
-  @TextListProperty(MAX_REASONS, {
+  @TextListProperty(MAX_ERROR_CODES_PER_REPLAY, {
     description:
       'Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.',
     example: ['timeout'],

@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
  * Makes a change of an endpoint and reports it to the audit trail. A concurrent change between the read and the write
  * would be part of the report.
  */
-export async function changeEndpointAndReport<T extends object>(
+export async function changeEndpointAndAudit<T extends object>(
   endpoints: WebhookEndpointOperations,
   { request }: FastifyReply,
   endpoint_id: string,

@@ -6,15 +6,15 @@ import {
   InjectWorkspaceScope,
   PageCursorCodec,
   formatEtag,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   readListPageByTextPosition,
   DeclareErrorResponse,
   InjectRequestBody,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
-import type { WebhookCommand, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { WebhookCommand, WebhookDelivery, DetailedWebhookDelivery } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import {
   DeliveryDetailResource,
@@ -25,7 +25,7 @@ import {
 } from './delivery.resource.ts';
 import { WEBHOOKS_INJECTION_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
-import { rethrowWithUnknownOutcome, CurrentWebhookCommand } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, InjectWebhookCommand } from './webhook-command.ts';
 
 const DeliveryNotFoundResponse = () =>
   DeclareErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
@@ -40,7 +40,10 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get()
-  @PublicApiOperation('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
+  @DeclarePublicOperation('listWebhookDeliveries', {
+    summary: 'List deliveries, newest first',
+    query: ListDeliveriesDto,
+  })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
   async listDeliveries(
     @Query() query: ListDeliveriesDto,
@@ -54,14 +57,14 @@ export class WebhookDeliveriesController {
   }
 
   @Get(':id')
-  @PublicApiOperation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
+  @DeclarePublicOperation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
   @DeliveryNotFoundResponse()
   async getDelivery(
     @Param('id') delivery_id: string,
     @InjectWorkspaceScope() scope: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WebhookDeliveryDetail> {
+  ): Promise<DetailedWebhookDelivery> {
     const delivery = await this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
     reply.header('ETag', formatEtag(delivery.version));
     return delivery;
@@ -69,7 +72,7 @@ export class WebhookDeliveriesController {
 
   @Post(':id/retry')
   @HttpCode(202)
-  @PublicApiOperation('retryWebhookDelivery', {
+  @DeclarePublicOperation('retryWebhookDelivery', {
     summary: 'Request an extra attempt outside the schedule',
     conditional: 'write',
   })
@@ -82,8 +85,8 @@ export class WebhookDeliveriesController {
   @DeclareErrorResponse(409, 'The endpoint is not enabled.')
   async retryDelivery(
     @Param('id') delivery_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(rethrowWithUnknownOutcome);
@@ -92,15 +95,15 @@ export class WebhookDeliveriesController {
 
   @Post(':id/discard')
   @HttpCode(200)
-  @PublicApiOperation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
+  @DeclarePublicOperation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @DeliveryNotFoundResponse()
   @DeclareErrorResponse(409, 'The delivery already succeeded.')
   @RecordInAuditLog('webhook_delivery.discarded')
   async discardDelivery(
     @Param('id') delivery_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const body = await discardDelivery(reply.request, this.webhooks.deliveries, { ...command, delivery_id });

@@ -6,8 +6,8 @@ import {
   InjectWorkspaceScope,
   PageCursorCodec,
   formatEtag,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   PageDto,
   readListPageByTextPosition,
   DeclareErrorResponse,
@@ -18,8 +18,8 @@ import {
 } from '@tracking/http';
 import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
 import type {
-  NewWebhookEndpoint,
-  RevealedSecret,
+  CreatedEndpointWithSecret,
+  ActiveSigningSecrets,
   WebhookCommand,
   WebhookDelivery,
   WebhookEndpoint,
@@ -43,13 +43,13 @@ import {
   SECRET_ROTATION_BODY_PIPE,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { listDroppedHeaderWarnings, changeEndpointAndReport } from './reported-change.ts';
+import { listDroppedHeaderWarnings, changeEndpointAndAudit } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
-import { rethrowWithUnknownOutcome, CurrentWebhookCommand } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, InjectWebhookCommand } from './webhook-command.ts';
 
 const DeclareEndpointNotFoundResponse = () =>
   DeclareErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
-const UnverifiedEndpointErrorResponse = () => DeclareErrorResponse(409, 'The endpoint is not verified.');
+const DeclareUnverifiedEndpointResponse = () => DeclareErrorResponse(409, 'The endpoint is not verified.');
 
 @ApiTags('Webhook endpoints')
 @Controller('v1/webhook_endpoints')
@@ -61,7 +61,7 @@ export class WebhookEndpointsController {
   @Inject(LOG_HEAD_INJECTION_TOKEN) private readonly head!: WebhooksHttpDependencies['head'];
 
   @Post()
-  @PublicApiOperation('createWebhookEndpoint', {
+  @DeclarePublicOperation('createWebhookEndpoint', {
     summary: 'Create an endpoint, without sending anything to it',
     body: EndpointDto,
   })
@@ -73,9 +73,9 @@ export class WebhookEndpointsController {
   @RecordInAuditLog('webhook_endpoint.created')
   async createEndpoint(
     @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<NewWebhookEndpoint>> {
+  ): Promise<WriteResponse<CreatedEndpointWithSecret>> {
     const after = await this.webhooks.endpoints.create({ ...command, fields });
     const location = `/v1/webhook_endpoints/${after.id}`;
     const dropped = listDroppedHeaderWarnings(null, fields, after);
@@ -83,7 +83,7 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @PublicApiOperation('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
+  @DeclarePublicOperation('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
   async listEndpoints(
     @Query() query: PageDto,
@@ -95,7 +95,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
-  @PublicApiOperation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
+  @DeclarePublicOperation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
   @DeclareEndpointNotFoundResponse()
   async getEndpoint(
@@ -109,7 +109,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id/stats')
-  @PublicApiOperation('getWebhookEndpointStats', {
+  @DeclarePublicOperation('getWebhookEndpointStats', {
     summary: 'Get hourly delivery statistics',
     query: GetEndpointStatsDto,
   })
@@ -124,7 +124,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch(':id')
-  @PublicApiOperation('changeWebhookEndpoint', {
+  @DeclarePublicOperation('changeWebhookEndpoint', {
     summary: 'Change an endpoint; a new URL has to be verified',
     body: EndpointChangesDto,
     conditional: 'write',
@@ -135,17 +135,17 @@ export class WebhookEndpointsController {
   async changeEndpoint(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
-    const { before, after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, change);
+    const { before, after: body } = await changeEndpointAndAudit(this.webhooks.endpoints, reply, endpoint_id, change);
     const dropped = listDroppedHeaderWarnings(before, fields, body);
     return this.responder.respondToWrite(reply, [...warnings, ...dropped], { body, version: body.version });
   }
 
   @Delete(':id')
-  @PublicApiOperation('deleteWebhookEndpoint', {
+  @DeclarePublicOperation('deleteWebhookEndpoint', {
     summary: 'Delete an endpoint and discard its pending deliveries',
     conditional: 'write',
     hasEtag: false,
@@ -155,18 +155,18 @@ export class WebhookEndpointsController {
   @RecordInAuditLog('webhook_endpoint.deleted')
   async deleteEndpoint(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
-    const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, remove);
+    const { after: body } = await changeEndpointAndAudit(this.webhooks.endpoints, reply, endpoint_id, remove);
     return this.responder.respondToWrite(reply, ignored, { body });
   }
 
   @Post(':id/verify')
   @HttpCode(200)
-  @PublicApiOperation('verifyWebhookEndpoint', {
+  @DeclarePublicOperation('verifyWebhookEndpoint', {
     summary: 'Verify an endpoint by sending a challenge',
     conditional: 'write',
   })
@@ -180,8 +180,8 @@ export class WebhookEndpointsController {
   @RecordInAuditLog('webhook_endpoint.verified')
   async verifyEndpoint(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const scope = getRequestScope(reply.request);
@@ -196,29 +196,29 @@ export class WebhookEndpointsController {
 
   @Post(':id/enable')
   @HttpCode(200)
-  @PublicApiOperation('enableWebhookEndpoint', {
+  @DeclarePublicOperation('enableWebhookEndpoint', {
     summary: 'Enable an endpoint: send live events and pending deliveries',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @DeclareEndpointNotFoundResponse()
-  @UnverifiedEndpointErrorResponse()
+  @DeclareUnverifiedEndpointResponse()
   @RecordInAuditLog('webhook_endpoint.enabled')
   async enableEndpoint(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
-    const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, enable);
+    const { after: body } = await changeEndpointAndAudit(this.webhooks.endpoints, reply, endpoint_id, enable);
     const position = await this.readLogHead();
     return this.responder.respondToWrite(reply, ignored, { body, version: body.version, position });
   }
 
   @Post(':id/disable')
   @HttpCode(200)
-  @PublicApiOperation('disableWebhookEndpoint', {
+  @DeclarePublicOperation('disableWebhookEndpoint', {
     summary: 'Disable an endpoint and hold its pending deliveries',
     conditional: 'write',
   })
@@ -227,19 +227,19 @@ export class WebhookEndpointsController {
   @RecordInAuditLog('webhook_endpoint.disabled')
   async disableEndpoint(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
-    const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, disable);
+    const { after: body } = await changeEndpointAndAudit(this.webhooks.endpoints, reply, endpoint_id, disable);
     const position = await this.readLogHead();
     return this.responder.respondToWrite(reply, ignored, { body, version: body.version, position });
   }
 
   @Post(':id/test')
   @HttpCode(202)
-  @PublicApiOperation('testWebhookEndpoint', {
+  @DeclarePublicOperation('testWebhookEndpoint', {
     summary: 'Send a sandbox event to an endpoint, with one attempt',
     body: TestEndpointDto,
   })
@@ -249,11 +249,11 @@ export class WebhookEndpointsController {
     type: DeliveryWrittenResource,
   })
   @DeclareEndpointNotFoundResponse()
-  @UnverifiedEndpointErrorResponse()
+  @DeclareUnverifiedEndpointResponse()
   async sendTestEvent(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(TEST_ENDPOINT_BODY_PIPE) { value, warnings }: BodyWithWarnings<TestEndpointDto>,
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const test = { ...command, endpoint_id, type: value.type };
@@ -265,7 +265,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
-  @PublicApiOperation('rotateWebhookSecret', {
+  @DeclarePublicOperation('rotateWebhookSecret', {
     summary: 'Rotate the signing secret; the old one stays valid for a while',
     description:
       'Until the old secret expires, every request is signed with both secrets. At most five secrets are valid at a time.',
@@ -280,9 +280,9 @@ export class WebhookEndpointsController {
     @Param('id') endpoint_id: string,
     @InjectRequestBody(SECRET_ROTATION_BODY_PIPE)
     { value: { expires_in_seconds }, warnings }: BodyWithWarnings<RotateSecretDto>,
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<NewWebhookEndpoint>> {
+  ): Promise<WriteResponse<CreatedEndpointWithSecret>> {
     const overlap = typeof expires_in_seconds === 'number' ? { expires_in_seconds } : {};
     const body = await this.webhooks.endpoints.rotateSecret({ ...command, endpoint_id, ...overlap });
     return this.responder.respondToWrite(reply, warnings, { body, version: body.version });
@@ -290,7 +290,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/reveal_secret')
   @HttpCode(200)
-  @PublicApiOperation('revealWebhookSecret', {
+  @DeclarePublicOperation('revealWebhookSecret', {
     summary: 'Get the valid signing secrets',
     description: 'Every call is recorded in the audit log.',
   })
@@ -300,10 +300,10 @@ export class WebhookEndpointsController {
   @RecordInAuditLog('webhook_endpoint.secret_revealed')
   async revealSecret(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<RevealedSecret>> {
+  ): Promise<WriteResponse<ActiveSigningSecrets>> {
     const body = await this.webhooks.endpoints.revealSecret({ ...command, endpoint_id });
     return this.responder.respondToWrite(reply, ignored, { body });
   }

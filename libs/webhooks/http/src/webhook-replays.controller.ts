@@ -6,8 +6,8 @@ import {
   InjectWorkspaceScope,
   PageCursorCodec,
   createFieldError,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   RequestBodyValidationPipe,
   InjectRequestBody,
   formatEtag,
@@ -28,7 +28,7 @@ import {
   toReplayFilter,
 } from './replay.resource.ts';
 import { cancelOrResumeReplay, createReplay } from './audited-commands.ts';
-import { CurrentWebhookCommand } from './webhook-command.ts';
+import { InjectWebhookCommand } from './webhook-command.ts';
 import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 
 const REPLAY_FILTER_BODY_PIPE = new RequestBodyValidationPipe(
@@ -53,7 +53,7 @@ export class WebhookReplaysController {
 
   @Post('webhook_endpoints/:id/replay')
   @HttpCode(202)
-  @PublicApiOperation('createWebhookReplay', {
+  @DeclarePublicOperation('createWebhookReplay', {
     summary: 'Replay failed and missed events of an endpoint, oldest first',
     description:
       'Starts a job that sends events as fast as the endpoint answers, without delaying live events. An endpoint can have only one running replay.',
@@ -71,7 +71,7 @@ export class WebhookReplaysController {
   async createReplay(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(REPLAY_FILTER_BODY_PIPE) { value, warnings }: BodyWithWarnings<ReplayFilterDto>,
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const filter = toReplayFilter(value);
@@ -80,7 +80,7 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays')
-  @PublicApiOperation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
+  @DeclarePublicOperation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
   @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
   async listReplays(
     @Query() query: ListReplaysDto,
@@ -94,7 +94,7 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays/:id')
-  @PublicApiOperation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
+  @DeclarePublicOperation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
   @DeclareReplayNotFoundResponse()
   async getReplay(
@@ -109,7 +109,7 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/cancel')
   @HttpCode(200)
-  @PublicApiOperation('cancelWebhookReplay', {
+  @DeclarePublicOperation('cancelWebhookReplay', {
     summary: 'Cancel a replay; deliveries already taken continue',
     conditional: 'write',
   })
@@ -118,8 +118,8 @@ export class WebhookReplaysController {
   @RecordInAuditLog('webhook_replay.canceled')
   async cancelReplay(
     @Param('id') replay_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const body = await cancelOrResumeReplay(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id });
@@ -128,15 +128,15 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/resume')
   @HttpCode(200)
-  @PublicApiOperation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
+  @DeclarePublicOperation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
   @DeclareReplayNotFoundResponse()
   @DeclareErrorResponse(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
   @RecordInAuditLog('webhook_replay.resumed')
   async resumeReplay(
     @Param('id') replay_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
-    @CurrentWebhookCommand() command: WebhookCommand,
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
+    @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const body = await cancelOrResumeReplay(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id });

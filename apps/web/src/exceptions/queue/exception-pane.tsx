@@ -9,10 +9,10 @@ import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { PropertyList } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
-import { ShipmentEta, SeverityBadge, ShipmentStatusBadge } from '../../shipments/shipment-facts.tsx';
+import { ShipmentEtaText, SeverityBadge, ShipmentStatusBadge } from '../../shipments/shipment-facts.tsx';
 import { TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName, usePlaces } from '../../values/place.tsx';
-import { ExpectedTimeText, LocalTimeText, localizeTimes } from '../../values/time.tsx';
+import { ExpectedTimeText, LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
@@ -64,9 +64,9 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Excepti
       <QueryResultPanel query={exception} what="the exception">
         {(one) => (
           <Stack gap="md">
-            <ExceptionSummary exception={one} />
+            <ExceptionSummaryPanel exception={one} />
             <ExceptionActions exception={one} me={me} onAct={onAct} />
-            <ExceptionDetails exception={one} me={me} />
+            <ExceptionDetailsPanel exception={one} me={me} />
             <ShipmentSummaryPanel id={one.shipment_id} />
           </Stack>
         )}
@@ -75,7 +75,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Excepti
   );
 }
 
-function ExceptionSummary({ exception }: { readonly exception: ShipmentException }) {
+function ExceptionSummaryPanel({ exception }: { readonly exception: ShipmentException }) {
   const { title, detail, severity, status } = exception;
   return (
     <Stack gap={6}>
@@ -88,7 +88,7 @@ function ExceptionSummary({ exception }: { readonly exception: ShipmentException
           {EXCEPTION_STATUS_LABELS[status]}
         </Badge>
       </Group>
-      {detail !== null && <Text size="sm">{localizeTimes(detail)}</Text>}
+      {detail !== null && <Text size="sm">{localizeTimesInText(detail)}</Text>}
     </Stack>
   );
 }
@@ -131,7 +131,7 @@ function ExceptionActions({
   );
 }
 
-function ExceptionDetails({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
+function ExceptionDetailsPanel({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
   const { type, container_number, assignee, detected_by, opened_at, acknowledged_at, resolution } = exception;
   const due = getExceptionDueDate(exception);
   return (
@@ -186,7 +186,7 @@ function ShipmentSummaryPanel({ id }: { readonly id: string }) {
               ['Mode', one.mode && TRANSPORT_MODE_LABELS[one.mode]],
               ['Origin', one.origin_port && <PlaceName key="from" code={one.origin_port} />],
               ['Destination', one.destination_port && <PlaceName key="to" code={one.destination_port} />],
-              [one.ata === null ? 'ETA' : 'Arrived', <ShipmentEta key="eta" shipment={one} />],
+              [one.ata === null ? 'ETA' : 'Arrived', <ShipmentEtaText key="eta" shipment={one} />],
               ['Carrier', one.carrier_scac],
               ['Containers', one.container_numbers.join(', ')],
               ['Shipper', one.shipper?.name],

@@ -19,7 +19,7 @@ import {
   hasQueueFilters,
   parseNameList,
 } from './queue-search.ts';
-import { ExceptionQueue } from './queue.tsx';
+import { ExceptionQueuePanel } from './queue.tsx';
 
 const EXCEPTION_VIEW_LABELS: Readonly<Record<View, string>> = {
   all: 'All open exceptions',
@@ -55,7 +55,7 @@ export function ExceptionsPage() {
         ))}
       </nav>
       <ExceptionFilterBar search={search} />
-      <ExceptionQueue key={JSON.stringify([environment, asked])} search={search} me={user?.email ?? ''} />
+      <ExceptionQueuePanel key={JSON.stringify([environment, asked])} search={search} me={user?.email ?? ''} />
     </Stack>
   );
 }

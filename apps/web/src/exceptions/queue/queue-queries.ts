@@ -8,7 +8,7 @@ import {
 import type { ShipmentException } from '@tracking/client';
 import { useEffect, useState } from 'react';
 import { useApiWrite } from '../../app/write.ts';
-import { useStreamStatus, useLiveEventListener } from '../../live/live-events.tsx';
+import { useLiveStreamStatus, useLiveEventListener } from '../../live/live-events.tsx';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
@@ -166,7 +166,7 @@ function updateCachedExceptions(
 const EVENT_DISPLAY_INTERVAL_MS = 200;
 const EXCEPTION_RECOUNT_INTERVAL_MS = 5_000;
 
-interface ExceptionQueueUpdates {
+interface NewExceptionsNotice {
   /** Number of new exceptions that match the filters of the list. */
   readonly arrived: number;
   /** True if the list may lack exceptions, because events were lost. */
@@ -174,7 +174,7 @@ interface ExceptionQueueUpdates {
   readonly forget: () => void;
 }
 
-interface ListedExceptions {
+interface LoadedExceptionIds {
   /** Ids of the exceptions that the list contains. */
   readonly shown: ReadonlySet<string>;
   readonly pages: number;
@@ -184,9 +184,9 @@ interface ListedExceptions {
 export function useExceptionQueueUpdates(
   search: ExceptionQueueUrlParameters,
   me: string,
-  { shown, pages }: ListedExceptions,
-): ExceptionQueueUpdates {
-  const [environment, queries, { isConnected, gaps }] = [useEnvironment(), useQueryClient(), useStreamStatus()];
+  { shown, pages }: LoadedExceptionIds,
+): NewExceptionsNotice {
+  const [environment, queries, { isConnected, gaps }] = [useEnvironment(), useQueryClient(), useLiveStreamStatus()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const [knownGaps, setKnownGaps] = useState(gaps);
 

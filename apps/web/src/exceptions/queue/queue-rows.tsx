@@ -7,7 +7,7 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
 import { shipmentQuery, shipmentsByIdQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { LocalTimeText, localizeTimes } from '../../values/time.tsx';
+import { LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
 import { formatAge, getExceptionDueDate, isExceptionOverdue } from './queue-search.ts';
@@ -189,11 +189,11 @@ function ExceptionRow({
           {title}
         </Link>
         <div className={classes['detail']}>
-          {[container_number, detail && localizeTimes(detail)].filter((part) => part !== null).join(' · ') || ' '}
+          {[container_number, detail && localizeTimesInText(detail)].filter((part) => part !== null).join(' · ') || ' '}
         </div>
       </div>
       <div role="cell">
-        <ShipmentName id={exception.shipment_id} read={shipment} />
+        <ShipmentNameLink id={exception.shipment_id} read={shipment} />
       </div>
       <div role="cell">
         {assignee === null ? (
@@ -242,7 +242,7 @@ function indexShipmentsById(
   return new Map(read.flatMap(({ data = [] }) => data.map((shipment) => [shipment.id, shipment])));
 }
 
-function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipment | undefined }) {
+function ShipmentNameLink({ id, read }: { readonly id: string; readonly read: Shipment | undefined }) {
   // Events update the query of the single shipment, so its data is preferred to the data of the list.
   const { data = read } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
   return (

@@ -1,5 +1,5 @@
 import type { ShipmentException } from '@tracking/client';
-import type { StreamStatus } from '../../live/live-events.tsx';
+import type { LiveStreamStatus } from '../../live/live-events.tsx';
 import {
   EXCEPTION_LABELS,
   type ExceptionStatus,
@@ -11,8 +11,8 @@ import {
 export type View = 'all' | 'mine' | 'unassigned' | 'resolved';
 export type QueueSort = '-severity' | 'opened_at' | '-opened_at' | 'due';
 /** Values of the age filter, in hours since the exception was opened. */
-const AGE_FILTERS = ['<24', '>24', '>72', '>168'] as const;
-export type Age = (typeof AGE_FILTERS)[number];
+const EXCEPTION_AGE_FILTERS = ['<24', '>24', '>72', '>168'] as const;
+export type Age = (typeof EXCEPTION_AGE_FILTERS)[number];
 
 /** State of the exceptions queue in the page URL: view, filters, sort order and opened exception. */
 export interface ExceptionQueueUrlParameters {
@@ -37,7 +37,7 @@ export function readExceptionQueueUrlParameters(raw: Record<string, unknown>): E
     severity: parseCommaSeparatedNames(raw['severity']),
     type: parseCommaSeparatedNames(raw['type']),
     status: parseAllowedValue(['open', 'acknowledged'] as const, raw['status']),
-    age: parseAllowedValue(AGE_FILTERS, raw['age']),
+    age: parseAllowedValue(EXCEPTION_AGE_FILTERS, raw['age']),
     sort: parseAllowedValue(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
     at: typeof raw['at'] === 'string' && raw['at'].startsWith('exc_') ? raw['at'] : undefined,
   };
@@ -112,7 +112,7 @@ export function matchesQueueSearch(
  * pages may therefore be incomplete.
  */
 export function isListPossiblyIncomplete(
-  { isConnected, gaps }: StreamStatus,
+  { isConnected, gaps }: LiveStreamStatus,
   knownGaps: number,
   pages: number,
 ): boolean {
@@ -176,13 +176,15 @@ export function getExceptionDueDate({ type, metrics }: ExceptionMetrics): Except
  * first.
  */
 export function compareByDueDate(one: ShipmentException, other: ShipmentException): number {
-  return getDueTimestamp(one) - getDueTimestamp(other) || one.opened_at.localeCompare(other.opened_at);
+  return (
+    getExceptionDueTimestamp(one) - getExceptionDueTimestamp(other) || one.opened_at.localeCompare(other.opened_at)
+  );
 }
 
 /**
  * Returns the due date in epoch milliseconds. Because the time zone of the port is unknown, a day ends at midnight UTC.
  */
-function getDueTimestamp(exception: ExceptionMetrics): number {
+function getExceptionDueTimestamp(exception: ExceptionMetrics): number {
   const due = getExceptionDueDate(exception);
   if (due === undefined) return Number.MAX_SAFE_INTEGER;
   return Date.parse(due.kind === 'day' ? `${due.value}T23:59:59.999Z` : due.value);

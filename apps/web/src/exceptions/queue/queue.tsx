@@ -34,7 +34,7 @@ interface ExceptionQueueProps {
  * The exceptions queue, with the opened exception next to the list. The search is the React key of this component, so a
  * new search starts with a new state.
  */
-export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
+export function ExceptionQueuePanel({ search, me }: ExceptionQueueProps) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const mayWrite = useHasPermission('exceptions:write') && search.view !== 'resolved';
   const navigate = useNavigate({ from: '/exceptions' });
@@ -62,7 +62,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
   };
   const toggle = (ids: readonly string[], on: boolean) =>
     setSelected((known) => new Set(on ? [...known, ...ids] : [...known].filter((id) => !ids.includes(id))));
-  const keys = useQueueKeys({ rows, at: search.at, me, selected, open, toggle, ask });
+  const keys = useExceptionQueueShortcuts({ rows, at: search.at, me, selected, open, toggle, ask });
   const reread = async () => {
     news.forget();
     setSelected(new Set());
@@ -89,9 +89,9 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
                   onAct={ask}
                   onClear={() => setSelected(new Set())}
                 />
-                <UpdatesButton news={news} isLoading={list.isRefetching} onClick={() => void reread()} />
+                <ShowNewExceptionsButton news={news} isLoading={list.isRefetching} onClick={() => void reread()} />
               </Group>
-              <QueueSplitView
+              <ExceptionQueueSplitView
                 id={search.at}
                 onClose={() => open(undefined)}
                 pane={(id) => (
@@ -122,7 +122,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
                     }}
                   />
                 )}
-              </QueueSplitView>
+              </ExceptionQueueSplitView>
               {list.isFetchNextPageError && <ErrorAlert error={list.error} reset={() => void list.fetchNextPage()} />}
             </>
           )}
@@ -150,7 +150,7 @@ interface QueueSplitViewProps {
 }
 
 /** Shows the opened exception next to the list. On narrow screens, a drawer shows the exception. */
-function QueueSplitView({ id, pane, onClose, children }: QueueSplitViewProps) {
+function ExceptionQueueSplitView({ id, pane, onClose, children }: QueueSplitViewProps) {
   const isWide = useMediaQuery('(min-width: 1150px)', undefined, { getInitialValueInEffect: false }) ?? true;
   return (
     <div className={classes['columns']} data-open={(isWide && id !== undefined) || undefined}>
@@ -176,7 +176,7 @@ interface UpdatesButtonProps {
   readonly onClick: () => void;
 }
 
-function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: UpdatesButtonProps) {
+function ShowNewExceptionsButton({ news: { arrived, missed }, isLoading, onClick }: UpdatesButtonProps) {
   return (
     <div aria-live="polite">
       {(arrived > 0 || missed) && (
@@ -260,7 +260,7 @@ interface QueueShortcutsOptions {
 }
 
 /** Handles the keyboard shortcuts of the queue while the queue has the focus. Keys typed in form fields are ignored. */
-function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueShortcutsOptions) {
+function useExceptionQueueShortcuts({ rows, at, me, selected, open, toggle, ask }: QueueShortcutsOptions) {
   const mayWrite = useHasPermission('exceptions:write');
   const { acknowledge } = useExceptionActions();
 

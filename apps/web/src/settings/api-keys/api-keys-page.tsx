@@ -96,7 +96,7 @@ interface ApiKeyTableProps {
 }
 
 export function ApiKeyTable({ keys, onRotate }: ApiKeyTableProps) {
-  const [client, { user }, ownerOf] = [useApi(), useSession(), useOwnerNames()];
+  const [client, { user }, ownerOf] = [useApi(), useSession(), useKeyOwnerNames()];
   const isAdmin = useHasPermission('workspace:admin');
   const revoke = useApiWrite({
     write: ({ id }: ApiKey) => client.keys.revoke(id),
@@ -180,7 +180,7 @@ function formatKeyRole({ role, max_role }: ApiKey): string {
  * Returns a function that returns the name of a key's owner. Names that the user may not read are replaced by a general
  * term.
  */
-function useOwnerNames(): (owner: ApiKey['owner']) => string {
+function useKeyOwnerNames(): (owner: ApiKey['owner']) => string {
   const [environment, { user }] = [useEnvironment(), useSession()];
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useHasPermission('keys:manage') });
   const users = useQuery({ ...usersQuery(environment), enabled: useHasPermission('workspace:admin') });

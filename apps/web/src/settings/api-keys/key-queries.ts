@@ -51,11 +51,11 @@ export function canCreateKeysForServiceAccount(
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
 
-interface AccountUrlParameters {
+interface ServiceAccountUrlParameters {
   /** Id of the service account whose keys the dialog shows. */
   readonly account?: string | undefined;
 }
 
-export function readAccountUrlParameters({ account }: Record<string, unknown>): AccountUrlParameters {
+export function readAccountUrlParameters({ account }: Record<string, unknown>): ServiceAccountUrlParameters {
   return typeof account === 'string' && account !== '' ? { account } : {};
 }

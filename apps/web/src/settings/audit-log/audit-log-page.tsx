@@ -18,7 +18,7 @@ import { Fragment, useState } from 'react';
 import { ErrorAlert, PageHeader } from '../../app/page.tsx';
 import { PagePermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { SearchSelect } from '../../values/search-select.tsx';
+import { SearchableSelectField } from '../../values/search-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
 import { LocalTimeText } from '../../values/time.tsx';
 import { DATE_LIMITS } from '../../values/zones.ts';
@@ -30,7 +30,7 @@ import {
   getActorName,
   auditLogQuery,
   listChangedFields,
-  endpointNamesQuery,
+  endpointUrlsQuery,
   describeAuditEntry,
 } from './audit-log.ts';
 import { AUDIT_TYPE_LABELS, type AuditEntry, type AuditLogUrlParameters, type AuditType } from './audit-search.ts';
@@ -54,7 +54,7 @@ function AuditLogContent() {
         title="Audit log"
         about="Changes to users, keys, endpoints and settings. Entries are kept for 400 days."
       />
-      <AuditFilters search={search} />
+      <AuditFilterPanel search={search} />
       {log.isPending && (
         <Center p="xl">
           <Loader aria-label="Loading the audit log" />
@@ -81,13 +81,13 @@ function AuditLogContent() {
 const AUDIT_TYPE_OPTIONS = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
 
 /** Filters of the audit log. The page URL stores all filters. */
-function AuditFilters({ search }: { readonly search: AuditLogUrlParameters }) {
+function AuditFilterPanel({ search }: { readonly search: AuditLogUrlParameters }) {
   const navigate = useNavigate({ from: '/settings/audit-log' });
   const change = (changes: AuditLogUrlParameters) =>
     void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Audit log">
-      <SearchSelect
+      <SearchableSelectField
         label="Actor"
         placeholder="Anyone"
         data={useActorOptions(search.actor)}
@@ -96,7 +96,7 @@ function AuditFilters({ search }: { readonly search: AuditLogUrlParameters }) {
         clearable
         w={220}
       />
-      <SearchSelect
+      <SearchableSelectField
         label="Action"
         placeholder="Any action"
         data={AUDIT_TYPE_OPTIONS}
@@ -277,7 +277,7 @@ function useTargetNameLookup(): NameLookup {
   const users = useQuery(usersQuery(environment));
   const accounts = useQuery(serviceAccountsQuery(environment));
   const keys = useQuery(apiKeysQuery(environment));
-  const endpoints = useQuery(endpointNamesQuery);
+  const endpoints = useQuery(endpointUrlsQuery);
   const names = new Map([
     ...(users.data ?? []).map((user) => [user.id, getTeamMemberName(user)] as const),
     ...[...(accounts.data ?? []), ...(keys.data ?? [])].map(({ id, name }) => [id, name] as const),

@@ -20,7 +20,7 @@ export const auditLogQuery = (environment: Environment, search: AuditLogUrlParam
 /**
  * Query of endpoint URLs by endpoint id. The endpoints of both environments are read, since the audit log covers both.
  */
-export const endpointNamesQuery = queryOptions({
+export const endpointUrlsQuery = queryOptions({
   queryKey: ['endpoint-names'],
   queryFn: async ({ signal }) => {
     const endpoints = await Promise.all(

@@ -144,14 +144,14 @@ function EventAccordionList({ events }: { readonly events: readonly TrackingEven
               </Text>
             </Group>
           </Accordion.Control>
-          <Accordion.Panel>{opened === event.id && <EventDetails event={event} />}</Accordion.Panel>
+          <Accordion.Panel>{opened === event.id && <EventDetailsPanel event={event} />}</Accordion.Panel>
         </Accordion.Item>
       ))}
     </Accordion>
   );
 }
 
-function EventDetails({ event }: { readonly event: TrackingEvent }) {
+function EventDetailsPanel({ event }: { readonly event: TrackingEvent }) {
   const { shipment_id } = event.data;
   return (
     <Stack gap="xs">

@@ -23,12 +23,12 @@ import {
 export function RequiredDocumentsPage() {
   return (
     <PagePermissionGate permission="workspace:admin">
-      <RequiredDocumentsView />
+      <RequiredDocumentsPanel />
     </PagePermissionGate>
   );
 }
 
-function RequiredDocumentsView() {
+function RequiredDocumentsPanel() {
   const settings = useQuery(settingsQuery(useEnvironment()));
   return (
     <Stack maw={720}>

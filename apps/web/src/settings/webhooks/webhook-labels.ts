@@ -47,7 +47,7 @@ const REASON_LABELS_OF_OTHER_FAILURES: Readonly<Record<string, string>> = {
   unknown: 'Unknown reason',
 };
 
-export function getReasonLabel(code: string): string {
+export function getFailureReasonLabel(code: string): string {
   return FAILURE_REASON_LABELS[code as FailureReason] ?? REASON_LABELS_OF_OTHER_FAILURES[code] ?? code;
 }
 
@@ -57,7 +57,7 @@ export const REPLAY_STATUS_LABELS: Readonly<Record<WebhookReplay['status'], Stat
   canceled: { label: 'Canceled', color: 'gray' },
 };
 
-export const REPLAYED_STATUS_OPTIONS: Readonly<Record<WebhookReplay['statuses'][number], string>> = {
+export const REPLAYED_STATUS_CHOICE_LABELS: Readonly<Record<WebhookReplay['statuses'][number], string>> = {
   dead_lettered: 'Dead letters',
   missed: 'Missed: never sent to this endpoint, including events from before it was created',
   discarded: 'Discarded',
@@ -74,21 +74,26 @@ export const toSelectOptions = <Value extends string>(words: Readonly<Record<Val
 export type ReplayedStatus = WebhookReplay['statuses'][number];
 
 /** Values of the replay form. An empty list selects all event types or statuses. */
-export interface ReplayValues {
+export interface ReplayFormValues {
   since: string | undefined;
   until: string | undefined;
   event_types: EventType[];
   statuses: ReplayedStatus[];
 }
 
-export const DEFAULT_REPLAY_VALUES: ReplayValues = {
+export const DEFAULT_REPLAY_VALUES: ReplayFormValues = {
   since: undefined,
   until: undefined,
   event_types: [],
   statuses: ['dead_lettered', 'missed'],
 };
 
-export function buildReplayBody({ since, until, event_types, statuses }: ReplayValues): BodyOf<'createWebhookReplay'> {
+export function buildReplayBody({
+  since,
+  until,
+  event_types,
+  statuses,
+}: ReplayFormValues): BodyOf<'createWebhookReplay'> {
   return {
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
@@ -123,7 +128,7 @@ export function describeReplay(replay: WebhookReplay): string {
     since === null ? undefined : `from ${REPLAY_TIME_FORMAT.format(new Date(since))}`,
     `to ${REPLAY_TIME_FORMAT.format(new Date(until))}`,
     event_types?.map(getEventLabel).join(', '),
-    reasons?.map(getReasonLabel).join(', '),
+    reasons?.map(getFailureReasonLabel).join(', '),
   ];
   return parts.filter((part) => part !== undefined).join('; ');
 }

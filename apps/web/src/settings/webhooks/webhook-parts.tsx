@@ -7,7 +7,7 @@ import { getEventLabel } from '../../values/event-types.ts';
 import { LocalTimeText } from '../../values/time.tsx';
 import classes from './webhook-parts.module.css';
 import type { DeliveryStatus } from './webhook-search.ts';
-import { DELIVERY_STATUS_LABELS, ENDPOINT_STATUS_LABELS, getReasonLabel } from './webhook-labels.ts';
+import { DELIVERY_STATUS_LABELS, ENDPOINT_STATUS_LABELS, getFailureReasonLabel } from './webhook-labels.ts';
 
 interface StatusLabelAndColor {
   readonly label: string;
@@ -36,7 +36,7 @@ export function LabeledValueGrid({ children }: { readonly children: ReactNode })
 }
 
 /** A value with its label above it. */
-export function LabeledValue({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+export function LabeledValueBlock({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className={classes['fact']}>
       <Text size="xs" c="dimmed">
@@ -60,7 +60,7 @@ interface LastUpdatedProps {
 }
 
 /** Shows when polled data was last read, with a button to read it again. */
-export function LastUpdated({ at, isFetching, everyMs, refetch }: LastUpdatedProps) {
+export function LastUpdatedIndicator({ at, isFetching, everyMs, refetch }: LastUpdatedProps) {
   if (at === 0) return null;
   return (
     <Group gap={4} wrap="nowrap">
@@ -107,7 +107,7 @@ export function VerificationOutcomeAlert({
       color={ok ? 'green' : 'red'}
       title={
         <Group gap="xs">
-          {ok ? 'The endpoint responded with the token' : getReasonLabel(error?.code ?? '')}
+          {ok ? 'The endpoint responded with the token' : getFailureReasonLabel(error?.code ?? '')}
           <Text span size="xs">
             <LocalTimeText value={at} />
           </Text>

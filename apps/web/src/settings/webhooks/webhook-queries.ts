@@ -3,7 +3,7 @@ import type { QueryOf, WebhookDelivery } from '@tracking/client';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { getStatsStart } from './endpoints/stats-series.ts';
-import { type DeliveryUrlParameters, type StatsWindow, parseStatuses } from './webhook-search.ts';
+import { type DeliveryListUrlParameters, type StatsWindow, parseDeliveryStatuses } from './webhook-search.ts';
 
 /**
  * Polling interval of endpoints and deliveries in milliseconds. No events report their changes. Polling stops while the
@@ -57,17 +57,17 @@ export const endpointStatsQuery = (environment: Environment, id: string, window:
     refetchInterval: window === 'day' ? POLL_INTERVAL_MS * 2 : STATS_POLL_INTERVAL_MS,
   });
 
-const toDeliveryFilter = ({ status, ...search }: DeliveryUrlParameters): QueryOf<'listWebhookDeliveries'> => ({
+const toDeliveryFilter = ({ status, ...search }: DeliveryListUrlParameters): QueryOf<'listWebhookDeliveries'> => ({
   ...search,
   limit: PAGE_SIZE,
-  ...(status !== undefined && { status: parseStatuses(status) }),
+  ...(status !== undefined && { status: parseDeliveryStatuses(status) }),
 });
 
 /**
  * Query of deliveries, page by page, in their state at the first read. {@link newestDeliveriesQuery} provides later
  * changes.
  */
-export function deliveriesQuery(environment: Environment, search: DeliveryUrlParameters) {
+export function deliveriesQuery(environment: Environment, search: DeliveryListUrlParameters) {
   return infiniteQueryOptions({
     queryKey: ['webhook-deliveries', environment, search],
     queryFn: ({ pageParam, signal }) =>
@@ -80,7 +80,7 @@ export function deliveriesQuery(environment: Environment, search: DeliveryUrlPar
   });
 }
 
-export const newestDeliveriesQuery = (environment: Environment, search: DeliveryUrlParameters) =>
+export const newestDeliveriesQuery = (environment: Environment, search: DeliveryListUrlParameters) =>
   queryOptions({
     queryKey: ['webhook-deliveries-newest', environment, search],
     queryFn: async ({ signal }) =>
@@ -114,17 +114,17 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
       data?.some(({ status }) => status === 'running') ? POLL_INTERVAL_MS / 5 : POLL_INTERVAL_MS * 2,
   });
 
-interface RefreshedDeliveryList {
+interface DeliveriesWithNewerCount {
   readonly rows: readonly WebhookDelivery[];
   /** Number of new deliveries that the list does not contain yet. */
   readonly newer: number;
 }
 
 /** Updates the deliveries in the list with the newest state. It adds no rows, so no row moves under the pointer. */
-export function mergeNewestDeliveries(
+export function updateListedDeliveries(
   read: readonly WebhookDelivery[],
   newest: readonly WebhookDelivery[],
-): RefreshedDeliveryList {
+): DeliveriesWithNewerCount {
   const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
   const known = new Set(read.map(({ id }) => id));
   const rows = read.map((delivery) => {

@@ -2,7 +2,7 @@ import {
   DELIVERY_STATUS_NAMES,
   FAILURE_REASON_NAMES,
   readDeadLetterUrlParameters,
-  readDeliveryUrlParameters,
+  readDeliveryListUrlParameters,
   toDeadLetterSelection,
 } from './webhook-search.ts';
 import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS } from './webhook-labels.ts';
@@ -17,7 +17,7 @@ describe('delivery search', () => {
         reason: 'timeout',
         since: '2026-11-23T09:30:00.000Z',
       };
-      expect(readDeliveryUrlParameters(search)).toEqual(search);
+      expect(readDeliveryListUrlParameters(search)).toEqual(search);
     });
 
     it('accepts each known status and reason', () => {
@@ -33,10 +33,10 @@ describe('delivery search', () => {
       { reason: 'boredom' },
       { since: 'yesterday' },
       { anything: 'else' },
-    ])('ignores invalid parameters: %j', (search) => expect(readDeliveryUrlParameters(search)).toEqual({}));
+    ])('ignores invalid parameters: %j', (search) => expect(readDeliveryListUrlParameters(search)).toEqual({}));
 
     it('ignores an unknown status among several', () =>
-      expect(readDeliveryUrlParameters({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
+      expect(readDeliveryListUrlParameters({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
   });
 });
 

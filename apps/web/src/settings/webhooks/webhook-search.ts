@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from '../../values/event-types.ts';
 import { parseUrlTime } from '../../values/zones.ts';
 
 /** Filters of the delivery list that the page URL contains. */
-export interface DeliveryUrlParameters {
+export interface DeliveryListUrlParameters {
   readonly endpoint_id?: string | undefined;
   readonly event_id?: string | undefined;
   readonly event_type?: EventType | undefined;
@@ -15,22 +15,22 @@ export interface DeliveryUrlParameters {
   readonly until?: string | undefined;
 }
 
-const parseId = (prefix: string, value: unknown) =>
+const parsePrefixedId = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
 const parseAllowedValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
 /** Returns the known delivery statuses of a comma-separated list. */
-export function parseStatuses(named: unknown): readonly DeliveryStatus[] {
+export function parseDeliveryStatuses(named: unknown): readonly DeliveryStatus[] {
   const names = typeof named === 'string' ? named.split(',') : [];
   return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
 }
 
 /** Parses the filters of the delivery list from the page URL. Invalid values are ignored. */
-export function readDeliveryUrlParameters(raw: Record<string, unknown>): DeliveryUrlParameters {
-  const status = parseStatuses(raw['status']);
-  const values: DeliveryUrlParameters = {
-    endpoint_id: parseId('whe', raw['endpoint_id']),
-    event_id: parseId('evt', raw['event_id']),
+export function readDeliveryListUrlParameters(raw: Record<string, unknown>): DeliveryListUrlParameters {
+  const status = parseDeliveryStatuses(raw['status']);
+  const values: DeliveryListUrlParameters = {
+    endpoint_id: parsePrefixedId('whe', raw['endpoint_id']),
+    event_id: parsePrefixedId('evt', raw['event_id']),
     event_type: parseAllowedValue(EVENT_TYPES, raw['event_type']),
     status: status.length > 0 ? status.join(',') : undefined,
     reason: parseAllowedValue(FAILURE_REASON_NAMES, raw['reason']),
@@ -41,10 +41,10 @@ export function readDeliveryUrlParameters(raw: Record<string, unknown>): Deliver
 }
 
 /** Filters of the dead letters that the page URL contains. */
-export type DeadLetterUrlParameters = Omit<DeliveryUrlParameters, 'status' | 'event_id'>;
+export type DeadLetterUrlParameters = Omit<DeliveryListUrlParameters, 'status' | 'event_id'>;
 
 export function readDeadLetterUrlParameters(raw: Record<string, unknown>): DeadLetterUrlParameters {
-  const { status: _same, event_id: _one, ...search } = readDeliveryUrlParameters(raw);
+  const { status: _same, event_id: _one, ...search } = readDeliveryListUrlParameters(raw);
   return search;
 }
 
@@ -76,15 +76,15 @@ export type EndpointTab = (typeof ENDPOINT_TABS)[number];
  * State of the endpoint page in the page URL: the open tab, the time window of the statistics and the filters of the
  * deliveries.
  */
-export interface EndpointUrlParameters extends Omit<DeliveryUrlParameters, 'endpoint_id'> {
+export interface EndpointPageUrlParameters extends Omit<DeliveryListUrlParameters, 'endpoint_id'> {
   /** Name of the open tab. The default is `overview`. */
   readonly tab?: EndpointTab | undefined;
   /** Time window of the statistics. The default is one day. */
   readonly window?: StatsWindow | undefined;
 }
 
-export function readEndpointUrlParameters(raw: Record<string, unknown>): EndpointUrlParameters {
-  const { endpoint_id: _path, ...deliveries } = readDeliveryUrlParameters(raw);
+export function readEndpointUrlParameters(raw: Record<string, unknown>): EndpointPageUrlParameters {
+  const { endpoint_id: _path, ...deliveries } = readDeliveryListUrlParameters(raw);
   const tab = ENDPOINT_TABS.find((known) => known === raw['tab']);
   const window = STATS_WINDOW_OPTIONS.find(({ value }) => value === raw['window'])?.value;
   return { ...deliveries, ...(tab && { tab }), ...(window && { window }) };

@@ -16,9 +16,9 @@ import {
 } from '../labels.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
-import { type DocumentVersions, documentContentQuery, isContentMissing } from './documents.ts';
+import { type DocumentWithEarlierVersions, documentContentQuery, isContentMissing } from './documents.ts';
 
-export interface DocumentActionHandlers {
+export interface DocumentRowCallbacks {
   readonly onOpen: (document: ShipmentDocument) => void;
   readonly onApprove: (document: ShipmentDocument) => void;
   readonly onReject: (document: ShipmentDocument) => void;
@@ -31,8 +31,8 @@ export function DocumentRow({
   versions,
   actions,
 }: {
-  readonly versions: DocumentVersions;
-  readonly actions: DocumentActionHandlers;
+  readonly versions: DocumentWithEarlierVersions;
+  readonly actions: DocumentRowCallbacks;
 }) {
   const [showsEarlier, setShowsEarlier] = useState(false);
   const { current, earlier } = versions;
@@ -67,7 +67,7 @@ export function DocumentRow({
 
 interface DocumentFactsProps {
   readonly document: ShipmentDocument;
-  readonly actions: DocumentActionHandlers;
+  readonly actions: DocumentRowCallbacks;
   readonly children?: React.ReactNode;
 }
 
@@ -116,7 +116,7 @@ function DocumentPropertiesPanel({ document, actions, children }: DocumentFactsP
 
 interface ReviewButtonsProps {
   readonly document: ShipmentDocument;
-  readonly actions: Pick<DocumentActionHandlers, 'onApprove' | 'onReject'>;
+  readonly actions: Pick<DocumentRowCallbacks, 'onApprove' | 'onReject'>;
 }
 
 export function DocumentReviewButtons({ document, actions }: ReviewButtonsProps) {
@@ -149,7 +149,7 @@ function DocumentMenu({
   actions,
 }: {
   readonly document: ShipmentDocument;
-  readonly actions: DocumentActionHandlers;
+  readonly actions: DocumentRowCallbacks;
 }) {
   const [queries, environment] = [useQueryClient(), useEnvironment()];
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];

@@ -12,10 +12,10 @@ import { toReadableLabel } from '../history/value-labels.ts';
 import { DOCUMENT_TYPE_LABELS } from '../labels.ts';
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
-import { type DocumentActionHandlers, DocumentRow, DocumentReviewButtons } from './document-row.tsx';
+import { type DocumentRowCallbacks, DocumentRow, DocumentReviewButtons } from './document-row.tsx';
 import classes from './documents-section.module.css';
 import {
-  COMPARED_DOCUMENT_FIELDS,
+  DOCUMENT_CONFLICT_FIELDS,
   type Fulfilment,
   checkRequiredDocuments,
   documentsQuery,
@@ -79,7 +79,7 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
       confirmProps: { color: 'red' },
       onConfirm: () => review.run({ thing: document, version }, { kind: 'delete' }),
     });
-  const actions: DocumentActionHandlers = {
+  const actions: DocumentRowCallbacks = {
     onOpen: ({ id }) => open(id),
     onApprove: (thing) => review.run({ thing, version }, { kind: 'approve' }),
     onReject: (thing) => setRejected({ thing, version }),
@@ -134,7 +134,7 @@ function DocumentList({ seen }: { readonly seen: VersionedResource<readonly Ship
         onReject={(reason) => rejected !== undefined && review.run(rejected, { kind: 'reject', reason })}
         onClose={() => setRejected(undefined)}
       />
-      <LazyConflictDialog conflict={review.conflict} what="the document" fields={COMPARED_DOCUMENT_FIELDS} />
+      <LazyConflictDialog conflict={review.conflict} what="the document" fields={DOCUMENT_CONFLICT_FIELDS} />
     </Stack>
   );
 }

@@ -101,7 +101,7 @@ const DOCUMENT_DECISION_MESSAGES = {
  * Fields of a document that a review decision depends on. If another user changed one of them, the decision is a
  * conflict.
  */
-export const COMPARED_DOCUMENT_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
+export const DOCUMENT_CONFLICT_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 
 /**
  * Returns a mutation that approves, rejects or deletes a document. The mutation reports a conflict if another user has
@@ -118,7 +118,7 @@ export function useDocumentReviewMutation(onEnd: () => void) {
       return decision;
     },
     read: ({ id }) => readDocument(environment, id),
-    isSame: (seen, now) => COMPARED_DOCUMENT_FIELDS.every((field) => seen[field] === now[field]),
+    isSame: (seen, now) => DOCUMENT_CONFLICT_FIELDS.every((field) => seen[field] === now[field]),
     canStill: ({ status }, { kind }) => (kind === 'delete' ? status !== 'deleted' : status === 'uploaded'),
     done: ({ kind }) => DOCUMENT_DECISION_MESSAGES[kind],
     onDone: onEnd,
@@ -127,7 +127,7 @@ export function useDocumentReviewMutation(onEnd: () => void) {
 }
 
 /** A document with its earlier versions, newest version first. */
-export interface DocumentVersions {
+export interface DocumentWithEarlierVersions {
   readonly current: ShipmentDocument;
   readonly earlier: readonly ShipmentDocument[];
 }
@@ -140,7 +140,7 @@ export function isContentMissing({ status }: ShipmentDocument): boolean {
 /**
  * Groups documents by version chain: each current document with its earlier versions. The order of the list is kept.
  */
-export function groupDocumentVersions(all: readonly ShipmentDocument[]): readonly DocumentVersions[] {
+export function groupDocumentVersions(all: readonly ShipmentDocument[]): readonly DocumentWithEarlierVersions[] {
   const byId = new Map(all.map((document) => [document.id, document]));
   const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
     const before = byId.get(document.replaces_document_id ?? '');

@@ -9,7 +9,7 @@ import { type Ref, useEffect, useImperativeHandle, useRef, useState, useSyncExte
 import { describeFailure } from '../../app/failures.ts';
 import { useApi } from '../../session/session.ts';
 import { formatFileSize } from '../../values/files.ts';
-import { SearchSelect } from '../../values/search-select.tsx';
+import { SearchableSelectField } from '../../values/search-select.tsx';
 import { DOCUMENT_TYPE_LABELS, DOCUMENT_TYPES } from '../labels.ts';
 import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
@@ -23,7 +23,7 @@ import {
   guessDocumentType,
 } from './upload-queue.ts';
 
-interface DefaultUploadProperties {
+interface DocumentUploadDefaults {
   readonly type?: DocumentType;
   readonly replaces?: string;
 }
@@ -33,14 +33,14 @@ export interface DropZoneHandle {
    * Opens the file chooser of the drop zone. The chosen file gets the given document type, and replaces the given
    * document.
    */
-  readonly choose: (about: DefaultUploadProperties) => void;
+  readonly choose: (about: DocumentUploadDefaults) => void;
 }
 
 /** Area that accepts dropped or chosen files, with the progress of their uploads. */
 export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const uploads = useUploadQueue();
   const openFiles = useRef<() => void>(null);
-  const about = useRef<DefaultUploadProperties>({});
+  const about = useRef<DocumentUploadDefaults>({});
   useImperativeHandle(
     ref,
     () => ({
@@ -154,7 +154,7 @@ function UploadRow({
           </Text>
         </Text>
         <Group gap="xs" wrap="nowrap">
-          <SearchSelect
+          <SearchableSelectField
             size="xs"
             aria-label={`Document type of ${file.name}`}
             data={DOCUMENT_TYPE_OPTIONS}
@@ -208,7 +208,7 @@ function useUploadQueue() {
   return {
     queue,
     uploads: useSyncExternalStore(queue.subscribe, queue.state),
-    choose: (files: readonly File[], { type, replaces }: DefaultUploadProperties = {}) =>
+    choose: (files: readonly File[], { type, replaces }: DocumentUploadDefaults = {}) =>
       queue.addFilesToUploadQueue(
         files.map((file) => ({
           file,

@@ -100,7 +100,7 @@ async function readPdfPageText(pdf: PDFDocumentProxy, number: number): Promise<s
 }
 
 /** Width of a displayed PDF page in CSS pixels. */
-const PAGE_WIDTH_PX = 900;
+const PDF_PAGE_WIDTH_PX = 900;
 
 function drawPdfPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
   let cancel = () => undefined as void;
@@ -109,7 +109,7 @@ function drawPdfPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas
     const page = await pdf.getPage(number);
     if (isCancelled || canvas === null) return;
     const [unscaled, density] = [page.getViewport({ scale: 1 }), Math.min(devicePixelRatio, 2)];
-    const viewport = page.getViewport({ scale: (PAGE_WIDTH_PX * zoom * density) / unscaled.width });
+    const viewport = page.getViewport({ scale: (PDF_PAGE_WIDTH_PX * zoom * density) / unscaled.width });
     [canvas.width, canvas.height] = [Math.round(viewport.width), Math.round(viewport.height)];
     const task = page.render({ canvas, viewport });
     cancel = () => task.cancel();

@@ -1,7 +1,7 @@
 import type { DocumentContentType, DocumentType } from '@tracking/client';
 
 /** A file that the user chose for upload. */
-interface ChosenFile {
+interface FileChosenForUpload {
   readonly file: File;
   readonly type: DocumentType;
   /** Id of the document that the file replaces. */
@@ -11,7 +11,7 @@ interface ChosenFile {
 }
 
 /** A file in the upload queue. The file leaves the queue when it is uploaded. */
-export interface QueuedUpload extends ChosenFile {
+export interface QueuedUpload extends FileChosenForUpload {
   readonly key: number;
   readonly state: 'chosen' | 'sending' | 'failed';
   /** Number of bytes of the file sent so far. */
@@ -49,7 +49,7 @@ export class UploadQueue {
     return () => void this.listeners.delete(listener);
   };
 
-  addFilesToUploadQueue(files: readonly ChosenFile[]): void {
+  addFilesToUploadQueue(files: readonly FileChosenForUpload[]): void {
     const chosen = files.map((file): QueuedUpload => {
       this.lastKey += 1;
       return { ...file, key: this.lastKey, state: file.error === undefined ? 'chosen' : 'failed', loaded: 0 };

@@ -12,8 +12,8 @@ import {
   type Severity,
 } from '../../exceptions/exception-labels.ts';
 import { useApi, useSession } from '../../session/session.ts';
-import { SearchSelect } from '../../values/search-select.tsx';
-import { localizeTimes } from '../../values/time.tsx';
+import { SearchableSelectField } from '../../values/search-select.tsx';
+import { localizeTimesInText } from '../../values/time.tsx';
 import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import type { ExceptionAction } from './exception-queries.ts';
@@ -63,7 +63,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
   return (
     <form onSubmit={form.onSubmit(submit)}>
       <Stack>
-        {exception.detail !== null && <Text size="sm">{localizeTimes(exception.detail)}</Text>}
+        {exception.detail !== null && <Text size="sm">{localizeTimesInText(exception.detail)}</Text>}
         {(kind === 'acknowledge' || kind === 'assign') && (
           <Autocomplete
             {...form.getInputProps('assignee')}
@@ -117,7 +117,7 @@ interface OpenExceptionDialogProps {
   readonly onClose: () => void;
 }
 
-export function OpenExceptionDialog({ opened, onClose }: OpenExceptionDialogProps) {
+export function NewExceptionDialog({ opened, onClose }: OpenExceptionDialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Open exception">
       <OpenExceptionForm onClose={onClose} />
@@ -161,7 +161,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionDialogProps, 'onClose'
             {formatFormFailure(open.error, Object.keys(form.values))}
           </Alert>
         )}
-        <SearchSelect
+        <SearchableSelectField
           {...form.getInputProps('type')}
           value={form.values.type}
           label="Type"
@@ -171,7 +171,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionDialogProps, 'onClose'
         />
         <Select {...form.getInputProps('severity')} label="Severity" data={SEVERITY_OPTIONS} allowDeselect={false} />
         {container_numbers.length > 0 && (
-          <SearchSelect
+          <SearchableSelectField
             {...form.getInputProps('container_number')}
             value={form.values.container_number}
             label="Applies to"

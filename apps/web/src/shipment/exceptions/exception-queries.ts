@@ -56,7 +56,7 @@ export type ExceptionAction =
   | { readonly kind: 'remark'; readonly note: string }
   | { readonly kind: 'resolve'; readonly code: (typeof MANUAL_RESOLUTIONS)[number]; readonly note?: string };
 
-const ACTION_SUCCESS_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
+const EXCEPTION_ACTION_SUCCESS_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
   acknowledge: 'Exception acknowledged.',
   assign: 'Assignee changed.',
   remark: 'Note added.',
@@ -64,7 +64,7 @@ const ACTION_SUCCESS_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>>
 };
 /** Fields that the conflict dialog compares between two states of an exception. */
 export const COMPARED_EXCEPTION_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
-const COMPARED_FIELDS_UNLESS_RESOLVED = ['status', 'severity', 'assignee', 'detail'] as const;
+const COMPARED_FIELDS_OF_OPEN_EXCEPTION = ['status', 'severity', 'assignee', 'detail'] as const;
 
 /**
  * Returns a mutation that acknowledges, assigns, resolves or comments on an exception. The mutation reports a conflict
@@ -82,9 +82,9 @@ export function useExceptionAction(onEnd: () => void) {
       return { kind, ...words } as ExceptionAction;
     },
     read: ({ id }) => readException(environment, id),
-    isSame: (seen, now) => COMPARED_FIELDS_UNLESS_RESOLVED.every((field) => seen[field] === now[field]),
+    isSame: (seen, now) => COMPARED_FIELDS_OF_OPEN_EXCEPTION.every((field) => seen[field] === now[field]),
     canStill: ({ status }) => status !== 'resolved',
-    done: ({ kind }) => ACTION_SUCCESS_MESSAGES[kind],
+    done: ({ kind }) => EXCEPTION_ACTION_SUCCESS_MESSAGES[kind],
     onDone: onEnd,
     onLeft: onEnd,
   });

@@ -14,7 +14,7 @@ import {
 import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { LocalTimeText, localizeTimes } from '../../values/time.tsx';
+import { LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { describeHistoryEntry, useActorNameLookup, formatActor } from '../history/history-sentences.ts';
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
@@ -28,7 +28,7 @@ import {
 import classes from './exceptions-section.module.css';
 
 const LazyOpenExceptionDialog = createOnDemandComponent(
-  async () => (await import('./exception-dialogs.tsx')).OpenExceptionDialog,
+  async () => (await import('./exception-dialogs.tsx')).NewExceptionDialog,
   ({ opened }) => opened,
 );
 
@@ -168,7 +168,7 @@ function ExceptionCard({ exception, onDeal }: ExceptionCardProps) {
             </Badge>
           )}
         </Group>
-        {detail !== null && <Text size="sm">{localizeTimes(detail)}</Text>}
+        {detail !== null && <Text size="sm">{localizeTimesInText(detail)}</Text>}
         <Text size="xs" c="dimmed">
           {detected_by === 'system' ? 'Opened by a rule, ' : 'Opened manually, '}
           <LocalTimeText value={opened_at} />.{' '}

@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { QueryResultPanel } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { getStatusLabel } from '../../shipments/shipment-facts.tsx';
+import { getShipmentStatusLabel } from '../../shipments/shipment-facts.tsx';
 import { MilestoneLocationText, usePlaces } from '../../values/place.tsx';
-import { ExpectedTimeText, LocalTimeText, localizeTimes } from '../../values/time.tsx';
+import { ExpectedTimeText, LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
 import { TitledCard } from '../parts.tsx';
@@ -86,7 +86,7 @@ function ExplainedValuesTable({ explained, labels }: ExplainedValuesProps) {
         <Table.Tbody>
           <Table.Tr>
             <Table.Th scope="row">Status</Table.Th>
-            <Table.Td>{getStatusLabel(status.value)}</Table.Td>
+            <Table.Td>{getShipmentStatusLabel(status.value)}</Table.Td>
             <Table.Td>{STATUS_RULE_LABELS[status.rule]}</Table.Td>
             <Table.Td>{link(status.milestone_id)}</Table.Td>
           </Table.Tr>
@@ -103,7 +103,7 @@ function ExplainedValuesTable({ explained, labels }: ExplainedValuesProps) {
           {containers.map(({ number, status: { value, rule, milestone_id } }) => (
             <Table.Tr key={number}>
               <Table.Th scope="row">{number}</Table.Th>
-              <Table.Td>{getStatusLabel(value)}</Table.Td>
+              <Table.Td>{getShipmentStatusLabel(value)}</Table.Td>
               <Table.Td>{STATUS_RULE_LABELS[rule]}</Table.Td>
               <Table.Td>{link(milestone_id)}</Table.Td>
             </Table.Tr>
@@ -200,7 +200,7 @@ function MilestoneEffectText({
       <Badge variant="light" color={MILESTONE_RESULT_COLORS[result]} tt="none" autoContrast>
         {MILESTONE_RESULT_LABELS[result]}
       </Badge>{' '}
-      {counts_as !== null && `as ${getStatusLabel(counts_as).toLowerCase()}: `}
+      {counts_as !== null && `as ${getShipmentStatusLabel(counts_as).toLowerCase()}: `}
       {MILESTONE_RULE_LABELS[rule]}
     </>
   );
@@ -246,7 +246,7 @@ function ExplainedExceptionItem({
           {EXPLAINED_EXCEPTION_STATUS_LABELS[status]}
         </Badge>
       </Text>
-      {because !== null && <Text size="sm">{localizeTimes(because)}</Text>}
+      {because !== null && <Text size="sm">{localizeTimesInText(because)}</Text>}
       {isExpected && (
         <Text size="sm" component="div">
           {opens_at === null ? (

@@ -1,7 +1,7 @@
 import { Button, Center, Code, Group, Loader, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CopyTextProvider } from '../../app/copy.tsx';
+import { CopyTextFunctionProvider } from '../../app/copy.tsx';
 import { ErrorAlert, QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
@@ -129,13 +129,13 @@ function HistoryEntryJsonPanel({ entry }: { readonly entry: HistoryEntry }) {
         {text}
       </Code>
       <Group>
-        <CopyTextProvider value={text}>
+        <CopyTextFunctionProvider value={text}>
           {({ copied, copy }) => (
             <Button size="compact-xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}
-        </CopyTextProvider>
+        </CopyTextFunctionProvider>
       </Group>
     </Stack>
   );

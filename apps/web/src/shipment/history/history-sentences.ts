@@ -95,15 +95,15 @@ function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZ
   if (type === 'shipment.cancelled') return { did: 'cancelled the shipment', details };
   if (type === 'shipment.reopened') return { did: 'reopened the shipment', details };
   const [only] = details;
-  if (details.length === 1 && only !== undefined) return { did: `changed ${formatChange(only)}`, details: [] };
+  if (details.length === 1 && only !== undefined) return { did: `changed ${formatValueChange(only)}`, details: [] };
   const fields = [...new Set(details.map(({ path }) => formatFieldPath(path.slice(0, 1))))];
-  return { did: fields.length === 0 ? 'changed the shipment' : `changed ${joinFields(fields)}`, details };
+  return { did: fields.length === 0 ? 'changed the shipment' : `changed ${joinFieldNames(fields)}`, details };
 }
 
 type Change = HistoryEntry['changes'][string];
 
 function describeChangeOfShipmentPart(entry: HistoryEntry, { from, to }: Change): HistorySentenceParts {
-  const [before, after] = [toFieldsOrUndefined(from), toFieldsOrUndefined(to)];
+  const [before, after] = [toObjectOrUndefined(from), toObjectOrUndefined(to)];
   const part = after ?? before ?? {};
   const changed =
     before === undefined || after === undefined
@@ -151,8 +151,8 @@ function chooseExceptionOpeningVerb({ type }: HistoryEntry['actor'], { detected_
 }
 
 function describeResolution(actor: HistoryEntry['actor'], part: Fields): string {
-  const { by } = toFieldsOrUndefined(part['resolution']) ?? {};
-  if (toFieldsOrUndefined(by)?.['type'] === 'system')
+  const { by } = toObjectOrUndefined(part['resolution']) ?? {};
+  if (toObjectOrUndefined(by)?.['type'] === 'system')
     return `${actor.type === 'system' ? 'resolved' : 'triggered the resolution of'} ${formatException(part)}`;
   return `resolved ${formatException(part)}${formatResolution(part)}`;
 }
@@ -224,14 +224,14 @@ function formatSeverity(part: Fields): string {
 }
 
 function formatResolution(part: Fields): string {
-  const { code, note } = toFieldsOrUndefined(part['resolution']) ?? {};
+  const { code, note } = toObjectOrUndefined(part['resolution']) ?? {};
   const label = RESOLUTION_LABELS[code as keyof typeof RESOLUTION_LABELS];
   const noteText = toNonEmptyText(note);
   return `${label === undefined ? '' : ` as ${label.toLowerCase()}`}${noteText === undefined ? '' : `: “${noteText}”`}`;
 }
 
 /** Formats a changed value, such as "ETA from 3 Nov to 5 Nov". */
-function formatChange({ path, from, to, zone, fromZone }: ValueDifference): string {
+function formatValueChange({ path, from, to, zone, fromZone }: ValueDifference): string {
   const [field, name] = [formatFieldPath(path), path.at(-1)];
   const change = `to ${formatStoredValue(to, name, zone)}`;
   if (from === null || from === undefined) return `${field} ${change}`;
@@ -239,13 +239,13 @@ function formatChange({ path, from, to, zone, fromZone }: ValueDifference): stri
 }
 
 const MAX_LISTED_FIELDS = 3;
-function joinFields(fields: readonly string[]): string {
+function joinFieldNames(fields: readonly string[]): string {
   if (fields.length > MAX_LISTED_FIELDS)
     return `${fields.slice(0, MAX_LISTED_FIELDS - 1).join(', ')} and ${fields.length - MAX_LISTED_FIELDS + 1} more`;
   return fields.length < 2 ? fields.join('') : `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`;
 }
 
-function toFieldsOrUndefined(value: unknown): Fields | undefined {
+function toObjectOrUndefined(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
 }
 

@@ -119,7 +119,7 @@ export interface ValueDifference {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields that identify an item of a list, so that items match even if their positions differ. */
-const IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
+const ITEM_IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
 
 /**
  * Lists all values that differ between two states. List items are matched by an identifying field. Items without one
@@ -135,13 +135,13 @@ export function listDifferences(from: unknown, to: unknown, path: readonly strin
 /** Returns the fields of an object, or the items of a list by key. Returns undefined for other values. */
 function toComparableFields(value: unknown): Fields | undefined {
   if (Array.isArray(value))
-    return value.some(isJsonObject) ? Object.fromEntries(value.map(toEntryByIdentifier)) : undefined;
+    return value.some(isJsonObject) ? Object.fromEntries(value.map(pairItemWithIdentifier)) : undefined;
   return isJsonObject(value) ? value : undefined;
 }
 
-function toEntryByIdentifier(item: unknown, index: number): readonly [string, unknown] {
+function pairItemWithIdentifier(item: unknown, index: number): readonly [string, unknown] {
   const name = isJsonObject(item)
-    ? IDENTIFYING_FIELDS.map((field) => item[field]).find((value) => typeof value === 'string')
+    ? ITEM_IDENTIFYING_FIELDS.map((field) => item[field]).find((value) => typeof value === 'string')
     : undefined;
   return [typeof name === 'string' ? name : String(index + 1), item];
 }

@@ -25,9 +25,9 @@ import {
   buildMilestoneCorrectionBody,
   listDifferingFields,
   formatMilestoneField,
-  isSameRevision,
+  isSameMilestoneRevision,
   milestoneHistoryQuery,
-  readMilestone,
+  readMilestoneFromApi,
   toMilestoneFormValues,
 } from './milestone-values.ts';
 
@@ -38,7 +38,7 @@ import {
 function milestoneSnapshotQuery(environment: Environment, shipmentId: string, milestoneId: string) {
   return queryOptions({
     queryKey: ['milestone-seen', environment, milestoneId],
-    queryFn: () => readMilestone(environment, { shipment_id: shipmentId, id: milestoneId }),
+    queryFn: () => readMilestoneFromApi(environment, { shipment_id: shipmentId, id: milestoneId }),
     staleTime: Infinity,
     gcTime: 0,
     refetchOnReconnect: false,
@@ -81,8 +81,8 @@ function CorrectionForm({
   const correct = useApiWrite({
     write: (from: VersionedResource<Milestone>) =>
       writeIfUnchanged(from, {
-        read: () => readMilestone(environment, first.thing),
-        isSame: isSameRevision,
+        read: () => readMilestoneFromApi(environment, first.thing),
+        isSame: isSameMilestoneRevision,
         write: (ifMatch) =>
           client.milestones.correct(shipment.id, id, buildMilestoneCorrectionBody(seen.thing, form.values, zone), {
             ifMatch,

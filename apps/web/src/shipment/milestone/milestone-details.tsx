@@ -7,7 +7,7 @@ import { confirmAction } from '../../app/overlays.tsx';
 import { QueryResultPanel } from '../../app/page.tsx';
 import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { MilestoneLocationText, MilestoneTime, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocationText, MilestoneTimeText, usePlaces } from '../../values/place.tsx';
 import { LocalTimeText } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS, getReasonLabel } from '../labels.ts';
 import { useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
@@ -18,14 +18,14 @@ import {
   type MilestoneChange,
   listDifferingFields,
   formatMilestoneField,
-  isSameRevision,
+  isSameMilestoneRevision,
   milestoneHistoryQuery,
-  readMilestone,
+  readMilestoneFromApi,
   getSourceLabel,
 } from './milestone-values.ts';
 
 /** The code of the form is loaded when the form is opened. */
-const LazyCorrectMilestone = createLazyComponent(() => import('./correct-milestone.tsx'));
+const LazyCorrectMilestoneForm = createLazyComponent(() => import('./correct-milestone.tsx'));
 
 const LazyConflictDialog = createOnDemandComponent(
   async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<Milestone>,
@@ -64,7 +64,7 @@ export function MilestoneDetailsPanel({ milestone }: { readonly milestone: Miles
       )}
       <PropertyList
         facts={[
-          ['Time', <MilestoneTime key="when" milestone={milestone} zone={zone} />],
+          ['Time', <MilestoneTimeText key="when" milestone={milestone} zone={zone} />],
           ['Location', <MilestoneLocationText key="where" name={location} />],
           ['Container', milestone.container_number ?? 'All containers'],
           ['Source', getSourceLabel(milestone)],
@@ -101,7 +101,7 @@ export function MilestoneDetailsPanel({ milestone }: { readonly milestone: Miles
         closeOnClickOutside={false}
       >
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
-          <LazyCorrectMilestone milestoneId={milestone.id} onClose={() => setCorrects(false)} />
+          <LazyCorrectMilestoneForm milestoneId={milestone.id} onClose={() => setCorrects(false)} />
         </Suspense>
       </Modal>
     </Stack>
@@ -121,8 +121,8 @@ function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milest
   const retract = useGuardedWrite<Milestone>({
     kind: 'milestone',
     write: ({ id }, _input, ifMatch) => client.milestones.retract(shipment.id, id, { ifMatch }),
-    read: (thing) => readMilestone(environment, thing),
-    isSame: isSameRevision,
+    read: (thing) => readMilestoneFromApi(environment, thing),
+    isSame: isSameMilestoneRevision,
     canStill: ({ retracted_at }) => retracted_at === null,
     done: 'Milestone retracted.',
   });
@@ -180,5 +180,5 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
 function renderMilestoneFieldValue(milestone: Milestone, field: keyof typeof MILESTONE_FIELD_LABELS) {
   if (field !== 'occurred_at') return formatMilestoneField(milestone, field);
   if (milestone.occurred_at_precision === 'time') return <LocalTimeText value={milestone.occurred_at} />;
-  return <MilestoneTime milestone={milestone} zone={null} />;
+  return <MilestoneTimeText milestone={milestone} zone={null} />;
 }

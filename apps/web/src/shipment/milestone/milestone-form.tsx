@@ -16,7 +16,7 @@ import type { Milestone } from '@tracking/client';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
 import { placeSearchQuery } from '../../values/places.ts';
-import { SearchSelect } from '../../values/search-select.tsx';
+import { SearchableSelectField } from '../../values/search-select.tsx';
 import {
   USER_TIME_ZONE,
   DATE_LIMITS,
@@ -26,9 +26,9 @@ import {
   formatInstantInZone,
   toWallClock,
 } from '../../values/zones.ts';
-import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
+import { CLASSIFIER_LABELS, type Classifier, MILESTONE_REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
-import { type MilestoneFormValues, buildCodeOptions, milestoneCodesQuery } from './milestone-values.ts';
+import { type MilestoneFormValues, buildMilestoneCodeOptions, milestoneCodesQuery } from './milestone-values.ts';
 
 const CLASSIFIER_SELECT_OPTIONS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
 const SOURCE_OPTIONS = Object.entries(SOURCE_LABELS)
@@ -56,12 +56,12 @@ export function MilestoneFormFields({ form, zone, onZone, corrects }: MilestoneI
   const mayFeed = useHasPermission('milestones:feed');
   return (
     <Stack gap="sm">
-      <SearchSelect
+      <SearchableSelectField
         {...form.getInputProps('code')}
         value={form.values.code}
         label="Milestone"
         placeholder={codes.isPending ? 'Loading…' : 'Type to search'}
-        data={buildCodeOptions(codes.data ?? [], shipment.mode)}
+        data={buildMilestoneCodeOptions(codes.data ?? [], shipment.mode)}
         required
         data-autofocus
       />
@@ -71,7 +71,7 @@ export function MilestoneFormFields({ form, zone, onZone, corrects }: MilestoneI
         onChange={(value) => form.setFieldValue('classifier', value as Classifier)}
         data={CLASSIFIER_SELECT_OPTIONS}
       />
-      <TimeFields form={form} zone={zone} onZone={onZone} />
+      <MilestoneTimeFields form={form} zone={zone} onZone={onZone} />
       <LocationField form={form} zone={zone} onZone={onZone} />
       <Select
         {...form.getInputProps('container_number')}
@@ -97,11 +97,11 @@ export function MilestoneFormFields({ form, zone, onZone, corrects }: MilestoneI
         <TextInput {...form.getInputProps('pieces')} label="Pieces" inputMode="numeric" />
         <TextInput {...form.getInputProps('temperature_celsius')} label="Temperature (°C)" inputMode="decimal" />
       </Group>
-      <SearchSelect
+      <SearchableSelectField
         {...form.getInputProps('reason_code')}
         value={form.values.reason_code}
         label="Reason"
-        data={REASON_OPTIONS}
+        data={MILESTONE_REASON_OPTIONS}
         clearable
       />
       <Textarea {...form.getInputProps('note')} label="Note" autosize={false} rows={2} />
@@ -133,7 +133,7 @@ function listSelectableContainers(numbers: readonly string[], corrects: Mileston
   return [...new Set([...numbers, corrects?.container_number ?? ''])].filter((number) => number !== '');
 }
 
-function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
+function MilestoneTimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
   const { location, occurred_at } = form.values;
   const there = usePlaces([location.trim()]).get(location.trim())?.timezone;
   const isDate = isDateOnly(occurred_at);

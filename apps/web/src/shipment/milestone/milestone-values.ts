@@ -37,13 +37,13 @@ export interface MilestoneFormValues {
 }
 export type MilestoneChanges = BodyOf<'correctMilestone'>;
 
-const NUMBER_FIELDS = ['latitude', 'longitude', 'pieces', 'temperature_celsius'] as const;
+const MILESTONE_NUMBER_FIELDS = ['latitude', 'longitude', 'pieces', 'temperature_celsius'] as const;
 
 /** Milestone fields that a correction can change, except the time. */
 const CORRECTABLE_FIELDS = [
   ...(['code', 'classifier', 'location', 'container_number', 'reason_code'] as const),
   ...(['vessel', 'voyage', 'note', 'external_id', 'terminal', 'imo'] as const),
-  ...NUMBER_FIELDS,
+  ...MILESTONE_NUMBER_FIELDS,
 ] as const;
 
 export function createEmptyMilestoneValues(now: string, zone: string): MilestoneFormValues {
@@ -75,7 +75,7 @@ export function toMilestoneFormValues(milestone: Milestone, zone: string): Miles
 
 /** Builds the request body that records the milestone. */
 export function toMilestoneRequestBody(values: MilestoneFormValues, zone: string): MilestoneFields {
-  const entries = Object.entries({ ...values, occurred_at: toInstantIfValid(values.occurred_at, zone) });
+  const entries = Object.entries({ ...values, occurred_at: toInstantOrUnchanged(values.occurred_at, zone) });
   return Object.fromEntries(
     entries
       .filter(([, value]) => value !== '' && value !== null)
@@ -96,7 +96,7 @@ export function buildMilestoneCorrectionBody(
     ([name, value]) => value !== before[name],
   );
   const isSameTime = values.occurred_at === toFormTime(before, zone);
-  const occurred_at = isSameTime ? undefined : toInstantIfValid(values.occurred_at, zone);
+  const occurred_at = isSameTime ? undefined : toInstantOrUnchanged(values.occurred_at, zone);
   return { ...Object.fromEntries(changed), ...(occurred_at !== undefined && { occurred_at }) } as MilestoneChanges;
 }
 
@@ -112,7 +112,7 @@ function parseMilestoneFormValue(name: string, value: string | null): string | n
 }
 
 function isNumberField(name: string): boolean {
-  return NUMBER_FIELDS.some((field) => field === name);
+  return MILESTONE_NUMBER_FIELDS.some((field) => field === name);
 }
 
 /** Returns the time of a milestone as the form shows it: a local time, or the date of a whole day. */
@@ -121,7 +121,7 @@ function toFormTime({ occurred_at, occurred_at_precision, timezone }: Milestone,
 }
 
 /** Converts a local time to UTC. Returns a date and an invalid time as they are; the API reports errors. */
-function toInstantIfValid(wallClock: string, zone: string): string {
+function toInstantOrUnchanged(wallClock: string, zone: string): string {
   return isDateOnly(wallClock) ? wallClock : (convertLocalTimeToUtc(wallClock, zone) ?? wallClock);
 }
 
@@ -172,7 +172,7 @@ export function getSourceLabel({ source }: Pick<Milestone, 'source'>): string {
   return SOURCE_LABELS[source];
 }
 
-export function isSameRevision(one: Milestone, other: Milestone): boolean {
+export function isSameMilestoneRevision(one: Milestone, other: Milestone): boolean {
   return one.revision === other.revision;
 }
 
@@ -188,7 +188,7 @@ export function milestoneCodesQuery(environment: Environment) {
 }
 
 /** Builds the options of the milestone field. The codes that are common for the shipment's mode come first. */
-export function buildCodeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
+export function buildMilestoneCodeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
   const isUsual = ({ modes }: MilestoneCode) => mode === null || modes.includes(mode);
   const items = (some: readonly MilestoneCode[]) => some.map(({ code, label }) => ({ value: code, label }));
   const unusual = codes.filter((code) => !isUsual(code));
@@ -199,7 +199,7 @@ export function buildCodeOptions(codes: readonly MilestoneCode[], mode: Shipment
   ];
 }
 
-export async function readMilestone(
+export async function readMilestoneFromApi(
   environment: Environment,
   { shipment_id, id }: Pick<Milestone, 'shipment_id' | 'id'>,
 ): Promise<VersionedResource<Milestone>> {
@@ -221,7 +221,7 @@ export interface MilestoneChange {
  * Returns the change of a milestone that a history entry contains. Returns undefined if the entry does not concern the
  * milestone.
  */
-function extractMilestoneChange(
+function extractMilestoneChangeFromHistory(
   { at, actor, changes }: HistoryEntry,
   milestoneId: string,
 ): MilestoneChange | undefined {
@@ -236,7 +236,7 @@ export function milestoneHistoryQuery(environment: Environment, shipmentId: stri
     queryFn: async ({ signal }): Promise<MilestoneChange[]> => {
       const changes: MilestoneChange[] = [];
       for await (const entry of getApiClient(environment).shipments.history(shipmentId, { limit: 200 }, { signal })) {
-        const change = extractMilestoneChange(entry, id);
+        const change = extractMilestoneChangeFromHistory(entry, id);
         if (change?.from === null) break;
         if (change !== undefined) changes.push(change);
         if (changes.length >= revision - 1) break;

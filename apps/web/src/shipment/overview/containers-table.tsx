@@ -13,7 +13,7 @@ import { getDateInZone } from '../../values/zones.ts';
 import { milestonesQuery, useShipmentOfPage } from '../shipment-queries.ts';
 import {
   type Container,
-  type FreeTime,
+  type FreeTimeWithDaysLeft,
   extractFreeTimeFacts,
   formatFreeTime,
   calculateFreeTime,
@@ -122,7 +122,13 @@ function compareDaysLeft(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-function FreeTimeCell({ container, free }: { readonly container: Container; readonly free: FreeTime | null }) {
+function FreeTimeCell({
+  container,
+  free,
+}: {
+  readonly container: Container;
+  readonly free: FreeTimeWithDaysLeft | null;
+}) {
   if (free === null) return <>{container.empty_returned_at === null ? '—' : 'returned empty'}</>;
   const color = free.daysLeft < 0 ? 'red' : free.daysLeft <= 2 ? 'orange' : 'gray';
   return (

@@ -30,7 +30,7 @@ interface EditContainerProps {
 }
 
 /** Form for the size, the seal and the free days of a container. No milestone reports these values. */
-export default function EditContainer({ number, onClose }: EditContainerProps) {
+export default function EditContainerForm({ number, onClose }: EditContainerProps) {
   const [shipment, client, touches] = [useShipmentOfPage(), useApi(), useShipmentQueryKeys()];
   const read = async () => {
     const { containers, version } = await client.shipments.get(shipment.id);

@@ -12,21 +12,21 @@ import { TitledCard, PropertyList } from '../parts.tsx';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
-import { type EstimatedAndActualTime, type Leg, type JourneyStop, listStops } from './overview-values.ts';
+import { type EstimatedAndActualTime, type Leg, type JourneyStop, listJourneyStops } from './overview-values.ts';
 
 /** Section with the journey, the containers, the parties and the references of the shipment. */
 export function OverviewSection() {
   return (
     <Stack gap="sm">
       <TitledCard title="Journey">
-        <JourneyStops />
+        <JourneyStopList />
       </TitledCard>
       <TitledCard title="Containers">
         <ContainersTable />
       </TitledCard>
       <div className={classes['two']}>
         <TitledCard title="Parties">
-          <ShipmentParties />
+          <ShipmentPartyList />
         </TitledCard>
         <TitledCard title="References">
           <ShipmentReferenceList />
@@ -39,9 +39,9 @@ export function OverviewSection() {
 const JOURNEY_STOP_STATE_LABELS = { left: 'Departed', here: 'Shipment is here', ahead: 'Upcoming' } as const;
 
 /** Shows the stops of the journey in travel order. Each time is shown in the time zone of the place and of the user. */
-function JourneyStops() {
+function JourneyStopList() {
   const { legs } = useShipmentOfPage();
-  const stops = listStops(legs);
+  const stops = listJourneyStops(legs);
   const places = usePlaces(stops.map(({ place }) => place));
   if (stops.length === 0) return <Alert title="No journey yet">Add an origin and a destination, or legs.</Alert>;
   return (
@@ -107,7 +107,7 @@ function NextLegLabel({ leg: { mode, vessel, voyage, carrier_scac } }: { readonl
   );
 }
 
-function ShipmentParties() {
+function ShipmentPartyList() {
   const { shipper, consignee, carrier_scac } = useShipmentOfPage();
   return (
     <PropertyList

@@ -8,7 +8,7 @@ import {
   formatFreeTime,
   calculateFreeTime,
   haveSameContainerFields,
-  listStops,
+  listJourneyStops,
 } from './overview-values.ts';
 
 describe('the stops of a journey', () => {
@@ -16,14 +16,14 @@ describe('the stops of a journey', () => {
     ...{ mode: 'ocean', carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port },
     ...{ etd: null, etd_precision: 'time', eta: null, eta_precision: 'time', atd: null, ata: null, ...more },
   });
-  const places = (legs: readonly Leg[]) => listStops(legs).map(({ place, state }) => [place, state]);
+  const places = (legs: readonly Leg[]) => listJourneyStops(legs).map(({ place, state }) => [place, state]);
 
   it('lists no stops without legs', () => {
-    expect(listStops([])).toEqual([]);
+    expect(listJourneyStops([])).toEqual([]);
   });
 
   it('lists the places at which one leg ends and the next begins', () => {
-    const stops = listStops([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
+    const stops = listJourneyStops([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
     expect(stops.map(({ place }) => place)).toEqual(['CNSHA', 'ESALG', 'NLRTM']);
     expect(stops[1]).toMatchObject({ arrival: { estimated: 'a' }, departure: { estimated: 'b' } });
     expect([stops[0]?.arrival, stops[2]?.departure]).toEqual([undefined, undefined]);

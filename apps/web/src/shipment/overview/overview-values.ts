@@ -30,7 +30,7 @@ type Where = Omit<JourneyStop, 'state'>;
  * Lists the stops of a journey in travel order. If a leg ends at one place and the next leg starts at another place,
  * both places are stops.
  */
-export function listStops(legs: readonly Leg[]): JourneyStop[] {
+export function listJourneyStops(legs: readonly Leg[]): JourneyStop[] {
   const stops = legs.flatMap((leg, index): Where[] => {
     const before = legs[index - 1];
     const departure = { estimated: leg.etd, estimatedPrecision: leg.etd_precision, actual: leg.atd };
@@ -49,14 +49,14 @@ export function listStops(legs: readonly Leg[]): JourneyStop[] {
     departure: undefined,
     onward: undefined,
   };
-  return addStopStates(end === undefined ? stops : [...stops, end]);
+  return addJourneyStopStates(end === undefined ? stops : [...stops, end]);
 }
 
 function getLegArrival({ eta, eta_precision, ata }: Leg): EstimatedAndActualTime {
   return { estimated: eta, estimatedPrecision: eta_precision, actual: ata };
 }
 
-function addStopStates(stops: readonly Where[]): JourneyStop[] {
+function addJourneyStopStates(stops: readonly Where[]): JourneyStop[] {
   const isReached = ({ arrival, departure }: Where) => arrival?.actual != null || departure?.actual != null;
   const furthest = stops.findLastIndex(isReached);
   return stops.map((stop, index) => {
@@ -74,7 +74,7 @@ interface RunningFreeTime {
   readonly until: string;
 }
 
-export interface FreeTime extends RunningFreeTime {
+export interface FreeTimeWithDaysLeft extends RunningFreeTime {
   /** Number of whole days from today until the last free day. On the last free day it is 0, and afterwards negative. */
   readonly daysLeft: number;
 }
@@ -90,11 +90,11 @@ interface FreeTimeFacts extends Pick<Shipment, 'status' | 'load_type'> {
 
 type Dated = Pick<Container, 'number' | 'status' | 'last_free_day' | 'empty_return_by'>;
 
-const RETURNED_STATUSES: readonly Container['status'][] = ['completed', 'returned'];
+const RETURNED_CONTAINER_STATUSES: readonly Container['status'][] = ['completed', 'returned'];
 const OUT_OF_TERMINAL_STATUSES: readonly Container['status'][] = [
   'out_for_delivery',
   'delivered',
-  ...RETURNED_STATUSES,
+  ...RETURNED_CONTAINER_STATUSES,
 ];
 
 export function extractFreeTimeFacts(
@@ -116,7 +116,8 @@ export function extractFreeTimeFacts(
  */
 export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): RunningFreeTime | null {
   const { number, status, last_free_day, empty_return_by } = container;
-  if (facts.load_type === 'lcl' || facts.status === 'cancelled' || RETURNED_STATUSES.includes(status)) return null;
+  if (facts.load_type === 'lcl' || facts.status === 'cancelled' || RETURNED_CONTAINER_STATUSES.includes(status))
+    return null;
   const hasLeftTerminal =
     OUT_OF_TERMINAL_STATUSES.includes(status) || facts.attempted.has(number) || facts.attempted.has(null);
   const [kind, until] = hasLeftTerminal
@@ -126,13 +127,13 @@ export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): Run
 }
 
 /** Calculates the running free time and the days left. @param today current date at the place, such as "2026-11-24" */
-export function calculateFreeTime(container: Dated, facts: FreeTimeFacts, today: string): FreeTime | null {
+export function calculateFreeTime(container: Dated, facts: FreeTimeFacts, today: string): FreeTimeWithDaysLeft | null {
   const running = findRunningFreeTime(container, facts);
   return running && { ...running, daysLeft: countDaysBetween(today, running.until) };
 }
 
 /** Formats the days left of a free time, such as "3 days left" or "2 days over". */
-export function formatFreeTime({ daysLeft }: FreeTime): string {
+export function formatFreeTime({ daysLeft }: FreeTimeWithDaysLeft): string {
   if (daysLeft === 0) return 'last free day';
   const days = Math.abs(daysLeft) === 1 ? '1 day' : `${Math.abs(daysLeft)} days`;
   return daysLeft > 0 ? `${days} left` : `${days} over`;

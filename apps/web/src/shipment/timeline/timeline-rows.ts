@@ -41,7 +41,7 @@ export function buildTimelineRows(
   const steps = Map.groupBy(shown, ({ code, location, container_number }) =>
     [code, location ?? '', container_number ?? ''].join(' '),
   );
-  return [...steps].flatMap(([key, step]) => buildTimelineRowsOfEvent(key, step)).toSorted(compareRowsByTime);
+  return [...steps].flatMap(([key, step]) => buildTimelineRowsOfEvent(key, step)).toSorted(compareTimelineRowsByTime);
 }
 
 /**
@@ -54,7 +54,7 @@ function buildTimelineRowsOfEvent(key: string, step: readonly Milestone[]): Time
   const standing = actual.filter(isMilestoneInEffect);
   const [first, ...repeated] = standing;
   const head = first === undefined ? actual : [...actual.filter((milestone) => !isMilestoneInEffect(milestone)), first];
-  const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => toActualOnlyCells(each))];
+  const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => createCellsOfActualMilestone(each))];
   return groups.map((group, index) => {
     const [any] = [...group.actual, ...group.estimated, ...group.planned] as [Milestone, ...Milestone[]];
     const { code, label, location, container_number } = any;
@@ -63,7 +63,7 @@ function buildTimelineRowsOfEvent(key: string, step: readonly Milestone[]): Time
   });
 }
 
-const toActualOnlyCells = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
+const createCellsOfActualMilestone = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
 
 /**
  * Returns the milestone that determines the time of a row: the actual one, otherwise the estimate, otherwise the plan.
@@ -82,7 +82,7 @@ export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRo
   return all[0] as Milestone;
 }
 
-function compareRowsByTime(one: TimelineRowData, other: TimelineRowData): number {
+function compareTimelineRowsByTime(one: TimelineRowData, other: TimelineRowData): number {
   const [a, b] = [findDecisiveMilestone(one), findDecisiveMilestone(other)];
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }

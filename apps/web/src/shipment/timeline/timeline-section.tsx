@@ -7,7 +7,7 @@ import { LazySelect, createOnDemandComponent } from '../../app/lazy.tsx';
 import { QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
-import { MilestoneLocationText, MilestoneTime, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocationText, MilestoneTimeText, usePlaces } from '../../values/place.tsx';
 import { SOURCE_LABELS } from '../labels.ts';
 import { type TimelineUrlParameters, milestonesQuery, useShipmentOfPage } from '../shipment-queries.ts';
 import { type TimelineRowData, calculateDelayHours, isMilestoneInEffect, buildTimelineRows } from './timeline-rows.ts';
@@ -166,7 +166,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
             className={classes['open']}
             aria-label={`Open ${milestone.label} (${milestone.classifier})`}
           >
-            <MilestoneTime milestone={milestone} zone={zone} />
+            <MilestoneTimeText milestone={milestone} zone={zone} />
           </Link>
           <Text size="xs" c="dimmed" component="span">
             {SOURCE_LABELS[milestone.source]}

@@ -1,4 +1,4 @@
-import { buildShipment } from '../build-shipment.ts';
+import { buildShipmentForTest } from '../build-shipment.ts';
 import {
   NO_SELECTED_SHIPMENTS,
   listSelectedShipments,
@@ -8,7 +8,7 @@ import {
 } from '../rows/selection.ts';
 import { CSV_EXPORT_HEADER, buildCsvRow } from './export-csv.ts';
 
-const rows = ['a', 'b', 'c', 'd'].map((id) => buildShipment({ id }));
+const rows = ['a', 'b', 'c', 'd'].map((id) => buildShipmentForTest({ id }));
 
 describe('a selection', () => {
   it('adds and removes a shipment', () => {
@@ -22,7 +22,10 @@ describe('a selection', () => {
 
   it('removes only the given shipments', () => {
     expect([
-      ...deselectShipments(new Set(['a', 'c', 'd']), [buildShipment({ id: 'a' }), buildShipment({ id: 'b' })]),
+      ...deselectShipments(new Set(['a', 'c', 'd']), [
+        buildShipmentForTest({ id: 'a' }),
+        buildShipmentForTest({ id: 'b' }),
+      ]),
     ]).toEqual(['c', 'd']);
   });
 
@@ -32,7 +35,7 @@ describe('a selection', () => {
 });
 
 it('writes a shipment as a CSV row', () => {
-  const shipment = buildShipment({
+  const shipment = buildShipmentForTest({
     mode: 'ocean',
     incoterm: 'FOB',
     container_numbers: ['CSQU3054383', 'MSKU1234565'],

@@ -8,7 +8,7 @@ import { buildObjectFromPlainFields } from '../plain-fields.ts';
  * Builds a CSV file of shipments page by page, and downloads it. A cell that looks like a formula starts with an
  * apostrophe.
  */
-export async function exportCsv(
+export async function exportShipmentsAsCsv(
   environment: Environment,
   pages: AsyncIterable<readonly Shipment[]> | Iterable<readonly Shipment[]>,
   onProgress: (count: number) => void = () => undefined,

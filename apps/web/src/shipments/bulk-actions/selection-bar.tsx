@@ -15,9 +15,9 @@ import { updateCachedShipments } from '../../live/live-updates.ts';
 import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { getShipmentName } from '../../values/codes.ts';
-import { SearchSelect } from '../../values/search-select.tsx';
+import { SearchableSelectField } from '../../values/search-select.tsx';
 import { NO_SELECTED_SHIPMENTS, type Selection, deselectShipments } from '../rows/selection.ts';
-import { exportCsv } from './export-csv.ts';
+import { exportShipmentsAsCsv } from './export-csv.ts';
 import classes from './selection-bar.module.css';
 
 interface SelectionBarProps {
@@ -36,7 +36,7 @@ export function SelectionBar({ selected, onSelect }: SelectionBarProps) {
   const close = () => setDialog(undefined);
   const environment = useEnvironment();
   const exporting = useApiWrite({
-    write: () => exportCsv(environment, [selected]),
+    write: () => exportShipmentsAsCsv(environment, [selected]),
     done: `${selected.length} exported.`,
   });
   const onDone = (done: readonly Shipment[]) => onSelect((selection) => deselectShipments(selection, done));
@@ -158,7 +158,7 @@ function BulkExceptionCreationDialog({ shipments, ...props }: BulkDialogProps) {
       {...props}
     >
       <ShipmentNameList shipments={shipments} />
-      <SearchSelect
+      <SearchableSelectField
         {...form.getInputProps('type')}
         value={form.values.type}
         label="Type"

@@ -1,6 +1,6 @@
 import type { FieldError } from '@tracking/client';
 import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
-import { SHIPMENT_FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
+import { SHIPMENT_FIELD_LABELS, type ShipmentField, type ShipmentFormValues } from './form-values.ts';
 
 const CONCATENATED_CONTAINER_NUMBERS_PATTERN = /^(?:[A-Z]{4}\d{7}){2,}$/;
 /** Maximum number of containers that the API allows in a shipment. */
@@ -18,7 +18,7 @@ export function parseContainerNumbers(texts: readonly string[]): readonly string
 }
 
 /** Validates the values of the shipment form before they are sent. Returns the error messages by field path. */
-export function validateShipment(values: ShipmentValues): Record<string, string> {
+export function validateShipment(values: ShipmentFormValues): Record<string, string> {
   const errors: Record<string, string> = {};
   const check = (path: string, isWrong: boolean, message: string) => {
     if (isWrong) errors[path] ??= message;
@@ -44,10 +44,10 @@ export function validateShipment(values: ShipmentValues): Record<string, string>
   return errors;
 }
 
-type Journey = Pick<ShipmentValues, 'carrier_scac' | 'origin_port' | 'destination_port'>;
+type Journey = Pick<ShipmentFormValues, 'carrier_scac' | 'origin_port' | 'destination_port'>;
 type Check = (path: string, isWrong: boolean, message: string) => void;
 
-function validateJourney(prefix: string, journey: Journey, mode: ShipmentValues['mode'], check: Check): void {
+function validateJourney(prefix: string, journey: Journey, mode: ShipmentFormValues['mode'], check: Check): void {
   const carrier = normaliseCode(journey.carrier_scac);
   const mayBeAirline = mode === 'air' || mode === 'courier';
   const forms = mayBeAirline
@@ -69,7 +69,7 @@ interface FormErrors {
 }
 
 /** Assigns the errors in an API response to the fields of the form. */
-export function assignErrorsToFields(details: readonly FieldError[], values: ShipmentValues): FormErrors {
+export function assignErrorsToFields(details: readonly FieldError[], values: ShipmentFormValues): FormErrors {
   const errors: Record<string, string> = {};
   const others: string[] = [];
   for (const { param, message } of details) {
@@ -84,7 +84,7 @@ export function assignErrorsToFields(details: readonly FieldError[], values: Shi
  * Converts an API parameter such as `legs[0].etd` to a field path of the form, such as `legs.0.etd`. Returns undefined
  * if the form has no such field.
  */
-function toFormFieldPath(param: string, { metadata }: ShipmentValues): string | undefined {
+function toFormFieldPath(param: string, { metadata }: ShipmentFormValues): string | undefined {
   const path = param.replaceAll(/\[(\d+)\]/g, '.$1');
   const [field = '', ...rest] = path.split('.');
   if (!Object.hasOwn(SHIPMENT_FIELD_LABELS, field)) return undefined;

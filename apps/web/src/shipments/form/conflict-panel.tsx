@@ -8,12 +8,12 @@ import {
   SHIPMENT_FIELD_LABELS,
   type LegValues,
   type ShipmentField,
-  type ShipmentValues,
+  type ShipmentFormValues,
   toShipmentFormValues,
 } from './form-values.ts';
 import {
   type Choice,
-  type ConcurrentShipmentChanges,
+  type ShipmentEditConflict,
   type ConcurrentFieldChange,
   getActorName,
   mergeFormWithOtherChanges,
@@ -21,10 +21,10 @@ import {
 
 interface ConflictPanelProps {
   readonly base: Shipment;
-  readonly mine: ShipmentValues;
-  readonly conflict: ConcurrentShipmentChanges;
-  readonly onSave: (values: ShipmentValues) => void;
-  readonly onBack: (values: ShipmentValues) => void;
+  readonly mine: ShipmentFormValues;
+  readonly conflict: ShipmentEditConflict;
+  readonly onSave: (values: ShipmentFormValues) => void;
+  readonly onBack: (values: ShipmentFormValues) => void;
 }
 
 /**
@@ -121,7 +121,7 @@ function ChangeAuthorText({ by }: Pick<ConcurrentFieldChange, 'by'>) {
 }
 
 /** Joins the names of the users who have changed the shipment, such as "Ann Visser and Nightly import". */
-function joinAuthorNames({ both, others }: ConcurrentShipmentChanges): string {
+function joinAuthorNames({ both, others }: ShipmentEditConflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [getActorName(by.actor)]));
   const each = [...new Set(names)];
   return each.length === 0 ? 'Another user' : each.join(' and ');
@@ -129,7 +129,7 @@ function joinAuthorNames({ both, others }: ConcurrentShipmentChanges): string {
 
 const EMPTY_VALUE_TEXT = '—';
 
-type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
+type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentFormValues[Field]) => string };
 /** Functions that format the values of fields, by field. A field without a function is shown as it is. */
 const FIELD_FORMATTERS: Shown = {
   mode: (mode) => (mode === null ? '' : TRANSPORT_MODE_LABELS[mode]),
@@ -145,13 +145,13 @@ const FIELD_FORMATTERS: Shown = {
 };
 
 /** Formats the value of a field as a single line. */
-function formatFieldValue(values: ShipmentValues, field: ShipmentField): string {
+function formatFieldValue(values: ShipmentFormValues, field: ShipmentField): string {
   const show = FIELD_FORMATTERS[field] as ((value: unknown) => string) | undefined;
   const text = show === undefined ? (values[field] as string | null) : show(values[field]);
   return text === null || text === '' ? EMPTY_VALUE_TEXT : text;
 }
 
-function formatParty({ name, external_id }: ShipmentValues['shipper']): string {
+function formatParty({ name, external_id }: ShipmentFormValues['shipper']): string {
   return joinNonEmpty([name, external_id]);
 }
 

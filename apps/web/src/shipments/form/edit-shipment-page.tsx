@@ -10,10 +10,15 @@ import { useApi, useEnvironment } from '../../session/session.ts';
 import { ShipmentNotFoundPage } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { PlacesLoadingGate } from '../../values/await-places.tsx';
-import { UnsavedChangesGuard, ShipmentWriteAccessGate, notifySaved, useSubmitErrorReporter } from './form-parts.tsx';
-import { type ShipmentValues, listChangedFields, toShipmentFormValues } from './form-values.ts';
 import {
-  type ConcurrentShipmentChanges,
+  UnsavedChangesGuard,
+  ContentForShipmentEditors,
+  showShipmentSavedNotice,
+  useSubmitErrorReporter,
+} from './form-parts.tsx';
+import { type ShipmentFormValues, listChangedFields, toShipmentFormValues } from './form-values.ts';
+import {
+  type ShipmentEditConflict,
   findShipmentEditConflict,
   readConcurrentShipmentChanges,
   saveShipment,
@@ -31,11 +36,11 @@ export function EditShipmentPage() {
       {(shipment) => (
         <Stack>
           <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only the fields that you change are saved." />
-          <ShipmentWriteAccessGate>
+          <ContentForShipmentEditors>
             <PlacesLoadingGate codes={listPortsNeedingTimeZone(shipment)}>
               <EditShipmentForm key={shipment.id} shipment={shipment} />
             </PlacesLoadingGate>
-          </ShipmentWriteAccessGate>
+          </ContentForShipmentEditors>
         </Stack>
       )}
     </QueryResultPanel>
@@ -56,7 +61,7 @@ function listPortsNeedingTimeZone(shipment: Shipment): readonly (string | null)[
 function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [base, setBase] = useState(shipment);
-  const [conflict, setConflict] = useState<ConcurrentShipmentChanges>();
+  const [conflict, setConflict] = useState<ShipmentEditConflict>();
   const form = useShipmentForm(toShipmentFormValues(base));
   const refusal = useSubmitErrorReporter(form);
   const isSaved = useRef(false);
@@ -67,13 +72,13 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
     void navigate({ to: '/shipments/$id', params: { id: base.id } });
   };
   const save = useApiWrite({
-    write: ({ from, values }: { readonly from: Shipment; readonly values: ShipmentValues }) =>
+    write: ({ from, values }: { readonly from: Shipment; readonly values: ShipmentFormValues }) =>
       saveShipment(client, from, values),
     invalidates: [['shipments'], ['shipment']],
     showsError: () => true,
     onDone: (saved) => {
       if (saved.kind === 'conflict') return setConflict(saved.conflict);
-      notifySaved('Shipment saved.', saved.warnings);
+      showShipmentSavedNotice('Shipment saved.', saved.warnings);
       done();
     },
   });
@@ -81,13 +86,13 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
     write: () => readConcurrentShipmentChanges(client, base, form.values, shipment.version),
     onDone: setConflict,
   });
-  const submit = (from: Shipment, values: ShipmentValues) => {
+  const submit = (from: Shipment, values: ShipmentFormValues) => {
     refusal.clear();
     if (listChangedFields(toShipmentFormValues(from), values).length === 0) return done();
     save.mutate({ from, values }, { onError: (error) => refusal.showSubmitError(error, values) });
   };
   /** Bases the form on the latest version of the shipment, and keeps the given values. */
-  const continueFrom = (from: Shipment, values: ShipmentValues) => {
+  const continueFrom = (from: Shipment, values: ShipmentFormValues) => {
     setBase(from);
     form.setValues(values);
     setConflict(undefined);
@@ -136,7 +141,7 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
 }
 
 /** Checks if another user has changed a field that the form shows since the form was opened. */
-function hasConcurrentChanges(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
+function hasConcurrentChanges(base: Shipment, now: Shipment, values: ShipmentFormValues): boolean {
   if (now.version <= base.version) return false;
   const { both, others } = findShipmentEditConflict(base, values, now, []);
   return both.length + others.length > 0;

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { describeFailure } from '../../app/failures.ts';
 import { useHasPermission, useSession } from '../../session/session.ts';
 import { getLabelOfWarnedField, assignErrorsToFields } from './check-values.ts';
-import type { ShipmentForm, ShipmentValues } from './form-values.ts';
+import type { ShipmentForm, ShipmentFormValues } from './form-values.ts';
 
 interface FormErrorState {
   readonly error: unknown;
@@ -20,7 +20,7 @@ interface FormErrorState {
 export function useSubmitErrorReporter(form: ShipmentForm) {
   const [refusal, setRefusal] = useState<FormErrorState>();
   return {
-    showSubmitError(error: unknown, values: ShipmentValues): void {
+    showSubmitError(error: unknown, values: ShipmentFormValues): void {
       const { errors, others } = assignErrorsToFields(
         error instanceof InvalidRequestError ? error.details : [],
         values,
@@ -81,7 +81,7 @@ function FormSubmitErrorAlert({ error, others, isPaused }: FormSubmitErrorProps)
 }
 
 /** Shows a notification that a shipment was saved, and lists the warnings in the API response. */
-export function notifySaved(message: string, warnings: readonly Warning[]): void {
+export function showShipmentSavedNotice(message: string, warnings: readonly Warning[]): void {
   if (warnings.length === 0) {
     notifications.show({ message, color: 'green' });
     return;
@@ -123,7 +123,7 @@ export function UnsavedChangesGuard({ isDirty }: { readonly isDirty: () => boole
 }
 
 /** Shows its content only to users who may create and edit shipments. Other users see an explanation. */
-export function ShipmentWriteAccessGate({ children }: { readonly children: ReactNode }) {
+export function ContentForShipmentEditors({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
   if (useHasPermission('shipments:write')) return children;
   return (

@@ -27,7 +27,7 @@ export interface NameValuePair {
   readonly value: string;
 }
 /** Values of all fields of the shipment form. */
-export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>> {
+export interface ShipmentFormValues extends Readonly<Record<PlainFieldName, string>> {
   readonly external_id: string;
   readonly mode: Mode | null;
   readonly load_type: LoadType | null;
@@ -43,8 +43,8 @@ export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>>
   readonly metadata: readonly NameValuePair[];
   readonly legs: readonly LegValues[];
 }
-export type ShipmentForm = UseFormReturnType<ShipmentValues>;
-export type ShipmentField = keyof ShipmentValues;
+export type ShipmentForm = UseFormReturnType<ShipmentFormValues>;
+export type ShipmentField = keyof ShipmentFormValues;
 export type ShipmentBody = BodyOf<'upsertShipment'>;
 export type ShipmentPatch = BodyOf<'changeShipment'>;
 
@@ -59,7 +59,7 @@ export const EMPTY_LEG_VALUES: LegValues = {
   etd: null,
   eta: null,
 };
-export const EMPTY_SHIPMENT_VALUES: ShipmentValues = {
+export const EMPTY_SHIPMENT_VALUES: ShipmentFormValues = {
   external_id: '',
   mode: null,
   load_type: null,
@@ -97,7 +97,7 @@ export const SHIPMENT_FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   legs: 'Legs',
 };
 
-export function toShipmentFormValues(shipment: Shipment): ShipmentValues {
+export function toShipmentFormValues(shipment: Shipment): ShipmentFormValues {
   return {
     external_id: shipment.external_id ?? '',
     mode: shipment.mode,
@@ -107,7 +107,7 @@ export function toShipmentFormValues(shipment: Shipment): ShipmentValues {
     carrier_scac: shipment.carrier_scac ?? '',
     origin_port: shipment.origin_port,
     destination_port: shipment.destination_port,
-    ...toExpectedTimes(shipment),
+    ...toExpectedTimeFormValues(shipment),
     shipper: toPartyValues(shipment.shipper),
     consignee: toPartyValues(shipment.consignee),
     references: shipment.references.map(({ type, value }) => ({ type, value })),
@@ -119,7 +119,7 @@ export function toShipmentFormValues(shipment: Shipment): ShipmentValues {
       voyage: leg.voyage ?? '',
       origin_port: leg.origin_port,
       destination_port: leg.destination_port,
-      ...toExpectedTimes(leg),
+      ...toExpectedTimeFormValues(leg),
     })),
   };
 }
@@ -127,7 +127,7 @@ export function toShipmentFormValues(shipment: Shipment): ShipmentValues {
 type Journey = Pick<Shipment, 'etd' | 'etd_precision' | 'eta' | 'eta_precision' | 'origin_port' | 'destination_port'>;
 
 /** Converts expected times to values of the form. A whole day is a date. The places of the ports must be loaded. */
-function toExpectedTimes(journey: Journey): Pick<LegValues, 'etd' | 'eta'> {
+function toExpectedTimeFormValues(journey: Journey): Pick<LegValues, 'etd' | 'eta'> {
   return {
     etd: toTimeOrDate(journey.etd, journey.etd_precision, journey.origin_port),
     eta: toTimeOrDate(journey.eta, journey.eta_precision, journey.destination_port),
@@ -139,14 +139,14 @@ function toPartyValues(party: Shipment['shipper']): PartyValues {
 }
 
 /** Builds the request body from the values of the form. Empty fields are left out. */
-export function toShipmentRequestBody(values: ShipmentValues): ShipmentBody {
+export function toShipmentRequestBody(values: ShipmentFormValues): ShipmentBody {
   const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, toApiValue(values, field)]));
   const isFilled = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isFilled(value)));
 }
 
 /** Converts the value of a form field to its API value. For an empty field, the result is null or an empty list. */
-function toApiValue(values: ShipmentValues, field: ShipmentField): unknown {
+function toApiValue(values: ShipmentFormValues, field: ShipmentField): unknown {
   const value = values[field];
   if (typeof value === 'string' || value === null) return trimOrNull(value);
   if (field === 'shipper' || field === 'consignee') return toApiParty(values[field]);
@@ -175,7 +175,7 @@ function toApiLeg(leg: LegValues) {
 }
 
 /** Lists the fields whose API values differ between two states of the shipment form. */
-export function listChangedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
+export function listChangedFields(from: ShipmentFormValues, to: ShipmentFormValues): readonly ShipmentField[] {
   return SHIPMENT_FIELDS.filter(
     (field) => JSON.stringify(toApiValue(from, field)) !== JSON.stringify(toApiValue(to, field)),
   );
@@ -184,7 +184,7 @@ export function listChangedFields(from: ShipmentValues, to: ShipmentValues): rea
 /**
  * Builds the JSON merge patch that changes one state of the form to another. A removed key of `metadata` becomes null.
  */
-export function buildShipmentPatch(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
+export function buildShipmentPatch(from: ShipmentFormValues, to: ShipmentFormValues): ShipmentPatch {
   return Object.fromEntries(
     listChangedFields(from, to).map((field) => {
       const value = toApiValue(to, field);

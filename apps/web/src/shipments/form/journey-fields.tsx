@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Paper, Select, Stack, Text, TextInput, Title
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react';
 import { MODE_OPTIONS } from '../../values/codes.ts';
 import { PlaceSelect } from '../../values/place-select.tsx';
-import { TimeInput } from '../../values/time-fields.tsx';
+import { ExpectedTimeField } from '../../values/time-fields.tsx';
 import { EMPTY_LEG_VALUES, type ShipmentForm } from './form-values.ts';
 import classes from './shipment-form.module.css';
 
@@ -13,7 +13,7 @@ interface JourneyFieldsProps {
 }
 
 /** Form fields for the route of a shipment, or of one of its legs. */
-export function JourneyFields({ form, leg }: JourneyFieldsProps) {
+export function RouteFormFields({ form, leg }: JourneyFieldsProps) {
   const prefix = leg === undefined ? '' : `legs.${leg}.`;
   const values = leg === undefined ? form.values : form.values.legs[leg];
   if (values === undefined) return null;
@@ -40,13 +40,13 @@ export function JourneyFields({ form, leg }: JourneyFieldsProps) {
         value={values.destination_port}
         label="Destination"
       />
-      <TimeInput
+      <ExpectedTimeField
         {...form.getInputProps(`${prefix}etd`)}
         value={values.etd}
         label="Departure (ETD)"
         place={values.origin_port}
       />
-      <TimeInput
+      <ExpectedTimeField
         {...form.getInputProps(`${prefix}eta`)}
         value={values.eta}
         label="Arrival (ETA)"
@@ -59,7 +59,7 @@ export function JourneyFields({ form, leg }: JourneyFieldsProps) {
 const MAX_LEGS = 50;
 
 /** Form fields for the legs of a shipment, in travel order. */
-export function LegFields({ form }: { readonly form: ShipmentForm }) {
+export function LegFormFields({ form }: { readonly form: ShipmentForm }) {
   const { legs } = form.values;
   const add = () => {
     // A new leg starts where the previous leg ends.
@@ -130,7 +130,7 @@ function LegFormItem({ form, index }: { readonly form: ShipmentForm; readonly in
         </Group>
       </Group>
       <div className={classes['fields']}>
-        <JourneyFields form={form} leg={index} />
+        <RouteFormFields form={form} leg={index} />
         <TextInput {...form.getInputProps(`legs.${index}.vessel`)} label="Vessel" />
         <TextInput {...form.getInputProps(`legs.${index}.voyage`)} label="Voyage, flight or trip number" />
       </div>

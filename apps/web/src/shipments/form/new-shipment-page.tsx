@@ -5,17 +5,27 @@ import { isOutdatedVersionError } from '../../app/failures.ts';
 import { PageHeader } from '../../app/page.tsx';
 import { createRandomId, useApiWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
-import { UnsavedChangesGuard, ShipmentWriteAccessGate, notifySaved, useSubmitErrorReporter } from './form-parts.tsx';
-import { EMPTY_SHIPMENT_VALUES, type ShipmentBody, type ShipmentValues, toShipmentRequestBody } from './form-values.ts';
+import {
+  UnsavedChangesGuard,
+  ContentForShipmentEditors,
+  showShipmentSavedNotice,
+  useSubmitErrorReporter,
+} from './form-parts.tsx';
+import {
+  EMPTY_SHIPMENT_VALUES,
+  type ShipmentBody,
+  type ShipmentFormValues,
+  toShipmentRequestBody,
+} from './form-values.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 export function NewShipmentPage() {
   return (
     <Stack>
       <PageHeader title="New shipment" about="Enter at least your reference, a house bill or a container number." />
-      <ShipmentWriteAccessGate>
+      <ContentForShipmentEditors>
         <NewShipmentForm />
-      </ShipmentWriteAccessGate>
+      </ContentForShipmentEditors>
     </Stack>
   );
 }
@@ -36,7 +46,7 @@ function NewShipmentForm() {
     if (sent.current?.body !== text) sent.current = { body: text, key: createRandomId() };
     return sent.current.key;
   };
-  const showFailure = async (error: unknown, values: ShipmentValues) => {
+  const showFailure = async (error: unknown, values: ShipmentFormValues) => {
     if (!isOutdatedVersionError(error)) return refusal.showSubmitError(error, values);
     const external_id = values.external_id.trim();
     // Finds the existing shipment for the link in the error message. If this lookup fails, the message has no link.
@@ -49,7 +59,7 @@ function NewShipmentForm() {
     form.setErrors({ external_id: <ReferenceTakenMessage id={existing?.id} /> });
   };
   const create = useApiWrite({
-    write: (values: ShipmentValues) => {
+    write: (values: ShipmentFormValues) => {
       const body = toShipmentRequestBody(values);
       // The header `If-None-Match: *` prevents that the request updates an existing shipment.
       const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
@@ -59,11 +69,11 @@ function NewShipmentForm() {
     showsError: () => true,
     onDone: ({ id, warnings }) => {
       isSaved.current = true;
-      notifySaved('Shipment created.', warnings);
+      showShipmentSavedNotice('Shipment created.', warnings);
       void navigate({ to: '/shipments/$id', params: { id } });
     },
   });
-  const submit = (values: ShipmentValues) => {
+  const submit = (values: ShipmentFormValues) => {
     refusal.clear();
     create.mutate(values, { onError: (error) => void showFailure(error, values) });
   };

@@ -1,5 +1,5 @@
 import { ConflictError, type Shipment } from '@tracking/client';
-import { type ShipmentPatch, type ShipmentValues, toShipmentFormValues } from './form-values.ts';
+import { type ShipmentPatch, type ShipmentFormValues, toShipmentFormValues } from './form-values.ts';
 import { mergeFormWithOtherChanges, saveShipment } from './save-shipment.ts';
 
 const BASE = {
@@ -39,7 +39,7 @@ function serviceWith(now: Shipment, changed: readonly string[] = []) {
   return { api: { shipments } as never, sent };
 }
 
-const mine = (changes: Partial<ShipmentValues>) => ({ ...toShipmentFormValues(BASE), ...changes });
+const mine = (changes: Partial<ShipmentFormValues>) => ({ ...toShipmentFormValues(BASE), ...changes });
 
 describe('saving a form', () => {
   it('sends the changes with the version that the form was opened with', async () => {

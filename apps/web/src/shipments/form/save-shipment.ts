@@ -3,7 +3,7 @@ import { isOutdatedVersionError } from '../../app/failures.ts';
 import {
   SHIPMENT_FIELDS,
   type ShipmentField,
-  type ShipmentValues,
+  type ShipmentFormValues,
   listChangedFields,
   buildShipmentPatch,
   toShipmentFormValues,
@@ -20,11 +20,11 @@ const MAX_HISTORY_ENTRIES = 200;
  * returns the conflicting version.
  */
 const REREAD_DELAY_MS = 200;
-const MAX_REREADS = 25;
+const MAX_SHIPMENT_REREADS = 25;
 
 type Saved =
   | { readonly kind: 'saved'; readonly warnings: readonly Warning[] }
-  | { readonly kind: 'conflict'; readonly conflict: ConcurrentShipmentChanges };
+  | { readonly kind: 'conflict'; readonly conflict: ShipmentEditConflict };
 
 type Api = Pick<TrackingClient, 'shipments'>;
 
@@ -33,7 +33,7 @@ type Api = Pick<TrackingClient, 'shipments'>;
  * conflict. Changes to other parts of the shipment, such as a new milestone, are no conflict.
  * @throws ApiError or ConnectionError of the client
  */
-export async function saveShipment(api: Api, base: Shipment, values: ShipmentValues): Promise<Saved> {
+export async function saveShipment(api: Api, base: Shipment, values: ShipmentFormValues): Promise<Saved> {
   const changes = buildShipmentPatch(toShipmentFormValues(base), values);
   let seen = base.version;
   for (let tries = 1; ; tries += 1) {
@@ -62,11 +62,11 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
 export async function readConcurrentShipmentChanges(
   api: Api,
   base: Shipment,
-  values: ShipmentValues,
+  values: ShipmentFormValues,
   least: number,
-): Promise<ConcurrentShipmentChanges> {
+): Promise<ShipmentEditConflict> {
   let theirs = await api.shipments.get(base.id);
-  for (let reads = 1; theirs.version < least && reads < MAX_REREADS; reads += 1) {
+  for (let reads = 1; theirs.version < least && reads < MAX_SHIPMENT_REREADS; reads += 1) {
     await new Promise((resolve) => setTimeout(resolve, REREAD_DELAY_MS));
     theirs = await api.shipments.get(base.id);
   }
@@ -89,7 +89,7 @@ export interface ConcurrentFieldChange {
 }
 
 /** Changes that other users saved while the shipment form was open. */
-export interface ConcurrentShipmentChanges {
+export interface ShipmentEditConflict {
   /** Latest version of the shipment. The next attempt to save is based on this version. */
   readonly theirs: Shipment;
   /** Fields that the user and another user changed to different values. The user chooses between the two values. */
@@ -108,10 +108,10 @@ export interface ConcurrentShipmentChanges {
  */
 export function findShipmentEditConflict(
   base: Shipment,
-  mine: ShipmentValues,
+  mine: ShipmentFormValues,
   theirs: Shipment,
   history: readonly HistoryEntry[],
-): ConcurrentShipmentChanges {
+): ShipmentEditConflict {
   const [before, now] = [toShipmentFormValues(base), toShipmentFormValues(theirs)];
   const [byMe, byThem] = [listChangedFields(before, mine), listChangedFields(before, now)];
   const differing = new Set(listChangedFields(mine, now));
@@ -130,14 +130,14 @@ export function findShipmentEditConflict(
 
 /** Merges the values of the form with the changes of other users. The user's choices decide the conflicting fields. */
 export function mergeFormWithOtherChanges(
-  mine: ShipmentValues,
-  { theirs, both, own }: ConcurrentShipmentChanges,
+  mine: ShipmentFormValues,
+  { theirs, both, own }: ShipmentEditConflict,
   choices: Readonly<Partial<Record<ShipmentField, Choice>>>,
-): ShipmentValues {
+): ShipmentFormValues {
   const kept = new Set([...own, ...both.map(({ field }) => field).filter((field) => choices[field] !== 'theirs')]);
   const now = toShipmentFormValues(theirs);
   const entries = SHIPMENT_FIELDS.map((field) => [field, (kept.has(field) ? mine : now)[field]]);
-  return Object.fromEntries(entries) as ShipmentValues;
+  return Object.fromEntries(entries) as ShipmentFormValues;
 }
 
 /** Returns the display name of the actor of a history entry. */

@@ -18,15 +18,15 @@ import type { ReactNode } from 'react';
 import { LOAD_TYPE_OPTIONS, calculateCheckDigit, correctCheckDigit } from '../../values/codes.ts';
 import { PLAIN_SHIPMENT_FIELD_NAMES, type PlainFieldName, getPlainFieldDefinition } from '../plain-fields.ts';
 import { validateShipment, parseContainerNumbers } from './check-values.ts';
-import type { ShipmentForm, ShipmentValues } from './form-values.ts';
-import { JourneyFields, LegFields } from './journey-fields.tsx';
+import type { ShipmentForm, ShipmentFormValues } from './form-values.ts';
+import { RouteFormFields, LegFormFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
 
 /**
  * Creates the state of the shipment form. The form is validated when it is submitted, and from then on after each
  * change.
  */
-export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
+export function useShipmentForm(initialValues: ShipmentFormValues): ShipmentForm {
   return useForm({ mode: 'controlled', initialValues, validate: validateShipment });
 }
 
@@ -39,7 +39,7 @@ interface ShipmentFormFieldsProps {
   readonly isPending: boolean;
   /** Error message shown above the submit button, for an error that belongs to no field. */
   readonly failure: ReactNode;
-  readonly onSubmit: (values: ShipmentValues) => void;
+  readonly onSubmit: (values: ShipmentFormValues) => void;
   /** Page that the Cancel button opens. */
   readonly cancel: { readonly to: '/shipments' } | { readonly to: '/shipments/$id'; readonly params: { id: string } };
 }
@@ -76,7 +76,7 @@ export function ShipmentFormFields({
         </FormSection>
         <FormSection title="Journey">
           <div className={classes['fields']}>
-            <JourneyFields form={form} />
+            <RouteFormFields form={form} />
             <Select
               {...form.getInputProps('load_type')}
               label="Load type"
@@ -99,7 +99,7 @@ export function ShipmentFormFields({
           </div>
         </FormSection>
         <FormSection title="Legs">
-          <LegFields form={form} />
+          <LegFormFields form={form} />
         </FormSection>
         <FormSection title="Additional references">
           <NameValueFieldRows

@@ -17,7 +17,7 @@ import {
   parsePlainFieldText,
 } from '../plain-fields.ts';
 import { type DayOrder, type Mapping, type Target, parseTime } from './columns.ts';
-import { type ImportSheet, hasNonEmptyCell } from './read-file.ts';
+import { type ImportFileContent, hasNonEmptyCell } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** Time zone of imported times without a UTC offset: local time at the port, the user's time zone, or UTC. */
@@ -102,7 +102,7 @@ class ImportRowConverter {
     return this.cells.get(target)?.value;
   }
 
-  addError(message: string, column = '', value = ''): void {
+  addRowError(message: string, column = '', value = ''): void {
     this.errors.push({ row: this.number, column, value, message });
   }
 
@@ -111,7 +111,7 @@ class ImportRowConverter {
     for (const number of parseContainerNumbers(value.split(CONTAINER_NUMBER_SEPARATOR_PATTERN))) {
       // If the mode column is to the right of this column, the number is checked without knowing the mode.
       if (isContainerNumber(number, MODE_BY_NAME.get(mode) ?? 'multimodal')) this.containers.push(number);
-      else this.addError('is not a valid container number', column, number);
+      else this.addRowError('is not a valid container number', column, number);
     }
   }
 }
@@ -121,7 +121,7 @@ class ImportRowConverter {
  * shipment is left out.
  */
 export function convertRowsToShipments(
-  { headers, rows, firstRow }: Omit<ImportSheet, 'name'>,
+  { headers, rows, firstRow }: Omit<ImportFileContent, 'name'>,
   reading: ImportOptions,
 ): RowCheckResult {
   const errors: ImportRowError[] = [];
@@ -132,14 +132,14 @@ export function convertRowsToShipments(
     if (!hasNonEmptyCell(cells)) return;
     const row = new ImportRowConverter(index + firstRow, headers, cells, reading.mapping);
     if (cells.length > headers.length)
-      row.addError(
+      row.addRowError(
         `has ${cells.length} cells for ${headers.length} columns. Put quotes around cells that contain a separator.`,
       );
     const body = buildShipmentBody(row, reading);
     const known = items.get(body.external_id ?? '');
     const differing = known === undefined ? undefined : findDifferingField(known.body, body);
     if (differing !== undefined)
-      row.addError(
+      row.addRowError(
         `has the same reference as row ${known?.rows[0]}, but a different ${differing}. Correct one of the rows.`,
       );
     errors.push(...row.errors);
@@ -175,7 +175,7 @@ function findDifferingField(one: Body, other: Body): string | undefined {
 
 function buildShipmentBody(row: ImportRowConverter, reading: ImportOptions): Body {
   if (row.readCellText('external_id') === undefined)
-    row.addError('has no reference. Without one, each import would create the shipment again.');
+    row.addRowError('has no reference. Without one, each import would create the shipment again.');
   const mode = row.parseImportCell('mode', parseMode);
   const [origin_port, destination_port] = [
     parseImportedPortCode(row, 'origin_port', mode),
@@ -279,7 +279,7 @@ function toReferenceType(header: string): string {
 }
 
 /** Lists the codes of all ports in the file. Their time zones are needed to convert local times. */
-export function listPorts({ rows }: Pick<ImportSheet, 'rows'>, mapping: Mapping): readonly string[] {
+export function listImportedPortCodes({ rows }: Pick<ImportFileContent, 'rows'>, mapping: Mapping): readonly string[] {
   const columns = mapping.flatMap((target, index) =>
     target === 'origin_port' || target === 'destination_port' ? [index] : [],
   );

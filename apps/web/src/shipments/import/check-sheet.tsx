@@ -9,12 +9,12 @@ import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
 import { TimeAsEnteredText } from '../../values/time.tsx';
 import { USER_TIME_ZONE } from '../../values/zones.ts';
-import { convertRowsToShipments, listPorts } from './check-rows.ts';
+import { convertRowsToShipments, listImportedPortCodes } from './check-rows.ts';
 import type { Body, RowCheckResult, ShipmentToImport, ZoneChoice } from './check-rows.ts';
 import {
   type DayOrder,
   type Mapping,
-  TARGET_FIELD_LABELS,
+  IMPORT_FIELD_LABELS,
   type Target,
   guessDayOrder,
   guessMapping,
@@ -25,10 +25,10 @@ import {
 import classes from './import-page.module.css';
 import { RowErrorTable } from './import-progress.tsx';
 import { importStore } from './import-store.ts';
-import type { ImportSheet } from './read-file.ts';
+import type { ImportFileContent } from './read-file.ts';
 
 interface SheetReviewProps {
-  readonly sheet: ImportSheet;
+  readonly sheet: ImportFileContent;
   readonly onBack: () => void;
   readonly onStart: (checked: RowCheckResult) => Promise<void>;
 }
@@ -57,7 +57,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
   const [dayOrder, setDayOrder] = useState<DayOrder>(() => guessDayOrder(sheet.rows.flat()));
   const [problem, setProblem] = useState<string>();
   const [isStarting, setIsStarting] = useState(false);
-  const ports = useMemo(() => listPorts(sheet, mapping), [sheet, mapping]);
+  const ports = useMemo(() => listImportedPortCodes(sheet, mapping), [sheet, mapping]);
   const zones = useQueries({
     queries: zone === 'port' ? ports.map((port) => placeQuery(environment, port)) : [],
     combine: (places) => ({
@@ -195,12 +195,12 @@ function formatCountWithNoun(count: number, what: string): string {
   return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
 }
 
-const IMPORT_TARGET_FIELD_OPTIONS = Object.entries(TARGET_FIELD_LABELS).map(([value, label]) => ({ value, label }));
+const IMPORT_TARGET_FIELD_OPTIONS = Object.entries(IMPORT_FIELD_LABELS).map(([value, label]) => ({ value, label }));
 const LIST_FORMAT = new Intl.ListFormat('en');
 const MAX_SAMPLE_VALUES = 3;
 
 interface ColumnMappingTableProps {
-  readonly sheet: ImportSheet;
+  readonly sheet: ImportFileContent;
   readonly mapping: Mapping;
   readonly onChange: (mapping: Mapping) => void;
 }
@@ -243,7 +243,7 @@ function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProp
   );
 }
 
-function joinSampleValues({ rows }: ImportSheet, column: number): string {
+function joinSampleValues({ rows }: ImportFileContent, column: number): string {
   const samples = new Set<string>();
   for (const row of rows) {
     const cell = row[column] ?? '';

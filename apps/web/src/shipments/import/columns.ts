@@ -2,7 +2,7 @@ import { convertLocalTimeToUtc } from '../../values/zones.ts';
 import { buildObjectFromPlainFields } from '../plain-fields.ts';
 
 /** Fields that a column of an imported file can be mapped to, with their labels. */
-export const TARGET_FIELD_LABELS = {
+export const IMPORT_FIELD_LABELS = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
@@ -22,7 +22,7 @@ export const TARGET_FIELD_LABELS = {
   reference: 'Additional reference',
   metadata: 'Custom fields',
 } as const;
-export type Target = keyof typeof TARGET_FIELD_LABELS;
+export type Target = keyof typeof IMPORT_FIELD_LABELS;
 /** Fields that the columns of the file are mapped to, in column order. Null stands for an ignored column. */
 export type Mapping = readonly (Target | null)[];
 
@@ -132,7 +132,7 @@ export function guessMapping(headers: readonly string[], remembered: Readonly<Re
 }
 
 function findTargetOfHeader(key: string): Target | undefined {
-  return (Object.keys(TARGET_FIELD_LABELS) as Target[]).find((target) =>
+  return (Object.keys(IMPORT_FIELD_LABELS) as Target[]).find((target) =>
     KNOWN_IMPORT_COLUMN_HEADERS[target]?.includes(key),
   );
 }
@@ -199,7 +199,7 @@ function parseIsoDate(text: string): ParsedTime | undefined {
     date: formatIsoDate(year, month, day),
     hour,
     minute,
-    offset: offset === undefined ? undefined : normaliseOffset(offset),
+    offset: offset === undefined ? undefined : normaliseUtcOffset(offset),
   };
 }
 
@@ -220,7 +220,7 @@ function isValidDate(date: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(date);
 }
 
-function normaliseOffset(text: string): string {
+function normaliseUtcOffset(text: string): string {
   if (text.toUpperCase() === 'Z') return 'Z';
   return text.includes(':') ? text : `${text.slice(0, 3)}:${text.slice(3)}`;
 }

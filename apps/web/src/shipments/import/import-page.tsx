@@ -10,12 +10,12 @@ import { PageHeader } from '../../app/page.tsx';
 import { createRandomId, useApiWrite } from '../../app/write.ts';
 import { getSessionOwnerKey, useEnvironment, useSession } from '../../session/session.ts';
 import { downloadCsvText, createCsvText } from '../../values/files.ts';
-import { ShipmentWriteAccessGate } from '../form/form-parts.tsx';
+import { ContentForShipmentEditors } from '../form/form-parts.tsx';
 import type { RowCheckResult } from './check-rows.ts';
 import classes from './import-page.module.css';
-import { ImportProgress, startImportRun } from './import-progress.tsx';
+import { ImportProgressPanel, startImportRun } from './import-progress.tsx';
 import { importStore, splitImportIntoBatches } from './import-store.ts';
-import { MAX_FILE_BYTES, MAX_IMPORT_FILE_ROWS, type ImportSheet, parseCsvSheet } from './read-file.ts';
+import { MAX_FILE_BYTES, MAX_IMPORT_FILE_ROWS, type ImportFileContent, parseCsvSheet } from './read-file.ts';
 
 const LazySheetReview = createOnDemandComponent(async () => (await import('./check-sheet.tsx')).SheetReview);
 
@@ -26,16 +26,16 @@ export function ImportPage() {
         Shipments
       </Anchor>
       <PageHeader title="Import shipments" about="Import a CSV file. You review the result before anything is sent." />
-      <ShipmentWriteAccessGate>
+      <ContentForShipmentEditors>
         <ImportList />
-      </ShipmentWriteAccessGate>
+      </ContentForShipmentEditors>
     </Stack>
   );
 }
 
 function ImportList() {
   const [environment, queries, session] = [useEnvironment(), useQueryClient(), useSession()];
-  const [sheet, setSheet] = useState<ImportSheet>();
+  const [sheet, setSheet] = useState<ImportFileContent>();
   const owner = getSessionOwnerKey(session);
   const queryKey = ['imports', environment, owner];
   const kept = useQuery({
@@ -45,7 +45,7 @@ function ImportList() {
     networkMode: 'always',
   });
   const reload = () => void queries.invalidateQueries({ queryKey });
-  const start = async (read: ImportSheet, checked: RowCheckResult) => {
+  const start = async (read: ImportFileContent, checked: RowCheckResult) => {
     const whose = { id: createRandomId(), owner, environment, startedAt: new Date().toISOString() };
     const { record, batches } = splitImportIntoBatches(read, checked, whose);
     await importStore.storeImportWithBatches(record, batches);
@@ -66,7 +66,7 @@ function ImportList() {
         </Alert>
       )}
       {kept.data?.map((record) => (
-        <ImportProgress key={record.id} record={record} onRemoved={reload} />
+        <ImportProgressPanel key={record.id} record={record} onRemoved={reload} />
       ))}
       {kept.data !== undefined && kept.data.length > 0 && (
         <Title order={2} size="h5">
@@ -78,8 +78,8 @@ function ImportList() {
   );
 }
 
-const EXAMPLE_FILE = {
-  headers: ['Reference', 'Mode', 'From', 'To', 'ETD', 'ETA', 'Containers', 'Carrier', 'Vessel', 'Consignee'],
+const EXAMPLE_IMPORT_FILE = {
+  headers: ['Reference', 'Mode', 'Origin', 'Destination', 'ETD', 'ETA', 'Containers', 'Carrier', 'Vessel', 'Consignee'],
   rows: [
     [
       'PO-1001',
@@ -96,14 +96,14 @@ const EXAMPLE_FILE = {
   ],
 };
 
-async function downloadExample(): Promise<void> {
-  downloadCsvText('shipments-example.csv', await createCsvText(EXAMPLE_FILE.headers, EXAMPLE_FILE.rows));
+async function downloadImportExample(): Promise<void> {
+  downloadCsvText('shipments-example.csv', await createCsvText(EXAMPLE_IMPORT_FILE.headers, EXAMPLE_IMPORT_FILE.rows));
 }
 
 /** Form field to choose or drop a CSV file. */
-function CsvFileField({ onSheet }: { readonly onSheet: (sheet: ImportSheet) => void }) {
+function CsvFileField({ onSheet }: { readonly onSheet: (sheet: ImportFileContent) => void }) {
   const [problem, setProblem] = useState<string>();
-  const example = useApiWrite({ write: downloadExample });
+  const example = useApiWrite({ write: downloadImportExample });
   const read = useMutation({
     mutationFn: async (file: File) => parseCsvSheet(file.name, new Uint8Array(await file.arrayBuffer())),
     // The mutation also runs without a network connection, because the file is local.

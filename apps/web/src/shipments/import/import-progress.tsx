@@ -26,7 +26,7 @@ interface ImportProgressProps {
 }
 
 /** Shows the progress of an import, and its result at the end. */
-export function ImportProgress({ record: kept, onRemoved }: ImportProgressProps) {
+export function ImportProgressPanel({ record: kept, onRemoved }: ImportProgressProps) {
   const queries = useQueryClient();
   // Import run in this browser tab. The Continue button starts a new run.
   const [run, setRun] = useState(() => findImportRun(kept.id));

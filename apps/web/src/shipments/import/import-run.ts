@@ -9,17 +9,17 @@ import {
   type TrackingClient,
 } from '@tracking/client';
 import { getLabelOfWarnedField } from '../form/check-values.ts';
-import type { ImportRecord, ImportStore, RowWarning, ImportBatchItem } from './import-store.ts';
+import type { ImportRecord, ImportStore, ImportRowWarning, ImportBatchItem } from './import-store.ts';
 
 /** Number of seconds until a retry if the response has no `Retry-After` header. */
 const DEFAULT_RETRY_DELAY_SECONDS = 3;
 const OTHER_USER_SIGNED_IN_MESSAGE =
   'Another user is signed in with this browser. The import continues when you sign in again.';
 const REMOVED_IMPORT_MESSAGE = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
-const MISSING_ROWS_MESSAGE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
-const OTHER_TAB_MESSAGE = 'This import is running in another tab. It continues here if that tab stops.';
+const IMPORT_ROWS_LOST_MESSAGE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
+const IMPORT_IN_OTHER_TAB_MESSAGE = 'This import is running in another tab. It continues here if that tab stops.';
 /** Maximum number of warnings that the import stores. */
-const MAX_WARNINGS = 500;
+const MAX_STORED_IMPORT_WARNINGS = 500;
 
 export type Phase = 'running' | 'waiting' | 'stopped' | 'done';
 export interface ImportRunState {
@@ -83,7 +83,8 @@ export class ImportRun {
   }
 
   /** Shows that the import waits for another browser tab, which is sending it. */
-  readonly waitForOtherTab = (): void => this.publishImportState({ phase: 'waiting', why: OTHER_TAB_MESSAGE });
+  readonly waitForOtherTab = (): void =>
+    this.publishImportState({ phase: 'waiting', why: IMPORT_IN_OTHER_TAB_MESSAGE });
 
   /** Sends batches until the import is complete or the run is stopped. The promise never rejects. */
   async runImportUntilDone(): Promise<void> {
@@ -119,13 +120,13 @@ export class ImportRun {
   private async rereadImportRecord(index: number) {
     const { store } = this.parts;
     const record = await store.getImport(this.now.record.id);
-    if (record?.done === index) throw new MissingRowsError(MISSING_ROWS_MESSAGE);
+    if (record?.done === index) throw new MissingRowsError(IMPORT_ROWS_LOST_MESSAGE);
     return record;
   }
 
   private async sendAndRecordBatch(record: ImportRecord, items: readonly ImportBatchItem[], index: number) {
     return this.parts.store.storeImportProgress(
-      addBatchResults(record, items, await this.sendImportBatch(items, index)),
+      addBatchResultsToImport(record, items, await this.sendImportBatch(items, index)),
       index,
     );
   }
@@ -142,7 +143,7 @@ export class ImportRun {
         if (data.every(({ status }) => status < 500)) return data;
         pause = { seconds: DEFAULT_RETRY_DELAY_SECONDS, why: 'The service is busy.' };
       } catch (error) {
-        if (isRejectedBatch(error))
+        if (isBatchRejectedByApi(error))
           return items.map((_, place) => ({ index: place, status: error.status, error })) as Answers;
         const found = getRetryDelay(error);
         if (found === undefined) throw error;
@@ -162,7 +163,7 @@ export class ImportRun {
 }
 
 /** Checks if the API rejected the content of a batch. A retry of such a batch cannot succeed. */
-function isRejectedBatch(error: unknown): error is ApiError {
+function isBatchRejectedByApi(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;
   return error.status < 500 && getRetryDelay(error) === undefined;
@@ -185,7 +186,7 @@ function describeStopReason(error: unknown): string {
 }
 
 /** Adds the results of a batch to the record of the import. */
-export function addBatchResults(
+export function addBatchResultsToImport(
   record: ImportRecord,
   items: readonly ImportBatchItem[],
   answers: Answers,
@@ -197,7 +198,7 @@ export function addBatchResults(
       item.rows.map((row) => ({ row, column: getLabelOfWarnedField(param) ?? param, value: '', message })),
     ),
   );
-  const warnings: readonly RowWarning[] = answered.flatMap(({ item, answer }) =>
+  const warnings: readonly ImportRowWarning[] = answered.flatMap(({ item, answer }) =>
     (answer?.shipment?.warnings ?? []).map(({ code, message }) => ({ row: item.rows[0] ?? 0, code, message })),
   );
   const wrong = refused.flatMap(({ item }) => item.rows.map((row, index) => ({ row, cells: item.cells[index] ?? [] })));
@@ -210,7 +211,7 @@ export function addBatchResults(
     changed: record.changed + count(200),
     errors: [...record.errors, ...errors],
     wrong: [...record.wrong, ...wrong],
-    warnings: [...record.warnings, ...warnings].slice(0, MAX_WARNINGS),
+    warnings: [...record.warnings, ...warnings].slice(0, MAX_STORED_IMPORT_WARNINGS),
   };
 }
 

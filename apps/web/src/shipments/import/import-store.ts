@@ -1,7 +1,7 @@
 import type { Warning } from '@tracking/client';
 import type { RowCheckResult, ShipmentToImport, ImportRowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
-import type { ImportSheet } from './read-file.ts';
+import type { ImportFileContent } from './read-file.ts';
 
 /** A shipment to send, with the original cells of the rows from which it was built. */
 export interface ImportBatchItem extends ShipmentToImport {
@@ -12,7 +12,7 @@ interface InvalidRow {
   readonly row: number;
   readonly cells: readonly string[];
 }
-export interface RowWarning extends Pick<Warning, 'code' | 'message'> {
+export interface ImportRowWarning extends Pick<Warning, 'code' | 'message'> {
   readonly row: number;
 }
 
@@ -39,7 +39,7 @@ export interface ImportRecord {
   readonly errors: readonly ImportRowError[];
   readonly wrong: readonly InvalidRow[];
   /** Warnings about imported rows. Only the first ones are stored. */
-  readonly warnings: readonly RowWarning[];
+  readonly warnings: readonly ImportRowWarning[];
 }
 
 const IMPORT_DATABASE_NAME = 'shipment-imports';
@@ -53,7 +53,7 @@ const MAX_STORED_COLUMN_MAPPINGS = 1_000;
 export class ImportStore {
   private opened: Promise<IDBDatabase> | undefined;
 
-  private openDatabase(): Promise<IDBDatabase> {
+  private openImportDatabase(): Promise<IDBDatabase> {
     this.opened ??= new Promise((resolve, reject) => {
       const request = indexedDB.open(IMPORT_DATABASE_NAME, 1);
       request.onupgradeneeded = () => {
@@ -71,7 +71,7 @@ export class ImportStore {
   private async writeInTransaction(
     change: (store: (name: 'imports' | 'batches' | 'remembered') => IDBObjectStore) => void,
   ) {
-    const database = await this.openDatabase();
+    const database = await this.openImportDatabase();
     const transaction = database.transaction(['imports', 'batches', 'remembered'], 'readwrite', {
       durability: 'strict',
     });
@@ -85,7 +85,7 @@ export class ImportStore {
   }
 
   private async readFromIndexedDb<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
-    const request = ask((await this.openDatabase()).transaction(name).objectStore(name));
+    const request = ask((await this.openImportDatabase()).transaction(name).objectStore(name));
     return new Promise((resolve, reject) => {
       request.onsuccess = () => resolve(request.result as T);
       request.onerror = () => reject(request.error ?? new Error('This browser cannot read the stored import.'));
@@ -179,7 +179,7 @@ type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedA
 
 /** Splits the shipments of a file into batches, and lists the invalid rows. */
 export function splitImportIntoBatches(
-  sheet: ImportSheet,
+  sheet: ImportFileContent,
   { items, errors }: RowCheckResult,
   owner: ImportOwner,
 ): ImportPlan {

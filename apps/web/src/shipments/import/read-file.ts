@@ -1,13 +1,13 @@
 import { unescapeCell } from '../../values/files.ts';
 
 export const MAX_IMPORT_FILE_ROWS = 50_000;
-const MAX_COLUMNS = 200;
+const MAX_IMPORT_COLUMNS = 200;
 /** Number of rows that are examined to guess the delimiter. */
 const DELIMITER_SAMPLE_ROWS = 100;
 export const MAX_FILE_BYTES = 30 * 1024 * 1024;
 
 /** Headers and rows of an imported CSV file. */
-export interface ImportSheet {
+export interface ImportFileContent {
   readonly name: string;
   readonly headers: readonly string[];
   /** Cells of each row. A row has more cells than the file has headers only if the additional cells contain text. */
@@ -35,7 +35,7 @@ export function decodeText(bytes: Uint8Array): string {
  * Parses a CSV file into headers and rows.
  * @throws Error with a message for the user
  */
-export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<ImportSheet> {
+export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<ImportFileContent> {
   if (bytes.length > MAX_FILE_BYTES)
     throw new Error(`The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB. Split the file.`);
   const { parse } = (await import('papaparse')).default;
@@ -58,8 +58,10 @@ export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<Im
     throw new Error(
       `The file has ${rows.length} rows. At most ${MAX_IMPORT_FILE_ROWS} can be imported at once. Split the file.`,
     );
-  if (headers.length > MAX_COLUMNS)
-    throw new Error(`The file has ${headers.length} columns. At most ${MAX_COLUMNS} can be imported. Remove some.`);
+  if (headers.length > MAX_IMPORT_COLUMNS)
+    throw new Error(
+      `The file has ${headers.length} columns. At most ${MAX_IMPORT_COLUMNS} can be imported. Remove some.`,
+    );
   const trimmed = headers.map((header, index) => header.trim() || `Column ${index + 1}`);
   return {
     name,

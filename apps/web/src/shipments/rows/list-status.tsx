@@ -5,7 +5,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { type ListAppearance, ListAppearanceMenu } from '../columns.tsx';
 import { type ListQuery, type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
-import { exportCsv } from '../bulk-actions/export-csv.ts';
+import { exportShipmentsAsCsv } from '../bulk-actions/export-csv.ts';
 import { formatListUpdates } from './list-updates.ts';
 import classes from './list-status.module.css';
 import type { ShipmentList } from './use-shipment-list.ts';
@@ -18,7 +18,7 @@ interface ListStatusProps {
 }
 
 /** Status line above the shipment list. Its height never changes, so that the rows do not move. */
-export function ListStatus({ list, query, look, onHelp }: ListStatusProps) {
+export function ShipmentListStatusLine({ list, query, look, onHelp }: ListStatusProps) {
   const text = formatListUpdates(list.news);
   return (
     <Group justify="space-between" gap="xs" wrap="nowrap" className={classes['line']}>
@@ -79,7 +79,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
         const pages = client.shipments
           .list({ ...query, sort: chooseStableSort(query), limit: EXPORT_PAGE_SIZE }, { signal })
           .pages();
-        await exportCsv(environment, readPagesOfRows(pages), setCount);
+        await exportShipmentsAsCsv(environment, readPagesOfRows(pages), setCount);
       } finally {
         setCount(undefined);
       }

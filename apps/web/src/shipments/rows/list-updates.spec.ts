@@ -1,24 +1,29 @@
 import type { Shipment } from '@tracking/client';
 import { type ShipmentUpdates, addChangedShipments } from '../../live/live-updates.ts';
-import { buildShipment } from '../build-shipment.ts';
+import { buildShipmentForTest } from '../build-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { findShipmentListUpdates, matchesFilters, formatListUpdates, isSortedBefore } from './list-updates.ts';
+import {
+  findShipmentListUpdates,
+  doesShipmentMatchFilters,
+  formatListUpdates,
+  isSortedBefore,
+} from './list-updates.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;
   const NONE: ShipmentUpdates = { shipments: new Map(), missed: false };
   const rows = [
-    buildShipment({ id: 'b', created_at: '2026-11-02T00:00:00.000Z', status: 'booked' }),
-    buildShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
+    buildShipmentForTest({ id: 'b', created_at: '2026-11-02T00:00:00.000Z', status: 'booked' }),
+    buildShipmentForTest({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
   ];
   const list = { rows, more: false, readAt: READ_AT, query: {} };
   const told = (...shipments: Shipment[]) => addChangedShipments(NONE, shipments, READ_AT + 1);
-  const created = (id: string, created_at: string) => buildShipment({ id, created_at });
+  const created = (id: string, created_at: string) => buildShipmentForTest({ id, created_at });
 
   it('counts shipments that a refresh would add', () => {
     const news = findShipmentListUpdates(
       list,
-      told(created('c', '2026-11-03T00:00:00.000Z'), buildShipment({ id: 'a', version: 2 })),
+      told(created('c', '2026-11-03T00:00:00.000Z'), buildShipmentForTest({ id: 'a', version: 2 })),
     );
     expect(news.fresh).toBe(1);
     expect(formatListUpdates(news)).toBe('1 new');
@@ -43,7 +48,10 @@ describe('list news', () => {
 
   it('lists loaded shipments that have changed and no longer match', () => {
     const pending = { ...list, query: { status: ['pending'] as const } };
-    const news = findShipmentListUpdates(pending, told(buildShipment({ id: 'b', version: 2, status: 'booked' })));
+    const news = findShipmentListUpdates(
+      pending,
+      told(buildShipmentForTest({ id: 'b', version: 2, status: 'booked' })),
+    );
     expect([...news.gone]).toEqual(['b']);
     expect(formatListUpdates(news)).toBe('1 no longer matches');
   });
@@ -55,7 +63,7 @@ describe('list news', () => {
 });
 
 describe('matches', () => {
-  const shipment = buildShipment({
+  const shipment = buildShipmentForTest({
     external_id: 'PO-88213',
     status: 'in_transit',
     mode: 'ocean',
@@ -83,7 +91,7 @@ describe('matches', () => {
     { q: 'MÖB' },
   ];
   it.each(MATCHING)('matches the filters %j', (query) => {
-    expect(matchesFilters(shipment, query)).toBe(true);
+    expect(doesShipmentMatchFilters(shipment, query)).toBe(true);
   });
 
   const OTHERS: readonly ListQuery[] = [
@@ -103,11 +111,11 @@ describe('matches', () => {
     { q: 'nordwind air' },
   ];
   it.each(OTHERS)('does not match the filters %j', (query) => {
-    expect(matchesFilters(shipment, query)).toBe(false);
+    expect(doesShipmentMatchFilters(shipment, query)).toBe(false);
   });
 
   it('matches no range of days if it has no ETA', () => {
-    expect(matchesFilters(buildShipment(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
+    expect(doesShipmentMatchFilters(buildShipmentForTest(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
   });
 
   it.each([
@@ -116,7 +124,7 @@ describe('matches', () => {
     ['eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
     ['-eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
   ] as const)('is sorted by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
-    const [one, other] = [buildShipment(first), buildShipment(second)];
+    const [one, other] = [buildShipmentForTest(first), buildShipmentForTest(second)];
     expect([isSortedBefore(one, other, sort), isSortedBefore(other, one, sort)]).toEqual([true, false]);
   });
 });

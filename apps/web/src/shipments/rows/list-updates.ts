@@ -24,7 +24,7 @@ interface ListedRows {
 }
 
 /** Differences between the loaded shipment list and the current state in the API. */
-interface ShipmentListUpdates {
+interface PendingShipmentListChanges {
   /** Number of shipments that a refresh of the list would add. */
   readonly fresh: number;
   /** Ids of the loaded shipments that a refresh of the list would remove. */
@@ -36,25 +36,25 @@ interface ShipmentListUpdates {
 export function findShipmentListUpdates(
   { rows, more, readAt, query }: ListedRows,
   news: ShipmentUpdates,
-): ShipmentListUpdates {
+): PendingShipmentListChanges {
   const recent = [...news.shipments.values()].filter(({ receivedAt: toldAt }) => toldAt > readAt - MAX_EVENT_DELAY_MS);
   if (recent.length === 0) return { fresh: 0, gone: new Set(), missed: news.missed };
   const byId = new Map(rows.map((row) => [row.id, row]));
   const last = rows.at(-1);
   const isFresh = (shipment: Shipment) =>
     !byId.has(shipment.id) &&
-    matchesFilters(shipment, query) &&
+    doesShipmentMatchFilters(shipment, query) &&
     (!more || last === undefined || isSortedBefore(shipment, last, query.sort));
   const changed = recent.flatMap(({ shipment: { id } }) => byId.get(id) ?? []);
   return {
     fresh: recent.filter(({ shipment }) => isFresh(shipment)).length,
-    gone: new Set(changed.filter((row) => !matchesFilters(row, query)).map(({ id }) => id)),
+    gone: new Set(changed.filter((row) => !doesShipmentMatchFilters(row, query)).map(({ id }) => id)),
     missed: news.missed,
   };
 }
 
 /** Formats the differences as the label of the refresh button. Returns undefined if there are no differences. */
-export function formatListUpdates({ fresh, gone, missed }: ShipmentListUpdates): string | undefined {
+export function formatListUpdates({ fresh, gone, missed }: PendingShipmentListChanges): string | undefined {
   const parts = [
     ...(fresh > 0 ? [`${fresh} new`] : []),
     ...(gone.size > 0 ? [`${gone.size} no longer ${gone.size === 1 ? 'matches' : 'match'}`] : []),
@@ -90,7 +90,7 @@ type FieldFilter = {
 }[ValueFilter];
 
 /** Functions that return the compared values of a shipment, for filters whose name is not the name of a field. */
-const COMPARED_VALUE_GETTERS: {
+const SHIPMENT_FILTER_VALUE_GETTERS: {
   readonly [Name in Exclude<ValueFilter, FieldFilter>]: (shipment: Shipment) => readonly (string | null | undefined)[];
 } = {
   reference: ({ references }) => references.map(({ value }) => value),
@@ -98,9 +98,9 @@ const COMPARED_VALUE_GETTERS: {
   consignee: ({ consignee }) => [consignee?.external_id],
   container_number: ({ container_numbers }) => container_numbers,
 };
-const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in COMPARED_VALUE_GETTERS);
+const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in SHIPMENT_FILTER_VALUE_GETTERS);
 
-const FILTER_CHECKS: readonly Check[] = [
+const SHIPMENT_FILTER_PREDICATES: readonly Check[] = [
   ({ status }, query) => query.status?.includes(status) ?? true,
   ({ mode }, query) => query.mode === undefined || (mode !== null && query.mode.includes(mode)),
   ({ incoterm }, query) => query.incoterm === undefined || (incoterm !== null && query.incoterm.includes(incoterm)),
@@ -111,7 +111,7 @@ const FILTER_CHECKS: readonly Check[] = [
       (shipment, query) =>
         isFilterUnsetOrMatched(
           query[name],
-          ...(isFieldFilter(name) ? [shipment[name]] : COMPARED_VALUE_GETTERS[name](shipment)),
+          ...(isFieldFilter(name) ? [shipment[name]] : SHIPMENT_FILTER_VALUE_GETTERS[name](shipment)),
         ),
   ),
   ({ eta }, query) => isWithinTimeRange(eta, query.eta_from, query.eta_to),
@@ -124,8 +124,8 @@ const FILTER_CHECKS: readonly Check[] = [
  * Checks approximately if a shipment matches the filters of the list. Only the API can decide this exactly, but one
  * request per event would be too expensive.
  */
-export function matchesFilters(shipment: Shipment, query: ListQuery): boolean {
-  return FILTER_CHECKS.every((check) => check(shipment, query));
+export function doesShipmentMatchFilters(shipment: Shipment, query: ListQuery): boolean {
+  return SHIPMENT_FILTER_PREDICATES.every((check) => check(shipment, query));
 }
 
 /** Checks if a shipment comes before another one in the sort order. Shipments without an ETA come last. */

@@ -5,7 +5,7 @@ import { memo, useState } from 'react';
 import { getShipmentName } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { LIST_COLUMNS, type ColumnName, ExceptionsBadge } from '../columns.tsx';
-import { ShipmentEta, ShipmentStatusBadge } from '../shipment-facts.tsx';
+import { ShipmentEtaText, ShipmentStatusBadge } from '../shipment-facts.tsx';
 import classes from './shipment-rows.module.css';
 
 export interface ShipmentRowProps {
@@ -98,7 +98,7 @@ function ShipmentCard({ shipment }: { readonly shipment: Shipment }) {
         <PlaceName code={shipment.destination_port} />
       </div>
       <div role="cell" className={classes['eta']}>
-        <ShipmentEta shipment={shipment} />
+        <ShipmentEtaText shipment={shipment} />
       </div>
       <div role="cell" className={classes['exceptions']}>
         {shipment.open_exceptions_count > 0 && <ExceptionsBadge count={shipment.open_exceptions_count} />}

@@ -45,7 +45,7 @@ interface ShipmentRowsProps {
 
 /** Id of the shipment that had the focus last. The row gets the focus again when the user returns to the list. */
 let lastFocusedShipmentId: string | undefined;
-const findLastFocusedIndex = (shipments: readonly Shipment[]) =>
+const findLastFocusedShipmentIndex = (shipments: readonly Shipment[]) =>
   shipments.findIndex(({ id }) => id === lastFocusedShipmentId);
 
 const getScrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
@@ -58,7 +58,7 @@ export function VirtualShipmentList(props: ShipmentRowsProps) {
   const isNarrow = useMediaQuery(NARROW_MEDIA_QUERY, undefined, { getInitialValueInEffect: false });
   const { height, columns, style } = calculateRowLayout(look, isNarrow);
   const before = useElementScrollRestoration({ id: 'shipments' });
-  const [returnedTo] = useState(() => (isBack && before !== undefined ? findLastFocusedIndex(shipments) : -1));
+  const [returnedTo] = useState(() => (isBack && before !== undefined ? findLastFocusedShipmentIndex(shipments) : -1));
   const rows = useVirtualizer({
     count: shipments.length,
     getScrollElement: () => scroller.current,
@@ -115,7 +115,7 @@ export function VirtualShipmentList(props: ShipmentRowsProps) {
     else props.onHelp();
   };
   const page = Math.max(1, Math.floor((rows.scrollRect?.height ?? height) / height) - 1);
-  useRowKeys(scroller, { active, count: shipments.length, page }, act);
+  useRowKeyboardShortcuts(scroller, { active, count: shipments.length, page }, act);
   // The Tab key can only focus rendered rows. If the active row is not rendered, Tab focuses the first visible row.
   const isDrawn = items.some(({ index }) => index === active);
   const tabbed = isDrawn ? active : (rows.range?.startIndex ?? 0);
@@ -140,7 +140,7 @@ export function VirtualShipmentList(props: ShipmentRowsProps) {
         style={style}
       >
         <div role="rowgroup" className={classes['head']}>
-          <ListHeader
+          <ShipmentListColumnHeaders
             columns={columns ?? []}
             sort={props.sort}
             onSort={props.onSort}
@@ -187,7 +187,7 @@ function calculateRowLayout(look: ListAppearance, isNarrow: boolean) {
   return { height, style, columns: isNarrow ? undefined : look.columns };
 }
 
-interface ListHeaderProps {
+interface ShipmentListColumnHeadersProps {
   readonly columns: readonly ColumnName[];
   readonly sort: ShipmentSort | undefined;
   readonly onSort: (sort: ShipmentSort) => void;
@@ -196,7 +196,14 @@ interface ListHeaderProps {
   readonly onSelectAll: (all: boolean) => void;
 }
 
-function ListHeader({ columns, sort, onSort, count, selected, onSelectAll }: ListHeaderProps) {
+function ShipmentListColumnHeaders({
+  columns,
+  sort,
+  onSort,
+  count,
+  selected,
+  onSelectAll,
+}: ShipmentListColumnHeadersProps) {
   return (
     <div role="row" className={classes['row']} aria-rowindex={1}>
       <div role="columnheader">
@@ -249,7 +256,11 @@ const OVERLAY_SELECTOR = '[role=dialog], [role=menu], [role=listbox], [role=radi
 const SCROLL_KEYS = /^(Arrow|Page|Home|End)/;
 
 /** Handles the keyboard shortcuts of the shipment list. They work wherever the focus is on the page. */
-function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ActiveRowPosition, act: (it: KeyAction) => void) {
+function useRowKeyboardShortcuts(
+  list: React.RefObject<HTMLElement | null>,
+  place: ActiveRowPosition,
+  act: (it: KeyAction) => void,
+) {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event;
     if (!(target instanceof Element) || isKeyHandledElsewhere(event, target)) return;

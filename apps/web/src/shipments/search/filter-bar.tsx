@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { LazyMultiSelect, LazySelect, createOnDemandComponent } from '../../app/lazy.tsx';
 import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
-import { SHIPMENT_SORT_LABELS, type SearchState, getFilterLabel, formatFilterValue } from './filters.ts';
+import { SHIPMENT_SORT_LABELS, type ShipmentSearchState, getFilterLabel, formatFilterValue } from './filters.ts';
 import {
   type FilterName,
   LIST_FILTER_OPTIONS,
@@ -23,11 +23,11 @@ const LazyFilterDrawer = createOnDemandComponent(
 
 /** Id of the search field's HTML element. A keyboard shortcut focuses this element. */
 export const SEARCH_FIELD_ID = 'shipment-search';
-const SORT_OPTIONS = SHIPMENT_SORTS.map((value) => ({ value, label: SHIPMENT_SORT_LABELS[value] }));
+const SHIPMENT_SORT_OPTIONS = SHIPMENT_SORTS.map((value) => ({ value, label: SHIPMENT_SORT_LABELS[value] }));
 /** Milliseconds between the last keystroke in the search field and the search. */
 const SEARCH_DELAY_MS = 250;
 
-export function FilterBar({ state }: { readonly state: SearchState }) {
+export function ShipmentFilterBar({ state }: { readonly state: ShipmentSearchState }) {
   const { search, change } = state;
   const [isOpen, { open, close }] = useDisclosure(false);
   const { q: _q, status: _status, ...others } = pickShipmentFilters(search);
@@ -50,7 +50,7 @@ export function FilterBar({ state }: { readonly state: SearchState }) {
         <LazySelect
           className={classes['order']}
           label="Sort by"
-          data={SORT_OPTIONS}
+          data={SHIPMENT_SORT_OPTIONS}
           value={search.sort ?? DEFAULT_SORT}
           onChange={(sort) => change({ sort: sort as ShipmentSort })}
           allowDeselect={false}
@@ -111,7 +111,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
 }
 
 /** Shows the active filters. Each filter has a button that removes it. */
-function FilterPills({ state: { search, change, replace } }: { readonly state: SearchState }) {
+function FilterPills({ state: { search, change, replace } }: { readonly state: ShipmentSearchState }) {
   const filters = pickShipmentFilters(search);
   const names = Object.keys(filters) as FilterName[];
   if (names.length === 0) return null;

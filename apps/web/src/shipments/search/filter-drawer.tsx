@@ -2,7 +2,7 @@ import { Button, Divider, Drawer, Group, MultiSelect, Select, Stack, TextInput }
 import { Fragment, useState } from 'react';
 import { PlaceSelect } from '../../values/place-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
-import { type SearchState, getFilterLabel } from './filters.ts';
+import { type ShipmentSearchState, getFilterLabel } from './filters.ts';
 import {
   type DayFilter,
   type FilterName,
@@ -28,7 +28,7 @@ const FILTER_HINTS: Partial<Record<FilterName, string>> = {
 };
 
 interface FilterDrawerProps {
-  readonly state: SearchState;
+  readonly state: ShipmentSearchState;
   readonly opened: boolean;
   readonly onClose: () => void;
 }
@@ -37,12 +37,12 @@ interface FilterDrawerProps {
 export function FilterDrawer({ state, opened, onClose }: FilterDrawerProps) {
   return (
     <Drawer opened={opened} onClose={onClose} title="Filters" position="right" size="sm">
-      <FilterForm state={state} onClose={onClose} />
+      <ShipmentFilterForm state={state} onClose={onClose} />
     </Drawer>
   );
 }
 
-function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerProps, 'opened'>) {
+function ShipmentFilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerProps, 'opened'>) {
   const [draft, setDraft] = useState<ShipmentFilters>(pickShipmentFilters(search));
   // A new key after each clearing of the filters removes unconfirmed text from the form fields.
   const [clearings, setClearings] = useState(0);
@@ -64,11 +64,11 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerPr
       }}
     >
       <Stack gap="sm">
-        <ListFilterField name="status" {...fields} />
+        <MultiSelectFilterField name="status" {...fields} />
         <YesNoField name="active" yes="Active" no="Delivered, ended or cancelled" {...fields} />
         <YesNoField name="has_open_exceptions" yes="With open exceptions" no="Without open exceptions" {...fields} />
-        <ListFilterField name="mode" {...fields} />
-        <ListFilterField name="incoterm" {...fields} />
+        <MultiSelectFilterField name="mode" {...fields} />
+        <MultiSelectFilterField name="incoterm" {...fields} />
         <Divider label="Ports and airports" />
         {listFiltersOfKind('port').map((name) => (
           <PlaceSelect
@@ -110,7 +110,7 @@ interface FilterFieldProps {
   readonly change: (changes: ShipmentFilters) => void;
 }
 
-function ListFilterField({ name, draft, change }: FilterFieldProps & { readonly name: ListFilter }) {
+function MultiSelectFilterField({ name, draft, change }: FilterFieldProps & { readonly name: ListFilter }) {
   const value = draft[name];
   return (
     <MultiSelect

@@ -18,7 +18,7 @@ import {
   removeEmptyParameters,
 } from './shipment-search.ts';
 
-export interface SearchState {
+export interface ShipmentSearchState {
   readonly search: ShipmentUrlParameters;
   /** Query parameters of the API request for the list. */
   readonly query: ListQuery;
@@ -28,7 +28,7 @@ export interface SearchState {
 }
 
 /** Returns the search of the shipment list, which the page URL contains, and functions that change it. */
-export function useShipmentSearch(): SearchState {
+export function useShipmentSearch(): ShipmentSearchState {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/shipments' });
   const navigate = useNavigate({ from: '/shipments' });
   const text = JSON.stringify(search);
@@ -76,13 +76,13 @@ export const SHIPMENT_SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
 /** Formats the value of a filter for display. For a port filter, the result is the code of the port. */
 export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
   const list = MULTI_VALUE_FILTERS.find((each) => each === name);
-  if (list !== undefined) return formatListedValues(list, String(value));
+  if (list !== undefined) return formatListFilterValues(list, String(value));
   if (BOOLEAN_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
   if (DAY_FILTER_NAMES.some((each) => each === name)) return formatDay(value as Day);
   return String(value);
 }
 
-function formatListedValues(name: ListFilter, values: string): string {
+function formatListFilterValues(name: ListFilter, values: string): string {
   // The label of an Incoterms rule is too long for a list.
   if (name === 'incoterm') return values.split(',').join(', ');
   const labels = new Map(LIST_FILTER_OPTIONS[name].map(({ value, label }) => [value, label]));

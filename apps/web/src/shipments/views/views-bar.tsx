@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Menu, Modal, Stack, TextInput } from '@manti
 import { IconBookmarkPlus, IconDots } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import type { SearchState } from '../search/filters.ts';
+import type { ShipmentSearchState } from '../search/filters.ts';
 import { hasShipmentFilters } from '../search/shipment-search.ts';
 import classes from './views-bar.module.css';
 import {
@@ -16,7 +16,7 @@ import {
 } from './views.ts';
 
 /** Links to the built-in views and the saved views. The link of the current view is highlighted. */
-export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {
+export function ViewsBar({ state: { search } }: { readonly state: ShipmentSearchState }) {
   const [saved, setSaved] = useSavedViews();
   const [isNaming, setNaming] = useState(false);
   const all = [...BUILT_IN_VIEWS, ...saved];

@@ -21,22 +21,21 @@ export interface NodeAppendResult {
   readonly position: LogPosition | undefined;
 }
 
-const PACKAGE = 'event_store.client.streams';
-const CONFLICT_TYPE = 'event_store.client.WrongExpectedVersion';
+const STREAMS_PROTO_PACKAGE = 'event_store.client.streams';
+const VERSION_CONFLICT_ERROR_TYPE = 'event_store.client.WrongExpectedVersion';
 /** gRPC status of a call that a node older than 21.10 does not have. */
 const UNIMPLEMENTED_STATUS = 12;
 
-const DEFINITION = loadSync(fileURLToPath(new URL('batch-append.proto', import.meta.url)), {
+const BATCH_APPEND_PROTO = loadSync(fileURLToPath(new URL('batch-append.proto', import.meta.url)), {
   keepCase: true,
   longs: String,
 });
-const { BatchAppend: METHOD } = DEFINITION[`${PACKAGE}.Streams`] as ServiceDefinition & {
+const { BatchAppend: METHOD } = BATCH_APPEND_PROTO[`${STREAMS_PROTO_PACKAGE}.Streams`] as ServiceDefinition & {
   readonly BatchAppend: ServiceDefinition[string];
 };
-const CONFLICT = DEFINITION[`${PACKAGE}.WrongExpectedVersion`] as MessageTypeDefinition<
-  object,
-  { readonly current_stream_revision?: string; readonly current_no_stream?: object }
->;
+const WRONG_VERSION_MESSAGE_TYPE = BATCH_APPEND_PROTO[
+  `${STREAMS_PROTO_PACKAGE}.WrongExpectedVersion`
+] as MessageTypeDefinition<object, { readonly current_stream_revision?: string; readonly current_no_stream?: object }>;
 
 /** Response to one append. */
 interface BatchAppendResponse {
@@ -52,7 +51,7 @@ interface BatchAppendResponse {
 }
 
 /** A call to one node that carries any number of appends. */
-interface BatchCall {
+interface BatchAppendCall {
   readonly client: Client;
   readonly stream: ClientDuplexStream<object, BatchAppendResponse>;
   /** Appends without a response, by correlation id. */
@@ -63,9 +62,9 @@ interface BatchCall {
  * Sends appends to a node over one long call, which costs less CPU time than one call for each append. If the call ends,
  * all its appends without a response fail with `Unavailable`, and the next append starts another call.
  */
-export class BatchAppends {
-  private current: BatchCall | undefined;
-  private readonly open = new Set<BatchCall>();
+export class BatchAppendSender {
+  private current: BatchAppendCall | undefined;
+  private readonly open = new Set<BatchAppendCall>();
   private isSupported = true;
   private isClosed = false;
 
@@ -87,7 +86,7 @@ export class BatchAppends {
   async appendToStream(request: AppendRequest, timeoutMs: number): Promise<NodeAppendResult> {
     const id = randomUUID();
     const answer = Promise.withResolvers<BatchAppendResponse>();
-    let call: BatchCall | undefined;
+    let call: BatchAppendCall | undefined;
     let isAbandoned = false;
     const send = async () => {
       call = await this.findOrStartCall();
@@ -98,7 +97,7 @@ export class BatchAppends {
       return answer.promise;
     };
     try {
-      return readResponse(await this.connection.awaitAnswerWithTimeout(send(), timeoutMs), request);
+      return parseBatchAppendResponse(await this.connection.awaitAnswerWithTimeout(send(), timeoutMs), request);
     } finally {
       isAbandoned = true;
       call?.pending.delete(id);
@@ -111,18 +110,18 @@ export class BatchAppends {
     for (const { stream } of this.open) stream.cancel();
   }
 
-  private async findOrStartCall(): Promise<BatchCall> {
+  private async findOrStartCall(): Promise<BatchAppendCall> {
     // A lost node's client is replaced. The former call ends when the node has answered its appends.
     const client = await this.connection.getGrpcClient();
     if (this.current?.client === client) return this.current;
     this.current?.stream.end();
-    this.current = this.startCall(client);
+    this.current = this.startBatchAppendCall(client);
     return this.current;
   }
 
-  private startCall(client: Client): BatchCall {
+  private startBatchAppendCall(client: Client): BatchAppendCall {
     const { path, requestSerialize, responseDeserialize } = METHOD;
-    const [metadata, options] = this.connection.createLongCallArguments(this.callOptions);
+    const [metadata, options] = this.connection.createCallArgumentsWithoutDeadline(this.callOptions);
     const stream = client.makeBidiStreamRequest<object, BatchAppendResponse>(
       path,
       requestSerialize,
@@ -130,21 +129,21 @@ export class BatchAppends {
       metadata,
       options,
     );
-    const call: BatchCall = { client, stream, pending: new Map() };
+    const call: BatchAppendCall = { client, stream, pending: new Map() };
     this.open.add(call);
     stream.on('data', (response: BatchAppendResponse) =>
       call.pending.get(response.correlation_id?.string ?? '')?.resolve(response),
     );
-    stream.on('end', () => this.endCall(call));
+    stream.on('end', () => this.endBatchAppendCall(call));
     stream.on('error', (error: Error & { readonly code?: number }) => {
       if (error.code === UNIMPLEMENTED_STATUS) this.isSupported = false;
       if (!this.isClosed) this.connection.handleCallError(client, error);
-      this.endCall(call);
+      this.endBatchAppendCall(call);
     });
     return call;
   }
 
-  private endCall(call: BatchCall): void {
+  private endBatchAppendCall(call: BatchAppendCall): void {
     this.open.delete(call);
     if (this.current === call) this.current = undefined;
     for (const { reject } of call.pending.values())
@@ -169,7 +168,10 @@ function toRequestMessage(id: string, { stream, expected, events, encoded }: App
   };
 }
 
-function readResponse({ success, error }: BatchAppendResponse, { stream, expected }: AppendRequest): NodeAppendResult {
+function parseBatchAppendResponse(
+  { success, error }: BatchAppendResponse,
+  { stream, expected }: AppendRequest,
+): NodeAppendResult {
   if (success !== undefined) {
     const { current_revision: revision = '0', position } = success;
     return {
@@ -180,8 +182,10 @@ function readResponse({ success, error }: BatchAppendResponse, { stream, expecte
       },
     };
   }
-  if (error?.details?.type_url.endsWith(CONFLICT_TYPE) === true) {
-    const { current_stream_revision: actual, current_no_stream } = CONFLICT.deserialize(error.details.value);
+  if (error?.details?.type_url.endsWith(VERSION_CONFLICT_ERROR_TYPE) === true) {
+    const { current_stream_revision: actual, current_no_stream } = WRONG_VERSION_MESSAGE_TYPE.deserialize(
+      error.details.value,
+    );
     throw new VersionConflictError(stream, expected, current_no_stream ? 'no_stream' : Number(actual ?? 0));
   }
   throw new UnavailableError(ENGINE_NAME, 'the node refused an append of a batch');

@@ -25,9 +25,9 @@ import {
   LogPageReader,
   type EventLogSlice,
   MAX_PAGE_BYTES,
-  matchesPrefix,
+  hasStreamPrefix,
   readLastLogPosition,
-  convertToLogEntry,
+  convertToEventLogEntry,
   encodePosition,
 } from './log-reads.ts';
 
@@ -103,7 +103,7 @@ async function* readEventBatchesAfter(
   while (!stop.aborted) {
     const isLive = buffer.hasAllEventsAfter(at);
     for await (const { events, position } of isLive
-      ? readBufferedSlices(reader, at)
+      ? readEventsFromLiveBuffer(reader, at)
       : readStoredEventSlices(reader, at)) {
       const caughtUp = position >= chooseLaterLogPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
@@ -118,7 +118,7 @@ async function* readEventBatchesAfter(
 }
 
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
-async function* readBufferedSlices({ buffer, maxBatch, ...reader }: LogReaderInputs, after: Position) {
+async function* readEventsFromLiveBuffer({ buffer, maxBatch, ...reader }: LogReaderInputs, after: Position) {
   const { prefixes, stop, hasStopped, onSkipped } = reader;
   for (let at = after; !stop.aborted && buffer.hasAllEventsAfter(at);) {
     const { changed } = buffer;
@@ -174,7 +174,9 @@ async function* readStoredEventSlices(reader: LogReaderInputs, after: Position):
   if (answered === undefined) return;
   const { target, page } = answered;
   const { entries, isLast } = page;
-  const events = entries.flatMap(({ event }) => (event !== undefined && matchesPrefix(event, prefixes) ? [event] : []));
+  const events = entries.flatMap(({ event }) =>
+    event !== undefined && hasStreamPrefix(event, prefixes) ? [event] : [],
+  );
   while (events.length > maxBatch) {
     const batch = events.splice(0, maxBatch);
     yield { events: batch, position: batch.at(-1)?.position ?? after };
@@ -276,7 +278,7 @@ class LogSliceBuilder {
     while (!this.isFull) {
       const resolved = subscription.read() as AllStreamResolvedEvent | null;
       if (resolved === null) break;
-      const { event } = convertToLogEntry(resolved);
+      const { event } = convertToEventLogEntry(resolved);
       if (event === undefined) continue;
       this.events.push(event);
       this.bytes += computeEventBytes(event);

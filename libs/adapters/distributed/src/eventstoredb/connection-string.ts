@@ -39,8 +39,8 @@ export function parseConnectionString(url: string): ConnectionStringParts {
     const [name = '', ...value] = pair.split('=');
     return [name, value.join('=')] as const;
   });
-  const preference = removeSeparators(findConnectionOption(options, 'nodePreference') ?? 'leader');
-  const nodePreference = NODE_PREFERENCES.find((known) => removeSeparators(known) === preference);
+  const preference = normaliseOptionName(findConnectionOption(options, 'nodePreference') ?? 'leader');
+  const nodePreference = NODE_PREFERENCES.find((known) => normaliseOptionName(known) === preference);
   if (nodePreference === undefined) throw new TypeError('unknown node preference');
   return {
     protocol,
@@ -50,7 +50,7 @@ export function parseConnectionString(url: string): ConnectionStringParts {
       username === undefined || password === undefined
         ? undefined
         : { username: decodeURIComponent(username), password: decodeURIComponent(password) },
-    options: options.filter(([name]) => removeSeparators(name) !== removeSeparators('nodePreference')),
+    options: options.filter(([name]) => normaliseOptionName(name) !== normaliseOptionName('nodePreference')),
   };
 }
 
@@ -71,7 +71,7 @@ export function formatConnectionString(
 
 /** Returns the value of an option, whose name may be written like any of `tlsCaFile`, `tlsCAFile` and `tls-ca-file`. */
 export function findConnectionOption(options: ConnectionStringParts['options'], wanted: string): string | undefined {
-  const value = options.findLast(([name]) => removeSeparators(name) === removeSeparators(wanted))?.[1];
+  const value = options.findLast(([name]) => normaliseOptionName(name) === normaliseOptionName(wanted))?.[1];
   return value === undefined ? undefined : decodeURIComponent(value);
 }
 
@@ -89,6 +89,6 @@ export function listNodeAddresses({
     });
 }
 
-function removeSeparators(name: string): string {
+function normaliseOptionName(name: string): string {
   return name.trim().toLowerCase().replaceAll(/[_-]/g, '');
 }

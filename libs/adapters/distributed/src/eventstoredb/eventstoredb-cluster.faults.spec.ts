@@ -284,11 +284,11 @@ function testRefusals(): void {
   let folder: TempFolder;
   beforeAll(async () => {
     folder = await createTempFolder();
-    secure = await EventStoreDbStandIn.createStandIn(createSecureClusterOptions());
-    plain = await EventStoreDbStandIn.createStandIn();
+    secure = await EventStoreDbStandIn.createEventStoreDbStandIn(createSecureClusterOptions());
+    plain = await EventStoreDbStandIn.createEventStoreDbStandIn();
     await Promise.all([secure.startNode(), plain.startNode()]);
   });
-  afterAll(() => Promise.all([secure.removeNode(), plain.removeNode(), folder.remove()]));
+  afterAll(() => Promise.all([secure.destroyTestNode(), plain.destroyTestNode(), folder.remove()]));
 
   async function findRefusal(url: string): Promise<unknown> {
     const store = openEventStoreDbEventStore(url, { limits: { operationTimeoutMs: 2_000 } });

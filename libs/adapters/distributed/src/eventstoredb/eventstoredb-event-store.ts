@@ -116,7 +116,7 @@ export class EventStoreDbEventStore implements EventStore {
       // A node may not report the position of a repeated append.
       return this.recordPositionOfAppend({
         revision,
-        position: position ? encodePosition(position) : await this.readPosition(stream, revision, leftMs),
+        position: position ? encodePosition(position) : await this.readEventPosition(stream, revision, leftMs),
       });
     });
     this.appending.add(answer);
@@ -219,7 +219,7 @@ export class EventStoreDbEventStore implements EventStore {
     }
   }
 
-  private async readPosition(stream: string, revision: number, silenceMs: number): Promise<Position> {
+  private async readEventPosition(stream: string, revision: number, silenceMs: number): Promise<Position> {
     const [last] = (await readStreamBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs })).found;
     if (last === undefined) throw createTimeoutError();
     return last.position;

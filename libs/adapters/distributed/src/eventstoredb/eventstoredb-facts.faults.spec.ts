@@ -61,7 +61,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
   const subject = createEventStoreDbSubject();
   let store: EventStore;
   let stream: string;
-  beforeAll(async () => void (store = await subject.open()));
+  beforeAll(async () => void (store = await subject.openTestedAdapter()));
   afterAll(() => subject.close());
   beforeEach(() => void (stream = `${createUniqueStreamPrefix()}s`));
 
@@ -76,7 +76,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
       }
       const before = (await store.append(`${other}x`, 'no_stream', createSampleNewEvents(1))).position;
       // A new store has no events in its buffer.
-      store = await subject.closeAndReopenPort();
+      store = await subject.closeAndReopenAdapter();
       const whole = await collectCatchUpEvents(
         store,
         { prefixes: [prefix], maxBatch: 100 },
@@ -86,7 +86,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
       for (const [index, { position }] of whole.batches.entries()) {
         if (index % 4 !== 0) continue;
         const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => listEventIds(events)).length;
-        store = await subject.closeAndReopenPort();
+        store = await subject.closeAndReopenAdapter();
         const rest = await collectCatchUpEvents(
           store,
           { prefixes: [prefix], after: position },
@@ -213,7 +213,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
 
   it('a reader reaches the head immediately, whatever it filters', async () => {
     await fill(store, stream, ['x'], 6);
-    store = await subject.closeAndReopenPort();
+    store = await subject.closeAndReopenAdapter();
     const head = (await store.head()) ?? '';
     const reached = ({ position = '' }: CatchUpResult) => position >= head;
     const { events, position = '' } = await collectCatchUpEvents(
@@ -407,7 +407,7 @@ function factsOfFaults(): void {
 
   it('closing or losing one store rejects no append of another store in the process', async () => {
     // The second node is always a stand-in.
-    const other = await EventStoreDbFixture.startFixtureOnNode(await EventStoreDbStandIn.createStandIn());
+    const other = await EventStoreDbFixture.startFixtureOnNode(await EventStoreDbStandIn.createEventStoreDbStandIn());
     try {
       const steady = fixture.openEventStore();
       let ended = false;

@@ -1,8 +1,8 @@
 import { computeEventBytes, type Position, type StoredEvent } from '@tracking/ports';
-import { chooseLaterLogPosition, type EventLogEntry, type EventLogSlice, matchesPrefix } from './log-reads.ts';
+import { chooseLaterLogPosition, type EventLogEntry, type EventLogSlice, hasStreamPrefix } from './log-reads.ts';
 
 /** Maximum size of the buffered events, in bytes of JSON. */
-const MAX_BUFFER_BYTES = 32 * 1_048_576;
+const MAX_EVENT_BUFFER_BYTES = 32 * 1_048_576;
 
 /** A reader that has read all buffered events. */
 interface ReaderWaitingForEvents {
@@ -37,7 +37,7 @@ export class LiveEventBuffer {
   constructor(
     private start: Position,
     private readonly capacity: number,
-    private readonly maxBytes = MAX_BUFFER_BYTES,
+    private readonly maxBytes = MAX_EVENT_BUFFER_BYTES,
   ) {
     this.end = start;
     this.notifyReaders();
@@ -49,7 +49,7 @@ export class LiveEventBuffer {
   }
 
   /** Adds the next entry of the log. Entries that were added before are ignored. */
-  addLogEntry({ position, event }: EventLogEntry): void {
+  addEventLogEntry({ position, event }: EventLogEntry): void {
     if (position <= this.end) return;
     this.end = position;
     if (event !== undefined) this.addEvent(event);
@@ -66,9 +66,9 @@ export class LiveEventBuffer {
   /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
   readEventsAfter(position: Position, prefixes: readonly string[], limit: number): EventLogSlice {
     const matching: StoredEvent[] = [];
-    for (let at = this.findIndexAfter(position); at < this.events.length; at += 1) {
+    for (let at = this.findIndexOfEventAfter(position); at < this.events.length; at += 1) {
       const event = this.events[at];
-      if (event === undefined || !matchesPrefix(event, prefixes)) continue;
+      if (event === undefined || !hasStreamPrefix(event, prefixes)) continue;
       matching.push(event);
       if (matching.length >= limit) return { events: matching, position: event.position };
     }
@@ -116,7 +116,7 @@ export class LiveEventBuffer {
     for (let at = this.events.length - 1; at >= 0; at -= 1) {
       const event = this.events[at];
       if (event === undefined || event.position <= position) return false;
-      if (matchesPrefix(event, prefixes)) return true;
+      if (hasStreamPrefix(event, prefixes)) return true;
     }
     return false;
   }
@@ -136,7 +136,7 @@ export class LiveEventBuffer {
     this.bytes = left;
   }
 
-  private findIndexAfter(position: Position): number {
+  private findIndexOfEventAfter(position: Position): number {
     let low = 0;
     let high = this.events.length;
     while (low < high) {

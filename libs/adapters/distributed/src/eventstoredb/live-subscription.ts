@@ -15,7 +15,7 @@ import {
   decodePosition,
   type EventLogEntry,
   readLastLogPosition,
-  convertToLogEntry,
+  convertToEventLogEntry,
 } from './log-reads.ts';
 
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
@@ -96,7 +96,7 @@ export class LiveSubscription {
       after: buffer.last,
       stop: AbortSignal.any([closing, behind.signal]),
       onConfirmed,
-      onEntry: (entry) => buffer.addLogEntry(entry),
+      onEntry: (entry) => buffer.addEventLogEntry(entry),
     });
     clearInterval(lag);
     if (closing.aborted) return;
@@ -184,7 +184,7 @@ async function subscribeToLog(
   const over = Promise.withResolvers<unknown>();
   const end = () => over.resolve(undefined);
   const subscription = client.subscribeToAll({ ...callOptions, fromPosition: decodePosition(after) });
-  subscription.on('confirmation', onConfirmed).on('data', (resolved) => onEntry(convertToLogEntry(resolved)));
+  subscription.on('confirmation', onConfirmed).on('data', (resolved) => onEntry(convertToEventLogEntry(resolved)));
   subscription.on('error', over.resolve).on('close', end);
   stop.addEventListener('abort', end);
   if (stop.aborted) end();

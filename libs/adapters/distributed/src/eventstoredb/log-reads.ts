@@ -77,14 +77,14 @@ export interface EventLogSlice {
   readonly position: Position;
 }
 
-export function convertToLogEntry({ event }: AllStreamResolvedEvent): EventLogEntry {
+export function convertToEventLogEntry({ event }: AllStreamResolvedEvent): EventLogEntry {
   // The event is undefined only if links are resolved, which no read requests.
   if (event === undefined) return { position: START_POSITION };
   if (event.streamId.startsWith('$')) return { position: encodePosition(event.position) };
   return { position: encodePosition(event.position), event: toStoredEvent(event) };
 }
 
-export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string[]): boolean {
+export function hasStreamPrefix({ stream }: StoredEvent, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => stream.startsWith(prefix));
 }
 
@@ -135,7 +135,7 @@ export class LogPageReader {
     const read = client.readAll({ ...callOptions, fromPosition: decodePosition(position), maxCount });
     try {
       const { found, isWhole, failure } = await collectStreamedItems(target, read, this.silenceMs, {
-        toItem: convertToLogEntry,
+        toItem: convertToEventLogEntry,
         isEnough,
       });
       const entries = found.filter((entry) => entry.position > position);

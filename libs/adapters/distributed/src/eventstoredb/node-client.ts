@@ -15,7 +15,7 @@ import {
   formatConnectionString,
   parseConnectionString,
 } from './connection-string.ts';
-import { BatchAppends } from './batch-append.ts';
+import { BatchAppendSender } from './batch-append.ts';
 import { ENGINE_NAME, NodeConnection } from './node-connection.ts';
 
 export const DEFAULT_EVENTSTOREDB_LIMITS: EventStoreDbLimits = {
@@ -85,7 +85,7 @@ export interface EventStoreDbConnections {
    */
   readonly anyNode: NodeCallTarget;
   /** Appends to the leader over one long call. */
-  readonly batchAppends: BatchAppends;
+  readonly batchAppends: BatchAppendSender;
   /** Highest position that this process wrote or read from the leader. */
   readonly stored: HighestKnownPosition;
   readonly connectionString: ConnectionStringParts;
@@ -140,7 +140,7 @@ export function createEventStoreDbNodeClient({
     connection,
   });
   const leader = createTarget(toLeader, true);
-  const batchAppends = new BatchAppends(toLeader, leader.callOptions);
+  const batchAppends = new BatchAppendSender(toLeader, leader.callOptions);
   return {
     leader,
     batchAppends,

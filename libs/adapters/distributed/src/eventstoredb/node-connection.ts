@@ -40,7 +40,7 @@ export class NodeConnection {
   }
 
   /** Returns metadata and options of a call without a deadline. */
-  createLongCallArguments(callOptions: object): [Metadata, CallOptions] {
+  createCallArgumentsWithoutDeadline(callOptions: object): [Metadata, CallOptions] {
     return this.internals.callArguments(callOptions, { deadline: Infinity });
   }
 

@@ -33,17 +33,17 @@ export class CallStreamHandler {
 
   constructor(private readonly options: CallStreamHandlerOptions) {}
 
-  serveStream(call: ServerDuplexStream<CallBatch, AnswerBatch>): void {
+  serveCallStream(call: ServerDuplexStream<CallBatch, AnswerBatch>): void {
     const stream = new ServedStream(call, this.options);
     this.streams.add(stream);
     for (const event of ['close', 'cancelled']) call.on(event, () => this.streams.delete(stream));
-    if (this.isStopping) stream.refuseFurtherCalls();
+    if (this.isStopping) stream.stopAcceptingCalls();
   }
 
   /** Starts no further calls. Their callers use other replicas. */
-  refuseFurtherCalls(): void {
+  stopAcceptingCalls(): void {
     this.isStopping = true;
-    for (const stream of this.streams) stream.refuseFurtherCalls();
+    for (const stream of this.streams) stream.stopAcceptingCalls();
   }
 }
 
@@ -61,22 +61,22 @@ class ServedStream {
     private readonly call: ServerDuplexStream<CallBatch, AnswerBatch>,
     private readonly options: CallStreamHandlerOptions,
   ) {
-    call.on('data', (batch: CallBatch) => void this.receive(batch));
+    call.on('data', (batch: CallBatch) => void this.receiveCalls(batch));
     call.on('end', () => {
       this.hasCallerEnded = true;
-      this.endIfAnswered();
+      this.endStreamIfAllAnswered();
     });
     // The caller repeats its calls when the stream is lost.
     call.on('error', () => undefined);
   }
 
-  refuseFurtherCalls(): void {
+  stopAcceptingCalls(): void {
     this.isStopping = true;
     this.call.write({ stopping: true });
   }
 
-  private async receive({ calls = [], cancelled = [] }: CallBatch): Promise<void> {
-    for (const id of cancelled) if (this.waiting.delete(id)) this.endCall();
+  private async receiveCalls({ calls = [], cancelled = [] }: CallBatch): Promise<void> {
+    for (const id of cancelled) if (this.waiting.delete(id)) this.markCallAnswered();
     if (calls.length === 0) return;
     if (this.isStopping) {
       this.call.write({ refused: calls.map(({ id }) => id) });
@@ -93,16 +93,16 @@ class ServedStream {
     const call = this.waiting.get(id);
     if (call === undefined) return;
     this.waiting.delete(id);
-    const answer = await this.answer(call);
+    const answer = await this.answerStreamedCall(call);
     const bytes = answer.json?.length ?? 0;
     if (this.answers.length > 0 && this.bytes + bytes > MAX_BATCH_BYTES) this.flush();
     if (this.answers.length === 0) setImmediate(() => this.flush());
     this.answers.push({ id, answer });
     this.bytes += bytes;
-    this.endCall();
+    this.markCallAnswered();
   }
 
-  private async answer({ method, request, origin }: CallMessage): Promise<OperationAnswerMessage> {
+  private async answerStreamedCall({ method, request, origin }: CallMessage): Promise<OperationAnswerMessage> {
     const { rpcs, answerCall } = this.options;
     const rpc = rpcs.get(method);
     if (rpc === undefined) return { failed: `this process does not have the operation ${method}` };
@@ -121,12 +121,12 @@ class ServedStream {
     if (!this.call.destroyed) this.call.write({ answers });
   }
 
-  private endCall(): void {
+  private markCallAnswered(): void {
     this.unanswered -= 1;
-    this.endIfAnswered();
+    this.endStreamIfAllAnswered();
   }
 
-  private endIfAnswered(): void {
+  private endStreamIfAllAnswered(): void {
     if (!this.hasCallerEnded || this.unanswered > 0) return;
     this.flush();
     this.call.end();

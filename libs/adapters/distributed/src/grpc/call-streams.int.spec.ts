@@ -35,10 +35,10 @@ describe('commands with a routing key', () => {
       turnsBeforeStart: 0,
     });
     const things = await openCallerOfServer('Calls', {
-      Run: (call: Parameters<typeof handler.serveStream>[0]) => {
+      Run: (call: Parameters<typeof handler.serveCallStream>[0]) => {
         streams += 1;
         call.on('data', () => (batches += 1));
-        handler.serveStream(call);
+        handler.serveCallStream(call);
       },
       // The first call waits for a connection and therefore uses its own rpc, which this server does not have.
     });

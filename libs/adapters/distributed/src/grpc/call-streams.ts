@@ -1,7 +1,7 @@
 import { type Client, type ClientDuplexStream, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import type { CausingRequest } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
-import { selectReplica, type SelectedReplica, setReplicaName } from './replica-balancer.ts';
+import { selectReplica, type SelectedReplica, addReplicaNameToCall } from './replica-balancer.ts';
 import type { AnswerBatch, OperationAnswerMessage, CallBatch, CallMessage, LoadedProto } from './service-protos.ts';
 
 /** Maximum characters of a request's JSON in a stream. Larger requests would delay others. */
@@ -9,12 +9,12 @@ export const MAX_STREAMED_JSON_LENGTH = 16_384;
 /** Bytes of requests after which a batch is sent immediately. */
 const MAX_BATCH_BYTES = 1_048_576;
 /** Milliseconds without new streams to a replica that does not have them, because its release is older. */
-const UNSUPPORTED_PAUSE_MS = 60_000;
+const PAUSE_IF_STREAMS_UNSUPPORTED_MS = 60_000;
 /** Milliseconds without new streams to a replica that is stopping. Its connection ends within this time. */
-const STOPPING_PAUSE_MS = 1_000;
+const STOPPING_REPLICA_PAUSE_MS = 1_000;
 
 /** The call was certainly not started. */
-export class CallNotStarted extends Error {
+export class CallNotStartedError extends Error {
   override readonly name = 'CallNotStarted';
 }
 
@@ -43,8 +43,8 @@ export interface StreamedRequest {
  * Calls operations over long streams, one for each replica. Calls that start in one turn of the event loop share a
  * message.
  */
-export class CallStreams {
-  private readonly streams = new Map<string, CallStream>();
+export class StreamedOperationCaller {
+  private readonly streams = new Map<string, ReplicaCallStream>();
   /** Times until which replicas get no new streams, by the name of the replica. */
   private readonly pauses = new Map<string, number>();
 
@@ -53,43 +53,43 @@ export class CallStreams {
   /**
    * Calls an operation. Rejects with a gRPC status: `UNAVAILABLE` if the stream was lost, so that the outcome is
    * unknown, and `DEADLINE_EXCEEDED` after the timeout.
-   * @throws CallNotStarted if no stream can carry the call
+   * @throws CallNotStartedError if no stream can carry the call
    */
   async callOperation(request: StreamedRequest): Promise<OperationAnswerMessage> {
     const replica = selectReplica(this.options.channelName, request.routingKey);
-    if (replica === undefined) throw new CallNotStarted();
-    return this.findOrOpenStream(replica).call(request, replica.startRequest());
+    if (replica === undefined) throw new CallNotStartedError();
+    return this.findOrOpenCallStream(replica).call(request, replica.recordRequestStart());
   }
 
   /** Ends all streams. Calls without an answer fail. */
   closeStreams(): void {
-    for (const stream of this.streams.values()) stream.cancel();
+    for (const stream of this.streams.values()) stream.cancelCallStream();
   }
 
-  private findOrOpenStream(replica: SelectedReplica): CallStream {
+  private findOrOpenCallStream(replica: SelectedReplica): ReplicaCallStream {
     const { name } = replica;
     const now = monotonicMs();
     const stream = this.streams.get(name);
     if (stream !== undefined && stream.endsAt > now) return stream;
-    stream?.endWhenAnswered();
-    if ((this.pauses.get(name) ?? 0) > now) throw new CallNotStarted();
+    stream?.endStreamAfterAnswers();
+    if ((this.pauses.get(name) ?? 0) > now) throw new CallNotStartedError();
     const opened = this.openStream(name, now);
     this.streams.set(name, opened);
     return opened;
   }
 
-  private openStream(name: string, now: number): CallStream {
+  private openStream(name: string, now: number): ReplicaCallStream {
     const { client, rpc, addToken, maxAgeMs } = this.options;
     const metadata = new Metadata();
     addToken(metadata);
-    setReplicaName(metadata, name);
+    addReplicaNameToCall(metadata, name);
     const call = client.makeBidiStreamRequest<CallBatch, AnswerBatch>(
       rpc.path,
       rpc.requestSerialize,
       rpc.responseDeserialize as (bytes: Buffer) => AnswerBatch,
       metadata,
     );
-    const stream = new CallStream(call, now + maxAgeMs, (pauseMs) => {
+    const stream = new ReplicaCallStream(call, now + maxAgeMs, (pauseMs) => {
       if (this.streams.get(name) === stream) this.streams.delete(name);
       if (pauseMs > 0) this.pauses.set(name, monotonicMs() + pauseMs);
     });
@@ -104,7 +104,7 @@ interface PendingCall {
 }
 
 /** A stream of calls to one replica. */
-class CallStream {
+class ReplicaCallStream {
   private readonly pending = new Map<number, PendingCall>();
   private calls: CallMessage[] = [];
   private cancelled: number[] = [];
@@ -122,12 +122,12 @@ class CallStream {
     readonly endsAt: number,
     private readonly onUnusable: (pauseMs: number) => void,
   ) {
-    stream.on('data', (batch: AnswerBatch) => this.receive(batch));
+    stream.on('data', (batch: AnswerBatch) => this.receiveAnswers(batch));
     stream.on('end', () => this.failPendingCalls(createStatusError(status.UNAVAILABLE, 'the stream of calls ended')));
     stream.on('error', ({ code, details }: ServiceError) => {
       const isUnsupported = code === status.UNIMPLEMENTED;
-      this.failPendingCalls(isUnsupported ? new CallNotStarted() : createStatusError(code, details));
-      if (isUnsupported) this.onUnusable(UNSUPPORTED_PAUSE_MS);
+      this.failPendingCalls(isUnsupported ? new CallNotStartedError() : createStatusError(code, details));
+      if (isUnsupported) this.onUnusable(PAUSE_IF_STREAMS_UNSUPPORTED_MS);
     });
   }
 
@@ -166,7 +166,7 @@ class CallStream {
   }
 
   /** Sends what is waiting, and ends the stream. Calls in progress are still answered. */
-  endWhenAnswered(): void {
+  endStreamAfterAnswers(): void {
     if (this.isEnding) return;
     this.flush();
     this.isEnding = true;
@@ -174,7 +174,7 @@ class CallStream {
     this.onUnusable(0);
   }
 
-  cancel(): void {
+  cancelCallStream(): void {
     this.stream.cancel();
   }
 
@@ -194,12 +194,12 @@ class CallStream {
     this.stream.write({ calls, cancelled });
   }
 
-  private receive({ answers = [], refused = [], stopping }: AnswerBatch): void {
+  private receiveAnswers({ answers = [], refused = [], stopping }: AnswerBatch): void {
     for (const { id, answer = {} } of answers) this.pending.get(id)?.answer(answer);
-    for (const id of refused) this.pending.get(id)?.fail(new CallNotStarted());
+    for (const id of refused) this.pending.get(id)?.fail(new CallNotStartedError());
     if (stopping !== true) return;
-    this.endWhenAnswered();
-    this.onUnusable(STOPPING_PAUSE_MS);
+    this.endStreamAfterAnswers();
+    this.onUnusable(STOPPING_REPLICA_PAUSE_MS);
   }
 
   private failPendingCalls(error: Error): void {

@@ -11,21 +11,21 @@ import {
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { firstValueFrom, type Observable } from 'rxjs';
-import { CallNotStarted, CallStreams, MAX_STREAMED_JSON_LENGTH } from './call-streams.ts';
+import { CallNotStartedError, StreamedOperationCaller, MAX_STREAMED_JSON_LENGTH } from './call-streams.ts';
 import { createGrpcClient } from './grpc-client.ts';
 import {
   DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcClientTls,
-  setRequestOriginMetadata,
+  setCausingRequestIds,
   setBearerToken,
 } from './grpc-options.ts';
-import { receiveMessages } from './message-stream.ts';
-import { setRoutingKey } from './replica-balancer.ts';
+import { receiveStreamedMessages } from './message-stream.ts';
+import { addRoutingKeyToCall } from './replica-balancer.ts';
 import { RunningGrpcCalls } from './running-calls.ts';
 import {
   type OperationAnswerMessage,
-  CALLS_SERVICE,
+  CALLS_GRPC_SERVICE_NAME,
   parseAnswerMessage,
   type LoadedProtoServicePart,
   loadProto,
@@ -52,7 +52,7 @@ const TOKEN_REFUSED_MESSAGE = 'the service refuses the token; use the same servi
 const RUNNING_GRPC_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningGrpcCalls>>();
 
 /** Number of channels that this process has opened, for their names. */
-let openedChannels = 0;
+let openedChannelCount = 0;
 
 /**
  * Returns the key that selects the replica for a request. All callers send requests with the same key to the same
@@ -97,7 +97,7 @@ interface ServiceOperationWithClient {
   readonly service: string;
   readonly rpc: ProtoOperation;
   readonly client: ServiceClient;
-  readonly streams: CallStreams;
+  readonly streams: StreamedOperationCaller;
   readonly deadlineMs: number;
   readonly findRoutingKey: FindRoutingKey;
 }
@@ -113,7 +113,7 @@ interface ServiceOperationWithClient {
 export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;
   private readonly clients: ClientGrpcProxy[] = [];
-  private readonly streams: CallStreams[] = [];
+  private readonly streams: StreamedOperationCaller[] = [];
   private readonly metadata = new Metadata({ waitForReady: true });
   private readonly running: RunningGrpcCalls;
   /** Running calls of each open channel of this process. */
@@ -154,11 +154,11 @@ export class GrpcServiceChannel {
     const url = this.options.services[proto.name];
     if (url === undefined) throw new Error(`the address of service ${proto.name} is not configured`);
     const loaded = loadProto(proto);
-    const channelName = `${proto.name} ${(openedChannels += 1)}`;
+    const channelName = `${proto.name} ${(openedChannelCount += 1)}`;
     const client = createGrpcClient(url, loaded, { channelName, tls: this.options.tls, limits: this.limits });
     this.clients.push(client);
-    const streams = new CallStreams({
-      client: client.getClientByServiceName<Client>(CALLS_SERVICE),
+    const streams = new StreamedOperationCaller({
+      client: client.getClientByServiceName<Client>(CALLS_GRPC_SERVICE_NAME),
       rpc: loaded.callStream,
       channelName,
       addToken: (metadata) => setBearerToken(metadata, this.options.token),
@@ -209,7 +209,7 @@ export class GrpcServiceChannel {
       const message = toRequestMessage(request, rpc.fields);
       try {
         const messages = client[rpc.method]?.(message, this.createCallMetadata(undefined, this.options.origin?.()), {});
-        await receiveMessages(messages, onMessage, AbortSignal.any([signal, this.closing.signal]));
+        await receiveStreamedMessages(messages, onMessage, AbortSignal.any([signal, this.closing.signal]));
       } catch (error) {
         const { code, details } = error as Partial<ServiceError>;
         if (code === status.UNAUTHENTICATED) throw this.createUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
@@ -237,9 +237,9 @@ export class GrpcServiceChannel {
     const call = async (failures: number) => {
       lostAttempts = failures;
       if (failures > 0) this.repeats.add(1, { service });
-      else if (routingKey !== undefined && canBeStreamed(rpc, message)) {
+      else if (routingKey !== undefined && canSendCallOverStream(rpc, message)) {
         const request = { method: rpc.name, request: rpc.serializeRequest(message), routingKey, origin };
-        const answer = await ignoreNotStarted(streams.callOperation({ ...request, timeoutMs: deadlineMs }));
+        const answer = await ignoreCallNotStartedError(streams.callOperation({ ...request, timeoutMs: deadlineMs }));
         if (answer !== undefined) return answer;
       }
       metadata ??= this.createCallMetadata(routingKey, origin);
@@ -278,8 +278,8 @@ export class GrpcServiceChannel {
   private createCallMetadata(routingKey: string | undefined, origin: CausingRequest | undefined): Metadata {
     if (origin === undefined && routingKey === undefined) return this.metadata;
     const metadata = this.metadata.clone();
-    if (origin !== undefined) setRequestOriginMetadata(metadata, origin);
-    if (routingKey !== undefined) setRoutingKey(metadata, routingKey);
+    if (origin !== undefined) setCausingRequestIds(metadata, origin);
+    if (routingKey !== undefined) addRoutingKeyToCall(metadata, routingKey);
     return metadata;
   }
 
@@ -297,16 +297,16 @@ export class GrpcServiceChannel {
 }
 
 /** Returns true for commands that are small enough. Queries can have large answers. */
-function canBeStreamed({ isCommand }: ProtoOperation, { json = '' }: RequestMessage): boolean {
+function canSendCallOverStream({ isCommand }: ProtoOperation, { json = '' }: RequestMessage): boolean {
   return isCommand && json.length <= MAX_STREAMED_JSON_LENGTH;
 }
 
 /** Resolves with undefined if the call was not started. Otherwise settles like the call. */
-async function ignoreNotStarted<T>(call: Promise<T>): Promise<T | undefined> {
+async function ignoreCallNotStartedError<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof CallNotStarted) return undefined;
+    if (error instanceof CallNotStartedError) return undefined;
     throw error;
   }
 }

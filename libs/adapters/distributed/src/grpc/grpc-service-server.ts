@@ -25,7 +25,7 @@ import {
   type GrpcServerTls,
   createKeepaliveOptions,
   createMessageSizeOptions,
-  readRequestOrigin,
+  readCausingRequestIds,
   createTokenCheckInterceptor,
 } from './grpc-options.ts';
 import { CallStreamHandler } from './call-stream-handler.ts';
@@ -35,7 +35,7 @@ import {
   type AnswerBatch,
   type OperationAnswerMessage,
   type CallBatch,
-  CALLS_SERVICE,
+  CALLS_GRPC_SERVICE_NAME,
   type LoadedProto,
   loadProto,
   type Parts,
@@ -82,7 +82,7 @@ export class GrpcServiceServer {
     this.operations = new OperationRegistry(this.loaded, this.limits, options.logger);
     this.callStreams = new CallStreamHandler({
       rpcs: new Map(this.loaded.parts.flatMap(({ rpcs }) => rpcs.map((rpc) => [rpc.name, rpc]))),
-      answerCall: (method, request, origin) => this.operations.toAnswer(method, request, origin),
+      answerCall: (method, request, origin) => this.operations.answerOperationCall(method, request, origin),
       turnsBeforeStart: EVENT_LOOP_TURNS_BEFORE_OPERATION,
     });
     const help = 'Calls from other services that this process has not answered yet.';
@@ -94,7 +94,7 @@ export class GrpcServiceServer {
    * missing
    */
   setServedOperations<T extends Parts<T>>(operations: T): void {
-    this.operations.registerOperation(operations);
+    this.operations.registerOperations(operations);
   }
 
   /** Starts to listen. @throws Error if the address is not available */
@@ -145,8 +145,8 @@ export class GrpcServiceServer {
   /** Creates a controller class for the operations of this process and for calls over streams. */
   private createController(): Type {
     const controller = createGrpcController(this.loaded, this.operations);
-    const value = (call: ServerDuplexStream<CallBatch, AnswerBatch>) => this.callStreams.serveStream(call);
-    addHandler(controller, CALLS_SERVICE, value, GrpcStreamCall(CALLS_SERVICE, 'Run'));
+    const value = (call: ServerDuplexStream<CallBatch, AnswerBatch>) => this.callStreams.serveCallStream(call);
+    addControllerMethod(controller, CALLS_GRPC_SERVICE_NAME, value, GrpcStreamCall(CALLS_GRPC_SERVICE_NAME, 'Run'));
     return controller;
   }
 
@@ -165,7 +165,7 @@ export class GrpcServiceServer {
    */
   private async closeServerAfterRunningCalls(): Promise<void> {
     this.operations.endStreamedOperations();
-    this.callStreams.refuseFurtherCalls();
+    this.callStreams.stopAcceptingCalls();
     await this.app?.close();
     await this.operations.waitUntilIdle();
   }
@@ -189,19 +189,19 @@ function createNestLogger(logger: Logger): LoggerService {
 
 /** Creates a controller class with a `@GrpcMethod` handler for each rpc. */
 function createGrpcController({ parts }: LoadedProto, operations: OperationRegistry): Type {
-  class OperationsController {}
-  Controller()(OperationsController);
+  class GrpcOperationsController {}
+  Controller()(GrpcOperationsController);
   for (const { service, rpcs } of parts) {
     for (const { method, name, isStreamed } of rpcs) {
       const handle = isStreamed ? createStreamHandler(name, operations) : createGrpcHandler(name, operations);
-      addHandler(OperationsController, name, handle, GrpcMethod(service, method));
+      addControllerMethod(GrpcOperationsController, name, handle, GrpcMethod(service, method));
     }
   }
-  return OperationsController;
+  return GrpcOperationsController;
 }
 
 /** Adds a decorated method to a controller class. */
-function addHandler(controller: Type, name: string, value: unknown, decorate: MethodDecorator): void {
+function addControllerMethod(controller: Type, name: string, value: unknown, decorate: MethodDecorator): void {
   const handler = { value, configurable: true, enumerable: true, writable: true };
   Object.defineProperty(controller.prototype, name, handler);
   decorate(controller.prototype as object, name, handler);
@@ -216,7 +216,7 @@ function createGrpcHandler(name: string, operations: OperationRegistry) {
     for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_OPERATION; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
-    return operations.toAnswer(name, request, readRequestOrigin(metadata));
+    return operations.answerOperationCall(name, request, readCausingRequestIds(metadata));
   };
 }
 
@@ -227,5 +227,5 @@ function createStreamHandler(name: string, operations: OperationRegistry) {
     _metadata: Metadata,
     call: ServerWritableStream<RequestMessage, OperationAnswerMessage>,
   ): Observable<OperationAnswerMessage> =>
-    createMessageStream(call, (send, ending) => operations.runStream(name, request, send, ending));
+    createMessageStream(call, (send, ending) => operations.runStreamedOperation(name, request, send, ending));
 }

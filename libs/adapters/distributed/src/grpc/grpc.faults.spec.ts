@@ -327,7 +327,7 @@ describe.each([
     const late = Array.from({ length: 50 }, () => errorOf(channel.call('note', { late: true }, 500)));
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(UnavailableError);
     const answer = channel.call('note', { number: 'the last' });
-    await eventually(() => expect(replica.link.isTextHeldBack('the last')).toBe(true));
+    await eventually(() => expect(replica.link.isTextHeldByProxy('the last')).toBe(true));
     replica.link.deliverHeldBackData();
     await answer;
     expect(replica.done).toEqual([{}, { number: 'the last' }]);

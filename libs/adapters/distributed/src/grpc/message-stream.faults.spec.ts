@@ -15,7 +15,7 @@ import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
 import { setBearerToken } from './grpc-options.ts';
 import { GrpcServiceChannel } from './grpc-service-channel.ts';
 import { GrpcServiceServer } from './grpc-service-server.ts';
-import { receiveMessages } from './message-stream.ts';
+import { receiveStreamedMessages } from './message-stream.ts';
 import { PROJECTIONS_PROTO } from './service-protos.ts';
 
 interface StreamedOperations {
@@ -201,8 +201,8 @@ describe('a streamed operation', () => {
 describe('a stream that ends at once', () => {
   it('settles, and passes on the messages before its end', async () => {
     const messages: unknown[] = [];
-    const receive = (stream: Parameters<typeof receiveMessages>[0], signal = new AbortController().signal) =>
-      receiveMessages(stream, (message) => void messages.push(message), signal);
+    const receive = (stream: Parameters<typeof receiveStreamedMessages>[0], signal = new AbortController().signal) =>
+      receiveStreamedMessages(stream, (message) => void messages.push(message), signal);
     await receive(EMPTY);
     await receive(of({ json: '1' }, { json: '2' }));
     await receive(of({ json: '3' }), AbortSignal.abort());

@@ -14,7 +14,7 @@ import {
  * aborts.
  * @throws ServiceError if the connection is lost; errors of the service; errors of the listener
  */
-export async function receiveMessages(
+export async function receiveStreamedMessages(
   stream: Observable<OperationAnswerMessage> = EMPTY,
   onMessage: (message: unknown) => void,
   signal: AbortSignal,

@@ -38,7 +38,7 @@ export class OperationRegistry {
   /**
    * Registers the operations of this process. @throws Error if the .proto file declares an operation that is missing
    */
-  registerOperation<T extends Parts<T>>(parts: T): void {
+  registerOperations<T extends Parts<T>>(parts: T): void {
     const served = parts as unknown as ByName<ByName<Operation>>;
     for (const { name, rpcs } of this.loaded.parts) {
       const part = served[name];
@@ -51,7 +51,7 @@ export class OperationRegistry {
   }
 
   /** Performs one call. Never rejects. @param name name of the rpc */
-  async toAnswer(
+  async answerOperationCall(
     name: string,
     request: RequestMessage,
     origin: Partial<CausingRequest>,
@@ -64,7 +64,7 @@ export class OperationRegistry {
    * Runs a streamed operation. @param ending aborts when the caller is gone, and is aborted when this process stops
    * @throws any error, which is also in the log
    */
-  async runStream(
+  async runStreamedOperation(
     name: string,
     request: RequestMessage,
     onMessage: SendMessage,

@@ -40,7 +40,7 @@ describe('a tool that uses only server reflection', () => {
   });
 
   it('finds the services', async () => {
-    expect(await client.listServices()).toEqual(
+    expect(await client.listGrpcServices()).toEqual(
       expect.arrayContaining(['tracking.v1.Shipments', 'tracking.v1.Events']),
     );
   });
@@ -75,6 +75,6 @@ describe('a tool that uses only server reflection', () => {
   });
 
   it('receives nothing without the token', async () => {
-    await expect(stranger.listServices()).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+    await expect(stranger.listGrpcServices()).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
   });
 });

@@ -18,10 +18,10 @@ const MAX_REPLICA_SILENCE_MS = 1_000;
 const REPLICA_LOOK_UP_INTERVAL_MS = 5_000;
 
 /** Metadata of a call that names its replica. If this replica is not ready, the call fails. */
-const REPLICA_NAME_KEY = 'replica-name';
+const REPLICA_NAME_METADATA_KEY = 'replica-name';
 
-export function setReplicaName(metadata: Metadata, name: string): void {
-  metadata.set(REPLICA_NAME_KEY, name);
+export function addReplicaNameToCall(metadata: Metadata, name: string): void {
+  metadata.set(REPLICA_NAME_METADATA_KEY, name);
 }
 
 /** A replica that is selected for a request outside of gRPC's own calls. */
@@ -29,15 +29,15 @@ export interface SelectedReplica {
   /** Address, by which all callers know the replica. */
   readonly name: string;
   /** Counts a running request. Returns a function to call when the request has ended. */
-  startRequest(): (isAnswered: boolean) => void;
+  recordRequestStart(): (isAnswered: boolean) => void;
 }
 
 /** Pickers of ready replicas, by the name of their channel. */
-const PICKERS = new Map<string, ReplicaPicker>();
+const REPLICA_PICKERS_BY_CHANNEL = new Map<string, ReplicaPicker>();
 
 /** Returns the replica to which a call with this routing key would go; undefined if no replica is ready. */
 export function selectReplica(channelName: string, routingKey: string): SelectedReplica | undefined {
-  return PICKERS.get(channelName)?.selectReplicaOfKey(routingKey);
+  return REPLICA_PICKERS_BY_CHANNEL.get(channelName)?.selectReplicaOfKey(routingKey);
 }
 
 /** Returns the service configuration of a channel that uses this policy. @param channelName unique in the process */
@@ -45,12 +45,12 @@ export function createBalancingConfig(channelName: string): string {
   return JSON.stringify({ loadBalancingConfig: [{ [REPLICA_BALANCER_NAME]: { channelName } }] });
 }
 
-export function setRoutingKey(metadata: Metadata, key: string): void {
+export function addRoutingKeyToCall(metadata: Metadata, key: string): void {
   metadata.set(REPLICA_ROUTING_METADATA_KEY, key);
 }
 
 /** A replica of a service, with the calls that it has not answered. */
-class Replica implements SelectedReplica {
+class ServiceReplica implements SelectedReplica {
   readonly balancer: experimental.LeafLoadBalancer;
   /** Times at which the running calls started, in their order. */
   private readonly callStarts = new Set<{ readonly at: number }>();
@@ -74,7 +74,7 @@ class Replica implements SelectedReplica {
     return oldest !== undefined && now - Math.max(oldest.at, this.lastResponseAt) > MAX_REPLICA_SILENCE_MS;
   }
 
-  startRequest(): (isAnswered: boolean) => void {
+  recordRequestStart(): (isAnswered: boolean) => void {
     const call = { at: monotonicMs() };
     this.callStarts.add(call);
     return (isAnswered) => {
@@ -85,14 +85,14 @@ class Replica implements SelectedReplica {
 
   /** Selects this replica for a call. */
   pickReplicaForCall(args: experimental.PickArgs): experimental.PickResult {
-    const picked = this.pickUncounted(args);
+    const picked = this.pickConnectionForLongCall(args);
     if (picked.pickResultType !== experimental.PickResultType.COMPLETE) return picked;
-    let endRequest: ReturnType<typeof this.startRequest> | undefined;
+    let endRequest: ReturnType<typeof this.recordRequestStart> | undefined;
     return {
       ...picked,
       onCallStarted: () => {
         picked.onCallStarted?.();
-        endRequest = this.startRequest();
+        endRequest = this.recordRequestStart();
       },
       onCallEnded: (code, details, metadata) => {
         picked.onCallEnded?.(code, details, metadata);
@@ -102,7 +102,7 @@ class Replica implements SelectedReplica {
   }
 
   /** Selects this replica for a long call, whose requests are counted instead. */
-  pickUncounted(args: experimental.PickArgs): experimental.PickResult {
+  pickConnectionForLongCall(args: experimental.PickArgs): experimental.PickResult {
     return this.balancer.getPicker().pick(args);
   }
 }
@@ -111,39 +111,39 @@ class Replica implements SelectedReplica {
 class ReplicaPicker implements experimental.Picker {
   constructor(
     /** Ready replicas, at least one. */
-    private readonly replicas: readonly Replica[],
+    private readonly replicas: readonly ServiceReplica[],
     private next: number,
   ) {}
 
   pick(args: experimental.PickArgs): experimental.PickResult {
-    const [name] = args.metadata.get(REPLICA_NAME_KEY);
+    const [name] = args.metadata.get(REPLICA_NAME_METADATA_KEY);
     const [key] = args.metadata.get(REPLICA_ROUTING_METADATA_KEY);
     const picked =
       name !== undefined
-        ? this.replicas.find((replica) => replica.name === name)?.pickUncounted(args)
+        ? this.replicas.find((replica) => replica.name === name)?.pickConnectionForLongCall(args)
         : (key === undefined ? this.pickNextReplica() : this.selectReplicaOfKey(String(key)))?.pickReplicaForCall(args);
     return picked ?? new experimental.UnavailablePicker().pick(args);
   }
 
-  selectReplicaOfKey(key: string): Replica | undefined {
-    return findBestReplica(this.listCandidates(), key);
+  selectReplicaOfKey(key: string): ServiceReplica | undefined {
+    return findBestReplica(this.listResponsiveReplicas(), key);
   }
 
-  private listCandidates(): readonly Replica[] {
+  private listResponsiveReplicas(): readonly ServiceReplica[] {
     const now = monotonicMs();
     const responding = this.replicas.filter((replica) => !replica.isUnresponsive(now));
     return responding.length > 0 ? responding : this.replicas;
   }
 
-  private pickNextReplica(): Replica | undefined {
-    const candidates = this.listCandidates();
+  private pickNextReplica(): ServiceReplica | undefined {
+    const candidates = this.listResponsiveReplicas();
     this.next += 1;
     return candidates[this.next % candidates.length];
   }
 }
 
 /** Returns the replica with the highest score for the key (rendezvous hashing). */
-function findBestReplica(replicas: readonly Replica[], key: string): Replica | undefined {
+function findBestReplica(replicas: readonly ServiceReplica[], key: string): ServiceReplica | undefined {
   if (replicas.length <= 1) return replicas[0];
   const scored = replicas.map((replica) => ({ replica, score: computeRendezvousScore(replica.name, key) }));
   return scored.reduce((best, other) => (other.score > best.score ? other : best)).replica;
@@ -171,7 +171,7 @@ class ReplicaBalancingConfig implements experimental.TypedLoadBalancingConfig {
  * is added. Calls without a key go to all replicas in turn.
  */
 class ReplicaBalancer implements experimental.LoadBalancer {
-  private replicas: ReadonlyMap<string, Replica> = new Map();
+  private replicas: ReadonlyMap<string, ServiceReplica> = new Map();
   private state = connectivityState.IDLE;
   private channelName: string | undefined;
   private isUpdating = false;
@@ -196,7 +196,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     this.isUpdating = true;
     const former = this.replicas;
     this.replicas = new Map(
-      endpoints.value.map((endpoint): [string, Replica] => {
+      endpoints.value.map((endpoint): [string, ServiceReplica] => {
         const name = experimental.endpointToString(endpoint);
         return [name, former.get(name) ?? this.connectToReplica(name, endpoint, options, note)];
       }),
@@ -220,7 +220,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     clearTimeout(this.lookUpTimer);
     for (const { balancer } of this.replicas.values()) balancer.destroy();
     this.replicas = new Map();
-    if (this.channelName !== undefined) PICKERS.delete(this.channelName);
+    if (this.channelName !== undefined) REPLICA_PICKERS_BY_CHANNEL.delete(this.channelName);
   }
 
   getTypeName(): string {
@@ -240,7 +240,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     endpoint: experimental.Endpoint,
     options: Parameters<experimental.LoadBalancer['updateAddressList']>[2],
     note: string,
-  ): Replica {
+  ): ServiceReplica {
     const helper = experimental.createChildChannelControlHelper(this.channel, {
       updateState: (state, _picker, error) => {
         // Looks up the replicas again after a lost connection.
@@ -250,7 +250,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
         this.updateChannelState();
       },
     });
-    const replica = new Replica(name, () => new experimental.LeafLoadBalancer(endpoint, helper, options, note));
+    const replica = new ServiceReplica(name, () => new experimental.LeafLoadBalancer(endpoint, helper, options, note));
     replica.balancer.startConnecting();
     return replica;
   }
@@ -279,8 +279,8 @@ class ReplicaBalancer implements experimental.LoadBalancer {
   private setChannelState(state: connectivityState, picker: experimental.Picker, error: string | null = null): void {
     this.state = state;
     if (this.channelName !== undefined) {
-      if (picker instanceof ReplicaPicker) PICKERS.set(this.channelName, picker);
-      else PICKERS.delete(this.channelName);
+      if (picker instanceof ReplicaPicker) REPLICA_PICKERS_BY_CHANNEL.set(this.channelName, picker);
+      else REPLICA_PICKERS_BY_CHANNEL.delete(this.channelName);
     }
     this.channel.updateState(state, picker, error);
   }

@@ -38,12 +38,12 @@ type Operations<T> = {
 export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 
 /** The gRPC service that carries calls of other services over one long call. */
-export const CALLS_SERVICE = 'Calls';
+export const CALLS_GRPC_SERVICE_NAME = 'Calls';
 
 export interface LoadedProto {
   readonly proto: ServiceProto;
   readonly definition: PackageDefinition;
-  /** The rpc of {@link CALLS_SERVICE}. */
+  /** The rpc of {@link CALLS_GRPC_SERVICE_NAME}. */
   readonly callStream: MethodDefinition<CallBatch, AnswerBatch>;
   readonly parts: readonly LoadedProtoServicePart[];
 }
@@ -80,7 +80,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     // Entries with a `format` are messages, not services.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
-    if (service === CALLS_SERVICE) return [];
+    if (service === CALLS_GRPC_SERVICE_NAME) return [];
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, rpc]) => {
       const { requestType, responseStream, requestSerialize, requestDeserialize } = rpc;
       const fields = readProtoMessageFields(requestType.type as DescriptorProto, definition);
@@ -98,7 +98,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     });
     return [{ service, name: toCamelCase(service), rpcs }];
   });
-  const { Run: callStream } = definition[`${proto.package}.${CALLS_SERVICE}`] as unknown as {
+  const { Run: callStream } = definition[`${proto.package}.${CALLS_GRPC_SERVICE_NAME}`] as unknown as {
     readonly Run: LoadedProto['callStream'];
   };
   return { proto, definition, callStream, parts };
@@ -182,7 +182,7 @@ export function toRequestMessage(request: object, fields: MessageFields): Reques
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
     const field = name === 'json' ? undefined : fields.get(name);
-    return field === 'text' ? isWellFormedText(value) : field !== undefined && isMessageOfTextFields(value, field);
+    return field === 'text' ? isWellFormedText(value) : field !== undefined && hasOnlyKnownTextFields(value, field);
   };
   const rest = Object.fromEntries(entries.filter((entry) => !fits(entry)));
   return { ...Object.fromEntries(entries.filter(fits)), json: JSON.stringify(rest) };
@@ -193,7 +193,7 @@ function isWellFormedText(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-function isMessageOfTextFields(value: unknown, fields: ReadonlySet<string>): boolean {
+function hasOnlyKnownTextFields(value: unknown, fields: ReadonlySet<string>): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).every(([name, text]) => isWellFormedText(text) && fields.has(name));
 }

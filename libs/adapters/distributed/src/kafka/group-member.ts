@@ -18,8 +18,8 @@ import {
   RetryLogger,
   rejectAfterTimeout,
 } from './kafka-client.ts';
-import { makeConsumerReuseMemberId, type MemberIdentity } from './kafkajs-patches.ts';
-import { OffsetCommits, PartitionWork, toReceivedMessage } from './partition-work.ts';
+import { makeConsumerReuseMemberId, type KafkaMemberIdentity } from './kafkajs-patches.ts';
+import { OffsetCommits, PartitionMessageHandler, toReceivedMessage } from './partition-work.ts';
 
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_000 };
 /**
@@ -46,7 +46,7 @@ interface KafkaGroupMemberSettings {
   readonly leaving: AbortSignal;
 }
 
-interface GroupMemberOptions {
+interface KafkaGroupMemberOptions {
   readonly membership: KafkaGroupMemberSettings;
   createKafkaClient(): KafkaClient;
   /** Pings the broker. Rejects if it does not respond. */
@@ -63,14 +63,14 @@ interface GroupMemberOptions {
  */
 export class KafkaGroupMember {
   /** Messages that are being handled, by partition. */
-  private readonly inHand = new Map<number, PartitionWork>();
+  private readonly inHand = new Map<number, PartitionMessageHandler>();
   private consumer: Consumer | undefined;
   /** Commits of the current consumer. */
   private commits = new OffsetCommits(() => Promise.reject(new UnavailableError(ENGINE_NAME, 'there is no consumer')));
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
   /** Group identity that the current consumer uses. */
-  private identity: MemberIdentity = { id: '', leaves: false };
+  private identity: KafkaMemberIdentity = { id: '', leaves: false };
   /** Member id at the last assignment of partitions; empty before the first. */
   private assignedAs = '';
   private readonly membership: KafkaGroupMemberSettings;
@@ -79,7 +79,7 @@ export class KafkaGroupMember {
   private readonly heartbeats: HeartbeatMonitor;
   private readonly reporter: RetryLogger;
 
-  constructor(private readonly options: GroupMemberOptions) {
+  constructor(private readonly options: KafkaGroupMemberOptions) {
     const { membership, limits, logger, metrics, pingBroker } = options;
     this.membership = membership;
     this.limits = limits;
@@ -132,7 +132,7 @@ export class KafkaGroupMember {
     const { clusterGroup, leaving } = this.membership;
     const { sessionTimeoutMs } = this.limits;
     // Each consumer gets a new object, because the previous consumer may still change its own object.
-    const identity: MemberIdentity = { id: this.identity.id, leaves: false };
+    const identity: KafkaMemberIdentity = { id: this.identity.id, leaves: false };
     this.identity = identity;
     const consumer = kafka.consumer({
       groupId: clusterGroup,
@@ -213,7 +213,7 @@ export class KafkaGroupMember {
     const { countRetry } = this;
     const { logger } = this.options;
     const tools = { handler, maxBatch, leaving, commit, resolve, countRetry, logger };
-    const work = new PartitionWork({ partition, messages, ...tools });
+    const work = new PartitionMessageHandler({ partition, messages, ...tools });
     this.inHand.set(partition, work);
     const done = work.done.then(() => this.releasePartition(work));
     const late = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ export class KafkaGroupMember {
     this.crash(reason);
   }
 
-  private releasePartition(work: PartitionWork): void {
+  private releasePartition(work: PartitionMessageHandler): void {
     const { partition } = work;
     this.inHand.delete(partition);
     try {

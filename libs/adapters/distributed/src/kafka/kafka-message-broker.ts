@@ -27,7 +27,7 @@ import {
 import { TopicProducer } from './topic-producer.ts';
 
 /** Type of the error if the user may not change a topic. */
-const ALTER_REFUSED_ERROR_TYPE = 'TOPIC_AUTHORIZATION_FAILED';
+const TOPIC_CHANGE_REFUSED_TYPE = 'TOPIC_AUTHORIZATION_FAILED';
 const TOPIC_POLL_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 500 };
 /** Value of `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
@@ -44,7 +44,7 @@ export class KafkaMessageBroker implements MessageBroker {
   /** All clients share this logger, so that a failure of a broker is logged only once. */
   private readonly logs: logCreator;
   private readonly lost = new LostResponseCounter();
-  private readonly topics: KafkaTopics;
+  private readonly topics: KafkaTopicAdmin;
   private readonly producers = new Map<string, TopicProducer>();
   private readonly members = new Map<KafkaGroupMember, Promise<void>>();
   private readonly closing = new AbortController();
@@ -53,7 +53,7 @@ export class KafkaMessageBroker implements MessageBroker {
     this.limits = { ...DEFAULT_KAFKA_LIMITS, ...options.limits };
     this.prefix = options.topicPrefix ?? '';
     this.logs = createKafkaLogCreator(options.logger);
-    this.topics = new KafkaTopics(
+    this.topics = new KafkaTopicAdmin(
       () => this.createKafkaClient(LIMITED_KAFKA_RETRY_OPTIONS),
       this.limits.adminTimeoutMs,
       options,
@@ -154,7 +154,7 @@ export class KafkaMessageBroker implements MessageBroker {
 }
 
 /** Creates topics and reads lags. Topic names include the prefix. */
-class KafkaTopics {
+class KafkaTopicAdmin {
   private connection: { readonly client: KafkaClient; readonly admin: Promise<Admin> } | undefined;
 
   constructor(
@@ -196,7 +196,7 @@ class KafkaTopics {
         await admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: topic.partitions }] });
         changed.push(topic);
       } catch (error) {
-        if (describeKafkaFailure(error) !== ALTER_REFUSED_ERROR_TYPE) throw error;
+        if (describeKafkaFailure(error) !== TOPIC_CHANGE_REFUSED_TYPE) throw error;
         const fields = { topic: topic.name, partitions: count, wanted: topic.partitions };
         this.options.logger.warn(fields, 'message broker: the user may not add partitions to the topic');
       }

@@ -3,7 +3,7 @@ import kafkajs from 'kafkajs';
 import { UnavailableError, type Logger } from '@tracking/ports';
 import { createCertificateAuthority, eventually, issueCertificate, noMetrics } from '@tracking/testing';
 import { KafkaTestNode } from '../../test/kafka/kafka-engine.ts';
-import { MessageLossChecker, createMessage } from '../../test/kafka/ledger.ts';
+import { MessageLossChecker, createBrokerMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaOptions } from './kafka-client.ts';
 
@@ -48,7 +48,7 @@ function guarded(engines: string): void {
     ]);
   });
   afterEach(() => broker?.close());
-  afterAll(() => engine.removeNode());
+  afterAll(() => engine.destroyTestNode());
 
   function open(
     password: string,
@@ -96,7 +96,7 @@ function guarded(engines: string): void {
     const ledger = new MessageLossChecker();
     const kafka = open(PASSWORD, { ca: authority.cert });
     await kafka.ensureTopics([{ name: 'guarded', partitions: 1, retentionMs: 60_000 }]);
-    await kafka.publishMessages('guarded', [createMessage('a', 1)]);
+    await kafka.publishMessages('guarded', [createBrokerMessage('a', 1)]);
     const stop = new AbortController();
     const over = kafka.consume({ topic: 'guarded', group: 'group', signal: stop.signal }, ledger.receive);
     await eventually(() => expect(ledger.deliveries).toEqual(['a#1']), { deadlineMs: 20_000 });
@@ -131,7 +131,7 @@ function guarded(engines: string): void {
   ])('is unavailable to a client %s, and no secret is logged', async (_who, password, tls) => {
     const kafka = open(password, tls);
     const asking = kafka.ensureTopics([{ name: 'other', partitions: 1, retentionMs: 60_000 }]);
-    const publishing = kafka.publishMessages('guarded', [createMessage('a', 2)]);
+    const publishing = kafka.publishMessages('guarded', [createBrokerMessage('a', 2)]);
     for (const refused of await Promise.allSettled([asking, publishing])) {
       const reason: unknown = refused.status === 'rejected' ? refused.reason : undefined;
       expect(reason).toBeInstanceOf(UnavailableError);

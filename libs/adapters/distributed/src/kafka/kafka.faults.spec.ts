@@ -13,7 +13,7 @@ import {
 } from '../../test/kafka/cutting-proxy.ts';
 import { KafkaTestNode } from '../../test/kafka/kafka-engine.ts';
 import { openKafkaBroker } from '../../test/kafka/kafka-subject.ts';
-import { MessageLossChecker, createMessage } from '../../test/kafka/ledger.ts';
+import { MessageLossChecker, createBrokerMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaLimits } from './kafka-client.ts';
 
@@ -92,7 +92,7 @@ function faults(engines: string): void {
     });
     afterAll(async () => {
       await proxy.closeProxy();
-      await engine.removeNode();
+      await engine.destroyTestNode();
     });
     afterEach(() => proxy.stopCuttingResponses());
 
@@ -123,7 +123,9 @@ function faults(engines: string): void {
       consume(broker);
       for (let n = 0; n < 3; n += 1) {
         proxy.cutConnectionBeforeResponse(PRODUCE_API_KEY, 1);
-        await expect(broker.publishMessages(topic, [createMessage('given-up', n)])).rejects.toThrow(UnavailableError);
+        await expect(broker.publishMessages(topic, [createBrokerMessage('given-up', n)])).rejects.toThrow(
+          UnavailableError,
+        );
         proxy.stopCuttingResponses();
         await ledger.publishBatches(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
       }
@@ -213,7 +215,7 @@ function faults(engines: string): void {
     beforeAll(async () => void (engine = await KafkaTestNode.startEngine(engines)));
     beforeEach(() => void (brokers = engine.brokers));
     afterEach(() => engine.resumeNode());
-    afterAll(() => engine.removeNode());
+    afterAll(() => engine.destroyTestNode());
 
     it('killed twice during work: nothing acknowledged is missing, in order', async () => {
       const publisher = open();
@@ -241,7 +243,9 @@ function faults(engines: string): void {
         const large = 'x'.repeat(20_000);
         const load = (async () => {
           for (let n = 0; !isOver; n += 1) {
-            const messages = Array.from({ length: 30 }, (_, key) => createMessage(`load-${restart}-${key}`, n, large));
+            const messages = Array.from({ length: 30 }, (_, key) =>
+              createBrokerMessage(`load-${restart}-${key}`, n, large),
+            );
             await publisher.publishMessages(topic, messages).catch(() => undefined);
           }
         })();
@@ -262,7 +266,7 @@ function faults(engines: string): void {
       await engine.killNode();
       const broker = open({ publishTimeoutMs: 1_000, adminTimeoutMs: 1_000 });
       consume(broker);
-      await expect(broker.publishMessages(topic, [createMessage('a', 0)])).rejects.toThrow(UnavailableError);
+      await expect(broker.publishMessages(topic, [createBrokerMessage('a', 0)])).rejects.toThrow(UnavailableError);
       await expect(broker.readConsumerLag(topic, group)).rejects.toThrow(/^message broker: [\w ]+$/);
       await expect(broker.ensureTopics([])).rejects.toThrow(UnavailableError);
       const publishing = publishFromFour(broker, 5);
@@ -280,7 +284,9 @@ function faults(engines: string): void {
       consume(other);
       await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
       engine.suspendNode();
-      const refused = expect(broker.publishMessages(topic, [createMessage('x', 0)])).rejects.toThrow(UnavailableError);
+      const refused = expect(broker.publishMessages(topic, [createBrokerMessage('x', 0)])).rejects.toThrow(
+        UnavailableError,
+      );
       await rejectAfterDeadline(refused, 10_000);
       const publishing = publishFromFour(broker, 20);
       await rejectAfterDeadline(other.close(), 10_000);
@@ -363,11 +369,11 @@ function faults(engines: string): void {
         }
         done.push(...messages.map(({ value }) => value));
       });
-      await broker.publishMessages(topic, [createMessage('a', 0, 'first')]);
+      await broker.publishMessages(topic, [createBrokerMessage('a', 0, 'first')]);
       await eventually(() => expect(done).toEqual(['first']), DEADLINE);
-      await broker.publishMessages(topic, [createMessage('a', 1, 'second')]);
+      await broker.publishMessages(topic, [createBrokerMessage('a', 1, 'second')]);
       await eventually(() => expect(lapsed).toBe(true), DEADLINE);
-      await broker.publishMessages(topic, [createMessage('a', 2, 'third')]);
+      await broker.publishMessages(topic, [createBrokerMessage('a', 2, 'third')]);
       await eventually(() => expect(done).toEqual(['first', 'second', 'third']), DEADLINE);
     });
 
@@ -377,12 +383,14 @@ function faults(engines: string): void {
       consume(broker);
       const messages = ['b#0', 'a#0', 'b#1', 'a#1', 'a#2'].map((id) => {
         const [key = '', n] = id.split('#');
-        return createMessage(key, Number(n), id === 'a#1' ? 'x'.repeat(5_000_000) : id);
+        return createBrokerMessage(key, Number(n), id === 'a#1' ? 'x'.repeat(5_000_000) : id);
       });
       const refused = broker.publishMessages(topic, messages);
       await expect(refused).rejects.toMatchObject({ name: 'MessageRefused', topic, index: 3 });
       await eventually(() => expect(ledger.deliveries).toEqual(['b#0', 'a#0', 'b#1']), DEADLINE);
-      const publishing = Array.from({ length: 30 }, (_, n) => broker.publishMessages(topic, [createMessage('c', n)]));
+      const publishing = Array.from({ length: 30 }, (_, n) =>
+        broker.publishMessages(topic, [createBrokerMessage('c', n)]),
+      );
       const settled = await Promise.allSettled(publishing);
       const busy = settled.filter((one) => one.status === 'rejected');
       expect(busy).toHaveLength(10);
@@ -393,11 +401,11 @@ function faults(engines: string): void {
     it('limits the bytes of unacknowledged messages, except for a single call', async () => {
       const broker = open({ maxWaitingBytes: 2_000 });
       await make(broker);
-      const large = Array.from({ length: 10 }, (_, n) => createMessage(`k-${n}`, 0, 'x'.repeat(1_000)));
+      const large = Array.from({ length: 10 }, (_, n) => createBrokerMessage(`k-${n}`, 0, 'x'.repeat(1_000)));
       const first = broker.publishMessages(topic, large);
-      await expect(broker.publishMessages(topic, [createMessage('a', 0)])).rejects.toThrow(BusyError);
+      await expect(broker.publishMessages(topic, [createBrokerMessage('a', 0)])).rejects.toThrow(BusyError);
       await first;
-      await broker.publishMessages(topic, [createMessage('a', 0)]);
+      await broker.publishMessages(topic, [createBrokerMessage('a', 0)]);
       expect((await broker.countPublishedMessages(topic)).reduce((sum, count) => sum + count, 0)).toBe(11);
     });
 
@@ -409,7 +417,7 @@ function faults(engines: string): void {
         round += 1;
         await broker.publishMessages(
           topic,
-          keys.map((key) => createMessage(key, round)),
+          keys.map((key) => createBrokerMessage(key, round)),
         );
         for (const key of keys) ledger.acknowledged.add(`${key}#${round}`);
         await expectAllDelivered();
@@ -433,9 +441,9 @@ function faults(engines: string): void {
       await takeAtMost(topic, 2_000);
       consume(broker);
       const sizes = [300, 300, 300, 300, 300, 300, 300, 300, 3_000, 300];
-      const messages = sizes.map((size, n) => createMessage('a', n, 'x'.repeat(size)));
+      const messages = sizes.map((size, n) => createBrokerMessage('a', n, 'x'.repeat(size)));
       const refused = broker.publishMessages(topic, messages);
-      const behind = broker.publishMessages(topic, [createMessage('b', 0)]);
+      const behind = broker.publishMessages(topic, [createBrokerMessage('b', 0)]);
       await expect(refused).rejects.toMatchObject({ name: 'MessageRefused', index: 8 });
       await behind;
       await eventually(() => expect(ledger.deliveries).toHaveLength(9), DEADLINE);
@@ -448,7 +456,7 @@ function faults(engines: string): void {
       consume(broker);
       await broker.publishMessages(
         topic,
-        Array.from({ length: 300 }, (_, n) => createMessage('a', n, 'x'.repeat(10_000))),
+        Array.from({ length: 300 }, (_, n) => createBrokerMessage('a', n, 'x'.repeat(10_000))),
       );
       await eventually(() => expect(ledger.deliveries).toHaveLength(300), DEADLINE);
       expect(ledger.outOfOrder).toEqual([]);
@@ -461,8 +469,8 @@ function faults(engines: string): void {
       }) as [KafkaMessageBroker, KafkaMessageBroker];
       opened.push(ours, theirs);
       await Promise.all([make(ours), make(theirs)]);
-      await ours.publishMessages(topic, [createMessage('a', 1)]);
-      await theirs.publishMessages(topic, [createMessage('a', 2)]);
+      await ours.publishMessages(topic, [createBrokerMessage('a', 1)]);
+      await theirs.publishMessages(topic, [createBrokerMessage('a', 2)]);
       const names: string[] = [];
       consume(ours, async (messages) => {
         names.push(...messages.map((message) => message.topic));

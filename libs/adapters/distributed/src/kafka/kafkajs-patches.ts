@@ -7,7 +7,7 @@ const LENGTH_PREFIX_BYTES = 4;
 export const RESPONSES_LOST_EVENT = 'responses lost';
 /** Names of the socket events that kafkajs listens to. */
 const SOCKET_EVENT_NAMES = ['data', 'end', 'error', 'timeout'] as const;
-const MAX_JOIN_ATTEMPTS = 5;
+const MAX_GROUP_JOIN_ATTEMPTS = 5;
 const JOIN_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_600 };
 
 /** Connection of kafkajs 2.2.4 to a broker. It uses a new socket after the previous one broke. */
@@ -95,7 +95,7 @@ interface KafkaJsConsumerGroup {
 }
 
 /** Group membership that one consumer takes over from the previous one. */
-export interface MemberIdentity {
+export interface KafkaMemberIdentity {
   /** Member id assigned by the group; empty before the first join. */
   id: string;
   /** True if a consumer leaves the group when it ends; otherwise the next consumer continues its membership. */
@@ -103,12 +103,12 @@ export interface MemberIdentity {
 }
 
 interface PendingGroupJoin {
-  readonly identity: MemberIdentity;
+  readonly identity: KafkaMemberIdentity;
   /** Signal that aborts joining. */
   readonly ended: AbortSignal;
 }
 
-/** Memberships by the kafkajs cluster object of the consumer. */
+/** Identity of each consumer and the signal that aborts its joins, by the kafkajs cluster object of the consumer. */
 const pendingGroupJoinsByCluster = new WeakMap<object, PendingGroupJoin>();
 
 /**
@@ -118,7 +118,7 @@ const pendingGroupJoinsByCluster = new WeakMap<object, PendingGroupJoin>();
  * @param cluster of the consumer
  * @param ended stops joining, whose pauses would last for seconds after its client was destroyed
  */
-export function makeConsumerReuseMemberId(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
+export function makeConsumerReuseMemberId(identity: KafkaMemberIdentity, cluster: object, ended: AbortSignal): void {
   pendingGroupJoinsByCluster.set(cluster, { identity, ended });
 }
 
@@ -150,7 +150,7 @@ export function patchKafkaConsumerGroups(): void {
     const until = {
       ...JOIN_PAUSE_OPTIONS,
       ...(ended && { signal: ended }),
-      isTransient: () => attempts < MAX_JOIN_ATTEMPTS,
+      isTransient: () => attempts < MAX_GROUP_JOIN_ATTEMPTS,
     };
     await retry(join, until).catch((error: unknown) => {
       throw error instanceof Error ? Object.assign(error, { retriable: false }) : error;

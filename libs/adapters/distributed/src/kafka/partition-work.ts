@@ -34,7 +34,7 @@ interface RetryPolicy {
   isFault(error: unknown): boolean;
 }
 
-interface PartitionWorkOptions {
+interface PartitionMessageHandlerOptions {
   readonly partition: number;
   readonly messages: readonly ReceivedMessage[];
   readonly handler: BatchHandler;
@@ -52,7 +52,7 @@ interface PartitionWorkOptions {
 /**
  * Fetched messages of one partition. Each batch is retried until its handler succeeds; then its offset is committed.
  */
-export class PartitionWork {
+export class PartitionMessageHandler {
   /** Offset after the last handled message; undefined if none was handled. */
   next: string | undefined;
   /** Resolves when all work has ended. Never rejects. */
@@ -62,7 +62,7 @@ export class PartitionWork {
   /** Aborts when this member leaves the group, or another member owns the partition. */
   private readonly stopping: AbortSignal;
 
-  constructor(private readonly options: PartitionWorkOptions) {
+  constructor(private readonly options: PartitionMessageHandlerOptions) {
     const { partition, messages } = options;
     this.partition = partition;
     this.stopping = AbortSignal.any([this.fencing.signal, options.leaving]);

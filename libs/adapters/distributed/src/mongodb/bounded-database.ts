@@ -41,7 +41,7 @@ const OPTIONS_POSITION_BY_COLLECTION_METHOD: ReadonlyMap<string, number> = new M
  * @throws TypeError when a method is called whose options are unknown here
  */
 export function limitDatabaseCallTimes(database: Db, session: ClientSession, maxTimeMS: number): Db {
-  const options = { session, maxTimeMS, socketTimeoutMS: toSocketTimeout(maxTimeMS) };
+  const options = { session, maxTimeMS, socketTimeoutMS: computeSocketTimeoutMs(maxTimeMS) };
   const limitCollection = (name: string, own?: CollectionOptions): Collection =>
     addOptionsToDriverMethods(database.collection(name, own), OPTIONS_POSITION_BY_COLLECTION_METHOD, options);
   const collections = new WeakMap<CollectionOptions, Collection>();
@@ -58,7 +58,7 @@ export function limitDatabaseCallTimes(database: Db, session: ClientSession, max
 }
 
 /** Returns the milliseconds without a response after which a connection is closed. */
-export function toSocketTimeout(maxTimeMS: number): number {
+export function computeSocketTimeoutMs(maxTimeMS: number): number {
   return Math.ceil(1.2 * maxTimeMS);
 }
 

@@ -7,7 +7,7 @@ import {
   type CollectionWrite,
   type Document,
   type Filter,
-  type Replacement,
+  type DocumentReplacement,
 } from '@tracking/ports';
 import type { CollectionOperationRunner } from './collection-access.ts';
 import { ENGINE_NAME, listRefusedWrites } from './mongo-errors.ts';
@@ -40,7 +40,7 @@ export class BulkWriter<T extends Document> {
    * Replaces documents as {@link Collection.replaceMany} does. MongoDB reports only how many documents matched. Unless all of them did, each is replaced again by itself, which has
    * the same result as the first time, because the document matches its own guard.
    */
-  async replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]> {
+  async replaceMany(replacements: readonly DocumentReplacement<T>[]): Promise<readonly boolean[]> {
     if (replacements.length === 0) return [];
     const models = replacements.map(({ document, guard }) => ({
       replaceOne: {
@@ -111,7 +111,7 @@ export class BulkWriter<T extends Document> {
       refused.flatMap(({ at, index }) => (index === violated ? (batch[at] ?? []) : []));
     const conflicting = writesOf(ID_INDEX_NAME).filter(({ write }) => write.kind === 'upsert');
     // The write is retried for the same reason as in `MongoCollection.upsert`.
-    const again = conflicting.filter(({ guard }) => attempt < getMaxAttempts(guard));
+    const again = conflicting.filter(({ guard }) => attempt < getMaxUpsertAttempts(guard));
     try {
       for (const { write } of writesOf(undefined)) {
         const index = await this.writeWithoutBulk(write);
@@ -123,7 +123,7 @@ export class BulkWriter<T extends Document> {
       throw convertToUnknownOutcomeError(error);
     }
     if (conflicting.some(({ guard }) => guard === undefined && attempt === UPSERT_ATTEMPTS))
-      throw createContentionError();
+      throw createWriteContentionError();
     return refusedBy;
   }
 
@@ -145,11 +145,11 @@ export class BulkWriter<T extends Document> {
 }
 
 /** Returns the number of attempts of an upsert. */
-export function getMaxAttempts(guard: Filter | undefined): number {
+export function getMaxUpsertAttempts(guard: Filter | undefined): number {
   return guard === undefined ? UPSERT_ATTEMPTS : GUARDED_UPSERT_ATTEMPTS;
 }
 
 /** Creates the error of a write that lost against other writes in every attempt. */
-export function createContentionError(): UnavailableError {
+export function createWriteContentionError(): UnavailableError {
   return new UnavailableError(ENGINE_NAME, 'other writes change the document all the time');
 }

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { type ClientSession, type ClusterTime, type Db, MongoClient, type Timestamp } from 'mongodb';
-import { limitDatabaseCallTimes, toSocketTimeout } from './bounded-database.ts';
+import { limitDatabaseCallTimes, computeSocketTimeoutMs } from './bounded-database.ts';
 import { ENGINE_NAME } from './mongo-errors.ts';
 
 /** Milliseconds after which an unused connection is closed, less than the limits of common load balancers. */
@@ -67,7 +67,7 @@ export class DriverClient {
     const { session } = used;
     let isReusable = false;
     try {
-      causalTime.advanceSessionToSeenTime(session);
+      causalTime.advanceMongoSessionToSeenTime(session);
       const database =
         maxTimeMS === this.deadlineMs
           ? used.database
@@ -77,7 +77,7 @@ export class DriverClient {
       isReusable = !session.serverSession.isDirty;
       return result;
     } finally {
-      causalTime.recordSessionTimes(session);
+      causalTime.recordMongoSessionTimes(session);
       if (isReusable && this.idleSessions.length < MAX_IDLE_DRIVER_SESSIONS) this.returnIdleSession(used);
       else await session.endSession();
     }
@@ -160,7 +160,7 @@ function createMongoClient(url: string, deadlineMs: number): MongoClient {
       serverSelectionTimeoutMS: deadlineMs,
       connectTimeoutMS: deadlineMs,
       waitQueueTimeoutMS: deadlineMs,
-      socketTimeoutMS: toSocketTimeout(deadlineMs),
+      socketTimeoutMS: computeSocketTimeoutMs(deadlineMs),
       maxIdleTimeMS: MAX_IDLE_TIME_MS,
       // If the server does not respond to this ping either, the driver closes the connection with all operations that
       // wait for it.
@@ -184,13 +184,13 @@ export class LatestSeenMongoTime {
   private clusterTime: ClusterTime | undefined;
 
   /** Makes operations of the session wait for everything that this process has seen. */
-  advanceSessionToSeenTime(session: ClientSession): void {
+  advanceMongoSessionToSeenTime(session: ClientSession): void {
     if (this.clusterTime !== undefined) session.advanceClusterTime(this.clusterTime);
     if (this.operationTime !== undefined) session.advanceOperationTime(this.operationTime);
   }
 
   /** Records what the session has seen. Engines without these times report none. */
-  recordSessionTimes({ operationTime, clusterTime }: ClientSession): void {
+  recordMongoSessionTimes({ operationTime, clusterTime }: ClientSession): void {
     if (operationTime !== undefined && !(this.operationTime?.greaterThanOrEqual(operationTime) ?? false))
       this.operationTime = operationTime;
     if (

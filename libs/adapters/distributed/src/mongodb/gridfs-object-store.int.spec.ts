@@ -32,7 +32,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       await onMongo((database) => database.dropDatabase());
       await Promise.all(connections.splice(0).map((connection) => connection.closeConnection()));
     });
-    afterAll(() => engine.removeEngine());
+    afterAll(() => engine.killEngineAndDeleteFolder());
 
     function connect(): MongoConnection {
       const connection = new MongoConnection({

@@ -1,7 +1,7 @@
 import { StorageFullError } from '@tracking/ports';
 import { noMetrics } from '@tracking/testing';
 import { MongoStub } from '../../test/mongodb/mongo-stub.ts';
-import { GridfsObjectStore, parseFreeBytes, splitIntoChunks } from './gridfs-object-store.ts';
+import { GridfsObjectStore, parseFreeBytesOfDbStats, splitIntoChunks } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 
 async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
@@ -29,13 +29,13 @@ describe('bytes in chunks', () => {
 
 describe('free bytes of the disk', () => {
   it('include those that MongoDB keeps for reuse', () => {
-    expect(parseFreeBytes({ fsTotalSize: 1_000, fsUsedSize: 900 })).toBe(100);
-    expect(parseFreeBytes({ fsTotalSize: 1_000, fsUsedSize: 900, freeStorageSize: 50 })).toBe(150);
+    expect(parseFreeBytesOfDbStats({ fsTotalSize: 1_000, fsUsedSize: 900 })).toBe(100);
+    expect(parseFreeBytesOfDbStats({ fsTotalSize: 1_000, fsUsedSize: 900, freeStorageSize: 50 })).toBe(150);
   });
 
   it('are unknown if the server does not report its disk', () => {
-    expect(parseFreeBytes({ ok: 1 })).toBeUndefined();
-    expect(parseFreeBytes({ fsTotalSize: 0, fsUsedSize: 0 })).toBeUndefined();
+    expect(parseFreeBytesOfDbStats({ ok: 1 })).toBeUndefined();
+    expect(parseFreeBytesOfDbStats({ fsTotalSize: 0, fsUsedSize: 0 })).toBeUndefined();
   });
 
   it('are not used by objects beyond the reserve', async () => {

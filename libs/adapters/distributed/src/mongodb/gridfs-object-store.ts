@@ -42,7 +42,7 @@ export class GridfsObjectStore implements ObjectStore {
   ) {}
 
   async putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObjectSizeAndHash> {
-    throwIfInvalidId(id);
+    throwIfInvalidObjectId(id);
     const { reserveBytes } = this;
     const guarded = passBytesWhileDiskHasSpace(source, { reserveBytes, freeBytes: () => this.readFreeBytes() });
     await this.reserveObjectId(id);
@@ -78,16 +78,16 @@ export class GridfsObjectStore implements ObjectStore {
     id: string,
     range?: { readonly start: number; readonly end: number },
   ): Promise<ObjectContent | undefined> {
-    throwIfInvalidId(id);
-    const file = await this.findFile(id);
+    throwIfInvalidObjectId(id);
+    const file = await this.findFileRecord(id);
     if (file === undefined) return undefined;
     const { start = 0, end = file.length } = range ?? {};
     return { sizeBytes: file.length, bytes: this.readObjectRange(file, start, Math.min(end, file.length)) };
   }
 
   async deleteObject(id: string): Promise<void> {
-    throwIfInvalidId(id);
-    if ((await this.findFile(id)) === undefined) return;
+    throwIfInvalidObjectId(id);
+    if ((await this.findFileRecord(id)) === undefined) return;
     const begun = { $set: { at: new Date(), isGivenUp: true } };
     await this.runGridfsOperation(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
     await this.deleteGridfsObjectParts(id);
@@ -101,7 +101,7 @@ export class GridfsObjectStore implements ObjectStore {
     readonly before: Date;
   }): AsyncGenerator<string> {
     const uploadDate = from === undefined ? { $lt: before } : { $gte: from, $lt: before };
-    let after: FileRecord | undefined;
+    let after: GridfsFileRecord | undefined;
     do {
       const filter = after === undefined ? { uploadDate } : { uploadDate, $or: createFilterForLaterFiles(after) };
       const page = await this.runGridfsOperation(({ files }) =>
@@ -128,7 +128,7 @@ export class GridfsObjectStore implements ObjectStore {
         if (matchedCount === 0) continue;
         // The object is either complete except for the deletion of this record, or its deletion will be requested
         // again.
-        const isWhole = (await this.findFile(_id)) !== undefined;
+        const isWhole = (await this.findFileRecord(_id)) !== undefined;
         if (isWhole) await this.runGridfsOperation(({ unfinished }) => unfinished.deleteOne({ _id }));
         else await this.deleteGridfsObjectParts(_id);
       }
@@ -142,7 +142,7 @@ export class GridfsObjectStore implements ObjectStore {
       const free = this.connection
         .runOnDatabase((database) => database.command({ dbStats: 1, freeStorage: 1 }))
         // A server may refuse the command. If it does not respond, the upload itself fails.
-        .then(parseFreeBytes, () => undefined);
+        .then(parseFreeBytesOfDbStats, () => undefined);
       this.measured = { at: now, free };
     }
     return this.measured.free;
@@ -157,12 +157,12 @@ export class GridfsObjectStore implements ObjectStore {
         throw parseViolatedIndex(error) === ID_INDEX_NAME ? new ObjectExistsError(id) : error;
       }
     });
-    if ((await this.findFile(id)) === undefined) return;
+    if ((await this.findFileRecord(id)) === undefined) return;
     await this.runGridfsOperation(({ unfinished }) => unfinished.deleteOne({ _id: id, isGivenUp: false }));
     throw new ObjectExistsError(id);
   }
 
-  private async finishUpload(file: FileRecord): Promise<void> {
+  private async finishUpload(file: GridfsFileRecord): Promise<void> {
     const { _id } = file;
     const underWay = { _id, isGivenUp: false };
     const late = { $set: { at: new Date() } };
@@ -182,13 +182,13 @@ export class GridfsObjectStore implements ObjectStore {
     await this.runGridfsOperation(({ unfinished }) => unfinished.deleteOne({ _id: id }));
   }
 
-  private async findFile(id: string): Promise<FileRecord | undefined> {
+  private async findFileRecord(id: string): Promise<GridfsFileRecord | undefined> {
     return (await this.runGridfsOperation(({ files }) => files.findOne({ _id: id }))) ?? undefined;
   }
 
   /** Reads a range of the object. @param end offset after the last byte of the range */
   private async *readObjectRange(
-    { _id, chunkSize }: FileRecord,
+    { _id, chunkSize }: GridfsFileRecord,
     start: number,
     end: number,
   ): AsyncGenerator<Uint8Array> {
@@ -204,7 +204,7 @@ export class GridfsObjectStore implements ObjectStore {
 
   private async runGridfsOperation<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
     this.ready ??= this.connection.runOnDatabase(
-      (database) => this.createGridfsRecords(database).ensureIndexes(),
+      (database) => this.openGridfsCollections(database).ensureIndexes(),
       INDEX_BUILD_DEADLINE_MS,
     );
     try {
@@ -213,10 +213,10 @@ export class GridfsObjectStore implements ObjectStore {
       this.ready = undefined;
       throw error;
     }
-    return this.connection.runOnDatabase((database) => operation(this.createGridfsRecords(database)));
+    return this.connection.runOnDatabase((database) => operation(this.openGridfsCollections(database)));
   }
 
-  private createGridfsRecords(database: Db): GridfsRecords {
+  private openGridfsCollections(database: Db): GridfsRecords {
     return new GridfsRecords(database, this.connection.deadlineMs);
   }
 }
@@ -225,7 +225,7 @@ export class GridfsObjectStore implements ObjectStore {
  * Returns the free bytes in a response to `dbStats`: those of the disk, and those that MongoDB keeps in its files for
  * reuse, because deletions do not make the files smaller. Undefined if the server does not report the size of its disk.
  */
-export function parseFreeBytes({
+export function parseFreeBytesOfDbStats({
   fsTotalSize,
   fsUsedSize,
   freeStorageSize,
@@ -234,16 +234,16 @@ export function parseFreeBytes({
   return fsTotalSize - fsUsedSize + (typeof freeStorageSize === 'number' ? freeStorageSize : 0);
 }
 
-function createFilterForLaterFiles({ uploadDate, _id }: FileRecord) {
+function createFilterForLaterFiles({ uploadDate, _id }: GridfsFileRecord) {
   return [{ uploadDate: { $gt: uploadDate } }, { uploadDate, _id: { $gt: _id } }];
 }
 
-function throwIfInvalidId(id: string): void {
+function throwIfInvalidObjectId(id: string): void {
   if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`${JSON.stringify(id)} is not a valid object id`);
 }
 
 /** Record of a complete object, with the fields that GridFS defines. */
-interface FileRecord {
+interface GridfsFileRecord {
   readonly _id: string;
   /** Size in bytes. */
   readonly length: number;
@@ -274,7 +274,7 @@ interface UnfinishedOperationRecord {
 
 /** GridFS collections, with acknowledgement and reads by a majority of the replica set. */
 export class GridfsRecords {
-  readonly files: Collection<FileRecord>;
+  readonly files: Collection<GridfsFileRecord>;
   readonly chunks: Collection<GridfsChunkRecord>;
   readonly unfinished: Collection<UnfinishedOperationRecord>;
 
@@ -284,7 +284,7 @@ export class GridfsRecords {
       readConcern: { level: 'majority' },
       promoteBuffers: true,
     } as const;
-    this.files = database.collection<FileRecord>(OBJECT_STORE_COLLECTION_NAMES.files, options);
+    this.files = database.collection<GridfsFileRecord>(OBJECT_STORE_COLLECTION_NAMES.files, options);
     this.chunks = database.collection<GridfsChunkRecord>(OBJECT_STORE_COLLECTION_NAMES.chunks, options);
     this.unfinished = database.collection<UnfinishedOperationRecord>(OBJECT_STORE_COLLECTION_NAMES.unfinished, options);
   }

@@ -1,4 +1,4 @@
-import { HeldLease, type LeaseRecords, SYSTEM_TIME } from './held-lease.ts';
+import { HeldLease, type LeaseRecords, SYSTEM_LEASE_CLOCK } from './held-lease.ts';
 
 const TTL_MS = 3_600_000;
 const records = { updateLease: () => Promise.resolve(true) } as unknown as LeaseRecords;
@@ -11,7 +11,7 @@ describe('a lease', () => {
   function heldSince(sentAt: number): void {
     const record = { id: 'l', epoch: 1, holder: 'me', beat: 0 };
     const onEnd = (ended: HeldLease) => void ends.push(ended);
-    const time = SYSTEM_TIME;
+    const time = SYSTEM_LEASE_CLOCK;
     lease = new HeldLease({ records, record, sentAt, ttlMs: TTL_MS, time, onFailure: () => undefined, onEnd });
   }
 

@@ -10,7 +10,7 @@ export interface LeaseClock {
 }
 
 /** The clock of this process. Its timers do not keep the process alive. */
-export const SYSTEM_TIME: LeaseClock = {
+export const SYSTEM_LEASE_CLOCK: LeaseClock = {
   now: () => performance.now(),
   wait: (ms, signal) => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined),
 };
@@ -75,7 +75,7 @@ export class HeldLease implements Lease {
     this.lost = this.ended.signal;
     this.reliableUntil = this.computeLeaseReliableUntil(options.sentAt);
     void this.loseLeaseWhenExpired();
-    void this.renewUntilEnded();
+    void this.renewLeaseUntilEnded();
   }
 
   /** Token of the call that acquired the lease. */
@@ -110,7 +110,7 @@ export class HeldLease implements Lease {
    * Renewals do not use retries with backoff, because all leases of the process are renewed at the same time and share
    * one write.
    */
-  private async renewUntilEnded(): Promise<void> {
+  private async renewLeaseUntilEnded(): Promise<void> {
     const { time, ttlMs } = this.options;
     let every = RENEWAL_INTERVAL_FRACTION;
     for (;;) {
@@ -236,12 +236,12 @@ export class LeaseRecords {
     const { id, epoch, holder: own, beat, member } = record;
     const document = { id, epoch, holder, beat, ...(member !== undefined && holder !== null && { member }) };
     this.waiting.push({ document, guard: { epoch, holder: own, beat: { lt: beat } } });
-    await (this.writing ??= this.writeWaitingRecords());
+    await (this.writing ??= this.writeWaitingLeaseRecords());
     const now = await this.records.get(id);
     return now?.epoch === epoch && now.holder === holder;
   }
 
-  private async writeWaitingRecords(): Promise<void> {
+  private async writeWaitingLeaseRecords(): Promise<void> {
     await setImmediate();
     const writes = this.waiting.map((each) => ({ kind: 'upsert', ...each }) as const);
     this.waiting = [];

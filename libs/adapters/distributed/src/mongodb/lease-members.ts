@@ -11,7 +11,7 @@ import type {
   LeaseGroupMembership,
   WantedLeases,
 } from '@tracking/ports';
-import { type LeaseClock, msUntilNextTick, SYSTEM_TIME, waitForTimeOrAbort } from './held-lease.ts';
+import { type LeaseClock, msUntilNextTick, SYSTEM_LEASE_CLOCK, waitForTimeOrAbort } from './held-lease.ts';
 
 export const LEASE_MEMBERS_COLLECTION_SPEC: CollectionSpec = { name: 'lease_members', indexes: [] };
 /** Milliseconds without a renewal or beat after which a lease is free, or a member has ended. */
@@ -30,7 +30,7 @@ const MAX_OBSERVED_READ_GAP_FRACTION = 1 / 3;
  * takes the member for alive at first, and leaves leases to it.
  */
 const MEMBER_DELETION_AGE_FACTOR = 3;
-const MAX_MEMBERS = 1_000;
+const MAX_LEASE_MEMBERS = 1_000;
 
 /** Stored member. Only beats matter, never times, because clocks of different machines are not compared. */
 export interface MemberDocument extends Document, Omit<LeaseMember, 'address' | 'tlsName' | 'followsPartitions'> {
@@ -88,7 +88,7 @@ export class MemberObservations {
   }
 }
 
-export interface MongoMembershipOptions {
+export interface LeaseGroupMembershipOptions {
   readonly about: MemberDescription;
   readonly open: () => Promise<Collection<MemberDocument>>;
   readonly ttlMs: number;
@@ -111,7 +111,7 @@ export class MongoMembership implements LeaseGroupMembership {
   private announcement = new AbortController();
   private others: readonly MemberDocument[] | undefined;
 
-  constructor(private readonly options: MongoMembershipOptions) {
+  constructor(private readonly options: LeaseGroupMembershipOptions) {
     this.observations = new MemberObservations(options.ttlMs);
     this.running = this.runMembershipHeartbeats();
   }
@@ -210,7 +210,7 @@ export class MongoMembership implements LeaseGroupMembership {
     const { open, time } = this.options;
     const now = time.now();
     const documents = await open();
-    const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
+    const found = await documents.find({ filter: {}, limit: MAX_LEASE_MEMBERS });
     this.observations.recordMemberObservations(
       found.filter(({ id }) => id !== this.id),
       now,
@@ -234,7 +234,7 @@ export class LeaseMemberObserver {
 
   constructor(
     private readonly store: DocumentStore,
-    private readonly time: LeaseClock = SYSTEM_TIME,
+    private readonly time: LeaseClock = SYSTEM_LEASE_CLOCK,
   ) {}
 
   /**
@@ -245,12 +245,12 @@ export class LeaseMemberObserver {
   async listLiveMembers(): Promise<readonly LeaseMember[]> {
     const now = this.time.now();
     const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION_SPEC);
-    this.observations.recordMemberObservations(await documents.find({ filter: {}, limit: MAX_MEMBERS }), now);
+    this.observations.recordMemberObservations(await documents.find({ filter: {}, limit: MAX_LEASE_MEMBERS }), now);
     return this.observations.listLiveMembers().map(convertToLeaseMember);
   }
 
   /** Waits until the members should be read again, or until the signal aborts. */
-  waitForNextMemberRead(signal: AbortSignal): Promise<void> {
+  pauseBetweenLeaseMemberReads(signal: AbortSignal): Promise<void> {
     return this.time.wait(MEMBER_READ_INTERVAL_FRACTION * LEASE_TTL_MS, signal);
   }
 }
@@ -259,7 +259,7 @@ export class LeaseMemberObserver {
 export async function readStoredLeaseMembers(
   documents: Collection<MemberDocument>,
 ): Promise<ReadonlyMap<string, LeaseMember>> {
-  const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
+  const found = await documents.find({ filter: {}, limit: MAX_LEASE_MEMBERS });
   return new Map(found.map((document) => [document.id, convertToLeaseMember(document)]));
 }
 

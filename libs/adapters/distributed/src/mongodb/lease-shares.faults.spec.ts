@@ -41,7 +41,7 @@ describeWithMongoEngine('processes that share leases', (enginesDir) => {
     await Promise.all([...processes.values()].map((process) => process.killProcess()));
     await leases.close();
     await connection.closeConnection();
-    await engine.removeEngine();
+    await engine.killEngineAndDeleteFolder();
     await folder.remove();
   });
 

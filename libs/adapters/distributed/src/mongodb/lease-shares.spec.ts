@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { Document } from '@tracking/ports';
-import { type VirtualCluster, VirtualProcess, VirtualTime } from '../../test/mongodb/virtual-cluster.ts';
+import { type VirtualCluster, VirtualProcess, VirtualTestClock } from '../../test/mongodb/virtual-cluster.ts';
 
 const FIRST_NAME = 'work-0';
 const NAMES = Array.from({ length: 13 }, (_, at) => `work-${at}`);
@@ -29,7 +29,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
   let epochs: Map<string, number>;
 
   beforeEach(() => {
-    cluster = { time: new VirtualTime(), documents: new Map(), random: createRandom(seed), names: NAMES };
+    cluster = { time: new VirtualTestClock(), documents: new Map(), random: createRandom(seed), names: NAMES };
     processes = [];
     stopping = [];
     epochs = new Map();

@@ -5,9 +5,9 @@ import {
   type CountOptions,
   type Document,
   type Filter,
-  type BoundedResult,
+  type DocumentsWithinByteLimit,
   type Query,
-  type Replacement,
+  type DocumentReplacement,
   type Scalar,
   type IndexScanQuery,
   type IndexScanResult,
@@ -16,7 +16,7 @@ import {
 } from '@tracking/ports';
 import type { Filter as DriverFilter } from 'mongodb';
 import { BatchedReads } from './batched-reads.ts';
-import { BulkWriter, createContentionError, getMaxAttempts } from './bulk-writer.ts';
+import { BulkWriter, createWriteContentionError, getMaxUpsertAttempts } from './bulk-writer.ts';
 import { DOCUMENT_ID_CONFLICT, CollectionOperationRunner, readDocumentsWithinBytes } from './collection-access.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import {
@@ -69,14 +69,14 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return (await this.findDocumentsUpToByteLimit(query)).documents;
   }
 
-  async findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
+  async findWithinByteLimit(query: Query, maxBytes: number): Promise<DocumentsWithinByteLimit<T>> {
     if (query.limit <= 0 || isUnsatisfiableFilter(query.filter)) return { documents: [], isCut: false };
     return this.findDocumentsUpToByteLimit(query, maxBytes);
   }
 
   async count(filter: Filter, { atMost: limit, index, shards = {} }: CountOptions = {}): Promise<number> {
     if ((limit !== undefined && limit <= 0) || isUnsatisfiableFilter(filter)) return 0;
-    const options = { ...this.createReadOptions(index), ...(limit === undefined ? {} : { limit }) };
+    const options = { ...this.createIndexHintOptions(index), ...(limit === undefined ? {} : { limit }) };
     return this.access.runRepeatableOperation((documents) =>
       documents.countDocuments(toMongoQuery(this.spec, { filter, shards }), options),
     );
@@ -88,7 +88,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       { $match: toMongoFilter(this.spec, filter) },
       { $group: { _id: null, sum: { $sum: `$${toStoredFieldName(field)}` } } },
     ];
-    const options = this.createReadOptions(index);
+    const options = this.createIndexHintOptions(index);
     const [found] = await this.access.runRepeatableOperation((documents) =>
       documents.aggregate<{ sum: number }>(stages, options).toArray(),
     );
@@ -101,7 +101,13 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     if (isUnsatisfiableFilter(filter)) return { documents: [], next: undefined };
     const range = createScanIndexFilter(this.spec, scan);
     const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [toStoredFieldName(field), 1])) };
-    const edge = { ...this.createReadOptions(index), sort: toMongoSort(sort), skip: visit - 1, limit: 1, projection };
+    const edge = {
+      ...this.createIndexHintOptions(index),
+      sort: toMongoSort(sort),
+      skip: visit - 1,
+      limit: 1,
+      projection,
+    };
     const [last] = await this.access.runRepeatableOperation((documents) => documents.find(range, edge).toArray());
     const valuesOf = (row: Readonly<Record<string, unknown>>) =>
       sort.fields.map((field) => row[toStoredFieldName(field)] ?? null);
@@ -129,7 +135,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     });
   }
 
-  replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]> {
+  replaceMany(replacements: readonly DocumentReplacement<T>[]): Promise<readonly boolean[]> {
     return this.bulks.replaceMany(replacements);
   }
 
@@ -139,13 +145,13 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    */
   async upsert(document: T, guard?: Filter): Promise<boolean> {
     const filter = createGuardedDocumentFilter(this.spec, document, guard);
-    for (let attempt = 1; attempt <= getMaxAttempts(guard); attempt += 1) {
+    for (let attempt = 1; attempt <= getMaxUpsertAttempts(guard); attempt += 1) {
       const isWritten = await this.access.writeDocument(document, async (documents, stored) => {
         return (await documents.replaceOne(filter, stored, { upsert: true })).acknowledged;
       });
       if (isWritten) return true;
     }
-    if (guard === undefined) throw createContentionError();
+    if (guard === undefined) throw createWriteContentionError();
     return false;
   }
 
@@ -173,7 +179,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       const claimed = await this.claimDocumentByKey(pickShardKeyAndId(this.spec, candidate), filter, set);
       if (claimed !== undefined) return claimed;
     }
-    throw createContentionError();
+    throw createWriteContentionError();
   }
 
   private async claimDocumentByKey(
@@ -199,13 +205,13 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     index,
   }: Omit<Query, 'limit' | 'after'>): Promise<MongoDocument | undefined> {
     const projection = Object.fromEntries(['_id', ...(this.spec.shardKey ?? [])].map((field) => [field, 1]));
-    const options = { ...this.createReadOptions(index), sort: toMongoSort(sort), projection };
+    const options = { ...this.createIndexHintOptions(index), sort: toMongoSort(sort), projection };
     const condition = toMongoFilter(this.spec, filter);
     const read = { ...options, readConcern: { level: 'local' } } as const;
     return (await this.access.runOnCollection((documents) => documents.findOne(condition, read))) ?? undefined;
   }
 
-  private async findDocumentsUpToByteLimit(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
+  private async findDocumentsUpToByteLimit(query: Query, maxBytes?: number): Promise<DocumentsWithinByteLimit<T>> {
     const { found, isCut } = await this.readStoredDocuments(toMongoQuery(this.spec, query), query, maxBytes);
     return { documents: found.map((document) => fromStoredDocument<T>(document)), isCut };
   }
@@ -216,14 +222,14 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     maxBytes: number | undefined,
   ) {
     // The query requests one document more than it may return, so that the first response of the server is complete.
-    const options = { ...this.createReadOptions(index), sort: toMongoSort(sort), limit, batchSize: limit + 1 };
+    const options = { ...this.createIndexHintOptions(index), sort: toMongoSort(sort), limit, batchSize: limit + 1 };
     return this.access.runRepeatableOperation((documents) =>
       readDocumentsWithinBytes(documents.find(condition, options), maxBytes),
     );
   }
 
   /** Returns the options of a read. @param index name of the index that the server must use, if given */
-  private createReadOptions(index: string | undefined) {
+  private createIndexHintOptions(index: string | undefined) {
     return index === undefined ? {} : { hint: toMongoHint(this.spec, index) };
   }
 }

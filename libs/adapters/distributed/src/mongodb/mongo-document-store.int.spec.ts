@@ -19,7 +19,7 @@ describeWithMongo('documents in MongoDB', () => {
     let store: DocumentStore;
     let name: string;
     beforeAll(async () => {
-      connection = await subject.open();
+      connection = await subject.openTestedAdapter();
       store = new MongoDocumentStore(connection, { canChangeIndexes: true });
     });
     afterAll(() => subject.close());

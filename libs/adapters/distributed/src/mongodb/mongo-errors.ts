@@ -7,7 +7,7 @@ import {
   type WriteError,
 } from 'mongodb';
 import { AccessRefusedError, UnavailableError, type IndexSpec } from '@tracking/ports';
-import { ID_INDEX_NAME, parseIndexName, toIndexKey } from './mongo-indexes.ts';
+import { ID_INDEX_NAME, parseIndexName, toMongoIndexKey } from './mongo-indexes.ts';
 import { getRefusalReason, getSystemErrorCode } from './refusal-reasons.ts';
 
 /** Name of the engine for operators. */
@@ -98,7 +98,7 @@ function findNameOfUniqueIndex(keyPattern: unknown, indexes: readonly IndexSpec[
   if (typeof keyPattern !== 'object' || keyPattern === null) return undefined;
   const fields = Object.keys(keyPattern);
   if (fields.length === 1 && fields[0] === '_id') return ID_INDEX_NAME;
-  const hasSameFields = (index: IndexSpec) => Object.keys(toIndexKey(index)).join() === fields.join();
+  const hasSameFields = (index: IndexSpec) => Object.keys(toMongoIndexKey(index)).join() === fields.join();
   return indexes.find((index) => index.unique === true && hasSameFields(index))?.name;
 }
 

@@ -39,7 +39,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
       await Promise.all(connections.splice(0).map((connection) => connection.closeConnection()));
       await proxy.closeProxy();
     });
-    afterAll(() => engine.removeEngine());
+    afterAll(() => engine.killEngineAndDeleteFolder());
 
     function connect(options = ''): MongoConnection {
       const url = proxy.formatDatabaseUrl(`proxied-${randomUUID()}`, options);

@@ -8,14 +8,14 @@ export const ID_INDEX_NAME = '_id_';
 const SERVER_INDEX_NAME_PATTERN = /^(.*?)(?:\.v(\d+))?$/;
 
 /** Returns the key of an index, with MongoDB's field names. */
-export function toIndexKey({ fields }: IndexSpec): Record<string, 1> {
+export function toMongoIndexKey({ fields }: IndexSpec): Record<string, 1> {
   return Object.fromEntries(fields.map((field) => [toStoredFieldName(field), 1 as const]));
 }
 
 /** The result is undefined for an index of the id alone, because that index always exists. */
 export function toMongoIndex(index: IndexSpec): (IndexDescription & { readonly name: string }) | undefined {
   const { fields, arrayField, unique, only } = index;
-  const key = toIndexKey(index);
+  const key = toMongoIndexKey(index);
   if (Object.keys(key).join() === '_id') return undefined;
   const name = toServerIndexName(index);
   if (only !== undefined)

@@ -19,7 +19,7 @@ import {
   LeaseRecords,
   type LeaseClock,
   msUntilNextTick,
-  SYSTEM_TIME,
+  SYSTEM_LEASE_CLOCK,
   waitForTimeOrAbort,
 } from './held-lease.ts';
 import {
@@ -78,7 +78,7 @@ export class MongoLeases implements Leases {
   ) {
     this.countRetry = createRetryCounter(metrics);
     this.ttlMs = options.ttlMs ?? LEASE_TTL_MS;
-    this.time = options.time ?? SYSTEM_TIME;
+    this.time = options.time ?? SYSTEM_LEASE_CLOCK;
   }
 
   joinLeaseGroup(about: MemberDescription): LeaseGroupMembership {

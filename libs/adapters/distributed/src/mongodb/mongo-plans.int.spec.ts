@@ -77,7 +77,7 @@ describeWithQueryPlans('query plans in MongoDB', () => {
   describe('query plans in MongoDB', () => {
     const subject = createMongoConnectionSubject();
     let connection: MongoConnection;
-    beforeAll(async () => void (connection = await subject.open()));
+    beforeAll(async () => void (connection = await subject.openTestedAdapter()));
     afterAll(() => subject.close());
 
     it.each(QUERIES)('of %s use an index and sort nothing', async (_title, query, index) => {

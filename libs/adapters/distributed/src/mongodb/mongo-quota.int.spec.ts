@@ -12,30 +12,30 @@ describeWithMongo('records of the quota on MongoDB', () => {
   afterAll(() => subject.close());
 
   it('are deleted when they no longer count, and start again for processes that cached one', async () => {
-    const { store, quota } = await subject.open();
-    const { quota: another } = (await subject.openSecond?.()) ?? (await subject.closeAndReopenPort());
+    const { store, quota } = await subject.openTestedAdapter();
+    const { quota: another } = (await subject.openSecond?.()) ?? (await subject.closeAndReopenAdapter());
     const records = await store.collection({ name: 'quota', indexes: [] });
-    await quota.takeRequest('kept', 10);
-    for (let n = 0; n < 30; n += 1) await quota.takeRequest(`asked-once-${n}`, 10);
+    await quota.takeQuotaForRequest('kept', 10);
+    for (let n = 0; n < 30; n += 1) await quota.takeQuotaForRequest(`asked-once-${n}`, 10);
     // While the store responds late, the quota counts in memory, and a later sweep stores the counts.
     await eventually(async () => {
-      await quota.renewAndSweepReservations();
+      await quota.renewAndSweepQuotaReservations();
       expect(await records.count({})).toBe(31);
     });
     // Each quota also sweeps every second, and searches for old records once per minute of the test's clock.
     const left = async (count: number) => {
-      await another.renewAndSweepReservations();
+      await another.renewAndSweepQuotaReservations();
       expect(await records.count({})).toBe(count);
     };
     now += 100_000;
-    await quota.takeRequest('kept', 10);
+    await quota.takeQuotaForRequest('kept', 10);
     now += 60_000;
     await eventually(() => left(1));
     now += 200_000;
     await eventually(() => left(0));
-    for (let n = 0; n < 10; n += 1) expect((await quota.takeRequest('kept', 10)).admitted).toBe(true);
-    expect((await quota.takeRequest('kept', 10)).admitted).toBe(false);
+    for (let n = 0; n < 10; n += 1) expect((await quota.takeQuotaForRequest('kept', 10)).admitted).toBe(true);
+    expect((await quota.takeQuotaForRequest('kept', 10)).admitted).toBe(false);
     // The request counts for other processes too.
-    expect((await another.takeRequest('kept', 10)).admitted).toBe(false);
+    expect((await another.takeQuotaForRequest('kept', 10)).admitted).toBe(false);
   });
 });

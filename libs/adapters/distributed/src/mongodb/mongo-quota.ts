@@ -8,7 +8,7 @@ import {
   type QuotaDecision,
 } from '@tracking/ports';
 import { withDeadline } from '@tracking/resilience';
-import { KeyQuotaReserver, type QuotaRecord, STORE_UNREACHABLE_MARKER } from './quota-key.ts';
+import { KeyQuotaReserver, type QuotaRecord, STORE_UNREACHABLE_RESULT } from './quota-key.ts';
 
 /** The records have derived durability: a crash of the store may lose the counts of one minute. */
 export const QUOTA_COLLECTION_SPEC: CollectionSpec = {
@@ -20,10 +20,10 @@ export const QUOTA_COLLECTION_SPEC: CollectionSpec = {
 const MAX_QUOTA_RECORD_AGE_SECONDS = 120;
 const DELETE_BATCH_SIZE = 1_000;
 /** Milliseconds that a request waits for the store before this process counts locally. */
-const STORE_TIMEOUT_MS = 1_000;
+const QUOTA_STORE_TIMEOUT_MS = 1_000;
 /** Milliseconds of counting locally before a request tries the store again. */
 const LOCAL_COUNTING_MS = 1_000;
-const DELETE_INTERVAL_MS = 60_000;
+const QUOTA_DELETE_INTERVAL_MS = 60_000;
 /** Maximum milliseconds from the start of a second to the sweep. It spreads the writes of several processes. */
 const SWEEP_SPREAD_MS = 20;
 
@@ -46,13 +46,13 @@ export class MongoQuota implements RequestQuota {
     this.scheduleQuotaSweep();
   }
 
-  async takeRequest(key: string, limit: number): Promise<QuotaDecision> {
+  async takeQuotaForRequest(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new UnavailableError('quota', 'closed');
-    return this.getQuotaKey(key).takeRequest(limit);
+    return this.getOrCreateKeyQuotaReserver(key).takeQuotaForRequest(limit);
   }
 
   reserveExpectedRequests(key: string, limit: number): void {
-    if (!this.closed) this.getQuotaKey(key).reserveExpectedRequests(limit);
+    if (!this.closed) this.getOrCreateKeyQuotaReserver(key).reserveExpectedRequests(limit);
   }
 
   /** Returns all reserved requests. */
@@ -64,13 +64,13 @@ export class MongoQuota implements RequestQuota {
   }
 
   /** Renews the reservations of all keys and deletes old records. Runs at the start of every second. */
-  async renewAndSweepReservations(): Promise<void> {
+  async renewAndSweepQuotaReservations(): Promise<void> {
     await Promise.allSettled([...this.keys.values()].map((key) => key.renewQuotaReservation()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
     await this.deleteOldQuotaRecords().catch(() => undefined);
   }
 
-  private getQuotaKey(key: string): KeyQuotaReserver {
+  private getOrCreateKeyQuotaReserver(key: string): KeyQuotaReserver {
     let known = this.keys.get(key);
     if (known === undefined) this.keys.set(key, (known = new KeyQuotaReserver(key, this.clock, this.runOnStore)));
     return known;
@@ -80,7 +80,7 @@ export class MongoQuota implements RequestQuota {
   private scheduleQuotaSweep(): void {
     const leftMs = 1_000 - (this.clock().getTime() % 1_000);
     this.sweeper = setTimeout(() => {
-      void this.renewAndSweepReservations();
+      void this.renewAndSweepQuotaReservations();
       this.scheduleQuotaSweep();
     }, leftMs + this.sweepOffsetMs).unref();
   }
@@ -91,7 +91,7 @@ export class MongoQuota implements RequestQuota {
    */
   private async deleteOldQuotaRecords(): Promise<void> {
     const now = this.clock().getTime();
-    if (Math.abs(now - this.deletedOldAt) < DELETE_INTERVAL_MS) return;
+    if (Math.abs(now - this.deletedOldAt) < QUOTA_DELETE_INTERVAL_MS) return;
     this.deletedOldAt = now;
     const filter = { newest: { lt: now / 1_000 - MAX_QUOTA_RECORD_AGE_SECONDS } };
     await this.runOnStore(async (records) => {
@@ -104,19 +104,19 @@ export class MongoQuota implements RequestQuota {
 
   private readonly runOnStore = async <R>(
     operation: (records: Collection<QuotaRecord>) => Promise<R>,
-  ): Promise<R | typeof STORE_UNREACHABLE_MARKER> => {
-    if (performance.now() < this.localUntil) return STORE_UNREACHABLE_MARKER;
+  ): Promise<R | typeof STORE_UNREACHABLE_RESULT> => {
+    if (performance.now() < this.localUntil) return STORE_UNREACHABLE_RESULT;
     try {
       const done = this.store.collection<QuotaRecord>(QUOTA_COLLECTION_SPEC).then(operation);
       return await withDeadline(
         done,
-        STORE_TIMEOUT_MS,
+        QUOTA_STORE_TIMEOUT_MS,
         () => new UnavailableError('quota', 'the document store did not respond in time'),
       );
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       this.localUntil = performance.now() + LOCAL_COUNTING_MS;
-      return STORE_UNREACHABLE_MARKER;
+      return STORE_UNREACHABLE_RESULT;
     }
   };
 }

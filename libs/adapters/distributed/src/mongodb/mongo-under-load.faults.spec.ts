@@ -45,7 +45,7 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
       proxy.endFaults();
       await Promise.all(connections.map((connection) => connection.closeConnection()));
       await proxy.closeProxy();
-      await engine.removeEngine();
+      await engine.killEngineAndDeleteFolder();
     });
 
     /** Each store has its own connection, like a separate process. */
@@ -115,7 +115,7 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
         const direct = openStore(engine.createDatabaseUrl(database));
         const processes = stores.map((store) => new MongoLeases(store, noMetrics));
         leases = new CompetingLeaseProcesses(processes, LEASE_NAMES);
-        leases.startLoad();
+        leases.startLeaseCompetition();
         await eventually(() => expect(leases.listHeldLeaseNames()).toEqual(LEASE_NAMES));
         for (let round = 0; round < ROUNDS; round += 1) {
           const fault = faults[round % faults.length];
@@ -135,7 +135,7 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
               { deadlineMs },
             );
           };
-          load.startLoad();
+          load.startWriteWorkload();
           await expectAllToWork(MAX_RESUMPTION_MS);
           await fault.run(outageMs);
           const resumed = expectAllToWork(MAX_RESUMPTION_MS);
@@ -148,7 +148,7 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
             differences: [],
           });
           expect({ context, conflicts: leases.conflicts }).toEqual({ context, conflicts: [] });
-          await load.removeDocuments(direct);
+          await load.dropWorkloadCollection(direct);
         }
         await leases.stopLoad();
         await Promise.all(processes.map((process) => process.close()));

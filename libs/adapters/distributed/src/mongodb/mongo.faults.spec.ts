@@ -35,7 +35,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       engine.resumeEngine();
       await Promise.all(connections.splice(0).map((connection) => connection.closeConnection()));
     });
-    afterAll(() => engine.removeEngine());
+    afterAll(() => engine.killEngineAndDeleteFolder());
 
     function connect(credentials?: string): MongoDocumentStore {
       const url = engine.createDatabaseUrl(database, credentials);
@@ -252,15 +252,15 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     it('hung: quotas are counted locally, and shared again afterwards', async () => {
       const quota = new MongoQuota(connect());
       const other = new MongoQuota(connect());
-      expect((await quota.takeRequest('k', 10)).admitted).toBe(true);
-      expect((await other.takeRequest('k', 10)).admitted).toBe(true);
+      expect((await quota.takeQuotaForRequest('k', 10)).admitted).toBe(true);
+      expect((await other.takeQuotaForRequest('k', 10)).admitted).toBe(true);
       engine.suspendEngine();
-      const local = await Promise.all(Array.from({ length: 20 }, () => quota.takeRequest('k', 10)));
+      const local = await Promise.all(Array.from({ length: 20 }, () => quota.takeQuotaForRequest('k', 10)));
       const admitted = local.filter((decision) => decision.admitted).length;
       expect(admitted).toBeGreaterThanOrEqual(8);
       expect(admitted).toBeLessThanOrEqual(9);
       engine.resumeEngine();
-      await eventually(async () => expect((await other.takeRequest('k', 10)).admitted).toBe(false), {
+      await eventually(async () => expect((await other.takeQuotaForRequest('k', 10)).admitted).toBe(false), {
         deadlineMs: 10_000,
       });
       await quota.close();

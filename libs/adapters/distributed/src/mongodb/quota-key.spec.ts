@@ -1,7 +1,7 @@
 import type { Collection } from '@tracking/ports';
 import {
   addToCountOfSecond,
-  createEmptyMinuteCounts,
+  createEmptySecondCounts,
   findSecondBelowRequestLimit,
   advanceSlidingMinute,
   KeyQuotaReserver,
@@ -13,7 +13,7 @@ describe('a sliding minute', () => {
   const T = 1_000_000;
 
   it('counts a request for 60 more seconds', () => {
-    const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
+    const minute = addToCountOfSecond(createEmptySecondCounts(T), T, 5);
     expect(sumMinuteCounts(minute)).toBe(5);
     expect(sumMinuteCounts(advanceSlidingMinute(minute, T + 60))).toBe(5);
     expect(sumMinuteCounts(advanceSlidingMinute(minute, T + 61))).toBe(0);
@@ -22,7 +22,7 @@ describe('a sliding minute', () => {
 
   it('returns when how many requests are available again', () => {
     const minute = addToCountOfSecond(
-      advanceSlidingMinute(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 20),
+      advanceSlidingMinute(addToCountOfSecond(createEmptySecondCounts(T), T, 5), T + 20),
       T + 20,
       3,
     );
@@ -34,13 +34,13 @@ describe('a sliding minute', () => {
   });
 
   it('does not change for a clock slightly behind', () => {
-    const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
+    const minute = addToCountOfSecond(createEmptySecondCounts(T), T, 5);
     expect(advanceSlidingMinute(minute, T - 2)).toEqual(minute);
   });
 
   it('counts all requests as admitted now after the clock was set back far', () => {
     const minute = advanceSlidingMinute(
-      addToCountOfSecond(advanceSlidingMinute(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 9), T + 9, 1),
+      addToCountOfSecond(advanceSlidingMinute(addToCountOfSecond(createEmptySecondCounts(T), T, 5), T + 9), T + 9, 1),
       T - 300,
     );
     expect(sumMinuteCounts(minute)).toBe(6);
@@ -48,7 +48,7 @@ describe('a sliding minute', () => {
   });
 
   it('ignores returned requests older than a minute, and never counts below zero', () => {
-    const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
+    const minute = addToCountOfSecond(createEmptySecondCounts(T), T, 5);
     expect(addToCountOfSecond(minute, T - 61, -5)).toEqual(minute);
     expect(sumMinuteCounts(addToCountOfSecond(minute, T, -9))).toBe(0);
     expect(sumMinuteCounts(addToCountOfSecond(minute, T + 7, -2))).toBe(3);
@@ -65,8 +65,8 @@ it('a key whose record always changes before it is written counts locally after 
     () => now,
     (operation) => operation(records),
   );
-  expect(await key.takeRequest(1)).toMatchObject({ admitted: true });
-  expect(await key.takeRequest(1)).toMatchObject({ admitted: false });
+  expect(await key.takeQuotaForRequest(1)).toMatchObject({ admitted: true });
+  expect(await key.takeQuotaForRequest(1)).toMatchObject({ admitted: false });
   await key.returnReservedRequests();
   expect(inserts).toBeLessThan(100);
 });
@@ -111,7 +111,7 @@ describe('a key whose record takes a while to write', () => {
   /** Takes once in each of two seconds, and renews the reservation at the start of the third. */
   async function useForTwoSeconds(key: KeyQuotaReserver): Promise<void> {
     for (let second = 1; second <= 2; second += 1) {
-      await key.takeRequest(LIMIT);
+      await key.takeQuotaForRequest(LIMIT);
       now += 1_000;
       await key.renewQuotaReservation();
     }
@@ -120,24 +120,24 @@ describe('a key whose record takes a while to write', () => {
   it('admits without the store in a second whose reservation was renewed', async () => {
     const key = open();
     await useForTwoSeconds(key);
-    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(0);
+    expect(await countOperations(() => key.takeQuotaForRequest(LIMIT))).toBe(0);
   });
 
   it('returns a renewed reservation after a second without requests', async () => {
     const key = open();
     await useForTwoSeconds(key);
-    expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(3);
+    expect(sumMinuteCounts(stored ?? createEmptySecondCounts(0))).toBe(3);
     now += 1_000;
     await key.renewQuotaReservation();
-    expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(2);
+    expect(sumMinuteCounts(stored ?? createEmptySecondCounts(0))).toBe(2);
   });
 
   it('renews the reservation although another process changed the record', async () => {
     const [key, other] = [open(), open()];
-    await key.takeRequest(LIMIT);
-    await other.takeRequest(LIMIT);
+    await key.takeQuotaForRequest(LIMIT);
+    await other.takeQuotaForRequest(LIMIT);
     await useForTwoSeconds(key);
-    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(0);
+    expect(await countOperations(() => key.takeQuotaForRequest(LIMIT))).toBe(0);
   });
 
   it('counts a request in its own second although the reservation was stored in an earlier one', async () => {
@@ -145,9 +145,9 @@ describe('a key whose record takes a while to write', () => {
     nextWriteMs = 20_000;
     key.reserveExpectedRequests(LIMIT);
     await key.renewQuotaReservation();
-    expect((await key.takeRequest(LIMIT)).admitted).toBe(true);
+    expect((await key.takeQuotaForRequest(LIMIT)).admitted).toBe(true);
     await key.returnReservedRequests();
-    const { newest, counts } = stored ?? createEmptyMinuteCounts(0);
+    const { newest, counts } = stored ?? createEmptySecondCounts(0);
     expect(newest).toBe(Math.floor(now / 1_000));
     expect(sumMinuteCounts({ newest, counts })).toBe(1);
     expect(findSecondBelowRequestLimit({ newest, counts }, 0)).toBe(newest + 61);
@@ -156,35 +156,35 @@ describe('a key whose record takes a while to write', () => {
   it('reads the record before it writes if two processes take turns, so that writes do not conflict', async () => {
     const [key, other] = [open(), open()];
     for (const each of [key, other, key, other]) {
-      await each.takeRequest(LIMIT);
+      await each.takeQuotaForRequest(LIMIT);
       now += 5_000;
     }
-    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(2);
+    expect(await countOperations(() => key.takeQuotaForRequest(LIMIT))).toBe(2);
     now += 5_000;
-    expect(await countOperations(() => other.takeRequest(LIMIT))).toBe(2);
+    expect(await countOperations(() => other.takeQuotaForRequest(LIMIT))).toBe(2);
   });
 
   it('admits with one write if only one process is left', async () => {
     const [key, other] = [open(), open()];
     for (const each of [key, other, key, key]) {
-      await each.takeRequest(LIMIT);
+      await each.takeQuotaForRequest(LIMIT);
       now += 5_000;
     }
-    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(1);
+    expect(await countOperations(() => key.takeQuotaForRequest(LIMIT))).toBe(1);
   });
 
   it('admits without the store after it was announced', async () => {
     const key = open();
     key.reserveExpectedRequests(LIMIT);
     await key.renewQuotaReservation();
-    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(0);
+    expect(await countOperations(() => key.takeQuotaForRequest(LIMIT))).toBe(0);
   });
 
   it('reserves the usual number when many requests are announced at the same time', async () => {
     const key = open();
     for (let request = 0; request < LIMIT; request += 1) key.reserveExpectedRequests(LIMIT);
     await key.renewQuotaReservation();
-    expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(1);
+    expect(sumMinuteCounts(stored ?? createEmptySecondCounts(0))).toBe(1);
   });
 
   it('never admits more than the limit when it is announced again and again', async () => {
@@ -193,7 +193,7 @@ describe('a key whose record takes a while to write', () => {
     for (let request = 0; request < 2 * LIMIT; request += 1) {
       const each = request % 2 === 0 ? key : other;
       each.reserveExpectedRequests(LIMIT);
-      if ((await each.takeRequest(LIMIT)).admitted) admitted += 1;
+      if ((await each.takeQuotaForRequest(LIMIT)).admitted) admitted += 1;
       if (request % 10 === 0) await Promise.all([key.renewQuotaReservation(), other.renewQuotaReservation()]);
       if (request % 20 === 0) now += 1_000;
     }

@@ -1,13 +1,13 @@
 import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
 
-export const STORE_UNREACHABLE_MARKER = Symbol('the document store cannot be reached');
+export const STORE_UNREACHABLE_RESULT = Symbol('the document store cannot be reached');
 /**
  * Maximum age in milliseconds of a copy of the record that is used to refuse requests. It limits the reads that
  * refusals cause.
  */
 const REFUSAL_CACHE_MS = 100;
 /** Age in milliseconds of a copy after which another process may have written the record. */
-const OUTDATED_MS = 1_000;
+const QUOTA_RECORD_OUTDATED_MS = 1_000;
 /**
  * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
  * minute apart could count as a minute apart.
@@ -27,7 +27,7 @@ export interface QuotaRecord extends SlidingMinuteCounts {
 /** Runs an operation on the records, unless the store is unreachable. */
 type RunOnStore = <R>(
   operation: (records: Collection<QuotaRecord>) => Promise<R>,
-) => Promise<R | typeof STORE_UNREACHABLE_MARKER>;
+) => Promise<R | typeof STORE_UNREACHABLE_RESULT>;
 
 /**
  * State of one key in this process. The process reserves a part of the limit in the shared record ahead of requests. A
@@ -46,7 +46,7 @@ export class KeyQuotaReserver {
   /** Number of reserved requests in the newest second that are not admitted yet. */
   private spare = 0;
   /** Counts of the last minute, including pending changes. */
-  private minute: SlidingMinuteCounts = createEmptyMinuteCounts(0);
+  private minute: SlidingMinuteCounts = createEmptySecondCounts(0);
   private turn: Promise<unknown> = Promise.resolve();
   /** Number of operations that wait for their turn or run. */
   private waiting = 0;
@@ -71,7 +71,7 @@ export class KeyQuotaReserver {
     );
   }
 
-  takeRequest(limit: number): Promise<QuotaDecision> {
+  takeQuotaForRequest(limit: number): Promise<QuotaDecision> {
     this.limitInUse = limit;
     this.waitingTakes += 1;
     return this.runInTurn(() => this.decideQuotaInTurn(limit)).finally(() => (this.waitingTakes -= 1));
@@ -141,22 +141,22 @@ export class KeyQuotaReserver {
 
   private async decideQuotaInTurn(limit: number): Promise<QuotaDecision> {
     await this.readQuotaRecordIfOutdated();
-    for (let attempt = 1; !this.takeReservedRequest(limit); attempt += 1) {
+    for (let attempt = 1; !this.trySpendReservedRequest(limit); attempt += 1) {
       const used = sumMinuteCounts(this.advanceSlidingMinuteToNow());
       const count = this.computeQuotaReservation(limit, used);
       if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
-      else if (this.isStoredRecordRecent()) return this.createQuotaDecision(limit, false);
+      else if (this.isQuotaRecordRecent()) return this.createQuotaDecision(limit, false);
       else if (!(await this.readQuotaRecord())) return this.createQuotaDecision(limit, false);
     }
     return this.createQuotaDecision(limit, true);
   }
 
-  private isStoredRecordRecent(): boolean {
+  private isQuotaRecordRecent(): boolean {
     // A negative age means that the clock was set back.
     return Math.abs(this.clock().getTime() - this.storedAt) < REFUSAL_CACHE_MS;
   }
 
-  private takeReservedRequest(limit: number): boolean {
+  private trySpendReservedRequest(limit: number): boolean {
     const used = sumMinuteCounts(this.advanceSlidingMinuteToNow()) - this.spare;
     if (this.spare === 0 || used >= limit) return false;
     this.spare -= 1;
@@ -197,14 +197,14 @@ export class KeyQuotaReserver {
 
   /** Reads the record if a write of this process would probably conflict, because another process has written since. */
   private async readQuotaRecordIfOutdated(): Promise<void> {
-    const isOld = Math.abs(this.clock().getTime() - this.storedAt) > OUTDATED_MS;
+    const isOld = Math.abs(this.clock().getTime() - this.storedAt) > QUOTA_RECORD_OUTDATED_MS;
     if (this.stored === undefined || (this.spare === 0 && this.isShared && isOld)) await this.readQuotaRecord();
   }
 
   /** Reads the record. Returns false if the store is unreachable. */
   private async readQuotaRecord(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
-    if (stored === STORE_UNREACHABLE_MARKER) return false;
+    if (stored === STORE_UNREACHABLE_RESULT) return false;
     this.isShared = stored?.version !== this.stored?.version;
     this.mergeStoredQuotaRecord(stored);
     return true;
@@ -219,8 +219,8 @@ export class KeyQuotaReserver {
     if (done === false) return 'conflict';
     // The write may have succeeded. A reservation that is returned twice would exceed the limit; a reservation that is
     // counted twice would not.
-    this.pending = done === STORE_UNREACHABLE_MARKER ? this.pending.filter(({ by }) => by > 0) : [];
-    if (done === STORE_UNREACHABLE_MARKER) return 'unknown';
+    this.pending = done === STORE_UNREACHABLE_RESULT ? this.pending.filter(({ by }) => by > 0) : [];
+    if (done === STORE_UNREACHABLE_RESULT) return 'unknown';
     this.mergeStoredQuotaRecord(record);
     return 'done';
   }
@@ -229,7 +229,7 @@ export class KeyQuotaReserver {
     const second = this.getCurrentSecond();
     this.stored = stored;
     this.storedAt = this.clock().getTime();
-    const { newest, counts } = advanceSlidingMinute(stored ?? createEmptyMinuteCounts(second), second);
+    const { newest, counts } = advanceSlidingMinute(stored ?? createEmptySecondCounts(second), second);
     if (newest !== this.minute.newest) this.returnSpareRequests();
     this.minute = this.pending.reduce<SlidingMinuteCounts>(
       (minute, { second: at, by }) => addToCountOfSecond(minute, at, by),
@@ -265,7 +265,7 @@ interface SlidingMinuteCounts {
   readonly counts: readonly number[];
 }
 
-export function createEmptyMinuteCounts(second: number): SlidingMinuteCounts {
+export function createEmptySecondCounts(second: number): SlidingMinuteCounts {
   return { newest: second, counts: Array.from({ length: ONE_SECOND_BUCKET_COUNT }, () => 0) };
 }
 
@@ -282,7 +282,7 @@ export function sumMinuteCounts(minute: SlidingMinuteCounts): number {
 export function advanceSlidingMinute(minute: SlidingMinuteCounts, second: number): SlidingMinuteCounts {
   const { newest } = minute;
   if (second <= newest && second > newest - ONE_SECOND_BUCKET_COUNT) return minute;
-  if (second < newest) return addToCountOfSecond(createEmptyMinuteCounts(second), second, sumMinuteCounts(minute));
+  if (second < newest) return addToCountOfSecond(createEmptySecondCounts(second), second, sumMinuteCounts(minute));
   const counts = [...minute.counts];
   for (let emptied = Math.max(newest + 1, second - ONE_SECOND_BUCKET_COUNT + 1); emptied <= second; emptied += 1) {
     counts[emptied % ONE_SECOND_BUCKET_COUNT] = 0;

@@ -1,7 +1,7 @@
 import { MongoServerError, MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 
 const MONGO_UNAUTHORIZED_CODE = 13;
-const AUTHENTICATION_FAILED = 18;
+const AUTHENTICATION_FAILED_CODE = 18;
 /** Pattern of codes for a certificate that the client does not trust. */
 const UNTRUSTED_CERTIFICATE_CODE_PATTERN = /CERT|SIGNATURE|ISSUER|ALTNAME|CRL|CHAIN/;
 const MAX_INSPECTED_CAUSES = 10;
@@ -13,7 +13,7 @@ const MAX_INSPECTED_CAUSES = 10;
 export function getRefusalReason(error: unknown): string | undefined {
   if (error instanceof MongoServerError) return explainServerError(error);
   const code = getSystemErrorCode(error);
-  if (isFileError(error)) return `a file that the connection string names cannot be read (${code})`;
+  if (isFileOpenError(error)) return `a file that the connection string names cannot be read (${code})`;
   if (code !== undefined && UNTRUSTED_CERTIFICATE_CODE_PATTERN.test(code))
     return `the certificate of the server is not trusted (${code}); tlsCAFile must name the certificate of its authority`;
   return isEmptyReplicaSetError(error)
@@ -36,7 +36,7 @@ export function getSystemErrorCode(error: unknown): string | undefined {
 }
 
 function explainServerError({ code, message }: MongoServerError): string | undefined {
-  if (code === AUTHENTICATION_FAILED)
+  if (code === AUTHENTICATION_FAILED_CODE)
     return 'the server refuses the user name or the password; authSource must name the database of the user';
   if (code !== MONGO_UNAUTHORIZED_CODE) return undefined;
   return /requires authentication/.test(message)
@@ -48,7 +48,7 @@ function isSystemError(error: unknown): error is { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^[A-Z0-9_]+$/.test(error.code);
 }
 
-function isFileError(error: unknown): boolean {
+function isFileOpenError(error: unknown): boolean {
   return isSystemError(error) && 'path' in error && 'syscall' in error && error.syscall === 'open';
 }
 

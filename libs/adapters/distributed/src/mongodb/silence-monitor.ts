@@ -79,7 +79,7 @@ export class MongoServerSilenceMonitor {
         continue;
       }
       if (this.runningPings === 0 || performance.now() - this.pingedAt >= PING_INTERVAL_MS) void this.pingServer();
-      await this.countSilenceUntilNextCheck();
+      await this.measureServerSilenceUntilCheck();
       if (!this.isServerSilent && this.silentMs >= PING_TIMEOUT_MS) this.failOperationsOfSilentServer();
     }
     this.isWatching = false;
@@ -103,7 +103,7 @@ export class MongoServerSilenceMonitor {
   }
 
   /** Waits for the next check, and counts the silence until then. */
-  private async countSilenceUntilNextCheck(): Promise<void> {
+  private async measureServerSilenceUntilCheck(): Promise<void> {
     const startedAt = performance.now();
     await pauseFor(SILENCE_CHECK_INTERVAL_MS);
     // After a delay, timers run before the process reads answers that have arrived meanwhile. Immediates run afterwards.

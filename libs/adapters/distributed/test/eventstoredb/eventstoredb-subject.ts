@@ -42,7 +42,7 @@ export function openEventStoreDbEventStore(
 
 /** Creates the node of `EVENTSTOREDB_URL` as a process, or a stand-in, without starting it. */
 async function createEventStoreTestNode(options: StandInOptions = {}): Promise<EventStoreDbNodeProcess> {
-  if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.createStandIn(options);
+  if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.createEventStoreDbStandIn(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
   const start = createEventStoreNodeSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
   const logFile = join(tmpdir(), `eventstoredb-${process.pid}.log`);
@@ -94,7 +94,7 @@ export class EventStoreDbFixture {
 
   async closeEventStore(): Promise<void> {
     await this.closeStores();
-    await this.node.removeNode();
+    await this.node.destroyTestNode();
   }
 }
 
@@ -139,20 +139,20 @@ export function createEventStoreDbSubject(
 
   const subject = {
     url,
-    async open() {
+    async openTestedAdapter() {
       if (IS_NODE_KILLABLE) {
         node = await createEventStoreTestNode(standIn);
         await node.startNode();
       }
       return reopenStore();
     },
-    async closeAndReopenPort() {
+    async closeAndReopenAdapter() {
       await opened.pop()?.close();
       return reopenStore();
     },
     async close() {
       await Promise.all(opened.splice(0).map((store) => store.close()));
-      await node?.removeNode();
+      await node?.destroyTestNode();
     },
   };
   if (!IS_NODE_KILLABLE) return subject;

@@ -55,7 +55,7 @@ export class FaultyProxy {
     for (const socket of this.sockets) socket.uncork();
   }
 
-  isTextHeldBack(text: string): boolean {
+  isTextHeldByProxy(text: string): boolean {
     return this.heldBack.some(({ data }) => data?.includes(text));
   }
 

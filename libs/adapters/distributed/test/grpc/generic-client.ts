@@ -21,7 +21,7 @@ export class GrpcReflectionClient {
     this.client = new Client(address, credentials.createInsecure());
   }
 
-  async listServices(): Promise<readonly string[]> {
+  async listGrpcServices(): Promise<readonly string[]> {
     const { list_services_response: listed } = await this.callReflection((ask) => ask({ list_services: '' }));
     return (listed?.service ?? []).map(({ name }) => name);
   }

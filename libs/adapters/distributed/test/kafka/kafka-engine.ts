@@ -57,7 +57,7 @@ export class KafkaTestNode {
     this.process.resumeProcess();
   }
 
-  async removeNode(): Promise<void> {
+  async destroyTestNode(): Promise<void> {
     await this.killNode();
     await this.folder.remove();
   }

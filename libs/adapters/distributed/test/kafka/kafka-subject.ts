@@ -29,21 +29,21 @@ export function createKafkaSubject(): MessageBrokerSubject {
     deadlineMs: 30_000,
     // Topics created by the adapter accept 4 MiB.
     tooLarge: 5_000_000,
-    async open() {
+    async openTestedAdapter() {
       if (brokers.length === 0) {
         engine = await KafkaTestNode.startEngine(process.env['ENGINES_DIR'] ?? '');
         brokers = engine.brokers;
       }
       return openAgain();
     },
-    async closeAndReopenPort() {
+    async closeAndReopenAdapter() {
       await opened.pop()?.close();
       return openAgain();
     },
     openSecond: openAgain,
     async close() {
       await Promise.all(opened.splice(0).map((broker) => broker.close()));
-      await engine?.removeNode();
+      await engine?.destroyTestNode();
     },
   };
   if (brokers.length > 0) return subject;

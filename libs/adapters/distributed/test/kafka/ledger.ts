@@ -24,7 +24,7 @@ export class MessageLossChecker {
   ): Promise<void> {
     for (let batch = 0; batch < batches; batch += 1) {
       const messages = Array.from({ length: perBatch }, (_, n) =>
-        createMessage(`${name}-${n % 5}`, batch * perBatch + n),
+        createBrokerMessage(`${name}-${n % 5}`, batch * perBatch + n),
       );
       await this.publishUntilAcknowledged(() => broker.publishMessages(topic, messages));
       for (const message of messages) this.acknowledged.add(readMessageId(message));
@@ -61,7 +61,7 @@ export class MessageLossChecker {
   }
 }
 
-export function createMessage(key: string, n: number, value = JSON.stringify({ n })): BrokerMessage {
+export function createBrokerMessage(key: string, n: number, value = JSON.stringify({ n })): BrokerMessage {
   return { key, value, headers: { 'event-id': `${key}#${n}` } };
 }
 

@@ -6,7 +6,7 @@ import {
   createMongoServerSpec,
   type ProcessSpec,
   type TempFolder,
-  replaceMongoDatabase,
+  replaceDatabaseInMongoUrl,
 } from '@tracking/testing';
 
 const { ENGINES_DIR, MONGODB_URL, MONGODB_START } = process.env;
@@ -58,7 +58,7 @@ export class MongoEngine {
 
   /** @param credentials `user:password` */
   createDatabaseUrl(database: string, credentials?: string): string {
-    return replaceMongoDatabase(this.url, database, credentials);
+    return replaceDatabaseInMongoUrl(this.url, database, credentials);
   }
 
   get isRunning(): boolean {
@@ -84,7 +84,7 @@ export class MongoEngine {
     this.process.resumeProcess();
   }
 
-  async removeEngine(): Promise<void> {
+  async killEngineAndDeleteFolder(): Promise<void> {
     await this.killEngine();
     await this.folder.remove();
   }

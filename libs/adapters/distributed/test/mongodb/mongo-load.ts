@@ -12,7 +12,7 @@ interface LoadTestDocument {
   readonly entries?: readonly string[];
 }
 
-const INDEXES_BY_STATE_FIELD = [{ name: 'by_state', fields: ['state', 'id'] }];
+const STATE_FIELD_INDEXES = [{ name: 'by_state', fields: ['state', 'id'] }];
 /** Milliseconds between two operations of a worker. */
 const WORKER_OPERATION_INTERVAL_MS = 5;
 /** Number of changes after which changes continue in another document. */
@@ -37,7 +37,7 @@ export class MongoWriteWorkload {
   /** @param stores document store of each process */
   constructor(private readonly stores: readonly DocumentStore[]) {}
 
-  startLoad(): void {
+  startWriteWorkload(): void {
     for (const [process, store] of this.stores.entries()) {
       const opening = repeatUntilAnswered(() => this.openCollection(store));
       const begin = (worker: string, work: (documents: Collection<LoadTestDocument>, step: number) => Promise<void>) =>
@@ -75,7 +75,7 @@ export class MongoWriteWorkload {
     return [...lost, ...doubled, ...stolen, ...(await this.findLostOrDoubledEntries(documents))];
   }
 
-  async removeDocuments(store: DocumentStore): Promise<void> {
+  async dropWorkloadCollection(store: DocumentStore): Promise<void> {
     await store.dropCollection(this.name);
   }
 
@@ -93,7 +93,7 @@ export class MongoWriteWorkload {
   }
 
   private openCollection(store: DocumentStore): Promise<Collection<LoadTestDocument>> {
-    return store.collection<LoadTestDocument>({ name: this.name, indexes: INDEXES_BY_STATE_FIELD });
+    return store.collection<LoadTestDocument>({ name: this.name, indexes: STATE_FIELD_INDEXES });
   }
 
   private async runLoadWorker(
@@ -169,7 +169,7 @@ export class CompetingLeaseProcesses {
     private readonly names: readonly string[],
   ) {}
 
-  startLoad(): void {
+  startLeaseCompetition(): void {
     for (const [process, leases] of this.processes.entries()) {
       leases.joinLeaseGroup({ name: `process ${process}` }).announceMember({ load: this.names });
       for (const name of this.names)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { testIfSupported, noMetrics, replaceMongoDatabase, type TestedAdapter } from '@tracking/testing';
+import { testIfSupported, noMetrics, replaceDatabaseInMongoUrl, type TestedAdapter } from '@tracking/testing';
 import { GridfsObjectStore } from '../../src/mongodb/gridfs-object-store.ts';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
@@ -28,7 +28,7 @@ export function describeWithMongoEngine(title: string, define: (enginesDir: stri
 export function createMongoSubject<P extends { close(): Promise<void> }>(
   port: (store: MongoDocumentStore) => P,
 ): TestedAdapter<P> {
-  return createMongoSubjectOfPort(
+  return createTestedMongoAdapter(
     (connection) => port(new MongoDocumentStore(connection, { canChangeIndexes: true })),
     (one) => one.close(),
   );
@@ -36,14 +36,14 @@ export function createMongoSubject<P extends { close(): Promise<void> }>(
 
 /** Connection and store that the ports use. */
 export function createMongoConnectionSubject(): TestedAdapter<MongoConnection> {
-  return createMongoSubjectOfPort(
+  return createTestedMongoAdapter(
     (connection) => connection,
     () => Promise.resolve(),
   );
 }
 
 export function createGridfsStoreForTest(): TestedAdapter<GridfsObjectStore> {
-  return createMongoSubjectOfPort(
+  return createTestedMongoAdapter(
     (connection) => new GridfsObjectStore(connection),
     () => Promise.resolve(),
   );
@@ -53,7 +53,7 @@ export function createGridfsStoreForTest(): TestedAdapter<GridfsObjectStore> {
  * A port on its own database, of the server at `MONGODB_URL` or of an engine started from `ENGINES_DIR`. Each opened port
  * has its own connection, like a separate process.
  */
-function createMongoSubjectOfPort<P>(
+function createTestedMongoAdapter<P>(
   open: (connection: MongoConnection) => P,
   close: (port: P) => Promise<void>,
 ): TestedAdapter<P> {
@@ -62,7 +62,7 @@ function createMongoSubjectOfPort<P>(
   let engine: MongoEngine | undefined;
   const url = () => engine?.createDatabaseUrl(database) ?? getTestDatabaseUrl(database);
 
-  function reopenPort(): Promise<P> {
+  function openAdapterAgain(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
     const one = { connection, port: open(connection) };
     opened.push(one);
@@ -70,20 +70,20 @@ function createMongoSubjectOfPort<P>(
   }
 
   const subject: TestedAdapter<P> = {
-    async open() {
+    async openTestedAdapter() {
       if (NOT_KILLABLE_REASON === undefined) {
         engine = await MongoEngine.createMongoEngine(ENGINES_DIR ?? '');
         await engine.startEngine();
       }
-      return reopenPort();
+      return openAdapterAgain();
     },
-    async closeAndReopenPort() {
+    async closeAndReopenAdapter() {
       const last = opened.pop();
       if (last !== undefined) await close(last.port);
       await last?.connection.closeConnection();
-      return reopenPort();
+      return openAdapterAgain();
     },
-    openSecond: reopenPort,
+    openSecond: openAdapterAgain,
     async close() {
       for (const { port: one, connection } of opened.splice(0)) {
         await close(one);
@@ -94,7 +94,7 @@ function createMongoSubjectOfPort<P>(
         await connection.runOnDatabase((own) => own.dropDatabase());
         await connection.closeConnection();
       }
-      await engine?.removeEngine();
+      await engine?.killEngineAndDeleteFolder();
     },
   };
   if (NOT_KILLABLE_REASON !== undefined) return subject;
@@ -103,12 +103,12 @@ function createMongoSubjectOfPort<P>(
     await engine?.killEngine();
     await Promise.all(opened.map(({ connection }) => connection.closeConnection()));
     await engine?.startEngine();
-    return reopenPort();
+    return openAdapterAgain();
   };
   return { ...subject, simulateCrash: crash };
 }
 
 /** Returns the connection string of a database on the server of `MONGODB_URL`. */
 export function getTestDatabaseUrl(database: string): string {
-  return replaceMongoDatabase(MONGODB_URL ?? '', database);
+  return replaceDatabaseInMongoUrl(MONGODB_URL ?? '', database);
 }

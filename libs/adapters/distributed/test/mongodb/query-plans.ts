@@ -35,7 +35,7 @@ async function checkServerExplainsQueryPlans(): Promise<string | undefined> {
   try {
     return await explainMissingQueryPlans(getTestDatabaseUrl(`test-${randomUUID()}`));
   } finally {
-    await engine?.removeEngine();
+    await engine?.killEngineAndDeleteFolder();
   }
 }
 

@@ -21,7 +21,7 @@ interface CountDocument extends Document {
 const mongoConnection = new MongoConnection({ url, metrics: noMetrics });
 const documentStore = new MongoDocumentStore(mongoConnection);
 const mongoLeases = new MongoLeases(documentStore, noMetrics);
-const leaseSharesOfTestProcess = new LeaseDistributor({
+const leaseDistributorOfTestProcess = new LeaseDistributor({
   leases: mongoLeases,
   member: { name: processName },
   logger: silentLogger,
@@ -48,7 +48,7 @@ async function holdTestLease(name: string): Promise<void> {
   const { signal } = stopController;
   while (!signal.aborted) {
     try {
-      const lease = await leaseSharesOfTestProcess.getOrCreateLeaseGroup('work').acquireLease(name, signal);
+      const lease = await leaseDistributorOfTestProcess.getOrCreateLeaseGroup('work').acquireLease(name, signal);
       const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
       await countWhileLeaseIsHeld(lease, ending).finally(() => lease.releaseLease());
     } catch {

@@ -21,7 +21,7 @@ interface VirtualTimer {
 }
 
 /** Time that passes only when a test advances it. */
-export class VirtualTime {
+export class VirtualTestClock {
   now = 0;
   private timers: VirtualTimer[] = [];
 
@@ -55,7 +55,7 @@ export class VirtualTime {
 export type VirtualDocuments = Map<string, Map<string, Document>>;
 
 export interface VirtualCluster {
-  readonly time: VirtualTime;
+  readonly time: VirtualTestClock;
   readonly documents: VirtualDocuments;
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;

@@ -43,7 +43,7 @@ export async function checkArchiveParts(
       const header = await archive.readBytes(LOCAL_HEADER_BYTES);
       if (header.readUInt32LE(0) !== ZIP_LOCAL_HEADER_SIGNATURE) throw damagedArchiveError();
       await archive.skipToArchivePosition(archive.position + header.readUInt16LE(26) + header.readUInt16LE(28));
-      await checkPartContent(part, archive);
+      await checkArchivePartContent(part, archive);
     }
   } finally {
     await archive.closeReader();
@@ -54,7 +54,7 @@ function isRelationshipsPart({ name }: ArchivePart): boolean {
   return name.endsWith('.rels');
 }
 
-async function checkPartContent(part: ArchivePart, archive: SequentialByteReader): Promise<void> {
+async function checkArchivePartContent(part: ArchivePart, archive: SequentialByteReader): Promise<void> {
   const relationships = isRelationshipsPart(part) ? new ArchiveRelationshipChecker() : undefined;
   const end = archive.position + part.compressedBytes;
   let size = 0;
@@ -62,7 +62,7 @@ async function checkPartContent(part: ArchivePart, archive: SequentialByteReader
     for await (const bytes of content) {
       size += bytes.length;
       if (size > part.inflatedBytes) throw new UnsupportedDocumentTypeError('the archive inflates too much');
-      relationships?.scanBytes(bytes);
+      relationships?.parseRelationshipBytes(bytes);
     }
   };
   if (part.method === 0) await check(archive.readBytesUntilPosition(end));
@@ -136,7 +136,7 @@ class ArchiveRelationshipChecker {
   private readonly parser = new Parser(
     {
       onopentag(_name, { Type = '', Target = '' }) {
-        if (!/\/hyperlink$/i.test(Type.trim()) && isRemoteTarget(Target))
+        if (!/\/hyperlink$/i.test(Type.trim()) && isRemoteLinkTarget(Target))
           throw new UnsupportedDocumentTypeError('the document loads a template or other content from another host');
       },
       onprocessinginstruction(name, text) {
@@ -148,7 +148,7 @@ class ArchiveRelationshipChecker {
     { xmlMode: true },
   );
 
-  scanBytes(bytes: Uint8Array): void {
+  parseRelationshipBytes(bytes: Uint8Array): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
     if (text.includes('\0')) throw new UnsupportedDocumentTypeError('the relationships are not in UTF-8');
     this.parser.write(text);
@@ -160,7 +160,7 @@ class ArchiveRelationshipChecker {
 }
 
 /** Returns true unless the target is a path in the archive, or a path on a drive of the reader's system. */
-function isRemoteTarget(target: string): boolean {
+function isRemoteLinkTarget(target: string): boolean {
   // Windows removes white space anywhere in a URL, also in its scheme.
   const path = target.replaceAll(/\s/g, '').replace(/^file:(?:\/{0,3}(?=[a-z][:|])|\/{3}(?=\w))/i, '');
   return /^(?:[\\/]{2}|[a-z][a-z0-9+.-]+:)/i.test(path);

@@ -9,7 +9,7 @@ const END_RECORD_BYTES = 22;
 /** Size of an archive's end record, with the longest comment. */
 const MAX_END_RECORD_BYTES = END_RECORD_BYTES + 0xffff;
 
-/** Judges a picture or PDF by its beginning. Refuses the file if it is also a ZIP, which readers detect by the end. */
+/** Checks a picture or PDF by its beginning. Refuses the file if it is also a ZIP, which readers detect by the end. */
 export class BinaryFileChecker {
   private readonly tail = new LastBytesOfStream(MAX_END_RECORD_BYTES);
 
@@ -21,7 +21,7 @@ export class BinaryFileChecker {
 
   /** @throws UnsupportedDocumentTypeError */
   determineFileType(): DocumentContentType {
-    if (endsWithArchiveRecord(this.tail.getKeptBytes()))
+    if (endsWithArchiveRecord(this.tail.getLastKeptBytes()))
       throw new UnsupportedDocumentTypeError('the file has an archive at its end');
     return this.contentType;
   }
@@ -58,7 +58,7 @@ const OFFICE_MAIN_PART_PATTERNS: readonly (readonly [RegExp, OfficeType])[] = [
   [/^xl\/workbook[^/]*\.xml$/, XLSX_MEDIA_TYPE],
 ];
 /** Names of macros and of files that make an archive a program. */
-const PROGRAM_NAME_PATTERN =
+const PROGRAM_FILE_NAME_PATTERN =
   /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:bat|class|cmd|com|dex|dll|exe|hta|jar|js|jse|lnk|msi|pif|ps1|reg|scr|url|vbe|vbs|wsf)$/;
 
 /**
@@ -82,7 +82,7 @@ export class ArchiveFileChecker {
   async determineFileType(): Promise<OfficeType> {
     const directory = new ArchiveDirectory(this.tail.total);
     for await (const entry of this.readArchiveEntries()) directory.addArchiveEntry(entry);
-    const contentType = directory.getContentType();
+    const contentType = directory.determineOfficeType();
     this.parts = directory.parts;
     if (this.byBeginning !== undefined && contentType !== this.byBeginning)
       throw new UnsupportedDocumentTypeError('the beginning of the archive contradicts its directory');
@@ -115,7 +115,8 @@ class ArchiveDirectory {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
     if (this.names.has(name)) throw new UnsupportedDocumentTypeError('the archive has two parts with the same name');
     if (entry.isEncrypted()) throw new UnsupportedDocumentTypeError('the file is encrypted');
-    if (PROGRAM_NAME_PATTERN.test(name)) throw new UnsupportedDocumentTypeError('the file contains macros or programs');
+    if (PROGRAM_FILE_NAME_PATTERN.test(name))
+      throw new UnsupportedDocumentTypeError('the file contains macros or programs');
     this.names.add(name);
     this.beginsFile ||= entry.relativeOffsetOfLocalHeader === 0;
     this.parts.push({
@@ -133,7 +134,7 @@ class ArchiveDirectory {
       throw new UnsupportedDocumentTypeError('the archive inflates too much');
   }
 
-  getContentType(): OfficeType {
+  determineOfficeType(): OfficeType {
     const found = OFFICE_MAIN_PART_PATTERNS.filter(([part]) => [...this.names].some((name) => part.test(name)));
     const [only, ...others] = found.map(([, contentType]) => contentType);
     const isOffice = this.names.has('[content_types].xml') && others.length === 0;
@@ -151,7 +152,7 @@ class ArchiveEndReader extends RandomAccessReader {
 
   constructor(tail: LastBytesOfStream) {
     super();
-    this.bytes = tail.getKeptBytes();
+    this.bytes = tail.getLastKeptBytes();
     this.start = tail.start;
   }
 
@@ -190,7 +191,7 @@ export class LastBytesOfStream {
   }
 
   /** Returns the kept bytes from the offset on. */
-  getKeptBytes(): Buffer {
+  getLastKeptBytes(): Buffer {
     const { ring, total } = this;
     if (total <= ring.length) return ring.subarray(0, total);
     const at = total % ring.length;

@@ -7,7 +7,7 @@ export const COMPOUND_SIGNATURE = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 const DIRECTORY_ENTRY_BYTES = 128;
 const MAX_NAME_BYTES = 64;
 const ROOT_ENTRY_TYPE = 5;
-const DIRECTORY_ENTRY_TYPES: readonly number[] = [1, 2, ROOT_ENTRY_TYPE];
+const COMPOUND_FILE_ENTRY_TYPES: readonly number[] = [1, 2, ROOT_ENTRY_TYPE];
 /** Stream that every message has in its root ([MS-OXMSG], 2.4). */
 const OUTLOOK_PROPERTIES_STREAM_NAME = '__properties_version1.0';
 /** Class of Outlook messages, {00020D0B-0000-0000-C000-000000000046}, as stored. */
@@ -42,9 +42,10 @@ export class CompoundFileChecker {
       at = bytes.copy(this.rest, this.restBytes, 0, DIRECTORY_ENTRY_BYTES - this.restBytes);
       this.restBytes += at;
       if (this.restBytes < DIRECTORY_ENTRY_BYTES) return;
-      this.readDirectoryEntry(this.rest, 0);
+      this.readCompoundDirectoryEntry(this.rest, 0);
     }
-    for (; at + DIRECTORY_ENTRY_BYTES <= bytes.length; at += DIRECTORY_ENTRY_BYTES) this.readDirectoryEntry(bytes, at);
+    for (; at + DIRECTORY_ENTRY_BYTES <= bytes.length; at += DIRECTORY_ENTRY_BYTES)
+      this.readCompoundDirectoryEntry(bytes, at);
     this.restBytes = bytes.copy(this.rest, 0, at);
   }
 
@@ -60,10 +61,15 @@ export class CompoundFileChecker {
     );
   }
 
-  private readDirectoryEntry(bytes: Buffer, at: number): void {
+  private readCompoundDirectoryEntry(bytes: Buffer, at: number): void {
     const nameBytes = bytes.readUInt16LE(at + 64);
     const type = bytes[at + 66] ?? 0;
-    if (nameBytes >= 2 && nameBytes <= MAX_NAME_BYTES && nameBytes % 2 === 0 && DIRECTORY_ENTRY_TYPES.includes(type)) {
+    if (
+      nameBytes >= 2 &&
+      nameBytes <= MAX_NAME_BYTES &&
+      nameBytes % 2 === 0 &&
+      COMPOUND_FILE_ENTRY_TYPES.includes(type)
+    ) {
       const name = bytes.toString('utf16le', at, at + nameBytes - 2);
       if (name === OUTLOOK_PROPERTIES_STREAM_NAME || OFFICE_FILE_STREAM_NAMES.includes(name)) this.found.add(name);
       if (type === ROOT_ENTRY_TYPE && this.position === this.rootOffset)

@@ -31,7 +31,7 @@ export class FileTypeDetector {
     this.head.push(Buffer.from(piece.subarray(0, missing)));
     this.headBytes += Math.min(piece.length, missing);
     if (this.headBytes < DETECTION_BYTES) return;
-    const judge = await this.detectType();
+    const judge = await this.chooseContentTypeChecker();
     judge.checkContentBytes(piece.subarray(missing));
   }
 
@@ -40,7 +40,7 @@ export class FileTypeDetector {
    * UnsupportedDocumentTypeError
    */
   async determineFileType(): Promise<DocumentContentType> {
-    return (this.judge ?? (await this.detectType())).determineFileType();
+    return (this.judge ?? (await this.chooseContentTypeChecker())).determineFileType();
   }
 
   /** The parts of an archive, which must be checked after the end. Empty for other types. */
@@ -48,15 +48,15 @@ export class FileTypeDetector {
     return this.judge instanceof ArchiveFileChecker ? this.judge.parts : [];
   }
 
-  private async detectType(): Promise<ContentTypeChecker> {
+  private async chooseContentTypeChecker(): Promise<ContentTypeChecker> {
     const head = Buffer.concat(this.head);
     this.head = [];
-    this.judge = this.createContentJudge(await detectTypeFromBeginning(head), head);
+    this.judge = this.createContentTypeChecker(await detectTypeFromBeginning(head), head);
     this.judge.checkContentBytes(head);
     return this.judge;
   }
 
-  private createContentJudge(beginning: Beginning, head: Buffer): ContentTypeChecker {
+  private createContentTypeChecker(beginning: Beginning, head: Buffer): ContentTypeChecker {
     switch (beginning.kind) {
       case 'binary':
         return new BinaryFileChecker(beginning.contentType);
@@ -85,7 +85,7 @@ type Beginning =
   | { readonly kind: 'compound' }
   | { readonly kind: 'text' };
 
-const TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive' | 'compound'])[] = [
+const FILE_TYPE_SIGNATURES: readonly (readonly [string, BinaryType | 'archive' | 'compound'])[] = [
   ['%PDF-', 'application/pdf'],
   ['\x89PNG\r\n\x1a\n', 'image/png'],
   ['\xff\xd8\xff', 'image/jpeg'],
@@ -120,7 +120,7 @@ const FILE_SIGNATURE_PATTERNS: readonly (readonly [RegExp, BinaryType])[] = [
 
 /** Beginning of a PDF, with its version. Readers accept it anywhere in the first 1,024 bytes (ISO 32000-1, annex H). */
 const PDF_BEGINNING_PATTERN = /%PDF-[12]\.\d/;
-const PDF_OBJECT = /\d[\0\t\n\f\r ]+\d+[\0\t\n\f\r ]+obj\b/;
+const PDF_OBJECT_PATTERN = /\d[\0\t\n\f\r ]+\d+[\0\t\n\f\r ]+obj\b/;
 /** Beginnings of programs, scripts and other formats. A file that begins so is not a PDF, even if a PDF follows. */
 const REFUSED_FILE_BEGINNING_PATTERN =
   /^(?:MZ|\x7fELF|#!|%!|GIF8|Rar!|7z\xbc\xaf|\x1f\x8b|BZh|\xfd7zXZ|\xca\xfe\xba\xbe|[\xcf\xce]\xfa\xed\xfe|\0asm|\{\\rtf|RIFF|[^]{4}ftyp)/;
@@ -139,14 +139,14 @@ async function detectTypeFromBeginning(head: Buffer, before = ''): Promise<Begin
   if (magic === 'compound') return { kind: 'compound' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
-  const contentType = checkBinaryType(magic, detected?.mime);
+  const contentType = checkTypeMatchesSignature(magic, detected?.mime);
   if (HTML_IN_BINARY_PATTERN.test(before + start))
     throw new UnsupportedDocumentTypeError('the file begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
 /** @param mime type by the library, which knows more types that begin like an accepted one */
-function checkBinaryType(magic: BinaryType, mime: string | undefined): BinaryType {
+function checkTypeMatchesSignature(magic: BinaryType, mime: string | undefined): BinaryType {
   // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
   const contentType = mime === undefined && magic === 'image/tiff' ? magic : ACCEPTED_TYPE_BY_DETECTED_TYPE[mime ?? ''];
   if (contentType !== magic) throw new UnsupportedDocumentTypeError(`the content is ${describeFileType(mime)}`);
@@ -155,7 +155,7 @@ function checkBinaryType(magic: BinaryType, mime: string | undefined): BinaryTyp
 
 function findTypeByFileSignature(start: string): BinaryType | 'archive' | 'compound' | undefined {
   return (
-    TYPE_SIGNATURES.find(([bytes]) => start.startsWith(bytes))?.[1] ??
+    FILE_TYPE_SIGNATURES.find(([bytes]) => start.startsWith(bytes))?.[1] ??
     FILE_SIGNATURE_PATTERNS.find(([pattern]) => pattern.test(start))?.[1]
   );
 }
@@ -167,7 +167,8 @@ function findTypeByFileSignature(start: string): BinaryType | 'archive' | 'compo
  */
 async function detectPdfAfterOtherBytes(head: Buffer, start: string): Promise<Beginning> {
   const at = start.search(PDF_BEGINNING_PATTERN);
-  const isPdf = at > 0 && !REFUSED_FILE_BEGINNING_PATTERN.test(start) && PDF_OBJECT.test(head.toString('latin1', at));
+  const isPdf =
+    at > 0 && !REFUSED_FILE_BEGINNING_PATTERN.test(start) && PDF_OBJECT_PATTERN.test(head.toString('latin1', at));
   return isPdf ? detectTypeFromBeginning(head.subarray(at), start) : { kind: 'text' };
 }
 

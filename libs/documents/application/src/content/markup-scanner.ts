@@ -3,9 +3,9 @@ import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 import { UnsupportedDocumentTypeError } from '../refusals.ts';
 
 /** Maximum number of characters of a section that the rules check, such as an instruction. */
-const MAX_SECTION_CHARS = 1_024;
+const MAX_MARKUP_SECTION_CHARS = 1_024;
 /** Number of characters before a chunk that are kept, so that a section can begin in one chunk and end in the next. */
-const CHARS_KEPT_BEFORE_CHUNK = 2 * MAX_SECTION_CHARS;
+const CHARS_KEPT_BEFORE_CHUNK = 2 * MAX_MARKUP_SECTION_CHARS;
 
 export function createMarkupError(found: string): UnsupportedDocumentTypeError {
   return new UnsupportedDocumentTypeError(
@@ -34,13 +34,13 @@ abstract class MarkupScanner implements TokenizerCallbacks {
   }
 
   /** @throws UnsupportedDocumentTypeError */
-  finishMarkupText(): void {
+  finishMarkupScan(): void {
     this.tokenizer.end();
   }
 
   /** Returns a section of the text; undefined if the section is too long. */
   protected extractMarkupSection(start: number, end: number): string | undefined {
-    if (end - start > MAX_SECTION_CHARS) return undefined;
+    if (end - start > MAX_MARKUP_SECTION_CHARS) return undefined;
     return this.text.slice(start - this.start, end - this.start);
   }
 
@@ -126,10 +126,10 @@ export class HtmlPageScanner extends MarkupScanner {
 
   onprocessinginstruction(): void {}
 
-  override finishMarkupText(): void {
+  override finishMarkupScan(): void {
     // Reports an incomplete tag or declaration at the end like a complete one.
     this.scanMarkupText('>');
-    super.finishMarkupText();
+    super.finishMarkupScan();
   }
 }
 
@@ -166,8 +166,8 @@ export class ActiveXmlContentScanner extends MarkupScanner {
 
   override onattribdata(start: number, end: number): void {
     if (this.namespace === undefined || start === end) return;
-    this.namespace += this.extractMarkupSection(start, end) ?? ' '.repeat(MAX_SECTION_CHARS + 1);
-    if (this.namespace.length > MAX_SECTION_CHARS)
+    this.namespace += this.extractMarkupSection(start, end) ?? ' '.repeat(MAX_MARKUP_SECTION_CHARS + 1);
+    if (this.namespace.length > MAX_MARKUP_SECTION_CHARS)
       throw new UnsupportedDocumentTypeError('the name of a namespace is too long');
   }
 

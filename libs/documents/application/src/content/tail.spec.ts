@@ -9,7 +9,7 @@ describe('the tail of a stream', () => {
         const tail = new LastBytesOfStream(size);
         for (const piece of passing) tail.keepLastBytes(piece);
         const all = Buffer.concat(passing);
-        expect(tail.getKeptBytes().equals(all.subarray(Math.max(0, all.length - size)))).toBe(true);
+        expect(tail.getLastKeptBytes().equals(all.subarray(Math.max(0, all.length - size)))).toBe(true);
         expect([tail.total, tail.start]).toEqual([all.length, Math.max(0, all.length - size)]);
       }),
     );

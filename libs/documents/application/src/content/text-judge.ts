@@ -31,7 +31,7 @@ export interface StreamingTextChecker {
 }
 
 /**
- * Creates the judge for a text.
+ * Creates the checker for a text file.
  * @param head the first bytes, which are passed again with the rest
  * @throws UnsupportedDocumentTypeError
  */
@@ -60,17 +60,17 @@ class Utf16TextChecker implements StreamingTextChecker {
 
   checkContentBytes(bytes: Buffer): void {
     this.scanners.bytes.scanMarkupText(bytes.toString('latin1'));
-    this.scanBytes(bytes);
+    this.scanUtf16Bytes(bytes);
   }
 
   determineFileType(): TextType {
-    this.scanBytes();
-    this.scanners.bytes.finishMarkupText();
-    this.scanners.characters.finishMarkupText();
+    this.scanUtf16Bytes();
+    this.scanners.bytes.finishMarkupScan();
+    this.scanners.characters.finishMarkupScan();
     return this.contentType;
   }
 
-  private scanBytes(bytes?: Buffer): void {
+  private scanUtf16Bytes(bytes?: Buffer): void {
     const text = this.decodeBytes(bytes);
     if (BINARY_CHARACTER_PATTERN.test(text)) throw new UnsupportedDocumentTypeError(UNRECOGNIZED_TYPE_MESSAGE);
     this.scanners.characters.scanMarkupText(text);
@@ -151,7 +151,7 @@ class TextFileChecker implements StreamingTextChecker {
 
   /** @throws UnsupportedDocumentTypeError */
   determineFileType(): TextType {
-    this.markup.finishMarkupText();
+    this.markup.finishMarkupScan();
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
     if (isCutOff) throw new UnsupportedDocumentTypeError('the file begins like XML but is not complete XML');
     return this.contentType;

@@ -1,12 +1,12 @@
 import { DomainError } from '@tracking/contracts';
 import { UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { getShipmentId } from '../../test/clock-test-harness.ts';
+import { createNthShipmentId } from '../../test/clock-test-harness.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { RecheckTestHarness } from '../../test/recheck-test-harness.ts';
 
 const away = new UnavailableError('event store', 'away');
-const shipments = (count: number, from = 0) => Array.from({ length: count }, (_, n) => getShipmentId(from + n));
+const shipments = (count: number, from = 0) => Array.from({ length: count }, (_, n) => createNthShipmentId(from + n));
 
 describe('a re-check begins', () => {
   let harness: RecheckTestHarness;
@@ -25,51 +25,51 @@ describe('a re-check begins', () => {
   };
 
   it('six seconds after the change was noticed', async () => {
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     harness.elapsed = 5_999;
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isPending();
     harness.elapsed = 6_000;
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isDone();
   });
 
   it('six seconds after the last of several changes', async () => {
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     harness.elapsed = 5_000;
     harness.rechecks.changeSettings('wsp_1');
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     harness.elapsed = 10_999;
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isPending();
     harness.elapsed = 11_000;
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isDone();
   });
 
   it('six seconds after the process that takes over noticed it', async () => {
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     const other = new RecheckTestHarness(undefined, {}, harness.rechecks);
     other.addShipments('wsp_1', 2);
     other.elapsed = 100_000;
-    await other.checkAllWorkspacesOnce();
+    await other.recheckAllWorkspacesOnce();
     isPending();
     other.elapsed = 106_000;
-    await other.checkAllWorkspacesOnce();
+    await other.recheckAllWorkspacesOnce();
     expect(other.takeCheckedShipmentIds()).toEqual(shipments(2));
   });
 
   it('when the read models contain all events from before every replica had the settings', async () => {
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     harness.head = '7';
     harness.elapsed = 6_000;
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     harness.head = '9';
     harness.shown = '6';
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isPending();
     harness.shown = '7';
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isDone();
   });
 
@@ -85,10 +85,10 @@ describe('a re-check begins', () => {
     isPending();
     harness.head = '7';
     harness.knows = 2;
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isPending();
     harness.shown = '7';
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     isDone();
   });
 });
@@ -123,7 +123,7 @@ describe('a re-check', () => {
       [4, 4],
       [4, 2],
     ]);
-    const place = (n: number) => getShipmentId(n).slice(-4);
+    const place = (n: number) => createNthShipmentId(n).slice(-4);
     expect(harness.rechecks.stored).toEqual([
       'wsp_1 - 0',
       `wsp_1 ${place(3)} 4`,
@@ -140,13 +140,15 @@ describe('a re-check', () => {
   });
 
   it('continues from its position in another process without waiting', async () => {
-    const first = new RecheckTestHarness(({ shipment_id }) => (shipment_id >= getShipmentId(6) ? away : undefined));
+    const first = new RecheckTestHarness(({ shipment_id }) =>
+      shipment_id >= createNthShipmentId(6) ? away : undefined,
+    );
     first.addShipments('wsp_1', 10);
     first.rechecks.changeSettings('wsp_1');
     await expect(first.runRoundsUntilRecheckBegins()).rejects.toBe(away);
     const next = new RecheckTestHarness(undefined, {}, first.rechecks);
     next.addShipments('wsp_1', 10);
-    await next.checkAllWorkspacesOnce();
+    await next.recheckAllWorkspacesOnce();
     expect(next.takeCheckedShipmentIds()).toEqual(shipments(6, 4));
     expect(next.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
@@ -188,7 +190,7 @@ describe('a re-check', () => {
   it('restarts when the settings change within a page, and stores no former progress', async () => {
     let isFirst = true;
     const harness: RecheckTestHarness = new RecheckTestHarness(({ shipment_id }) => {
-      if (isFirst && shipment_id === getShipmentId(5)) {
+      if (isFirst && shipment_id === createNthShipmentId(5)) {
         isFirst = false;
         harness.rechecks.changeSettings('wsp_1');
       }
@@ -219,16 +221,16 @@ describe('a re-check', () => {
   it('ends with the process, and continues from its position', async () => {
     const ending = new AbortController();
     const harness = new RecheckTestHarness(({ shipment_id }) => {
-      if (shipment_id === getShipmentId(5)) ending.abort();
+      if (shipment_id === createNthShipmentId(5)) ending.abort();
       return undefined;
     });
     harness.addShipments('wsp_1', 30);
     harness.rechecks.changeSettings('wsp_1');
-    await harness.checkAllWorkspacesOnce(ending.signal);
+    await harness.recheckAllWorkspacesOnce(ending.signal);
     harness.elapsed += 6_000;
-    await harness.checkAllWorkspacesOnce(ending.signal);
+    await harness.recheckAllWorkspacesOnce(ending.signal);
     expect(harness.takeCheckedShipmentIds()).toEqual(shipments(8));
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     expect(harness.takeCheckedShipmentIds()).toEqual(shipments(22, 8));
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 30 });
   });
@@ -239,7 +241,9 @@ describe('a shipment that cannot be checked', () => {
     ['that is refused', new DomainError('limit_exceeded', 'too many exceptions')],
     ['at which code of ours fails', new TypeError('no such thing')],
   ])('%s is counted, logged and skipped', async (_, error) => {
-    const harness = new RecheckTestHarness(({ shipment_id }) => (shipment_id === getShipmentId(5) ? error : undefined));
+    const harness = new RecheckTestHarness(({ shipment_id }) =>
+      shipment_id === createNthShipmentId(5) ? error : undefined,
+    );
     harness.addShipments('wsp_1', 10);
     harness.rechecks.changeSettings('wsp_1');
     await harness.runRoundsUntilRecheckBegins();
@@ -247,18 +251,18 @@ describe('a shipment that cannot be checked', () => {
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 9 });
     expect(harness.metrics.getMetricValue('settings_checks_total{outcome="failed"}')).toBe(1);
     const told = harness.lines.filter(({ level }) => level === 'error');
-    expect(told).toMatchObject([{ fields: { shipment_id: getShipmentId(5), error: String(error) } }]);
+    expect(told).toMatchObject([{ fields: { shipment_id: createNthShipmentId(5), error: String(error) } }]);
   });
 
   it('because its engine is busy is retried immediately as the same command', async () => {
     let refusals = 3;
     const isBusy = ({ shipment_id }: { shipment_id: string }) =>
-      shipment_id === getShipmentId(5) && (refusals -= 1) >= 0 ? away : undefined;
+      shipment_id === createNthShipmentId(5) && (refusals -= 1) >= 0 ? away : undefined;
     const harness = new RecheckTestHarness(isBusy, { patienceMs: 60_000 });
     harness.addShipments('wsp_1', 10);
     harness.rechecks.changeSettings('wsp_1');
     await harness.runRoundsUntilRecheckBegins();
-    const tries = harness.commands.filter(({ shipment_id }) => shipment_id === getShipmentId(5));
+    const tries = harness.commands.filter(({ shipment_id }) => shipment_id === createNthShipmentId(5));
     expect(tries).toHaveLength(4);
     expect(new Set(tries.map(({ id }) => id)).size).toBe(1);
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
@@ -267,7 +271,7 @@ describe('a shipment that cannot be checked', () => {
   it('because its engine is unavailable delays its page, but no other workspace', async () => {
     let isAway = true;
     const harness = new RecheckTestHarness(({ shipment_id }) =>
-      isAway && shipment_id === getShipmentId(1) ? away : undefined,
+      isAway && shipment_id === createNthShipmentId(1) ? away : undefined,
     );
     harness.addShipments('wsp_1', 10);
     harness.addShipments('wsp_2', 3, 100);
@@ -282,7 +286,7 @@ describe('a shipment that cannot be checked', () => {
     expect(harness.rechecks.getRecheck('wsp_2')).toMatchObject({ isDone: true, checked: 3 });
     isAway = false;
     harness.takeCheckedShipmentIds();
-    await harness.checkAllWorkspacesOnce();
+    await harness.recheckAllWorkspacesOnce();
     expect(harness.takeCheckedShipmentIds()).toEqual(shipments(10));
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
@@ -301,18 +305,18 @@ describe.each([
       const first = new RecheckTestHarness(undefined, { page: 2 }, undefined, process);
       first.addShipments('wsp_1', 7);
       first.rechecks.changeSettings('wsp_1');
-      await first.checkAllWorkspacesOnce();
+      await first.recheckAllWorkspacesOnce();
       first.elapsed = 6_000;
-      void first.checkAllWorkspacesOnce();
+      void first.recheckAllWorkspacesOnce();
       await eventually(() => expect(process.dead).toBe(true));
       const { isRunning = false, checked = 0, isDone } = first.rechecks.getRecheck('wsp_1') ?? {};
       expect([dieAt, isDone]).toEqual([dieAt, dieAt === CALLS && !before]);
       const next = new RecheckTestHarness(undefined, { page: 2 }, first.rechecks);
       next.addShipments('wsp_1', 7);
-      await next.checkAllWorkspacesOnce();
+      await next.recheckAllWorkspacesOnce();
       if (!isRunning) expect(next.commands).toEqual([]);
       next.elapsed = 6_000;
-      await next.checkAllWorkspacesOnce();
+      await next.recheckAllWorkspacesOnce();
       expect(next.takeCheckedShipmentIds()).toEqual(isDone === true ? [] : shipments(7 - checked, checked));
       expect(next.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 7 });
     },

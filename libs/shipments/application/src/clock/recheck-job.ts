@@ -21,7 +21,7 @@ import {
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
 import type {
-  SettingsRecheck,
+  RequestedShipmentRecheck,
   RecheckProgress,
   RecheckStore,
   UpgradeRecheckRequester,
@@ -39,7 +39,7 @@ const RECHECK_START_DELAY_MS = 6_000;
 /** Shipments per page. A crash repeats at most one page. */
 const PAGE_SIZE = 100;
 /** Maximum number of concurrent checks. Their appends share one or two commits. */
-const MAX_CONCURRENT_CHECKS = 8;
+const MAX_CONCURRENT_SHIPMENT_CHECKS = 8;
 /**
  * Maximum share of time that the job spends on checks. The remaining time is for requests and for the effects of opened
  * exceptions.
@@ -137,7 +137,7 @@ export class ShipmentRecheckJob {
     return hasWorked;
   }
 
-  private async *listUnfinishedRechecks(): AsyncGenerator<SettingsRecheck> {
+  private async *listUnfinishedRechecks(): AsyncGenerator<RequestedShipmentRecheck> {
     for (let last: string | undefined; ;) {
       const found = await this.parts.rechecks.listUnfinishedRechecks(last, WORKSPACE_PAGE_SIZE);
       yield* found;
@@ -147,8 +147,8 @@ export class ShipmentRecheckJob {
   }
 
   /** Checks the next page of a workspace. Returns true if the re-check advanced. */
-  private async continueRecheck(recheck: SettingsRecheck, ending: AbortSignal): Promise<boolean> {
-    if (!recheck.isRunning && !this.start.isEveryReplicaUpdated(recheck)) return false;
+  private async continueRecheck(recheck: RequestedShipmentRecheck, ending: AbortSignal): Promise<boolean> {
+    if (!recheck.isRunning && !this.start.haveReplicasAppliedSettings(recheck)) return false;
     const { version } = await this.parts.settings.getCachedSettings(recheck.workspace_id);
     // A check is useless if this process uses other settings than the re-check.
     if (version !== recheck.version) return false;
@@ -158,16 +158,16 @@ export class ShipmentRecheckJob {
     return begun !== undefined && (await this.recheckPageOfShipments(begun, ending));
   }
 
-  private async recheckPageOfShipments(recheck: SettingsRecheck, ending: AbortSignal): Promise<boolean> {
+  private async recheckPageOfShipments(recheck: RequestedShipmentRecheck, ending: AbortSignal): Promise<boolean> {
     const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
     const find = () => unsettledShipments.listUnsettledShipments(workspace_id, after ?? undefined, size);
     const page = await this.pace.runWorkThenRest(find, ending);
     let { checked } = recheck;
-    for (let from = 0; from < page.length; from += MAX_CONCURRENT_CHECKS) {
+    for (let from = 0; from < page.length; from += MAX_CONCURRENT_SHIPMENT_CHECKS) {
       if (ending.aborted) return false;
       checked += await this.pace.runWorkThenRest(
-        () => this.checkShipmentsConcurrently(page.slice(from, from + MAX_CONCURRENT_CHECKS), ending),
+        () => this.checkShipmentsConcurrently(page.slice(from, from + MAX_CONCURRENT_SHIPMENT_CHECKS), ending),
         ending,
       );
     }
@@ -182,9 +182,9 @@ export class ShipmentRecheckJob {
   }
 
   private storeRecheckProgress(
-    recheck: SettingsRecheck,
+    recheck: RequestedShipmentRecheck,
     progress: Omit<RecheckProgress, 'at'>,
-  ): Promise<SettingsRecheck | undefined> {
+  ): Promise<RequestedShipmentRecheck | undefined> {
     return this.parts.rechecks.storeRecheckProgress(recheck, { ...progress, at: this.parts.clock().toISOString() });
   }
 
@@ -269,7 +269,7 @@ class RecheckStartCondition {
   }
 
   /** Returns true if enough time has passed since the change was noticed, so that every replica has applied it. */
-  isEveryReplicaUpdated(recheck: SettingsRecheck): boolean {
+  haveReplicasAppliedSettings(recheck: RequestedShipmentRecheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
     return elapsed() - this.rememberNoticedSettingsChange(recheck).at >= beginsAfterMs;
   }
@@ -279,14 +279,18 @@ class RecheckStartCondition {
    * every replica has applied the new settings.
    * @throws UnavailableError
    */
-  async isReadModelCurrent(recheck: SettingsRecheck): Promise<boolean> {
+  async isReadModelCurrent(recheck: RequestedShipmentRecheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
     const noticed = this.rememberNoticedSettingsChange(recheck);
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  private rememberNoticedSettingsChange({ workspace_id, version, step }: SettingsRecheck): NoticedSettingsChange {
+  private rememberNoticedSettingsChange({
+    workspace_id,
+    version,
+    step,
+  }: RequestedShipmentRecheck): NoticedSettingsChange {
     const before = this.noticed.get(workspace_id);
     if (before?.version === version && before.step === step) return before;
     const noticed = { version, step, at: this.parts.elapsed() };

@@ -8,7 +8,7 @@ import type { ReadModelsReached } from '../publisher/publishing.ts';
  * A re-check of a workspace's open shipments. It is requested because settings changed, shipments were imported, or a
  * release has other rules.
  */
-export interface SettingsRecheck {
+export interface RequestedShipmentRecheck {
   readonly workspace_id: string;
   /** Version of the settings with which the shipments are checked. */
   readonly version: number;
@@ -22,7 +22,7 @@ export interface SettingsRecheck {
   readonly checked: number;
 }
 
-export interface RecheckProgress extends Pick<SettingsRecheck, 'after' | 'checked'> {
+export interface RecheckProgress extends Pick<RequestedShipmentRecheck, 'after' | 'checked'> {
   readonly isDone: boolean;
   readonly at: Timestamp;
 }
@@ -34,13 +34,16 @@ export interface RecheckStore {
    * @param after workspace of the last re-check of the previous page
    * @throws UnavailableError
    */
-  listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly SettingsRecheck[]>;
+  listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly RequestedShipmentRecheck[]>;
   /**
    * Stores the progress of a re-check. If another process advanced the re-check or the settings changed again, stores
    * nothing and returns undefined.
    * @throws UnavailableError
    */
-  storeRecheckProgress(recheck: SettingsRecheck, progress: RecheckProgress): Promise<SettingsRecheck | undefined>;
+  storeRecheckProgress(
+    recheck: RequestedShipmentRecheck,
+    progress: RecheckProgress,
+  ): Promise<RequestedShipmentRecheck | undefined>;
 }
 
 /** Requests re-checks for reasons other than a change of settings. */

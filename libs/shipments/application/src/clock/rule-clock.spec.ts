@@ -1,6 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import { BusyError, UnavailableError } from '@tracking/ports';
-import { RuleClockTestHarness, getShipmentId } from '../../test/clock-test-harness.ts';
+import { RuleClockTestHarness, createNthShipmentId } from '../../test/clock-test-harness.ts';
 
 const SECOND = 1_000;
 const away = new UnavailableError('event store', 'away');
@@ -16,7 +16,7 @@ describe('the clock', () => {
     await harness.checkDueShipmentsOnce();
     expect(harness.commands).toMatchObject([
       {
-        shipment_id: getShipmentId(1),
+        shipment_id: createNthShipmentId(1),
         at: '2026-03-02T00:01:00.000Z',
         workspace_id: 'wsp_1',
         environment: 'live',
@@ -25,7 +25,7 @@ describe('the clock', () => {
     ]);
     harness.now = 3_600;
     await harness.checkDueShipmentsOnce();
-    expect(harness.takeCheckedShipmentIds()).toEqual([getShipmentId(1)]);
+    expect(harness.takeCheckedShipmentIds()).toEqual([createNthShipmentId(1)]);
     expect(harness.metrics.getMetricValue('clock_checks_total{outcome="checked"}')).toBe(1);
   });
 
@@ -45,7 +45,7 @@ describe('the clock', () => {
     harness.setDueTimeOfShipment(999, 1_000);
     harness.now = 500;
     await harness.checkDueShipmentsOnce();
-    expect(harness.takeCheckedShipmentIds()).toEqual(Array.from({ length: 250 }, (_, n) => getShipmentId(n)));
+    expect(harness.takeCheckedShipmentIds()).toEqual(Array.from({ length: 250 }, (_, n) => createNthShipmentId(n)));
     expect(harness.most).toBe(4);
     expect(harness.looks).toEqual([100, 100, 50]);
   });
@@ -68,7 +68,7 @@ describe('the clock', () => {
     for (const seconds of [0, 4.9, 0.1, 19.9, 0.1]) {
       harness.elapsed += seconds * SECOND;
       await harness.checkDueShipmentsOnce();
-      const expected = seconds === 4.9 || seconds === 19.9 ? [] : [getShipmentId(1), getShipmentId(2)];
+      const expected = seconds === 4.9 || seconds === 19.9 ? [] : [createNthShipmentId(1), createNthShipmentId(2)];
       expect(harness.takeCheckedShipmentIds()).toEqual(expected);
     }
   });
@@ -81,7 +81,7 @@ describe('the clock', () => {
     await harness.checkDueShipmentsOnce();
     harness.setDueTimeOfShipment(1, 2);
     await harness.checkDueShipmentsOnce();
-    expect(harness.takeCheckedShipmentIds()).toEqual([getShipmentId(1), getShipmentId(1)]);
+    expect(harness.takeCheckedShipmentIds()).toEqual([createNthShipmentId(1), createNthShipmentId(1)]);
   });
 
   it('reads beyond more than a page of held shipments', async () => {
@@ -93,7 +93,7 @@ describe('the clock', () => {
     harness.takeCheckedShipmentIds();
     harness.setDueTimeOfShipment(200, 2);
     await harness.checkDueShipmentsOnce();
-    expect(harness.takeCheckedShipmentIds()).toEqual([getShipmentId(200)]);
+    expect(harness.takeCheckedShipmentIds()).toEqual([createNthShipmentId(200)]);
   });
 
   it.each([
@@ -101,19 +101,19 @@ describe('the clock', () => {
     ['fails', new Error('poison')],
   ])('continues if a check %s, logs it and retries later', async (_, error) => {
     const harness = new RuleClockTestHarness(({ shipment_id }) =>
-      shipment_id === getShipmentId(1) ? error : undefined,
+      shipment_id === createNthShipmentId(1) ? error : undefined,
     );
     for (let n = 0; n < 20; n += 1) harness.setDueTimeOfShipment(n, n);
     harness.now = 60;
     await harness.checkDueShipmentsOnce();
     expect(harness.takeCheckedShipmentIds()).toHaveLength(20);
-    expect(harness.lines).toMatchObject([{ level: 'error', fields: { shipment_id: getShipmentId(1) } }]);
+    expect(harness.lines).toMatchObject([{ level: 'error', fields: { shipment_id: createNthShipmentId(1) } }]);
     expect(harness.metrics.getMetricValue('clock_checks_total{outcome="failed"}')).toBe(1);
     await harness.checkDueShipmentsOnce();
     expect(harness.takeCheckedShipmentIds()).toEqual([]);
     harness.elapsed += 5 * SECOND;
     await harness.checkDueShipmentsOnce();
-    expect(harness.takeCheckedShipmentIds()).toEqual([getShipmentId(1)]);
+    expect(harness.takeCheckedShipmentIds()).toEqual([createNthShipmentId(1)]);
   });
 
   it('waits for an unavailable engine, then continues from the same shipment', async () => {
@@ -127,7 +127,7 @@ describe('the clock', () => {
     expect(harness.metrics.getMetricValue('clock_lag_seconds')).toBe(60);
     isAway = false;
     await harness.checkDueShipmentsOnce();
-    expect(harness.takeCheckedShipmentIds()).toEqual(Array.from({ length: 16 }, (_, n) => getShipmentId(n + 4)));
+    expect(harness.takeCheckedShipmentIds()).toEqual(Array.from({ length: 16 }, (_, n) => createNthShipmentId(n + 4)));
     harness.elapsed += 5 * SECOND;
     await harness.checkDueShipmentsOnce();
     expect(harness.takeCheckedShipmentIds()).toHaveLength(4);
@@ -138,7 +138,7 @@ describe('the clock', () => {
   it('continues with the next shipments if others keep writing to one', async () => {
     const busy = new BusyError('shipments', 'other replicas keep writing to this shipment');
     const harness = new RuleClockTestHarness(({ shipment_id }) =>
-      shipment_id === getShipmentId(0) ? busy : undefined,
+      shipment_id === createNthShipmentId(0) ? busy : undefined,
     );
     for (let n = 0; n < 20; n += 1) harness.setDueTimeOfShipment(n, n);
     harness.now = 60;
@@ -149,7 +149,7 @@ describe('the clock', () => {
     await expect(harness.checkDueShipmentsOnce()).rejects.toBe(busy);
     harness.setDueTimeOfShipment(30, 30);
     await harness.checkDueShipmentsOnce();
-    expect(harness.takeCheckedShipmentIds()).toEqual([0, 30].map(getShipmentId));
+    expect(harness.takeCheckedShipmentIds()).toEqual([0, 30].map(createNthShipmentId));
   });
 
   it('starts nothing after losing its lease or being stopped', async () => {

@@ -20,7 +20,7 @@ import type { ShipmentsService } from '../shipments.ts';
 const POLL_INTERVAL_MS = 500;
 const PAGE_SIZE = 100;
 /** Number of concurrent checks, whose appends share one or two commits. */
-const MAX_CONCURRENT_CHECKS = 4;
+const MAX_CONCURRENT_SHIPMENT_CHECKS = 4;
 /**
  * Maximum share of time that the clock spends on checks while very many shipments are due. The remaining time is for
  * requests and for the effects of opened exceptions.
@@ -30,7 +30,7 @@ const RULE_CLOCK_ACTOR: Actor = { type: 'system', id: 'clock' };
 
 export interface RuleClockDependencies {
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
-  readonly workList: DueShipmentList;
+  readonly workList: DueShipmentSource;
   readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -84,7 +84,7 @@ export class DueShipmentChecker {
       const due = page.filter((shipment) => !this.recent.isRecheckOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
         this.ruleClockMetrics.setDueShipmentsForMetrics(due);
-        const next = due.splice(0, MAX_CONCURRENT_CHECKS);
+        const next = due.splice(0, MAX_CONCURRENT_SHIPMENT_CHECKS);
         await this.pace.runWorkThenRest(() => this.checkShipmentsConcurrently(next), ending);
       }
       last = page.length < PAGE_SIZE ? undefined : page.at(-1);
@@ -137,7 +137,7 @@ export interface DueShipment extends WorkspaceScope {
 }
 
 /** Work list of the clock: the due times of shipments, from the last append to each shipment. The list may be stale. */
-export interface DueShipmentList {
+export interface DueShipmentSource {
   /**
    * Returns shipments that are due at `until`, the oldest due time first.
    * @param after last shipment of the previous page
@@ -168,8 +168,8 @@ export function createRuleCheckCommand(
 
 const MAX_RECENT_CHECKS = 20_000;
 /** Milliseconds before the first repeated check. The work list usually shows a change within this time. */
-const FIRST_REPEAT_DELAY_MS = 5_000;
-const MAX_REPEAT_DELAY_MS = 10 * 60_000;
+const FIRST_CHECK_REPEAT_DELAY_MS = 5_000;
+const MAX_REPEATED_CHECK_DELAY_MS = 10 * 60_000;
 
 interface RecentShipmentCheck {
   readonly due_at: string;
@@ -211,7 +211,7 @@ class RecentlyCheckedShipments {
   }
 
   private delayRepeatedCheck({ id, due_at }: DueShipment, times: number): void {
-    const heldUntil = this.elapsed() + Math.min(MAX_REPEAT_DELAY_MS, FIRST_REPEAT_DELAY_MS * 4 ** times);
+    const heldUntil = this.elapsed() + Math.min(MAX_REPEATED_CHECK_DELAY_MS, FIRST_CHECK_REPEAT_DELAY_MS * 4 ** times);
     this.checks.set(id, { due_at, times, heldUntil });
   }
 }
@@ -226,7 +226,7 @@ class RuleClockMetrics {
     this.checks = metrics.createCounter('clock_checks_total', 'Shipments checked because of time, by outcome.', [
       'outcome',
     ]);
-    this.looks = metrics.createCounter('clock_looks_total', 'Pages of the work list that were read.');
+    this.looks = metrics.createCounter('clock_looks_total', 'Pages of due checks that were read.');
     metrics.createGauge(
       'clock_due',
       'Due shipments of the last page that are not checked yet.',

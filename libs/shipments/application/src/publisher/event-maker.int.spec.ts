@@ -1,6 +1,6 @@
 import { type MakeEvents, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
-import { SAMPLE_ADDRESSES, PublishingTestHarness } from '../../test/publishing-test-harness.ts';
-import { createEventMaker } from './event-maker.ts';
+import { SAMPLE_PUBLIC_URLS, PublishingTestHarness } from '../../test/publishing-test-harness.ts';
+import { createPublicEventRecreator } from './event-maker.ts';
 
 describe('recreated public events', () => {
   let harness: PublishingTestHarness;
@@ -12,7 +12,7 @@ describe('recreated public events', () => {
       await Promise.all(shipments.map((id) => harness.recordMilestone(id, { code: 'gated_in' })));
   });
   beforeEach(() => {
-    makeEvents = createEventMaker({ eventStore: harness.eventStore, addresses: SAMPLE_ADDRESSES });
+    makeEvents = createPublicEventRecreator({ eventStore: harness.eventStore, addresses: SAMPLE_PUBLIC_URLS });
   });
   afterAll(() => harness.closePublishingHarness());
 
@@ -42,7 +42,11 @@ describe('recreated public events', () => {
     const backwards = text(await eventsOf([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
-      const paged = createEventMaker({ eventStore: harness.eventStore, addresses: SAMPLE_ADDRESSES, cachedShipments });
+      const paged = createPublicEventRecreator({
+        eventStore: harness.eventStore,
+        addresses: SAMPLE_PUBLIC_URLS,
+        cachedShipments,
+      });
       const pages: string[] = [];
       for (let at = 0; at < all.length; at += 7) pages.push(...text(await eventsOf(all.slice(at, at + 7), paged)));
       expect(pages).toEqual(expected);

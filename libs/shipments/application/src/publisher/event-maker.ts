@@ -17,7 +17,7 @@ import { readEventsInSlices } from '../shipment-cache.ts';
 
 const MAX_CONCURRENT_STREAM_READS = 4;
 /** Number of events that are recreated at first, before their size is known. */
-const INITIAL_PAGE_SIZE = 32;
+const INITIAL_EVENT_PAGE_SIZE = 32;
 
 export interface PublishedEventMakerOptions {
   readonly eventStore: EventStore;
@@ -34,7 +34,7 @@ export interface PublishedEventMakerOptions {
  * Returns a function that recreates public events from their streams, byte for byte as published. It omits events that
  * cannot be recreated; the publisher did not publish these either, because it parked their streams.
  */
-export function createEventMaker({
+export function createPublicEventRecreator({
   eventStore,
   addresses,
   cachedShipments = 1_000,
@@ -78,7 +78,7 @@ export function createEventMaker({
     let bytes = 0;
     let covered = 0;
     for (
-      let count = INITIAL_PAGE_SIZE;
+      let count = INITIAL_EVENT_PAGE_SIZE;
       covered < references.length;
       count = estimateFittingEvents(maxBytes, bytes, covered)
     ) {

@@ -12,7 +12,7 @@ import { PartitionCountManager } from '@tracking/subscriptions';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { PublishingTestHarness } from '../../test/publishing-test-harness.ts';
-import { PUBLISHER_SUBSCRIBER, type PublisherOptions } from './publisher.ts';
+import { PUBLISHER_SUBSCRIBER_NAME, type PublisherOptions } from './publisher.ts';
 
 const PARTITION_POLL_MS = 20;
 /** Last step at which a process dies. A change of the partitions has fewer steps. */
@@ -36,7 +36,7 @@ describe('a publisher with partitions', () => {
   let shipments: string[];
   beforeEach(async () => {
     harness = await PublishingTestHarness.openPublishingHarness();
-    counts = new PartitionCountManager(harness.documentStore, [PUBLISHER_SUBSCRIBER]);
+    counts = new PartitionCountManager(harness.documentStore, [PUBLISHER_SUBSCRIBER_NAME]);
     leases = harness.createLeasesOfNextProcess();
     shipments = [];
   });
@@ -78,8 +78,8 @@ describe('a publisher with partitions', () => {
   }
 
   async function changeTo(partitions: number): Promise<void> {
-    await counts.requestPartitionCount(PUBLISHER_SUBSCRIBER, partitions);
-    const changed = { subscriber: PUBLISHER_SUBSCRIBER, partitions, requested: partitions };
+    await counts.requestPartitionCountChange(PUBLISHER_SUBSCRIBER_NAME, partitions);
+    const changed = { subscriber: PUBLISHER_SUBSCRIBER_NAME, partitions, requested: partitions };
     await eventually(async () => expect(await counts.listPartitionCounts()).toEqual([changed]), DEADLINE);
   }
 
@@ -154,7 +154,7 @@ describe('a publisher with partitions', () => {
     // The lease of the earlier release is the seventeenth.
     expect(process.held()).toHaveLength(17);
     expect(await counts.listPartitionCounts()).toEqual([
-      { subscriber: PUBLISHER_SUBSCRIBER, partitions: 16, requested: 16 },
+      { subscriber: PUBLISHER_SUBSCRIBER_NAME, partitions: 16, requested: 16 },
     ]);
   });
 
@@ -274,7 +274,7 @@ describe('a publisher with partitions', () => {
 
   it('loses nothing and keeps the order when processes die at every step of a change', async () => {
     for (let step = 1; step <= MAX_CRASH_STEP; step += 3) {
-      await counts.requestPartitionCount(PUBLISHER_SUBSCRIBER, step % 2 === 0 ? 4 : 16);
+      await counts.requestPartitionCountChange(PUBLISHER_SUBSCRIBER_NAME, step % 2 === 0 ? 4 : 16);
       const { process, kill } = startSharing({}, new KillableProcess(step, step % 4 < 2));
       await write(1);
       while (!process.dead) await harness.recordMilestone(shipments[0] ?? '');

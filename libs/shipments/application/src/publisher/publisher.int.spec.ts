@@ -12,7 +12,11 @@ import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { createUpsertCommand } from '../../test/builders.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import type { PublisherOptions } from './publisher.ts';
-import { SAMPLE_ADDRESSES, PublishingTestHarness, type RunningPublisher } from '../../test/publishing-test-harness.ts';
+import {
+  SAMPLE_PUBLIC_URLS,
+  PublishingTestHarness,
+  type RunningPublisher,
+} from '../../test/publishing-test-harness.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
 const ids = (messages: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
@@ -146,7 +150,7 @@ describe('the publisher', () => {
     await harness.documentStore.dropCollection(CHECKPOINTS_COLLECTION_SPEC.name);
     await harness.reopenEngine();
     // A tiny cache, so that shipments must be read again in between.
-    harness.startPublisher({ cachedShipments: 1, addresses: SAMPLE_ADDRESSES });
+    harness.startPublisher({ cachedShipments: 1, addresses: SAMPLE_PUBLIC_URLS });
     await eventually(async () => expect(await harness.readMessages()).toHaveLength(2 * first.length));
     expect(texts(await harness.readMessages()).slice(first.length)).toEqual(first);
   });

@@ -24,12 +24,12 @@ import {
   PARKED_STREAMS_COLLECTION_SPEC,
   type ParkedStream,
   ParkedStreams,
-  createPartition,
+  createStreamPartition,
   PartitionedSubscription,
   type RetryOutcome,
   type SubscriptionMetrics,
 } from '@tracking/subscriptions';
-import { PartitionEventPublisher, ReadModelPublicationGate, type ReadModelsContain } from './publishing.ts';
+import { PartitionEventPublisher, EventPublicationGate, type ReadModelsContain } from './publishing.ts';
 
 export interface PublisherOptions {
   readonly eventStore: EventStore;
@@ -63,7 +63,7 @@ export interface PublisherOptions {
 }
 
 /** Name under which checkpoints, leases and partitions of the publisher are stored. */
-export const PUBLISHER_SUBSCRIBER = 'publisher';
+export const PUBLISHER_SUBSCRIBER_NAME = 'publisher';
 
 /**
  * Publishes every announced event to the topic at least once, in the order of each shipment, always with the same
@@ -71,7 +71,7 @@ export const PUBLISHER_SUBSCRIBER = 'publisher';
  * storage engine does not respond, it waits and retries. If an event cannot be published, its shipment is parked and
  * all other shipments continue.
  */
-export class Publisher {
+export class ShipmentEventPublisher {
   private readonly observed: PublisherMetrics;
   private readonly log: PublishedLogSizeStore;
   private readonly parkedStreams: ParkedStreams;
@@ -98,8 +98,8 @@ export class Publisher {
   }
 
   /** Starts the publisher in the background. Engines that are not available yet are awaited. */
-  static start(options: PublisherOptions): Publisher {
-    const publisher = new Publisher(options);
+  static start(options: PublisherOptions): ShipmentEventPublisher {
+    const publisher = new ShipmentEventPublisher(options);
     // The promise rejects only if the publisher was stopped before an engine was available.
     publisher.publishEventsOfEachLogGeneration().catch(() => undefined);
     return publisher;
@@ -107,7 +107,7 @@ export class Publisher {
 
   /** Returns the streams that are parked because one of their events could not be published. @throws UnavailableError */
   listParkedStreams(): Promise<readonly ParkedStream[]> {
-    return this.parkedStreams.listParkedStreams(PUBLISHER_SUBSCRIBER);
+    return this.parkedStreams.listParkedStreams(PUBLISHER_SUBSCRIBER_NAME);
   }
 
   /**
@@ -138,7 +138,7 @@ export class Publisher {
         deleteEarlierGenerations(
           this.options.documentStore,
           PARKED_STREAMS_COLLECTION_SPEC,
-          PUBLISHER_SUBSCRIBER,
+          PUBLISHER_SUBSCRIBER_NAME,
           generation,
         ),
       );
@@ -154,14 +154,14 @@ export class Publisher {
     const { partitions: defaultPartitions, partitionPollMs } = this.options;
     const options = {
       ...this.options,
-      subscriber: { name: PUBLISHER_SUBSCRIBER, generation },
+      subscriber: { name: PUBLISHER_SUBSCRIBER_NAME, generation },
       metrics: this.observed,
       createHandler: (lost: AbortSignal, partitions = 1) =>
         Promise.resolve(this.createPartitionEventPublisher(lost, partitions)),
     };
     const streamPrefix = SHIPMENT_STREAM_PREFIX;
     if (defaultPartitions === undefined)
-      return new CatchUpSubscription({ ...options, partitions: [createPartition([streamPrefix])] });
+      return new CatchUpSubscription({ ...options, partitions: [createStreamPartition([streamPrefix])] });
     const polling = partitionPollMs === undefined ? {} : { pollMs: partitionPollMs };
     const checkpointWriter = new CheckpointWriter(options.documentStore);
     return new PartitionedSubscription({ ...options, ...polling, checkpointWriter, streamPrefix, defaultPartitions });
@@ -174,7 +174,7 @@ export class Publisher {
       eventStore,
       broker,
       topic: SHIPMENT_EVENTS_TOPIC.name,
-      readModels: new ReadModelPublicationGate(readModelsContain, patienceMs, this.observed.ahead, logger),
+      readModels: new EventPublicationGate(readModelsContain, patienceMs, this.observed.ahead, logger),
       addresses,
       cachedShipments: Math.ceil(cachedShipments / partitions),
       published: this.observed.published,
@@ -191,7 +191,7 @@ export class Publisher {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        const next = await this.log.checkPublishedLog();
+        const next = await this.log.determinePublishingGeneration();
         if (next !== generation) {
           logger.error({ generation: next }, 'the broker has lost published events; all events are published again');
           return next;
@@ -267,7 +267,7 @@ class PublishedLogSizeStore {
 
   /** Returns the generation in which the publisher publishes. @throws UnavailableError */
   async readPublishedGeneration(): Promise<number> {
-    return (await this.readPublishedLog()).generation;
+    return (await this.readPublishedLogDocument()).generation;
   }
 
   /**
@@ -275,8 +275,8 @@ class PublishedLogSizeStore {
    * process made the same check concurrently, or if this process has stale data.
    * @throws UnavailableError
    */
-  async checkPublishedLog(): Promise<number> {
-    const before = await this.readPublishedLog();
+  async determinePublishingGeneration(): Promise<number> {
+    const before = await this.readPublishedLogDocument();
     const produced = await this.broker.countPublishedMessages(this.topic);
     const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
     if (!isShorter && String(produced) === String(before.produced)) return before.generation;
@@ -287,7 +287,7 @@ class PublishedLogSizeStore {
     return isWritten ? generation : before.generation;
   }
 
-  private async readPublishedLog(): Promise<PublishedLogDocument> {
+  private async readPublishedLogDocument(): Promise<PublishedLogDocument> {
     const documents = await this.openCollection();
     return (await documents.get(this.topic)) ?? { id: this.topic, generation: 1, produced: [] };
   }

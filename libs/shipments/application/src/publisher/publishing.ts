@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { EVENT_HEADERS, type EventType, type PublicAddresses, type PublishedEvent } from '@tracking/contracts';
+import { EVENT_MESSAGE_HEADERS, type EventType, type PublicAddresses, type PublishedEvent } from '@tracking/contracts';
 import {
   type Counter,
   type EventStore,
@@ -30,7 +30,7 @@ interface PublishingDependencies {
   readonly eventStore: EventStore;
   readonly broker: MessageBroker;
   readonly topic: string;
-  readonly readModels: ReadModelPublicationGate;
+  readonly readModels: EventPublicationGate;
   readonly addresses: PublicAddresses;
   /** Number of shipments of ordinary size kept in memory. */
   readonly cachedShipments: number;
@@ -115,7 +115,7 @@ export class PartitionEventPublisher implements EventHandler {
       const awaited = slice.announcements.map(({ type, stored }) => {
         return { type, stream: stored.stream, position: stored.position };
       });
-      await this.parts.readModels.waitForReadModels(awaited, signal);
+      await this.parts.readModels.waitForReadModelsBeforePublishing(awaited, signal);
       await this.publishMessages(slice, failures);
       const counts = new Map<string, number>();
       for (const { type } of slice.announcements) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -186,11 +186,11 @@ function createMessageHeaders(
 ): BrokerMessage['headers'] {
   const { request_id, traceparent } = metadata;
   return {
-    [EVENT_HEADERS.id]: id,
-    [EVENT_HEADERS.type]: type,
-    [EVENT_HEADERS.position]: position,
-    ...(typeof request_id === 'string' && { [EVENT_HEADERS.requestId]: request_id }),
-    ...(typeof traceparent === 'string' && { [EVENT_HEADERS.traceparent]: traceparent }),
+    [EVENT_MESSAGE_HEADERS.id]: id,
+    [EVENT_MESSAGE_HEADERS.type]: type,
+    [EVENT_MESSAGE_HEADERS.position]: position,
+    ...(typeof request_id === 'string' && { [EVENT_MESSAGE_HEADERS.requestId]: request_id }),
+    ...(typeof traceparent === 'string' && { [EVENT_MESSAGE_HEADERS.traceparent]: traceparent }),
   };
 }
 
@@ -228,7 +228,7 @@ const ABORT_CHECK_MS = 250;
  * Delays publication until the read models contain the events, so that consumers can read the resources that events
  * name. After a timeout, publishes without waiting until the read models have caught up.
  */
-export class ReadModelPublicationGate {
+export class EventPublicationGate {
   private behindSince: number | undefined;
   private hasGivenUp = false;
 
@@ -244,7 +244,7 @@ export class ReadModelPublicationGate {
    * Resolves when the events may be published.
    * @throws the reason of the signal when it aborts
    */
-  async waitForReadModels(events: readonly AwaitedEvent[], signal: AbortSignal): Promise<void> {
+  async waitForReadModelsBeforePublishing(events: readonly AwaitedEvent[], signal: AbortSignal): Promise<void> {
     for (;;) {
       const began = performance.now();
       const left = (this.behindSince ?? began) + this.patienceMs - began;

@@ -2,7 +2,7 @@ import type { EtaChange, EtaOrigin, ShipmentException } from '@tracking/contract
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   readExceptionChange,
-  containsWholeException,
+  isWholeExceptionInChange,
   toPublicEventId,
   findHistoryNoteOfEvent,
   convertMsToRoundedHours,
@@ -20,7 +20,7 @@ export async function toHistoryEntry(
 ): Promise<UnnamedHistoryEntry | undefined> {
   const event = toShipmentEvent(stored);
   const change = readExceptionChange(event);
-  const needed = change !== undefined && !containsWholeException(change);
+  const needed = change !== undefined && !isWholeExceptionInChange(change);
   const note = findHistoryNoteOfEvent(event, needed ? await findException(change.id) : undefined);
   if (note === undefined) return undefined;
   const { recorded_at: at, actor } = event.metadata;

@@ -37,15 +37,15 @@ import {
 } from '../shipment-cache.ts';
 import { toEtaChange, toHistoryEntry, readStreamPageBackwards, type ToItem } from './history.ts';
 import type {
-  GetDocumentObjects,
+  GetDocumentObjectsRequest,
   FoundDocument,
-  FoundException,
-  FoundMilestone,
+  ExceptionWithShipmentVersion,
+  MilestoneWithShipmentVersion,
   FoundShipment,
-  GetDocument,
-  GetException,
+  GetDocumentRequest,
+  GetExceptionRequest,
   GetMilestoneRequest,
-  GetShipment,
+  GetShipmentRequest,
   GetShipmentAtTimeRequest,
   ListMilestonesAtTimeRequest,
   MatchMilestoneRequest,
@@ -70,7 +70,7 @@ export class ShipmentStreamReader implements ShipmentReads {
     this.past = new PastShipmentStateReader(parts.eventStore);
   }
 
-  async getShipment(request: GetShipment): Promise<FoundShipment | undefined> {
+  async getShipment(request: GetShipmentRequest): Promise<FoundShipment | undefined> {
     const found = await this.readCurrentShipment(request);
     return found && { record: found.state.record, position: found.position };
   }
@@ -79,7 +79,10 @@ export class ShipmentStreamReader implements ShipmentReads {
     return (await this.readShipmentStateAtTime(request))?.record;
   }
 
-  async getMilestone({ milestone_id, ...request }: GetMilestoneRequest): Promise<FoundMilestone | undefined> {
+  async getMilestone({
+    milestone_id,
+    ...request
+  }: GetMilestoneRequest): Promise<MilestoneWithShipmentVersion | undefined> {
     const found = await this.readCurrentShipment(request);
     const milestone = found && findMilestone(found.state, milestone_id);
     return milestone && { milestone, shipment_version: found.state.record.version };
@@ -92,7 +95,7 @@ export class ShipmentStreamReader implements ShipmentReads {
 
   async listMilestonesAt(request: ListMilestonesAtTimeRequest): Promise<ReadPage<Milestone> | undefined> {
     const state = await this.readShipmentStateAtTime(request);
-    return state && createPageOfPastMilestones(state, request);
+    return state && createMilestonePageAtPastTime(state, request);
   }
 
   listHistory(request: ReadShipmentHistoryRequest): Promise<ReadPage<UnnamedHistoryEntry> | undefined> {
@@ -108,7 +111,7 @@ export class ShipmentStreamReader implements ShipmentReads {
     return this.readHistoryPageBackwards(request, toEtaChange);
   }
 
-  async explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined> {
+  async explainShipment(request: GetShipmentRequest): Promise<ShipmentExplanation | undefined> {
     const { places, settings } = this.parts;
     const found = await this.readCurrentShipment(request);
     if (found === undefined) return undefined;
@@ -118,7 +121,10 @@ export class ShipmentStreamReader implements ShipmentReads {
     });
   }
 
-  async getException({ exception_id, ...scope }: GetException): Promise<FoundException | undefined> {
+  async getException({
+    exception_id,
+    ...scope
+  }: GetExceptionRequest): Promise<ExceptionWithShipmentVersion | undefined> {
     const shipment_id = parseShipmentIdOfPart('exception', exception_id);
     const found = shipment_id && (await this.readCurrentShipment({ ...scope, shipment_id }));
     if (!found) return undefined;
@@ -127,7 +133,7 @@ export class ShipmentStreamReader implements ShipmentReads {
     return exception && { exception, shipment_version: record.version };
   }
 
-  async getDocument({ document_id, ...scope }: GetDocument): Promise<FoundDocument | undefined> {
+  async getDocument({ document_id, ...scope }: GetDocumentRequest): Promise<FoundDocument | undefined> {
     const shipment_id = parseShipmentIdOfPart('document', document_id);
     const found = shipment_id && (await this.readCurrentShipment({ ...scope, shipment_id }));
     if (!found) return undefined;
@@ -138,15 +144,18 @@ export class ShipmentStreamReader implements ShipmentReads {
     return { document, object_id, received_object_id: received?.id ?? null, shipment_version: record.version };
   }
 
-  async documentObjects(request: GetDocumentObjects): Promise<readonly string[]> {
+  async documentObjects(request: GetDocumentObjectsRequest): Promise<readonly string[]> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(request.shipment_id);
     const found =
       shipmentId && (await readShipment(eventStore, toShipmentStreamName(shipmentId), cache.getShipment(shipmentId)));
-    return found ? found.state.documents.flatMap((each) => listNeededObjects(each, request.now)) : [];
+    return found ? found.state.documents.flatMap((each) => listObjectsNeededByDocument(each, request.now)) : [];
   }
 
-  private async readCurrentShipment({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> {
+  private async readCurrentShipment({
+    shipment_id,
+    ...scope
+  }: GetShipmentRequest): Promise<LoadedShipment | undefined> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
@@ -186,14 +195,17 @@ export class ShipmentStreamReader implements ShipmentReads {
  * Returns the ids of the objects that a document needs: the object with its bytes if it is complete, otherwise the
  * bytes received so far.
  */
-function listNeededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
+function listObjectsNeededByDocument(
+  { document, object_id, received }: DocumentState,
+  now: Timestamp,
+): readonly string[] {
   const until = computeUploadExpiryTime(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isDocumentPresent(document) && object_id !== null ? [object_id] : [];
 }
 
 /** Limits of the cache of past shipments. It exists because every page of a list reads the same past shipment. */
-const CACHE_LIMITS = { shipments: 100, bytes: 16 * 1024 * 1024 };
+const PAST_SHIPMENT_CACHE_LIMITS = { shipments: 100, bytes: 16 * 1024 * 1024 };
 
 /** A shipment, folded up to some past event. */
 interface PastShipment {
@@ -209,8 +221,8 @@ const EMPTY_PAST_SHIPMENT: PastShipment = { state: undefined, events: 0, charact
 /** Reads shipments as they were recorded at a time. */
 class PastShipmentStateReader {
   private readonly kept = new LRUCache<string, PastShipment & { readonly state: ShipmentState }>({
-    max: CACHE_LIMITS.shipments,
-    maxSize: CACHE_LIMITS.bytes,
+    max: PAST_SHIPMENT_CACHE_LIMITS.shipments,
+    maxSize: PAST_SHIPMENT_CACHE_LIMITS.bytes,
     sizeCalculation: estimateShipmentHeapBytes,
   });
 
@@ -232,7 +244,7 @@ class PastShipmentStateReader {
     if (!past.isOver) {
       for await (const events of readEventsInSlices(this.store, stream, { from: past.events })) {
         if (past.events === 0 && !isShipmentCreatedInScope(events[0], { workspace_id, environment })) return undefined;
-        past = foldEventsUntil(past, events, at);
+        past = foldEventsRecordedUntil(past, events, at);
         if (past.isOver) break;
       }
     }
@@ -242,7 +254,7 @@ class PastShipmentStateReader {
   }
 }
 
-function foldEventsUntil(
+function foldEventsRecordedUntil(
   { state, events: before, characters }: PastShipment,
   events: readonly StoredEvent[],
   at: Timestamp,
@@ -263,7 +275,7 @@ function isShipmentCreatedInScope(first: StoredEvent | undefined, scope: Workspa
 }
 
 /** Returns a page of a shipment's milestones at a past time. */
-function createPageOfPastMilestones(
+function createMilestonePageAtPastTime(
   { timeline }: ShipmentState,
   query: ListMilestonesAtTimeRequest,
 ): ReadPage<Milestone> {

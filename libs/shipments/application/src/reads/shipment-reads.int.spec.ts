@@ -1,7 +1,7 @@
 import type { EtaChange, Milestone, WorkspaceScope } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
-  type RecordMilestone,
+  type RecordMilestoneCommand,
   compareMilestones,
   evolveShipmentRecord,
   fold,
@@ -10,7 +10,7 @@ import {
 } from '@tracking/shipments-domain';
 import {
   createAddDocumentCommand,
-  createCancelShipmentCommand,
+  createSampleCancelShipmentCommand,
   createCorrectMilestoneCommand,
   createDeleteDocumentCommand,
   createMilestoneCommand,
@@ -19,7 +19,7 @@ import {
   createPatchCommand,
   createReceiveUploadCommand,
   createReopenShipmentCommand,
-  createUploadRequestCommand,
+  createSampleRequestUploadCommand,
   createResolveExceptionCommand,
   createRetractMilestoneCommand,
   SAMPLE_SCOPE,
@@ -86,7 +86,7 @@ async function eventful(): Promise<string> {
   const hold = await record(3, { code: 'customs_hold' });
   await shipments.correctMilestone({ ...createCorrectMilestoneCommand(id, hold, { note: 'x' }), at: at(4) });
   await shipments.retractMilestone({ ...createRetractMilestoneCommand(id, second), at: at(5) });
-  await shipments.cancelShipment({ ...createCancelShipmentCommand(id), at: at(6) });
+  await shipments.cancelShipment({ ...createSampleCancelShipmentCommand(id), at: at(6) });
   await shipments.reopenShipment({ ...createReopenShipmentCommand(id), at: at(7) });
   await shipments.patchShipment({ ...createPatchCommand(id, { eta: at(300) }), at: at(8) });
   return id;
@@ -239,8 +239,8 @@ describe('the objects that documents need', () => {
     await shipments.addDocument(createAddDocumentCommand(id, 'object-added'));
     const deleted = (await shipments.addDocument(createAddDocumentCommand(id, 'object-deleted'))).answer.document.id;
     await shipments.deleteDocument(createDeleteDocumentCommand(id, deleted));
-    const pending = (await shipments.requestUpload(createUploadRequestCommand(id))).answer.document.id;
-    await shipments.requestUpload(createUploadRequestCommand(id));
+    const pending = (await shipments.requestUpload(createSampleRequestUploadCommand(id))).answer.document.id;
+    await shipments.requestUpload(createSampleRequestUploadCommand(id));
     await shipments.receiveUpload(createReceiveUploadCommand(id, pending, 'object-received'));
 
     const justBefore = '2026-03-02T11:59:59.999Z';
@@ -260,7 +260,7 @@ describe('the objects that documents need', () => {
 
 describe('the history', () => {
   /** Few at a time, so that none times out on a slow machine. */
-  async function record(commands: readonly RecordMilestone[]): Promise<void> {
+  async function record(commands: readonly RecordMilestoneCommand[]): Promise<void> {
     for (let from = 0; from < commands.length; from += 200) {
       const some = commands.slice(from, from + 200);
       await Promise.all(some.map((command) => shipments.recordMilestone(command)));

@@ -10,7 +10,7 @@ import type {
 } from '@tracking/contracts';
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import type { ContainerMatchCandidate, MilestoneInput, DocumentWithObjectId } from '@tracking/shipments-domain';
+import type { ContainerMatchCandidate, MilestoneInput, DocumentWithFileId } from '@tracking/shipments-domain';
 
 /** A shipment, and the position of its last event. */
 export interface FoundShipment {
@@ -18,55 +18,55 @@ export interface FoundShipment {
   readonly position: Position;
 }
 
-export interface GetShipment extends WorkspaceScope {
+export interface GetShipmentRequest extends WorkspaceScope {
   readonly shipment_id: string;
 }
 
-export interface GetMilestoneRequest extends GetShipment {
+export interface GetMilestoneRequest extends GetShipmentRequest {
   readonly milestone_id: string;
 }
 
 /** Request whether a milestone of a container belongs to one of the shipments with the container. */
-export interface MatchMilestoneRequest extends GetShipment {
+export interface MatchMilestoneRequest extends GetShipmentRequest {
   readonly milestone: MilestoneInput;
 }
 
 /** A milestone, with the version of its shipment. */
-export interface FoundMilestone {
+export interface MilestoneWithShipmentVersion {
   readonly milestone: Milestone;
   readonly shipment_version: number;
 }
 
-export interface GetException extends WorkspaceScope {
+export interface GetExceptionRequest extends WorkspaceScope {
   readonly exception_id: string;
 }
 
 /** An exception, with the version of its shipment. */
-export interface FoundException {
+export interface ExceptionWithShipmentVersion {
   readonly exception: ShipmentException;
   readonly shipment_version: number;
 }
 
-export interface GetDocument extends WorkspaceScope {
+export interface GetDocumentRequest extends WorkspaceScope {
   readonly document_id: string;
 }
 
 /** A document, with the object that contains its bytes and the version of its shipment. */
-export interface FoundDocument extends DocumentWithObjectId {
+export interface FoundDocument extends DocumentWithFileId {
   /** Id of the last received object while the document is pending. */
   readonly received_object_id: string | null;
   readonly shipment_version: number;
 }
 
 /** Request for the objects of a shipment in any scope. A job sends it to find objects that no document needs. */
-export interface GetDocumentObjects {
+export interface GetDocumentObjectsRequest {
   readonly shipment_id: string;
   /** Current time. An upload that has expired by this time needs no object, even if its expiry is not stored yet. */
   readonly now: Timestamp;
 }
 
 /** Request for the state of a shipment at a past time. */
-export interface GetShipmentAtTimeRequest extends GetShipment {
+export interface GetShipmentAtTimeRequest extends GetShipmentRequest {
   /** The requested time, in UTC with milliseconds. */
   readonly as_of: Timestamp;
 }
@@ -83,7 +83,7 @@ export interface ListMilestonesAtTimeRequest extends GetShipmentAtTimeRequest {
   readonly after?: PageEnd | undefined;
 }
 
-export interface ReadShipmentHistoryRequest extends GetShipment {
+export interface ReadShipmentHistoryRequest extends GetShipmentRequest {
   /** Maximum number of items, at least 1. */
   readonly limit: number;
   /** `next` of the previous page. */
@@ -110,11 +110,11 @@ export type UnnamedHistoryEntry = Omit<HistoryEntry, 'actor'> & { readonly actor
  * Results include every command that was answered before the call. All methods throw `UnavailableError`.
  */
 export interface ShipmentReads {
-  getShipment(request: GetShipment): Promise<FoundShipment | undefined>;
+  getShipment(request: GetShipmentRequest): Promise<FoundShipment | undefined>;
   /** Returns the shipment at a time; undefined before its creation. */
   getShipmentAt(request: GetShipmentAtTimeRequest): Promise<ShipmentRecord | undefined>;
   /** Returns a milestone, even if superseded or retracted; undefined if the shipment has none with this id. */
-  getMilestone(request: GetMilestoneRequest): Promise<FoundMilestone | undefined>;
+  getMilestone(request: GetMilestoneRequest): Promise<MilestoneWithShipmentVersion | undefined>;
   /** Returns the facts that decide whether a milestone of a container of the shipment belongs to the shipment. */
   matchMilestone(request: MatchMilestoneRequest): Promise<ContainerMatchCandidate | undefined>;
   /** Returns the milestones at a time, in the order of the timeline. */
@@ -124,14 +124,14 @@ export interface ShipmentReads {
   /** Returns every change of the shipment's `eta`, newest first. */
   listEtaHistory(request: ReadShipmentHistoryRequest): Promise<ReadPage<EtaChange> | undefined>;
   /** Explains the shipment's status, times and exceptions. */
-  explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined>;
+  explainShipment(request: GetShipmentRequest): Promise<ShipmentExplanation | undefined>;
   /** Returns an exception of a shipment; undefined if no shipment of the scope has it. */
-  getException(request: GetException): Promise<FoundException | undefined>;
+  getException(request: GetExceptionRequest): Promise<ExceptionWithShipmentVersion | undefined>;
   /** Returns undefined if no shipment of the scope has it. */
-  getDocument(request: GetDocument): Promise<FoundDocument | undefined>;
+  getDocument(request: GetDocumentRequest): Promise<FoundDocument | undefined>;
   /**
    * Returns ids of the objects that a shipment's documents need, or may need once uploads complete. Empty if the
    * shipment does not exist.
    */
-  documentObjects(request: GetDocumentObjects): Promise<readonly string[]>;
+  documentObjects(request: GetDocumentObjectsRequest): Promise<readonly string[]>;
 }

@@ -1,5 +1,5 @@
 import { DomainError, type ShipmentRecord, type Timestamp, type Warning } from '@tracking/contracts';
-import { isCancelledByMilestone } from '../derive.ts';
+import { isShipmentCancelledByMilestone } from '../derive.ts';
 import type { ShipmentCancelledEvent, ShipmentReopenedEvent } from '../events/shipment-events.ts';
 import { STATUS_RANKS } from '../milestone-summary.ts';
 import type { ShipmentState } from '../state.ts';
@@ -20,7 +20,7 @@ export const cancelShipmentHandler: CancellationHandler<CancelShipmentCommand> =
       throw new DomainError('already_delivered', `The shipment is ${status}; it can no longer be cancelled.`);
     }
     if (state.cancelled !== null) return createDecisionWithoutEvents();
-    return decideCancellation(
+    return decideCancelOrReopen(
       at,
       { ...state, cancelled: version },
       { type: 'shipment.cancelled.v1', data: {} },
@@ -28,7 +28,7 @@ export const cancelShipmentHandler: CancellationHandler<CancelShipmentCommand> =
     );
   },
   rebuildResultFromEvents: () => ({ outcome: 'cancelled' }),
-  buildAnswer: buildCancellationAnswer,
+  buildAnswerFromResult: buildCancellationAnswer,
 };
 
 /** Revokes the client's cancellation. The shipment gets the status of its milestones again. */
@@ -39,15 +39,15 @@ export interface ReopenShipment extends CommandContext {
 
 export const reopenShipmentHandler: CancellationHandler<ReopenShipment> = {
   decideOnExistingShipment({ at }, state, context) {
-    if (isCancelledByMilestone(state.record)) {
+    if (isShipmentCancelledByMilestone(state.record)) {
       const message = `Milestone ${state.record.status_milestone_id} cancels the shipment. Correct or retract it, or post a later booking_confirmed.`;
       throw new DomainError('cancelled_by_milestone', message);
     }
     if (state.cancelled === null) return createDecisionWithoutEvents();
-    return decideCancellation(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
+    return decideCancelOrReopen(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
   },
   rebuildResultFromEvents: () => ({ outcome: 'reopened' }),
-  buildAnswer: buildCancellationAnswer,
+  buildAnswerFromResult: buildCancellationAnswer,
 };
 
 interface CancellationResult {
@@ -73,7 +73,7 @@ function buildCancellationAnswer({ outcome }: CancellationResult, { record }: Sh
  * Decides a change of the cancellation.
  * @param after the state with the changed cancellation
  */
-function decideCancellation(
+function decideCancelOrReopen(
   at: Timestamp,
   after: ShipmentState,
   event: ShipmentCancelledEvent | ShipmentReopenedEvent,

@@ -34,7 +34,7 @@ export const checkRulesHandler: CommandHandler<CheckRulesCommand, RuleCheckResul
     return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };
   },
   rebuildResultFromEvents: () => ({ outcome: 'checked' }),
-  buildAnswer: ({ outcome }, { record, nextCheckAt }) => ({
+  buildAnswerFromResult: ({ outcome }, { record, nextCheckAt }) => ({
     outcome,
     shipment_id: record.id,
     version: record.version,

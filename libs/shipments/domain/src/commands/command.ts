@@ -76,7 +76,7 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
    */
   rebuildResultFromEvents(events: readonly ShipmentEvent[], command: Command): Result | undefined;
   /** Builds the answer without warnings, from the shipment directly after the command. */
-  buildAnswer(result: Result, after: ShipmentState): Answer;
+  buildAnswerFromResult(result: Result, after: ShipmentState): Answer;
 }
 
 /**

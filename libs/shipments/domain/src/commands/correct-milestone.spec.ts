@@ -3,7 +3,7 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   type ShipmentScenario,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createTimeInJanuary2026,
   captureRefusal,
   listEventTypesOfDecision,
@@ -60,7 +60,7 @@ describe('a correction by hand', () => {
     const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)).milestone;
     const decision = scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(3) });
     expect(announced(decision)).toEqual([undefined, 'shipment.updated']);
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
       atd: { from: createTimeInJanuary2026(2), to: createTimeInJanuary2026(3) },
     });
@@ -197,7 +197,7 @@ describe('a correction by hand', () => {
         location: 'SGSIN',
       }).milestone;
       const decision = scenario.correctMilestone(newer, { location: 'SGSIN' });
-      expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')).toMatchObject({
+      expect(findDataOfDecidedEvent(decision, 'milestone.corrected.v1')).toMatchObject({
         supersedes: [elsewhere.id],
         restores: [older.id],
       });

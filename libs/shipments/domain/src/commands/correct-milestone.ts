@@ -4,12 +4,12 @@ import {
   type MilestoneContent,
   pickFieldsSetBySender,
   isSameMilestoneContent,
-  restoreLastSentMilestone,
+  getMilestoneAsLastSent,
   findOverriddenFeedValues,
 } from '../last-sent.ts';
 import { toLocalDate, isDateWithoutTime } from '../local-time.ts';
 import { isSameEventAndTime } from '../reports.ts';
-import { findTimelineEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
+import { findTimelineEntryOrThrow, type ShipmentState, type TimelineEntry } from '../state.ts';
 import { hasSameMilestoneExternalId } from '../timeline.ts';
 import {
   type CommandContext,
@@ -24,7 +24,7 @@ import {
   createMilestoneAnswer,
   setMilestoneContent,
   type MilestoneAnswer,
-  listPorts,
+  listPortsOfShipment,
   checkContainerExists,
   warnOfCodeUnusualForMode,
 } from './record-milestone.ts';
@@ -59,7 +59,7 @@ export const correctMilestoneHandler: CommandHandler<
     }
     return undefined;
   },
-  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
+  buildAnswerFromResult: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
 };
 
 function decideCorrection(
@@ -68,14 +68,14 @@ function decideCorrection(
   context: DecideContext,
 ): Decision<CorrectMilestoneResult> {
   const { milestone_id, patch, at } = command;
-  const entry = findTimelineEntry(state, milestone_id);
+  const entry = findTimelineEntryOrThrow(state, milestone_id);
   const { milestone: previous } = entry;
   if (previous.retracted_at !== null) {
     const message = 'The milestone was retracted. To restore it, post it again.';
     throw new DomainError('milestone_retracted', message);
   }
   const { content, stated_at } = applyMilestonePatch(command, entry, state, context.places);
-  requireUniqueExternalId(content, entry, state);
+  requireUniqueMilestoneExternalId(content, entry, state);
   const unusual = patch.code === undefined ? [] : warnOfCodeUnusualForMode(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   const reported_at = stated_at ?? computeReportTime(command, content, entry);
@@ -83,7 +83,7 @@ function decideCorrection(
     const warnings = [...unusual, ...warnOfCancelledShipment(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
-  const overridden = findOverriddenFeedValues(content, restoreLastSentMilestone(entry));
+  const overridden = findOverriddenFeedValues(content, getMilestoneAsLastSent(entry));
   const milestone = setMilestoneContent(previous, content, reported_at);
   const outcome = { previous, milestone, overridden, formerReport: null };
   const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
@@ -112,7 +112,7 @@ function applyMilestonePatch(
     ...patch,
     ...timezone,
   };
-  const { milestone, errors } = checkMilestone(merged, places, at, listPorts(record));
+  const { milestone, errors } = checkMilestone(merged, places, at, listPortsOfShipment(record));
   const { reported_at: stated_at, ...checked } = milestone;
   throwIfInvalidFields([
     ...errors,
@@ -154,12 +154,12 @@ function computeReportTime(
   if (patch.reported_at !== undefined) return at;
   const { milestone: previous } = entry;
   if (isSameEventAndTime(previous, content)) return previous.reported_at;
-  const sent = restoreLastSentMilestone(entry);
+  const sent = getMilestoneAsLastSent(entry);
   return isSameMilestoneContent(sent, content) ? sent.reported_at : chooseLatestTime(at, previous.reported_at);
 }
 
 /** Checks that no other milestone of the container has the `external_id`. Retracted milestones do not count. */
-function requireUniqueExternalId(
+function requireUniqueMilestoneExternalId(
   content: MilestoneContent,
   { milestone: previous }: TimelineEntry,
   { timeline }: ShipmentState,
@@ -177,7 +177,7 @@ function requireUniqueExternalId(
 }
 
 /** Retracts a milestone. It stays on the timeline but has no effect. */
-export interface RetractMilestone extends CommandContext {
+export interface RetractMilestoneCommand extends CommandContext {
   readonly type: 'RetractMilestone';
   readonly shipment_id: string;
   readonly milestone_id: string;
@@ -191,12 +191,12 @@ interface RetractMilestoneResult {
 export interface RetractMilestoneAnswer extends Pick<RetractMilestoneResult, 'outcome'>, MilestoneAnswer {}
 
 export const retractMilestoneHandler: CommandHandler<
-  RetractMilestone,
+  RetractMilestoneCommand,
   RetractMilestoneResult,
   Omit<RetractMilestoneAnswer, 'warnings'>
 > = {
   decideOnExistingShipment({ milestone_id, at }, state, context) {
-    const { milestone: previous, overridden } = findTimelineEntry(state, milestone_id);
+    const { milestone: previous, overridden } = findTimelineEntryOrThrow(state, milestone_id);
     const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
     if (previous.retracted_at !== null) {
       const warnings = warnOfCancelledShipment(state.record, state.record);
@@ -213,5 +213,5 @@ export const retractMilestoneHandler: CommandHandler<
     }
     return undefined;
   },
-  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
+  buildAnswerFromResult: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
 };

@@ -18,12 +18,12 @@ import {
   warnOfCancelledShipment,
 } from './command.ts';
 import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
-import { type DocumentUploadedEvent, documentUploadedDescriptor } from '../events/document-events.ts';
-import type { ReceivedDocumentFile, DocumentWithObjectId } from '../events/event-data.ts';
+import { type DocumentUploadedEvent, documentUploadedEventDescriptor } from '../events/document-events.ts';
+import type { ReceivedDocumentFile, DocumentWithFileId } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
 import { computeUploadExpiryTime, createDocumentReplacementFinder } from '../documents.ts';
-import { type DocumentState, type ShipmentState, findDocument } from '../state.ts';
+import { type DocumentState, type ShipmentState, findDocumentOrThrow } from '../state.ts';
 
 /** A document as a client describes it in a request. */
 export interface DocumentInput {
@@ -65,7 +65,7 @@ export function createAnswerWithDocument(
   { outcome, documentId }: DocumentResult,
   after: ShipmentState,
 ): Omit<DocumentAnswer, 'warnings'> {
-  const { document, object_id } = findDocument(after, documentId);
+  const { document, object_id } = findDocumentOrThrow(after, documentId);
   return { outcome, document, object_id, shipment_version: after.record.version };
 }
 
@@ -132,12 +132,12 @@ export function createUploadedEvent(
     former !== undefined &&
     isDocumentPresent(former.document) &&
     createDocumentReplacementFinder(documents)(former.document) === undefined;
-  const replaced: DocumentWithObjectId | null = canBeReplaced
+  const replaced: DocumentWithFileId | null = canBeReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;
   const documents_count = record.documents_count + 1;
   return {
-    type: documentUploadedDescriptor.type,
+    type: documentUploadedEventDescriptor.type,
     data: { stored: { document, object_id: id }, replaced, documents_count },
   };
 }
@@ -166,7 +166,7 @@ function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBod
 
 /** Returns a document that can still receive bytes. @throws DomainError `document_not_pending` */
 export function requirePendingDocument(state: ShipmentState, id: string, at: string): DocumentState {
-  const found = findDocument(state, id);
+  const found = findDocumentOrThrow(state, id);
   const until = computeUploadExpiryTime(found.document);
   if (until !== undefined && at < until) return found;
   const status = until === undefined ? found.document.status : 'expired';
@@ -174,7 +174,7 @@ export function requirePendingDocument(state: ShipmentState, id: string, at: str
 }
 
 /** Returns the result of a command about an existing document, which its event identifies. */
-export function findDocumentResult(
+export function findDocumentCommandResult(
   events: readonly ShipmentEvent[],
   type: ShipmentEventBody['type'],
   outcome: DocumentOutcome,

@@ -3,7 +3,7 @@ import type { ShipmentScenario } from '../../test/scenario.ts';
 import {
   SHIPMENT_ID,
   createDecideContext,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createDocumentInput,
   createSampleReceivedObject,
   captureRefusal,
@@ -81,7 +81,7 @@ describe('a document', () => {
       replaced_by_document_id: null,
     };
     const stored = { document, object_id: 'object-7' };
-    expect(findDataOfDecisionEvent(added, 'document.uploaded.v1')).toEqual({
+    expect(findDataOfDecidedEvent(added, 'document.uploaded.v1')).toEqual({
       stored,
       replaced: null,
       documents_count: 1,
@@ -311,7 +311,7 @@ describe('a document that replaces another', () => {
     const added = scenario.addDocument({ replaces_document_id: former.id }, { id: 'object-2' });
     expect(added.document.replaces_document_id).toBe(former.id);
     const replaced = { ...former, replaced_by_document_id: added.document.id };
-    expect(findDataOfDecisionEvent(added, 'document.uploaded.v1')?.replaced).toEqual({
+    expect(findDataOfDecidedEvent(added, 'document.uploaded.v1')?.replaced).toEqual({
       document: replaced,
       object_id: 'object-1',
     });
@@ -370,7 +370,7 @@ describe('a document that replaces another', () => {
       const [before] = scenario.state!.documents;
       scenario.receiveUpload(pending);
       const completed = scenario.completeUpload(pending);
-      expect([completed.outcome, findDataOfDecisionEvent(completed, 'document.uploaded.v1')?.replaced]).toEqual([
+      expect([completed.outcome, findDataOfDecidedEvent(completed, 'document.uploaded.v1')?.replaced]).toEqual([
         'completed',
         null,
       ]);
@@ -386,7 +386,7 @@ describe('a replacement that is deleted', () => {
     const wrong = scenario.addDocument({ replaces_document_id: former.id }, { id: 'object-2' }).document;
     const deleted = scenario.deleteDocument(wrong);
     const restored = { document: former, object_id: 'object-1' };
-    expect(findDataOfDecisionEvent(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
+    expect(findDataOfDecidedEvent(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
     expect(scenario.state?.documents[0]).toMatchObject(restored);
     const right = scenario.addDocument({ replaces_document_id: former.id }).document;
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
@@ -397,13 +397,13 @@ describe('a replacement that is deleted', () => {
     const first = scenario.addDocument().document;
     const second = scenario.addDocument({ replaces_document_id: first.id }).document;
     const third = scenario.addDocument({ replaces_document_id: second.id }).document;
-    expect(findDataOfDecisionEvent(scenario.deleteDocument(second), 'document.deleted.v1')).not.toHaveProperty(
+    expect(findDataOfDecidedEvent(scenario.deleteDocument(second), 'document.deleted.v1')).not.toHaveProperty(
       'restored',
     );
     const { code, message } = captureRefusal(() => scenario.addDocument({ replaces_document_id: first.id }));
     expect([code, message]).toEqual(['document_replaced', `The document was already replaced by ${third.id}.`]);
     const deleted = scenario.deleteDocument(third);
-    expect(findDataOfDecisionEvent(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
+    expect(findDataOfDecidedEvent(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
     expect(scenario.addDocument({ replaces_document_id: first.id }).outcome).toBe('added');
   });
 
@@ -411,14 +411,12 @@ describe('a replacement that is deleted', () => {
     const scenario = begin();
     const former = scenario.addDocument().document;
     const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
-    expect(findDataOfDecisionEvent(scenario.deleteDocument(pending), 'document.deleted.v1')).not.toHaveProperty(
+    expect(findDataOfDecidedEvent(scenario.deleteDocument(pending), 'document.deleted.v1')).not.toHaveProperty(
       'restored',
     );
     const next = scenario.addDocument({ replaces_document_id: former.id }).document;
     scenario.deleteDocument(former);
-    expect(findDataOfDecisionEvent(scenario.deleteDocument(next), 'document.deleted.v1')).not.toHaveProperty(
-      'restored',
-    );
+    expect(findDataOfDecidedEvent(scenario.deleteDocument(next), 'document.deleted.v1')).not.toHaveProperty('restored');
   });
 
   it('is not one in streams without that information', () => {
@@ -447,7 +445,7 @@ describe('a document that is pending', () => {
     expect(listEventTypesOfDecision(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
-    expect(findDataOfDecisionEvent(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
+    expect(findDataOfDecidedEvent(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.state?.nextCheckAt).toBeNull();
     expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
@@ -619,7 +617,7 @@ describe('a repeated command about a document', () => {
       const { length } = scenario.events;
       const { documentId, outcome: came } = scenario.runCommand(command) as ReturnType<ShipmentScenario['addDocument']>;
       expect(came).toBe(outcome);
-      const { rebuildResultFromEvents: rebuildResult, buildAnswer: answer } = getCommandHandler(command.type);
+      const { rebuildResultFromEvents: rebuildResult, buildAnswerFromResult: answer } = getCommandHandler(command.type);
       const result = rebuildResult(scenario.events.slice(length), command);
       expect(result).toEqual({ outcome, documentId });
       const found = scenario.state?.documents.find(({ document }) => document.id === documentId);

@@ -12,7 +12,7 @@ import {
   SHIPMENT_ID,
   ShipmentScenario,
   createDecideContext,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createTimeInJanuary2026,
   createExceptionInputForTest,
   SAMPLE_DECISION_INPUTS,
@@ -80,7 +80,7 @@ describe('opening by hand', () => {
       acknowledged_at: null,
       resolved_at: null,
     };
-    expect(findDataOfDecisionEvent(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
+    expect(findDataOfDecidedEvent(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
     expect(scenario.state?.exceptions).toEqual([exception]);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
@@ -221,7 +221,7 @@ describe('acknowledging', () => {
     expect([done.outcome, listEventTypesOfDecision(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
     const acknowledged_at = scenario.record.updated_at;
     const exception = { ...previous, status: 'acknowledged', assignee: 'Kim', acknowledged_at };
-    expect(findDataOfDecisionEvent(done, 'exception.updated.v1')).toEqual({
+    expect(findDataOfDecidedEvent(done, 'exception.updated.v1')).toEqual({
       exception,
       previous,
       note: 'Broker called.',
@@ -267,7 +267,7 @@ describe('acknowledging', () => {
     }
     const said = scenario.acknowledgeException(first, { note: 'Still waiting.' });
     expect([said.outcome, said.exception]).toEqual(['acknowledged', first]);
-    expect(findDataOfDecisionEvent(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
+    expect(findDataOfDecidedEvent(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
   });
 
   it('again with the last note stores nothing; with another note it is announced', () => {
@@ -325,7 +325,7 @@ describe('resolving by hand', () => {
     expect([done.outcome, listEventTypesOfDecision(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
-    expect(findDataOfDecisionEvent(done, 'exception.resolved.v2')).toEqual({
+    expect(findDataOfDecidedEvent(done, 'exception.resolved.v2')).toEqual({
       exception_id: previous.id,
       resolution,
       resolved_at: scenario.record.updated_at,

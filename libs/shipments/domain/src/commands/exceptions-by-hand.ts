@@ -12,7 +12,7 @@ import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { createFindingKey, addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 import { normaliseCode } from '../references.ts';
-import { findException, findMilestone, type ShipmentState } from '../state.ts';
+import { findExceptionOrThrow, findMilestone, type ShipmentState } from '../state.ts';
 import {
   type CommandContext,
   type CommandHandler,
@@ -63,7 +63,10 @@ export const openExceptionHandler: CommandHandler<
     if (opened === undefined) return undefined;
     return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
   },
-  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createAnswerWithException(result, after) }),
+  buildAnswerFromResult: (result, after) => ({
+    outcome: result.outcome,
+    ...createExceptionCommandAnswer(result, after),
+  }),
 };
 
 /** @throws DomainError with every invalid field in `details`; `limit_exceeded` */
@@ -175,7 +178,7 @@ export const acknowledgeExceptionHandler: CommandHandler<
   Omit<AcknowledgeExceptionAnswer, 'warnings'>
 > = {
   decideOnExistingShipment({ exception_id, note, at, ...command }, state, context) {
-    const previous = findException(state, exception_id);
+    const previous = findExceptionOrThrow(state, exception_id);
     if (previous.status === 'resolved') {
       throw new DomainError(
         'exception_resolved',
@@ -200,11 +203,14 @@ export const acknowledgeExceptionHandler: CommandHandler<
     );
     return isUpdated ? { outcome: 'acknowledged', exceptionId: exception_id } : undefined;
   },
-  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createAnswerWithException(result, after) }),
+  buildAnswerFromResult: (result, after) => ({
+    outcome: result.outcome,
+    ...createExceptionCommandAnswer(result, after),
+  }),
 };
 
 /** A person resolves an exception. Its rule opens no new exception until the condition has ended once. */
-export interface ResolveException extends CommandContext {
+export interface ResolveExceptionCommand extends CommandContext {
   readonly type: 'ResolveException';
   readonly shipment_id: string;
   readonly exception_id: string;
@@ -220,12 +226,12 @@ interface ResolveExceptionResult {
 export interface ResolveExceptionAnswer extends Pick<ResolveExceptionResult, 'outcome'>, ExceptionCommandAnswer {}
 
 export const resolveExceptionHandler: CommandHandler<
-  ResolveException,
+  ResolveExceptionCommand,
   ResolveExceptionResult,
   Omit<ResolveExceptionAnswer, 'warnings'>
 > = {
   decideOnExistingShipment({ exception_id, code, note, actor, at }, state, context) {
-    const previous = findException(state, exception_id);
+    const previous = findExceptionOrThrow(state, exception_id);
     const common = { exceptionId: previous.id, warnings: warnOfCancelledShipment(state.record, state.record) };
     if (previous.status === 'resolved') {
       return { ...common, outcome: 'unchanged', events: [], nextCheckAt: state.nextCheckAt };
@@ -244,7 +250,10 @@ export const resolveExceptionHandler: CommandHandler<
     );
     return isResolved ? { outcome: 'resolved', exceptionId: exception_id } : undefined;
   },
-  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createAnswerWithException(result, after) }),
+  buildAnswerFromResult: (result, after) => ({
+    outcome: result.outcome,
+    ...createExceptionCommandAnswer(result, after),
+  }),
 };
 
 /** The answer to every command about one exception. */
@@ -255,8 +264,8 @@ interface ExceptionCommandAnswer {
   readonly warnings: readonly Warning[];
 }
 
-function createAnswerWithException({ exceptionId }: { readonly exceptionId: string }, after: ShipmentState) {
-  return { exception: findException(after, exceptionId), shipment_version: after.record.version };
+function createExceptionCommandAnswer({ exceptionId }: { readonly exceptionId: string }, after: ShipmentState) {
+  return { exception: findExceptionOrThrow(after, exceptionId), shipment_version: after.record.version };
 }
 
 /** Returns the state with a changed exception and an updated count of open exceptions. */

@@ -1,5 +1,5 @@
 import type { Milestone, ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
-import { computeAnnouncedChanges, findLastMilestoneChanges } from '../changes.ts';
+import { computeAnnouncedChanges, listChangesOfLastMilestone } from '../changes.ts';
 import { checkEtaAfterEtd } from '../check-shipment.ts';
 import { createShipmentChangedEvent } from '../changed-event.ts';
 import { type DerivedShipment, deriveShipment } from '../derive.ts';
@@ -7,8 +7,8 @@ import type { EstimateReport, LastMilestoneChanges, Overridden } from '../events
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { findEstimatesToDrop, moveEstimatesToDroppedReports } from '../dropped-estimates.ts';
-import { readTimesAtPorts } from '../local-time.ts';
-import { computeChangesOfAllSeries } from '../reports.ts';
+import { restoreScheduleTimesWithZones } from '../local-time.ts';
+import { computeEstimateSeriesChanges } from '../reports.ts';
 import type { ShipmentState } from '../state.ts';
 import { insertMilestone } from '../timeline.ts';
 import { type DecideContext, type Decision, warnOfCancelledShipment } from './command.ts';
@@ -44,7 +44,7 @@ export function decideMilestone(
 ): MilestoneDecisionEvents {
   const { previous, overridden, formerReport } = outcome;
   const before = state.record;
-  const series = computeChangesOfAllSeries(state.timeline, previous, outcome.milestone);
+  const series = computeEstimateSeriesChanges(state.timeline, previous, outcome.milestone);
   const estimated = setMilestoneSuperseded(outcome.milestone, series.isSuperseded, at);
   const timeline = state.timeline.slice();
   const { supersedes: superseded, restores: restored } = series;
@@ -56,7 +56,7 @@ export function decideMilestone(
 
   const isReplaced = derived.analysis.journey.replacedIds.has(estimated.id);
   const milestone = estimated.classifier === 'actual' ? setMilestoneSuperseded(estimated, isReplaced, at) : estimated;
-  const last = findLastMilestoneChanges(before, derived.record);
+  const last = listChangesOfLastMilestone(before, derived.record);
   const events = [createMilestoneEvent({ ...outcome, milestone }, { ...series, last, dropped })];
   const changes = computeAnnouncedChanges(before, derived.record);
   if (previous?.classifier === 'actual' && milestone.revision !== previous.revision) {
@@ -93,7 +93,7 @@ function warnOfEtaBeforeEtd(
   for (const [index, journey] of [record, ...record.legs].entries()) {
     const was = index === 0 ? before : before.legs[index - 1];
     if (was?.etd === journey.etd && was.eta === journey.eta) continue;
-    const { etd, eta } = readTimesAtPorts(journey, route.findZone);
+    const { etd, eta } = restoreScheduleTimesWithZones(journey, route.findZone);
     const crossed = checkEtaAfterEtd(null, etd, eta);
     if (crossed !== undefined) return [crossed];
   }

@@ -3,7 +3,7 @@ import { fold } from '../index.ts';
 import {
   CONTAINER_A,
   CONTAINER_B,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
@@ -22,7 +22,7 @@ describe('client fields of a container', () => {
     const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const decision = scenario.patchContainer(CONTAINER_A, GIVEN);
     expect([decision.outcome, listEventTypesOfDecision(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       containers: {
         from: [{ number: CONTAINER_A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],
         to: [{ number: CONTAINER_A, ...GIVEN }],

@@ -3,7 +3,7 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
   captureRefusal,
@@ -252,7 +252,7 @@ describe('times in a patch', () => {
     scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(23));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     const decision = scenario.patchShipment({ eta: createTimeInJanuary2026(24) });
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(24) },
       legs: { from: [{ eta: createTimeInJanuary2026(20) }], to: [{ eta: createTimeInJanuary2026(24) }] },
     });
@@ -294,7 +294,7 @@ describe('times in a patch', () => {
     scenario.patchShipment({ eta: createTimeInJanuary2026(20, 18) });
     const decision = scenario.patchShipment({ original_eta: createTimeInJanuary2026(20, 6) });
     expect(listEventTypesOfDecision(decision)).toEqual(['shipment.changed.v1']);
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       original_eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(20, 6) },
     });
     scenario.upsertShipment({ eta: createTimeInJanuary2026(26) });

@@ -27,7 +27,7 @@ import {
   type Decision,
   warnOfCancelledShipment,
 } from './command.ts';
-import { decideUpdate } from './update.ts';
+import { decideShipmentUpdate } from './update.ts';
 
 /**
  * Changes single fields of a shipment as a JSON merge patch (RFC 7396): absent fields keep their value, objects are
@@ -68,7 +68,7 @@ export const patchShipmentHandler: CommandHandler<
 > = {
   decideOnExistingShipment: decideShipmentPatch,
   rebuildResultFromEvents: () => ({ outcome: 'updated' }),
-  buildAnswer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
+  buildAnswerFromResult: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
 /**
@@ -87,11 +87,11 @@ function decideShipmentPatch(
   const mode = fields.mode === undefined ? before.mode : fields.mode;
   const checked = checkShipmentFields(fields, mode, context.places, command.strict);
   const { etd, eta, legs } = checked.fields;
-  return decideUpdate(command, state, context, {
+  return decideShipmentUpdate(command, state, context, {
     checked: { ...checked, errors: [...checked.errors, ...checkOriginalEta(original_eta)] },
     times: {
-      ...(etd !== undefined && !isRepeatedTime(state, 'etd', etd, context.places) && { etd }),
-      ...(eta !== undefined && !isRepeatedTime(state, 'eta', eta, context.places) && { eta }),
+      ...(etd !== undefined && !isTimeRepeatedByClient(state, 'etd', etd, context.places) && { etd }),
+      ...(eta !== undefined && !isTimeRepeatedByClient(state, 'eta', eta, context.places) && { eta }),
       ...(legs !== undefined && !areRepeatedLegs(state, legs, context.places) && { legs }),
     },
     sent: state.sent,
@@ -105,7 +105,7 @@ function checkOriginalEta(value: TimeOrDay | null | undefined): readonly FieldEr
 }
 
 /** Returns true if the client states the time that it stated last, and no estimate is newer. */
-function isRepeatedTime(
+function isTimeRepeatedByClient(
   state: ShipmentState,
   time: 'etd' | 'eta',
   value: TimeOrDay | null,
@@ -210,7 +210,7 @@ export const patchContainerHandler: CommandHandler<
 > = {
   decideOnExistingShipment: decideContainerPatch,
   rebuildResultFromEvents: (_, { number }) => ({ outcome: 'updated', number }),
-  buildAnswer({ outcome, number }, { record }) {
+  buildAnswerFromResult({ outcome, number }, { record }) {
     const container = record.containers.find((each) => each.number === number);
     if (container === undefined) throw new Error(`cannot build the answer: the shipment has no container ${number}`);
     return { outcome, container, shipment_version: record.version };

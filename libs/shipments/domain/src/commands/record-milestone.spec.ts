@@ -4,7 +4,7 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   ShipmentScenario,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createTimeInJanuary2026,
   createMilestoneInput,
   captureRefusal,
@@ -101,11 +101,11 @@ describe('recording', () => {
     };
     expect(scenario.record.last_milestone).toEqual(last);
     expect(scenario.getContainer(CONTAINER_A).last_milestone).toEqual(last);
-    expect(findDataOfDecisionEvent(decision, 'milestone.recorded.v1')?.last).toEqual({
+    expect(findDataOfDecidedEvent(decision, 'milestone.recorded.v1')?.last).toEqual({
       shipment: last,
       containers: [{ last, numbers: [CONTAINER_A, CONTAINER_B] }],
     });
-    const changes = findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes;
+    const changes = findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes;
     expect(Object.keys(changes ?? {}).sort()).toEqual(['atd', 'containers', 'legs', 'status', 'status_milestone_id']);
     expect(changes?.containers?.to).toEqual([
       { number: CONTAINER_A, status: 'in_transit', status_milestone_id: 'mst_0000020' },
@@ -425,8 +425,8 @@ describe('correction by external_id', () => {
       revision: 2,
     });
     expect(listEventTypesOfDecision(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
-    expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecidedEvent(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
       ata: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(21) },
     });
@@ -441,7 +441,7 @@ describe('correction by external_id', () => {
       external_id: 'EV-1',
       note: 'gate 4',
     });
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       milestone: { from: expect.objectContaining({ note: null }), to: expect.objectContaining({ note: 'gate 4' }) },
     });
   });
@@ -450,7 +450,7 @@ describe('correction by external_id', () => {
     const scenario = createOceanShipmentScenario();
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
     const moved = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
-    expect(Object.keys(findDataOfDecisionEvent(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
+    expect(Object.keys(findDataOfDecidedEvent(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
     const noted = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), {
       external_id: 'EV-1',
       note: 'x',
@@ -466,7 +466,7 @@ describe('correction by external_id', () => {
       source: 'carrier',
     });
     expect(decision.outcome).toBe('corrected');
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(21) });
   });
 
@@ -500,7 +500,7 @@ describe('the newest estimate for a code, container, location and source is the 
     const scenario = createOceanShipmentScenario();
     const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' }).milestone;
     const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
-    expect(findDataOfDecisionEvent(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
+    expect(findDataOfDecidedEvent(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
     expect(superseded(scenario)).toEqual([first.id]);
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     expect(superseded(scenario)).toEqual([first.id, decision.milestone.id]);
@@ -550,7 +550,7 @@ describe('the newest estimate for a code, container, location and source is the 
         'corrected',
         { ...first, external_id: 'EV-1', reported_at: expect.any(String) as string, superseded_at: null, revision: 2 },
       ]);
-      expect(findDataOfDecisionEvent(again, 'milestone.corrected.v1')).toMatchObject({
+      expect(findDataOfDecidedEvent(again, 'milestone.corrected.v1')).toMatchObject({
         supersedes: [second.id],
         restores: [],
       });
@@ -606,7 +606,7 @@ describe('the newest estimate for a code, container, location and source is the 
       location: 'USNYC',
       external_id: 'EV-1',
     });
-    expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')).toMatchObject({
+    expect(findDataOfDecidedEvent(decision, 'milestone.corrected.v1')).toMatchObject({
       restores: [first.id],
       supersedes: [],
     });
@@ -623,7 +623,7 @@ describe('the newest estimate for a code, container, location and source is the 
       external_id: 'EV-1',
       source: 'ais',
     });
-    expect(findDataOfDecisionEvent(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
+    expect(findDataOfDecidedEvent(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
   });
 
   it('restores none if it was not current itself', () => {
@@ -635,7 +635,7 @@ describe('the newest estimate for a code, container, location and source is the 
       external_id: 'EV-1',
       source: 'ais',
     });
-    expect(findDataOfDecisionEvent(away, 'milestone.corrected.v1')?.restores).toEqual([]);
+    expect(findDataOfDecidedEvent(away, 'milestone.corrected.v1')?.restores).toEqual([]);
     expect(superseded(scenario)).not.toContain(current.id);
   });
 
@@ -643,7 +643,7 @@ describe('the newest estimate for a code, container, location and source is the 
     const scenario = createOceanShipmentScenario();
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
     const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
-    expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
+    expect(findDataOfDecidedEvent(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
   });
 
   it('a corrected superseded one is the newest again', () => {

@@ -12,14 +12,14 @@ import {
   isFeedStillSendingEstimate,
   isFeedSource,
   isSameMilestoneContent,
-  restoreLastSentMilestone,
+  getMilestoneAsLastSent,
   NO_OVERRIDDEN_VALUES,
   findOverriddenFeedValues,
   listOverriddenFields,
   mergeResentFields,
 } from '../last-sent.ts';
 import { isSameEventAndTime } from '../reports.ts';
-import { findMilestone, type ShipmentState, type TimelineEntry } from '../state.ts';
+import { findMilestone, type ShipmentState } from '../state.ts';
 import {
   type RepeatedMilestone,
   findDuplicateMilestone,
@@ -39,15 +39,15 @@ import {
   createEventsOfFormerEstimate,
   getReplacedEstimateReport,
   computeReportTime,
+  createRepeatedMilestoneEvent,
   isOutdatedReport,
-  NO_LAST_MILESTONES,
 } from './repeated-reports.ts';
 
 /**
  * Records a milestone, corrects the milestone with the same `external_id`, or finds that the milestone is already
  * recorded.
  */
-export interface RecordMilestone extends CommandContext {
+export interface RecordMilestoneCommand extends CommandContext {
   readonly type: 'RecordMilestone';
   readonly shipment_id: string;
   readonly milestone: MilestoneInput;
@@ -67,11 +67,11 @@ export interface RecordMilestoneAnswer extends Pick<RecordMilestoneResult, 'outc
 export type MilestoneDecision = Decision<RecordMilestoneResult>;
 
 export const recordMilestoneHandler: CommandHandler<
-  RecordMilestone,
+  RecordMilestoneCommand,
   RecordMilestoneResult,
   Omit<RecordMilestoneAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment: decideRecording,
+  decideOnExistingShipment: decideMilestoneRecording,
   rebuildResultFromEvents(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.recorded.v1') {
@@ -86,12 +86,16 @@ export const recordMilestoneHandler: CommandHandler<
     }
     return undefined;
   },
-  buildAnswer: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
+  buildAnswerFromResult: (result, after) => ({ outcome: result.outcome, ...createMilestoneAnswer(result, after) }),
 };
 
-function decideRecording(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
+function decideMilestoneRecording(
+  command: RecordMilestoneCommand,
+  state: ShipmentState,
+  context: DecideContext,
+): MilestoneDecision {
   const before = state.record;
-  const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
+  const checked = checkMilestone(command.milestone, context.places, command.at, listPortsOfShipment(before));
   const input = checked.milestone;
   throwIfInvalidFields([...checked.errors, ...checkContainerExists(input, before)]);
   const unusual = warnOfCodeUnusualForMode(input.code, before);
@@ -135,7 +139,7 @@ function decideRecording(command: RecordMilestone, state: ShipmentState, context
 
 /** Decides on a milestone that is not recorded yet. @throws DomainError `limit_exceeded` */
 function decideNewMilestone(
-  command: RecordMilestone,
+  command: RecordMilestoneCommand,
   input: MilestoneInput,
   state: ShipmentState,
   context: DecideContext & { readonly unusual: readonly Warning[] },
@@ -181,11 +185,11 @@ function restoresOldEstimate({ entry, by }: RepeatedMilestone, { source, reporte
   return by === 'content' && !isFeedSource(source) && isSuperseded && reported_at === null;
 }
 
-function createMilestone(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
+function createMilestone(command: RecordMilestoneCommand, input: MilestoneInput, context: DecideContext): Milestone {
   return {
     id: context.newId('mst', 0),
     shipment_id: command.shipment_id,
-    ...addLabelAndSequence(input),
+    ...addCatalogLabelAndSequence(input),
     reported_at: input.reported_at ?? command.at,
     recorded_at: command.at,
     recorded_by: command.actor,
@@ -203,7 +207,7 @@ function createMilestone(command: RecordMilestone, input: MilestoneInput, contex
 export function setMilestoneContent(previous: Milestone, content: MilestoneContent, reported_at: Timestamp): Milestone {
   const superseded_at = isSameEventAndTime(previous, content) ? previous.superseded_at : null;
   const revision = previous.revision + 1;
-  return { ...previous, ...addLabelAndSequence(content), reported_at, superseded_at, revision };
+  return { ...previous, ...addCatalogLabelAndSequence(content), reported_at, superseded_at, revision };
 }
 
 interface MergedMilestone {
@@ -228,23 +232,13 @@ function mergeRepeatedMilestone(
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
   if (!isFeedSource(input.source))
-    return { content: input, overridden: findOverriddenFeedValues(input, restoreLastSentMilestone(entry)) };
+    return { content: input, overridden: findOverriddenFeedValues(input, getMilestoneAsLastSent(entry)) };
   if (isFeedStillSendingEstimate(entry, input)) return { content, overridden: entry.overridden };
   const news = mergeResentFields(entry, input);
-  const last = restoreLastSentMilestone(entry);
+  const last = getMilestoneAsLastSent(entry);
   const isSame = isSameEventAndTime(last, input);
   const reported = reported_at ?? (isSame ? last.reported_at : chooseLatestTime(at, last.reported_at));
   return { content: news, overridden: findOverriddenFeedValues(news, { ...input, reported_at: reported }) };
-}
-
-/** Returns the event that stores a repeated milestone. The event is not a correction and is not announced. */
-function createRepeatedMilestoneEvent(entry: TimelineEntry, overridden: Overridden): readonly ShipmentEventBody[] {
-  const { milestone } = entry;
-  const last = restoreLastSentMilestone(entry);
-  const isSame = isSameMilestoneContent(last, restoreLastSentMilestone({ milestone, overridden }));
-  if (isSame && overridden.reported_at === entry.overridden.reported_at) return [];
-  const data = { milestone, previous: milestone, supersedes: [], restores: [], last: NO_LAST_MILESTONES, overridden };
-  return [{ type: 'milestone.corrected.v1', data: { ...data, former_report: null } }];
 }
 
 /** Returns warnings for a feed whose values are overridden by values of a person. */
@@ -284,7 +278,9 @@ export interface MilestoneAnswer {
  * Adds the label and sequence of the catalog to the content.
  * @throws Error for an unknown code, which the check refuses earlier
  */
-function addLabelAndSequence(content: MilestoneContent): MilestoneContent & Pick<Milestone, 'label' | 'sequence'> {
+function addCatalogLabelAndSequence(
+  content: MilestoneContent,
+): MilestoneContent & Pick<Milestone, 'label' | 'sequence'> {
   const entry = parseMilestoneCode(content.code);
   if (entry === undefined) throw new Error(`${content.code} passed the check, but the catalog does not contain it`);
   return { ...content, label: entry.label, sequence: entry.sequence };
@@ -300,7 +296,11 @@ export function createMilestoneAnswer(
 }
 
 /** Returns the ports of the shipment and its legs. A milestone may spell these ports in any form. */
-export function listPorts({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
+export function listPortsOfShipment({
+  origin_port,
+  destination_port,
+  legs,
+}: ShipmentRecord): readonly (string | null)[] {
   return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
 }
 

@@ -1,13 +1,20 @@
 import { chooseLatestTime, type Milestone, type Timestamp } from '@tracking/contracts';
 import { isSameJson } from '../changes.ts';
 import type { MilestoneInput } from '../check-milestone.ts';
-import type { EstimateReport, LastMilestoneChanges } from '../events/event-data.ts';
+import type { EstimateReport, LastMilestoneChanges, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { isFeedSource, type MilestoneContent, restoreLastSentMilestone, type SentMilestone } from '../last-sent.ts';
+import {
+  isFeedSource,
+  isSameMilestoneContent,
+  type MilestoneContent,
+  getMilestoneAsLastSent,
+  type SentMilestone,
+} from '../last-sent.ts';
 import { compareReportTimes, isSameEventAndTime } from '../reports.ts';
+import type { TimelineEntry } from '../state.ts';
 import { insertFormerReport, type RepeatedMilestone, toEstimateReport } from '../timeline.ts';
 
-export const NO_LAST_MILESTONES: LastMilestoneChanges = { containers: [] };
+const NO_LAST_MILESTONE_CHANGES: LastMilestoneChanges = { containers: [] };
 
 /**
  * Returns true if the source stated the recorded milestone after the posted one. Reports of a feed are compared with
@@ -17,7 +24,7 @@ export function isOutdatedReport({ entry, by }: RepeatedMilestone, input: Milest
   const { reported_at } = input;
   if (by === 'dropped') return true;
   if (reported_at === null || by === 'overridden') return false;
-  const last = isFeedSource(input.source) ? restoreLastSentMilestone(entry) : entry.milestone;
+  const last = isFeedSource(input.source) ? getMilestoneAsLastSent(entry) : entry.milestone;
   return compareReportTimes({ ...input, reported_at }, last) < 0;
 }
 
@@ -55,6 +62,26 @@ export function createEventsOfFormerEstimate(
   // The same list results if the report was among those that are no longer kept.
   const isKnown = formerReports.some((former) => isSameJson(former, report));
   if (isKnown || isSameJson(insertFormerReport(formerReports, report), formerReports)) return [];
-  const data = { milestone: previous, previous, supersedes: [], restores: [], last: NO_LAST_MILESTONES };
+  const data = { milestone: previous, previous, supersedes: [], restores: [], last: NO_LAST_MILESTONE_CHANGES };
   return [{ type: 'milestone.corrected.v1', data: { ...data, overridden, former_report: report } }];
+}
+
+/** Returns the event that stores a repeated milestone. The event is not a correction and is not announced. */
+export function createRepeatedMilestoneEvent(
+  entry: TimelineEntry,
+  overridden: Overridden,
+): readonly ShipmentEventBody[] {
+  const { milestone } = entry;
+  const last = getMilestoneAsLastSent(entry);
+  const isSame = isSameMilestoneContent(last, getMilestoneAsLastSent({ milestone, overridden }));
+  if (isSame && overridden.reported_at === entry.overridden.reported_at) return [];
+  const data = {
+    milestone,
+    previous: milestone,
+    supersedes: [],
+    restores: [],
+    last: NO_LAST_MILESTONE_CHANGES,
+    overridden,
+  };
+  return [{ type: 'milestone.corrected.v1', data: { ...data, former_report: null } }];
 }

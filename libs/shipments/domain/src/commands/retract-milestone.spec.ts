@@ -2,7 +2,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   type ShipmentScenario,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
@@ -27,7 +27,7 @@ describe('a retraction', () => {
     expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
     expect(listEventTypesOfDecision(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
     expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
-    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: null },
       status: { from: 'in_transit', to: 'at_origin' },
       atd: { from: createTimeInJanuary2026(2), to: null },
@@ -43,7 +43,7 @@ describe('a retraction', () => {
     const scenario = createOceanShipmentScenario();
     scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
     const gatedIn = scenario.retractMilestone(scenario.postMilestone('gated_in', createTimeInJanuary2026(1)).milestone);
-    expect(Object.keys(findDataOfDecisionEvent(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
+    expect(Object.keys(findDataOfDecidedEvent(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
     const planned = scenario.postMilestone('delivered', createTimeInJanuary2026(30), {
       classifier: 'planned',
     }).milestone;
@@ -52,7 +52,7 @@ describe('a retraction', () => {
       scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone,
     );
     expect(announced(estimated)).toEqual([undefined, 'shipment.updated']);
-    expect(findDataOfDecisionEvent(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+    expect(findDataOfDecidedEvent(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
   });
 
   it('changes nothing when repeated', () => {
@@ -74,7 +74,7 @@ describe('a retraction', () => {
       original_eta: createTimeInJanuary2026(19),
     });
     const decision = scenario.retractMilestone(newer);
-    expect(findDataOfDecisionEvent(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
+    expect(findDataOfDecidedEvent(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
     expect(isSuperseded(scenario, older)).toBe(false);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     scenario.retractMilestone(older);
@@ -92,9 +92,9 @@ describe('a retraction', () => {
       (n) => scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(n)).milestone,
     );
     if (first === undefined || second === undefined || third === undefined) throw new Error('three estimates');
-    expect(findDataOfDecisionEvent(scenario.retractMilestone(second), 'milestone.retracted.v1')?.restores).toEqual([]);
+    expect(findDataOfDecidedEvent(scenario.retractMilestone(second), 'milestone.retracted.v1')?.restores).toEqual([]);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
-    expect(findDataOfDecisionEvent(scenario.retractMilestone(third), 'milestone.retracted.v1')?.restores).toEqual([
+    expect(findDataOfDecidedEvent(scenario.retractMilestone(third), 'milestone.retracted.v1')?.restores).toEqual([
       first.id,
     ]);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));

@@ -1,17 +1,17 @@
 import { DomainError, isDocumentPresent } from '@tracking/contracts';
 import { findDocumentRestoredByDeletion } from '../documents.ts';
-import { findDocument, type ShipmentState } from '../state.ts';
+import { findDocumentOrThrow, type ShipmentState } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext } from './command.ts';
 import {
   decideDocumentCommand,
   createAnswerWithDocument,
   type DocumentAnswer,
   type DocumentResult,
-  findDocumentResult,
+  findDocumentCommandResult,
 } from './document-decision.ts';
 
 /** A person approves a document. */
-export interface ApproveDocument extends CommandContext {
+export interface ApproveDocumentCommand extends CommandContext {
   readonly type: 'ApproveDocument';
   readonly shipment_id: string;
   readonly document_id: string;
@@ -27,12 +27,12 @@ export interface RejectDocumentCommand extends CommandContext {
 type Answer = Omit<DocumentAnswer, 'warnings'>;
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was rejected */
-export const approveDocumentHandler: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
+export const approveDocumentHandler: CommandHandler<ApproveDocumentCommand, DocumentResult, Answer> = {
   decideOnExistingShipment: (command, state, context) =>
     decideDocumentReview(command, { status: 'approved', reason: null }, state, context),
   rebuildResultFromEvents: (events, { document_id }) =>
-    findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
-  buildAnswer: createAnswerWithDocument,
+    findDocumentCommandResult(events, 'document.approved.v1', 'approved', document_id),
+  buildAnswerFromResult: createAnswerWithDocument,
 };
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was approved */
@@ -40,22 +40,22 @@ export const rejectDocumentHandler: CommandHandler<RejectDocumentCommand, Docume
   decideOnExistingShipment: (command, state, context) =>
     decideDocumentReview(command, { status: 'rejected', reason: command.reason }, state, context),
   rebuildResultFromEvents: (events, { document_id }) =>
-    findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
-  buildAnswer: createAnswerWithDocument,
+    findDocumentCommandResult(events, 'document.rejected.v1', 'rejected', document_id),
+  buildAnswerFromResult: createAnswerWithDocument,
 };
 
-interface DocumentReview {
+interface DocumentReviewOutcome {
   readonly status: 'approved' | 'rejected';
   readonly reason: string | null;
 }
 
 function decideDocumentReview(
-  { at, actor, document_id }: ApproveDocument | RejectDocumentCommand,
-  { status, reason }: DocumentReview,
+  { at, actor, document_id }: ApproveDocumentCommand | RejectDocumentCommand,
+  { status, reason }: DocumentReviewOutcome,
   state: ShipmentState,
   context: DecideContext,
 ) {
-  const { document: previous, object_id } = findDocument(state, document_id);
+  const { document: previous, object_id } = findDocumentOrThrow(state, document_id);
   const about = { at, outcome: status, documentId: document_id } as const;
   // A repeated review changes nothing: the first review counts, with its reason.
   if (previous.status === status) {
@@ -76,15 +76,19 @@ function decideDocumentReview(
 }
 
 /** A person deletes a document. Its bytes are destroyed; its record is kept. */
-export interface DeleteDocument extends CommandContext {
+export interface DeleteDocumentCommand extends CommandContext {
   readonly type: 'DeleteDocument';
   readonly shipment_id: string;
   readonly document_id: string;
 }
 
-export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const deleteDocumentHandler: CommandHandler<
+  DeleteDocumentCommand,
+  DocumentResult,
+  Omit<DocumentAnswer, 'warnings'>
+> = {
   decideOnExistingShipment({ at, document_id }, state, context) {
-    const { document: previous, object_id, received } = findDocument(state, document_id);
+    const { document: previous, object_id, received } = findDocumentOrThrow(state, document_id);
     const about = { at, outcome: 'deleted', documentId: document_id } as const;
     if (previous.status === 'deleted') {
       return decideDocumentCommand({ ...about, outcome: 'unchanged' }, undefined, state, context);
@@ -98,6 +102,6 @@ export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResul
     return decideDocumentCommand(about, event, state, context);
   },
   rebuildResultFromEvents: (events, { document_id }) =>
-    findDocumentResult(events, 'document.deleted.v1', 'deleted', document_id),
-  buildAnswer: createAnswerWithDocument,
+    findDocumentCommandResult(events, 'document.deleted.v1', 'deleted', document_id),
+  buildAnswerFromResult: createAnswerWithDocument,
 };

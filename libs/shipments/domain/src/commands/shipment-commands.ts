@@ -6,29 +6,29 @@ import {
   type Decision,
   createShipmentNotFoundError,
 } from './command.ts';
-import { type ShipmentState, findDocument, findTimelineEntry, findException } from '../state.ts';
+import { type ShipmentState, findDocumentOrThrow, findTimelineEntryOrThrow, findExceptionOrThrow } from '../state.ts';
 import {
   type AcknowledgeException,
   acknowledgeExceptionHandler,
   type OpenExceptionCommand,
   openExceptionHandler,
-  type ResolveException,
+  type ResolveExceptionCommand,
   resolveExceptionHandler,
 } from './exceptions-by-hand.ts';
 import {
   type AddDocumentCommand,
   addDocumentHandler,
-  type CompleteUpload,
+  type CompleteUploadCommand,
   completeUploadCommandHandler,
-  type ReceiveUpload,
+  type ReceiveUploadCommand,
   receiveUploadHandler,
-  type RequestUpload,
+  type RequestUploadCommand,
   requestUploadCommandHandler,
 } from './upload-document.ts';
 import {
-  type ApproveDocument,
+  type ApproveDocumentCommand,
   approveDocumentHandler,
-  type DeleteDocument,
+  type DeleteDocumentCommand,
   deleteDocumentHandler,
   type RejectDocumentCommand,
   rejectDocumentHandler,
@@ -43,7 +43,7 @@ import { type CheckRulesCommand, checkRulesHandler } from './check-rules.ts';
 import {
   type CorrectMilestone,
   correctMilestoneHandler,
-  type RetractMilestone,
+  type RetractMilestoneCommand,
   retractMilestoneHandler,
 } from './correct-milestone.ts';
 import {
@@ -53,7 +53,7 @@ import {
   patchShipmentHandler,
   throwIfContainerUnknown,
 } from './patches.ts';
-import { type RecordMilestone, recordMilestoneHandler } from './record-milestone.ts';
+import { type RecordMilestoneCommand, recordMilestoneHandler } from './record-milestone.ts';
 import { type UpsertShipment, upsertShipmentHandler } from './upsert-shipment.ts';
 
 /** Union of all commands. The compiler requires a handler in `COMMAND_HANDLERS` for each of them. */
@@ -61,22 +61,22 @@ export type ShipmentCommand =
   | UpsertShipment
   | PatchShipmentCommand
   | PatchContainer
-  | RecordMilestone
+  | RecordMilestoneCommand
   | CorrectMilestone
-  | RetractMilestone
+  | RetractMilestoneCommand
   | CancelShipmentCommand
   | ReopenShipment
   | CheckRulesCommand
   | OpenExceptionCommand
   | AcknowledgeException
-  | ResolveException
+  | ResolveExceptionCommand
   | AddDocumentCommand
-  | RequestUpload
-  | ReceiveUpload
-  | CompleteUpload
-  | ApproveDocument
+  | RequestUploadCommand
+  | ReceiveUploadCommand
+  | CompleteUploadCommand
+  | ApproveDocumentCommand
   | RejectDocumentCommand
-  | DeleteDocument;
+  | DeleteDocumentCommand;
 export type CommandType = ShipmentCommand['type'];
 
 const COMMAND_HANDLERS = {
@@ -107,7 +107,7 @@ export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { rea
 /** The decision on a command of the given type. */
 export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decideOnExistingShipment']>;
 /** The answer to a command of the given type. */
-export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['buildAnswer']> & {
+export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['buildAnswerFromResult']> & {
   readonly warnings: readonly Warning[];
 };
 
@@ -153,8 +153,8 @@ function decideAnyCommand(
  * @throws DomainError `not_found` if it does not
  */
 function requireCommandTarget(command: ShipmentCommand, state: ShipmentState): void {
-  if ('milestone_id' in command) findTimelineEntry(state, command.milestone_id);
-  if ('exception_id' in command) findException(state, command.exception_id);
-  if ('document_id' in command) findDocument(state, command.document_id);
+  if ('milestone_id' in command) findTimelineEntryOrThrow(state, command.milestone_id);
+  if ('exception_id' in command) findExceptionOrThrow(state, command.exception_id);
+  if ('document_id' in command) findDocumentOrThrow(state, command.document_id);
   if (command.type === 'PatchContainer') throwIfContainerUnknown(command, state);
 }

@@ -6,15 +6,15 @@ import type {
   TimeOrDay,
   Warning,
 } from '@tracking/contracts';
-import { computeAnnouncedChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
-import { type ShipmentCheckResult, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
+import { computeAnnouncedChanges, listChangesOfLastMilestone, hasNoLastMilestones } from '../changes.ts';
+import { type ShipmentFieldsCheckResult, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
 import { createShipmentChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
 import type { GivenPorts, LastUpsertValues, EventRevisionsOfLegTimes, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentPortsGivenEvent } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
-import { readTimesAtPorts } from '../local-time.ts';
+import { restoreScheduleTimesWithZones } from '../local-time.ts';
 import { getPortsOfShipment } from '../route.ts';
 import { applyFieldsToClientSchedule, type ShipmentState } from '../state.ts';
 import {
@@ -27,7 +27,7 @@ import {
 
 /** Changes of an existing shipment that a client sent. */
 interface ShipmentUpdate {
-  readonly checked: ShipmentCheckResult;
+  readonly checked: ShipmentFieldsCheckResult;
   /** Checked schedule fields that are new statements of the client. */
   readonly times: ScheduleFields;
   /** Times and revisions that legs keep from the present legs; absent if all times of the legs are new statements. */
@@ -41,7 +41,7 @@ interface ShipmentUpdate {
 }
 
 /** @throws DomainError with every invalid field in `details` */
-export function decideUpdate(
+export function decideShipmentUpdate(
   command: CommandContext,
   state: ShipmentState,
   context: DecideContext,
@@ -65,7 +65,7 @@ export function decideUpdate(
 
   const { timeline } = state;
   const derived = deriveShipment({ ...state, record, schedule, newOriginalEta }, context.places);
-  const last = findLastMilestoneChanges(before, derived.record);
+  const last = listChangesOfLastMilestone(before, derived.record);
   const changes = computeAnnouncedChanges(before, derived.record);
   const events: ShipmentEventBody[] = [];
   const keptEta = getKeptOriginalEta(before, derived);
@@ -113,7 +113,7 @@ const FIELDS_DEPENDING_ON_MODE = [
 function checkKeptFieldsAgainstNewMode(
   before: ShipmentRecord,
   after: Pick<ClientShipmentFields, 'mode' | (typeof FIELDS_DEPENDING_ON_MODE)[number]>,
-  { fields }: ShipmentCheckResult,
+  { fields }: ShipmentFieldsCheckResult,
   { places }: DecideContext,
 ): readonly FieldError[] {
   const { mode } = after;
@@ -143,12 +143,12 @@ export function checkRequiredReference(
 
 /** Returns warnings of an update. Compares `eta` and `etd` after the update, not only the sent values. */
 export function createWarningsOfUpdate(
-  { fields, warnings }: ShipmentCheckResult,
+  { fields, warnings }: ShipmentFieldsCheckResult,
   { record, analysis: { route } }: DerivedShipment,
 ): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
-  const { etd, eta } = readTimesAtPorts(record, route.findZone);
+  const { etd, eta } = restoreScheduleTimesWithZones(record, route.findZone);
   const order = isSet ? checkEtaAfterEtd('eta', etd, eta) : undefined;
   return order === undefined ? others : [...others, order];
 }

@@ -1,6 +1,6 @@
 import { type DocumentRecord, DomainError, isDocumentPresent } from '@tracking/contracts';
 import type { ReceivedDocumentFile } from '../events/event-data.ts';
-import { findDocument } from '../state.ts';
+import { findDocumentOrThrow } from '../state.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 import {
   decideDocumentCommand,
@@ -11,12 +11,12 @@ import {
   type AnnouncedFileProperties,
   requirePendingDocument,
   createDocument,
-  findDocumentResult,
+  findDocumentCommandResult,
   createUploadedEvent,
 } from './document-decision.ts';
 
 /** Creates a document whose bytes arrive later. */
-export interface RequestUpload extends CommandContext {
+export interface RequestUploadCommand extends CommandContext {
   readonly type: 'RequestUpload';
   readonly shipment_id: string;
   readonly document: DocumentInput & AnnouncedFileProperties;
@@ -24,7 +24,7 @@ export interface RequestUpload extends CommandContext {
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
 export const requestUploadCommandHandler: CommandHandler<
-  RequestUpload,
+  RequestUploadCommand,
   DocumentResult,
   Omit<DocumentAnswer, 'warnings'>
 > = {
@@ -44,11 +44,11 @@ export const requestUploadCommandHandler: CommandHandler<
     );
     return documentId === undefined ? undefined : { outcome: 'requested', documentId };
   },
-  buildAnswer: createAnswerWithDocument,
+  buildAnswerFromResult: createAnswerWithDocument,
 };
 
 /** Records that bytes arrived for a pending document. They replace bytes that arrived before. */
-export interface ReceiveUpload extends CommandContext {
+export interface ReceiveUploadCommand extends CommandContext {
   readonly type: 'ReceiveUpload';
   readonly shipment_id: string;
   readonly document_id: string;
@@ -64,7 +64,11 @@ export interface ReceiveUpload extends CommandContext {
  * Returns `unchanged` if the previous object is kept, so that the new object is not needed.
  * @throws DomainError `document_not_pending`
  */
-export const receiveUploadHandler: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
+export const receiveUploadHandler: CommandHandler<
+  ReceiveUploadCommand,
+  DocumentResult,
+  Omit<DocumentAnswer, 'warnings'>
+> = {
   decideOnExistingShipment({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = requirePendingDocument(state, document_id, at);
     if (received !== null && received.id === kept_object_id && isSameFileContent(received, object)) {
@@ -74,8 +78,8 @@ export const receiveUploadHandler: CommandHandler<ReceiveUpload, DocumentResult,
     return decideDocumentCommand({ at, outcome: 'received', documentId: document_id }, event, state, context);
   },
   rebuildResultFromEvents: (events, { document_id }) =>
-    findDocumentResult(events, 'document.received.v1', 'received', document_id),
-  buildAnswer: createAnswerWithDocument,
+    findDocumentCommandResult(events, 'document.received.v1', 'received', document_id),
+  buildAnswerFromResult: createAnswerWithDocument,
 };
 
 function isSameFileContent(one: ReceivedDocumentFile, other: ReceivedDocumentFile): boolean {
@@ -84,7 +88,7 @@ function isSameFileContent(one: ReceivedDocumentFile, other: ReceivedDocumentFil
 }
 
 /** The sender declares that the bytes of a document are complete. */
-export interface CompleteUpload extends CommandContext {
+export interface CompleteUploadCommand extends CommandContext {
   readonly type: 'CompleteUpload';
   readonly shipment_id: string;
   readonly document_id: string;
@@ -94,12 +98,12 @@ export interface CompleteUpload extends CommandContext {
 
 /** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`; the document stays pending */
 export const completeUploadCommandHandler: CommandHandler<
-  CompleteUpload,
+  CompleteUploadCommand,
   DocumentResult,
   Omit<DocumentAnswer, 'warnings'>
 > = {
   decideOnExistingShipment({ at, document_id, lost_object_id }, state, context) {
-    const found = findDocument(state, document_id);
+    const found = findDocumentOrThrow(state, document_id);
     // Completing a document again changes nothing.
     if (isDocumentPresent(found.document)) {
       return decideDocumentCommand({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
@@ -108,16 +112,16 @@ export const completeUploadCommandHandler: CommandHandler<
     if (received === null) throw new DomainError('upload_missing', 'No file was uploaded for the document.');
     if (received.id === lost_object_id)
       throw new DomainError('upload_missing', 'The uploaded file was lost. Upload it again.');
-    requireAnnouncedBytes(document, received);
+    requireFileAsAnnounced(document, received);
     const event = createUploadedEvent(document, received, at, state);
     return decideDocumentCommand({ at, outcome: 'completed', documentId: document_id }, event, state, context);
   },
   rebuildResultFromEvents: (events, { document_id }) =>
-    findDocumentResult(events, 'document.uploaded.v1', 'completed', document_id),
-  buildAnswer: createAnswerWithDocument,
+    findDocumentCommandResult(events, 'document.uploaded.v1', 'completed', document_id),
+  buildAnswerFromResult: createAnswerWithDocument,
 };
 
-function requireAnnouncedBytes({ size_bytes, checksum_sha256 }: DocumentRecord, received: ReceivedDocumentFile): void {
+function requireFileAsAnnounced({ size_bytes, checksum_sha256 }: DocumentRecord, received: ReceivedDocumentFile): void {
   if (received.size_bytes !== size_bytes) {
     throw new DomainError(
       'size_mismatch',
@@ -159,5 +163,5 @@ export const addDocumentHandler: CommandHandler<
     );
     return documentId === undefined ? undefined : { outcome: 'added', documentId };
   },
-  buildAnswer: createAnswerWithDocument,
+  buildAnswerFromResult: createAnswerWithDocument,
 };

@@ -4,7 +4,7 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createLegFieldsWithDefaults,
   createTimeInJanuary2026,
   captureRefusal,
@@ -16,7 +16,7 @@ import {
 import { fold } from '../evolve.ts';
 
 const changes = (scenario: ShipmentScenario, fields: Partial<ClientShipmentFields>) =>
-  findDataOfDecisionEvent(scenario.upsertShipment(fields), 'shipment.changed.v1')?.changes;
+  findDataOfDecidedEvent(scenario.upsertShipment(fields), 'shipment.changed.v1')?.changes;
 
 describe('creating', () => {
   it('stores everything visible in the first event', () => {

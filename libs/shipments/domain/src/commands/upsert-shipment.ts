@@ -6,7 +6,7 @@ import {
   type Warning,
 } from '@tracking/contracts';
 import { isSameJson } from '../changes.ts';
-import { type ShipmentCheckResult, checkShipmentFields } from '../check-shipment.ts';
+import { type ShipmentFieldsCheckResult, checkShipmentFields } from '../check-shipment.ts';
 import {
   type CommandContext,
   type CommandHandler,
@@ -20,7 +20,7 @@ import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import {
   keepTimesOfRepeatedLegs,
-  decideUpdate,
+  decideShipmentUpdate,
   checkRequiredReference,
   createPortsGivenEvent,
   createWarningsOfUpdate,
@@ -60,7 +60,7 @@ export const upsertShipmentHandler: CommandHandler<
   create: createShipment,
   decideOnExistingShipment: decideUpsertOfExistingShipment,
   rebuildResultFromEvents: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
-  buildAnswer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
+  buildAnswerFromResult: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
 /**
@@ -68,7 +68,7 @@ export const upsertShipmentHandler: CommandHandler<
  * shipment follow.
  */
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
-  const checked = checkFields(command, command.fields.mode ?? null, context.places);
+  const checked = checkFieldsOfUpsert(command, command.fields.mode ?? null, context.places);
   const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
   throwIfInvalidFields([...checked.errors, ...checkRequiredReference(fields)]);
   const { etd, eta, legs } = fields;
@@ -125,20 +125,20 @@ function decideUpsertOfExistingShipment(
   context: DecideContext,
 ): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
-  const checked = checkFields(command, mode, context.places);
+  const checked = checkFieldsOfUpsert(command, mode, context.places);
   const newly = pickChangedScheduleFields(state.sent, checked.fields);
   const sent = { ...state.sent, ...newly };
-  if (newly.legs === undefined) return decideUpdate(command, state, context, { checked, times: newly, sent });
+  if (newly.legs === undefined) return decideShipmentUpdate(command, state, context, { checked, times: newly, sent });
   const continued = keepTimesOfRepeatedLegs(newly.legs, state, state.record.version);
   const times = { ...newly, legs: continued.legs };
-  return decideUpdate(command, state, context, { checked, times, continued, sent });
+  return decideShipmentUpdate(command, state, context, { checked, times, continued, sent });
 }
 
-function checkFields(
+function checkFieldsOfUpsert(
   { fields, strict }: UpsertShipment,
   mode: ClientShipmentFields['mode'],
   places: PlaceLookup,
-): ShipmentCheckResult {
+): ShipmentFieldsCheckResult {
   return checkShipmentFields(fields, mode, places, strict);
 }
 

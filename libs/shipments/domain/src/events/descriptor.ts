@@ -10,10 +10,10 @@ import type {
   Timestamp,
 } from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
-import type { TimelineChanges } from '../timeline.ts';
-import type { ExceptionChange, DocumentWithObjectId } from './event-data.ts';
+import type { TimelineChangesOfEvent } from '../timeline.ts';
+import type { ExceptionChange, DocumentWithFileId } from './event-data.ts';
 
-interface EventBody {
+interface EventTypeAndData {
   readonly type: string;
   readonly data: object;
 }
@@ -47,7 +47,7 @@ export interface EventHistoryEntry {
  * timelines, and for the golden files, which are named after the type. Folding only copies data and derives nothing, so
  * that later code cannot change announced data.
  */
-export interface StoredEventDescriptor<Event extends EventBody> {
+export interface StoredEventDescriptor<Event extends EventTypeAndData> {
   /** Type of the stored event in its current version. */
   readonly type: Event['type'];
   /** Former versions, oldest first. */
@@ -66,13 +66,13 @@ export interface StoredEventDescriptor<Event extends EventBody> {
     event: { readonly revision: number; readonly at: Timestamp },
   ): void;
   /** Returns the changes that the event makes to the timeline. */
-  milestoneChanges?(data: Event['data']): Omit<TimelineChanges, 'at'>;
+  milestoneChanges?(data: Event['data']): Omit<TimelineChangesOfEvent, 'at'>;
   /**
    * Returns the exception that the event opens or changes: the whole exception, or only the fields that the event sets.
    */
   exception?(data: Event['data']): ExceptionChange;
   /** Returns the documents that the event adds or changes, in their new state. */
-  documents?(data: Event['data']): readonly DocumentWithObjectId[];
+  documents?(data: Event['data']): readonly DocumentWithFileId[];
   /**
    * Returns true if the event is news about the shipment for the rule `no_update`: a milestone, or an estimated
    * arrival.

@@ -1,14 +1,14 @@
 import { type DocumentRecord, toDocumentResource } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import type { DocumentChanged, ReceivedDocumentFile, DocumentWithObjectId } from './event-data.ts';
+import type { DocumentChangeData, ReceivedDocumentFile, DocumentWithFileId } from './event-data.ts';
 
 /** A client requested an upload URL for a document. */
 export interface DocumentRequestedEvent {
   readonly type: 'document.requested.v1';
-  readonly data: { readonly stored: DocumentWithObjectId };
+  readonly data: { readonly stored: DocumentWithFileId };
 }
 
-export const documentRequestedDescriptor: StoredEventDescriptor<DocumentRequestedEvent> = {
+export const documentRequestedEventDescriptor: StoredEventDescriptor<DocumentRequestedEvent> = {
   type: 'document.requested.v1',
   documents: ({ stored }) => [stored],
   createHistoryNote: ({ stored }) => ({
@@ -23,7 +23,7 @@ export interface DocumentReceivedEvent {
   readonly data: { readonly document_id: string; readonly object: ReceivedDocumentFile };
 }
 
-export const documentReceivedDescriptor: StoredEventDescriptor<DocumentReceivedEvent> = {
+export const documentReceivedEventDescriptor: StoredEventDescriptor<DocumentReceivedEvent> = {
   type: 'document.received.v1',
   applyToState(draft, { document_id, object }) {
     draft.documents = draft.documents.map((each) =>
@@ -36,14 +36,14 @@ export const documentReceivedDescriptor: StoredEventDescriptor<DocumentReceivedE
 export interface DocumentUploadedEvent {
   readonly type: 'document.uploaded.v1';
   readonly data: {
-    readonly stored: DocumentWithObjectId;
+    readonly stored: DocumentWithFileId;
     /** The replaced document, with `replaced_by_document_id`. */
-    readonly replaced: DocumentWithObjectId | null;
+    readonly replaced: DocumentWithFileId | null;
     readonly documents_count: number;
   };
 }
 
-export const documentUploadedDescriptor: StoredEventDescriptor<DocumentUploadedEvent> = {
+export const documentUploadedEventDescriptor: StoredEventDescriptor<DocumentUploadedEvent> = {
   type: 'document.uploaded.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
   documents: ({ stored, replaced }) => (replaced === null ? [stored] : [stored, replaced]),
@@ -60,10 +60,10 @@ export const documentUploadedDescriptor: StoredEventDescriptor<DocumentUploadedE
 /** A person approved a document. */
 export interface DocumentApprovedEvent {
   readonly type: 'document.approved.v1';
-  readonly data: DocumentChanged;
+  readonly data: DocumentChangeData;
 }
 
-export const documentApprovedDescriptor: StoredEventDescriptor<DocumentApprovedEvent> = {
+export const documentApprovedEventDescriptor: StoredEventDescriptor<DocumentApprovedEvent> = {
   type: 'document.approved.v1',
   documents: ({ stored }) => [stored],
   createHistoryNote: (data) => ({ type: 'document.approved', changes: toDocumentChange(data) }),
@@ -76,10 +76,10 @@ export const documentApprovedDescriptor: StoredEventDescriptor<DocumentApprovedE
 /** A person rejected a document, with a reason. */
 export interface DocumentRejectedEvent {
   readonly type: 'document.rejected.v1';
-  readonly data: DocumentChanged;
+  readonly data: DocumentChangeData;
 }
 
-export const documentRejectedDescriptor: StoredEventDescriptor<DocumentRejectedEvent> = {
+export const documentRejectedEventDescriptor: StoredEventDescriptor<DocumentRejectedEvent> = {
   type: 'document.rejected.v1',
   documents: ({ stored }) => [stored],
   createHistoryNote: (data) => ({ type: 'document.rejected', changes: toDocumentChange(data) }),
@@ -92,10 +92,10 @@ export const documentRejectedDescriptor: StoredEventDescriptor<DocumentRejectedE
 /** The bytes of a document did not arrive in time. */
 export interface DocumentExpiredEvent {
   readonly type: 'document.expired.v1';
-  readonly data: DocumentChanged;
+  readonly data: DocumentChangeData;
 }
 
-export const documentExpiredDescriptor: StoredEventDescriptor<DocumentExpiredEvent> = {
+export const documentExpiredEventDescriptor: StoredEventDescriptor<DocumentExpiredEvent> = {
   type: 'document.expired.v1',
   documents: ({ stored }) => [stored],
   createHistoryNote: (data) => ({ type: 'document.expired', changes: toDocumentChange(data) }),
@@ -104,21 +104,21 @@ export const documentExpiredDescriptor: StoredEventDescriptor<DocumentExpiredEve
 /** A person deleted a document. Its bytes must be destroyed; its record is kept. */
 export interface DocumentDeletedEvent {
   readonly type: 'document.deleted.v1';
-  readonly data: DocumentChanged & {
+  readonly data: DocumentChangeData & {
     readonly documents_count: number;
     /** The document that the deleted document had replaced and that is current again; absent if there is none. */
-    readonly restored?: DocumentWithObjectId;
+    readonly restored?: DocumentWithFileId;
   };
 }
 
-export const documentDeletedDescriptor: StoredEventDescriptor<DocumentDeletedEvent> = {
+export const documentDeletedEventDescriptor: StoredEventDescriptor<DocumentDeletedEvent> = {
   type: 'document.deleted.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
   documents: ({ stored, restored }) => (restored === undefined ? [stored] : [stored, restored]),
   createHistoryNote: (data) => ({ type: 'document.deleted', changes: toDocumentChange(data) }),
 };
 
-function toDocumentChange({ stored, previous }: DocumentChanged): {
+function toDocumentChange({ stored, previous }: DocumentChangeData): {
   readonly document: { readonly from: DocumentRecord; readonly to: DocumentRecord };
 } {
   return { document: { from: previous, to: stored.document } };

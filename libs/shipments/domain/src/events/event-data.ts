@@ -3,7 +3,7 @@ import type {
   Container,
   DocumentContentType,
   DocumentRecord,
-  LastMilestone,
+  LastMilestoneSummary,
   LegFields,
   Milestone,
   ShipmentException,
@@ -105,13 +105,13 @@ export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<Annou
 /** Changed `last_milestone` values. Responses contain them, but events do not announce them. */
 export interface LastMilestoneChanges {
   /** The new `last_milestone` of the shipment; absent if it does not change. */
-  readonly shipment?: LastMilestone | null;
+  readonly shipment?: LastMilestoneSummary | null;
   /** The new `last_milestone` of each container in which it changed. */
-  readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
+  readonly containers: readonly { readonly last: LastMilestoneSummary | null; readonly numbers: readonly string[] }[];
 }
 
 /** A document, with the object that contains its bytes. */
-export interface DocumentWithObjectId {
+export interface DocumentWithFileId {
   readonly document: DocumentRecord;
   /**
    * Id of the object in the object store; null until the bytes are complete. The object of a deleted or expired
@@ -130,8 +130,8 @@ export interface ReceivedDocumentFile {
 }
 
 /** A document before and after a review, an expiry or a deletion. */
-export interface DocumentChanged {
-  readonly stored: DocumentWithObjectId;
+export interface DocumentChangeData {
+  readonly stored: DocumentWithFileId;
   readonly previous: DocumentRecord;
 }
 

@@ -6,7 +6,7 @@ export interface ExceptionOpenedEvent {
   readonly data: { readonly exception: ShipmentException; readonly open_exceptions_count: number };
 }
 
-export const exceptionOpenedDescriptor: StoredEventDescriptor<ExceptionOpenedEvent> = {
+export const exceptionOpenedEventDescriptor: StoredEventDescriptor<ExceptionOpenedEvent> = {
   type: 'exception.opened.v1',
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception }) => exception,
@@ -28,7 +28,7 @@ export interface ExceptionUpdatedEvent {
   };
 }
 
-export const exceptionUpdatedDescriptor: StoredEventDescriptor<ExceptionUpdatedEvent> = {
+export const exceptionUpdatedEventDescriptor: StoredEventDescriptor<ExceptionUpdatedEvent> = {
   type: 'exception.updated.v1',
   exception: ({ exception }) => exception,
   applyToState(draft, { exception, note }) {
@@ -56,9 +56,9 @@ export interface ExceptionResolvedEvent {
   };
 }
 
-export const exceptionResolvedDescriptor: StoredEventDescriptor<ExceptionResolvedEvent> = {
+export const exceptionResolvedEventDescriptor: StoredEventDescriptor<ExceptionResolvedEvent> = {
   type: 'exception.resolved.v2',
-  formerVersions: [{ type: 'exception.resolved.v1', upcast: removeUnchangedExceptionFields }],
+  formerVersions: [{ type: 'exception.resolved.v1', upcast: upcastExceptionResolvedV1 }],
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception_id: id, resolution, resolved_at }) => ({ id, status: 'resolved', resolution, resolved_at }),
   createHistoryNote(_data, exception) {
@@ -73,8 +73,8 @@ export const exceptionResolvedDescriptor: StoredEventDescriptor<ExceptionResolve
   }),
 };
 
-/** Version 1 of the event contained the whole exception. */
-function removeUnchangedExceptionFields(data: JsonObject): JsonObject {
+/** Converts version 1 of the event, which contained the whole exception, to version 2. */
+function upcastExceptionResolvedV1(data: JsonObject): JsonObject {
   const { exception, open_exceptions_count = 0 } = data;
   const { id = '', resolution = null, resolved_at = null } = exception as JsonObject;
   return { exception_id: id, resolution, resolved_at, open_exceptions_count };
@@ -89,7 +89,7 @@ export interface ExceptionConditionsEndedEvent {
   readonly data: { readonly exception_ids: readonly string[] };
 }
 
-export const exceptionConditionsEndedDescriptor: StoredEventDescriptor<ExceptionConditionsEndedEvent> = {
+export const exceptionConditionsEndedEventDescriptor: StoredEventDescriptor<ExceptionConditionsEndedEvent> = {
   type: 'exception.conditions_ended.v1',
   applyToState(draft, { exception_ids }) {
     draft.endedConditions = new Set([...draft.endedConditions, ...exception_ids]);

@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/contracts';
-import { applyLastMilestones, isSameJson } from '../changes.ts';
+import { applyLastMilestoneChanges, isSameJson } from '../changes.ts';
 import type { PublicEventAnnouncement, StoredEventDescriptor } from './descriptor.ts';
 import type { EstimateReport, LastMilestoneChanges, Overridden } from './event-data.ts';
 
@@ -16,9 +16,9 @@ export interface MilestoneRecordedEvent {
   };
 }
 
-export const milestoneRecordedDescriptor: StoredEventDescriptor<MilestoneRecordedEvent> = {
+export const milestoneRecordedEventDescriptor: StoredEventDescriptor<MilestoneRecordedEvent> = {
   type: 'milestone.recorded.v1',
-  applyToRecord: (record, { last }) => applyLastMilestones(record, last),
+  applyToRecord: (record, { last }) => applyLastMilestoneChanges(record, last),
   milestoneChanges: ({ milestone, supersedes, drops }) => ({
     milestone,
     isNew: true,
@@ -75,9 +75,9 @@ export interface MilestoneCorrectedEvent {
   };
 }
 
-export const milestoneCorrectedDescriptor: StoredEventDescriptor<MilestoneCorrectedEvent> = {
+export const milestoneCorrectedEventDescriptor: StoredEventDescriptor<MilestoneCorrectedEvent> = {
   type: 'milestone.corrected.v1',
-  applyToRecord: (record, { last }) => applyLastMilestones(record, last),
+  applyToRecord: (record, { last }) => applyLastMilestoneChanges(record, last),
   milestoneChanges: ({ milestone, supersedes, restores, overridden, former_report, drops }) => ({
     milestone,
     isNew: false,
@@ -110,9 +110,9 @@ export interface MilestoneRetractedEvent {
   };
 }
 
-export const milestoneRetractedDescriptor: StoredEventDescriptor<MilestoneRetractedEvent> = {
+export const milestoneRetractedEventDescriptor: StoredEventDescriptor<MilestoneRetractedEvent> = {
   type: 'milestone.retracted.v1',
-  applyToRecord: (record, { last }) => applyLastMilestones(record, last),
+  applyToRecord: (record, { last }) => applyLastMilestoneChanges(record, last),
   milestoneChanges: ({ milestone, restores }) => ({ milestone, isNew: false, superseded: [], restored: restores }),
   createHistoryNote: ({ milestone }) => {
     const from = { ...milestone, retracted_at: null, revision: milestone.revision - 1 };
@@ -139,7 +139,7 @@ export interface MilestoneSupersededEvent {
   };
 }
 
-export const milestoneSupersededDescriptor: StoredEventDescriptor<MilestoneSupersededEvent> = {
+export const milestoneSupersededEventDescriptor: StoredEventDescriptor<MilestoneSupersededEvent> = {
   type: 'milestone.superseded.v1',
   milestoneChanges: ({ supersedes, restores }) => ({
     milestone: null,

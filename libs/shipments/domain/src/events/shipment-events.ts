@@ -9,7 +9,7 @@ import {
 } from '@tracking/contracts';
 import {
   applyChangesToShipment,
-  applyLastMilestones,
+  applyLastMilestoneChanges,
   isSameJson,
   rememberFieldsOfRemovedContainers,
 } from '../changes.ts';
@@ -35,7 +35,7 @@ export interface ShipmentCreatedEvent {
   };
 }
 
-export const shipmentCreatedDescriptor: StoredEventDescriptor<ShipmentCreatedEvent> = {
+export const shipmentCreatedEventDescriptor: StoredEventDescriptor<ShipmentCreatedEvent> = {
   type: 'shipment.created.v1',
   begin: ({ workspace_id, environment, shipment, sent }, revision) => ({
     workspace_id,
@@ -72,13 +72,13 @@ function pickFieldsSetAtCreation(shipment: ShipmentRecord): HistoryChanges {
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
 }
 
-const DEFAULT_PRECISION: TimePrecision = 'time';
+const DEFAULT_TIME_PRECISION: TimePrecision = 'time';
 
 function isEmptyValue(value: unknown): boolean {
   return (
     value === null ||
     value === 0 ||
-    value === DEFAULT_PRECISION ||
+    value === DEFAULT_TIME_PRECISION ||
     (typeof value === 'object' && Object.keys(value).length === 0)
   );
 }
@@ -103,9 +103,9 @@ export interface ShipmentUpdatedEvent {
   };
 }
 
-export const shipmentUpdatedDescriptor: StoredEventDescriptor<ShipmentUpdatedEvent> = {
+export const shipmentUpdatedEventDescriptor: StoredEventDescriptor<ShipmentUpdatedEvent> = {
   type: 'shipment.updated.v1',
-  applyToRecord: (record, { last }) => applyLastMilestones(record, last),
+  applyToRecord: (record, { last }) => applyLastMilestoneChanges(record, last),
   applyToState(draft, { fields, legs_written, sent, original_eta }, { revision, at }) {
     if (original_eta !== undefined) draft.originalEta = { value: original_eta, since: at };
     // A patch leaves the values of the last upsert as they are.
@@ -125,7 +125,7 @@ export interface ShipmentPortsGivenEvent {
   readonly data: GivenPorts;
 }
 
-export const shipmentPortsGivenDescriptor: StoredEventDescriptor<ShipmentPortsGivenEvent> = {
+export const shipmentPortsGivenEventDescriptor: StoredEventDescriptor<ShipmentPortsGivenEvent> = {
   type: 'shipment.ports_given.v1',
   applyToState(draft, ports) {
     draft.ports = ports;
@@ -148,7 +148,7 @@ export interface ShipmentChangedEvent {
   };
 }
 
-export const shipmentChangedDescriptor: StoredEventDescriptor<ShipmentChangedEvent> = {
+export const shipmentChangedEventDescriptor: StoredEventDescriptor<ShipmentChangedEvent> = {
   type: 'shipment.changed.v1',
   applyToRecord: (record, { changes }) => applyChangesToShipment(record, changes),
   applyToState(draft, { changes, original_eta_set_by, original_eta_day }, { at }) {
@@ -184,7 +184,7 @@ export interface ShipmentCancelledEvent {
   readonly data: Readonly<Record<string, never>>;
 }
 
-export const shipmentCancelledDescriptor: StoredEventDescriptor<ShipmentCancelledEvent> = {
+export const shipmentCancelledEventDescriptor: StoredEventDescriptor<ShipmentCancelledEvent> = {
   type: 'shipment.cancelled.v1',
   applyToState(draft, _data, { revision }) {
     draft.cancelled = revision;
@@ -201,7 +201,7 @@ export interface ShipmentReopenedEvent {
   readonly data: Readonly<Record<string, never>>;
 }
 
-export const shipmentReopenedDescriptor: StoredEventDescriptor<ShipmentReopenedEvent> = {
+export const shipmentReopenedEventDescriptor: StoredEventDescriptor<ShipmentReopenedEvent> = {
   type: 'shipment.reopened.v1',
   applyToState(draft) {
     draft.cancelled = null;
@@ -217,4 +217,6 @@ export interface ShipmentCheckedEvent {
   readonly data: Readonly<Record<never, never>>;
 }
 
-export const shipmentCheckedDescriptor: StoredEventDescriptor<ShipmentCheckedEvent> = { type: 'shipment.checked.v1' };
+export const shipmentCheckedEventDescriptor: StoredEventDescriptor<ShipmentCheckedEvent> = {
+  type: 'shipment.checked.v1',
+};

@@ -10,7 +10,7 @@ const MAX_COMMAND_BYTES_OUTSIDE_BUDGET = 50_000;
 /**
  * Limits the exceptions that rules open and update in one command. Exceptions beyond the limit wait for the next check.
  */
-export class RuleExceptionBudget {
+export class RuleExceptionLimiter {
   private ruleBytes = 0;
   private commandBytes: number | undefined;
 
@@ -18,7 +18,7 @@ export class RuleExceptionBudget {
   constructor(private readonly command: readonly ShipmentEventBody[]) {}
 
   /** Reserves bytes for the event. Returns false if not enough bytes are left. */
-  reserveBytes({ data }: ShipmentEventBody): boolean {
+  reserveEventBytes({ data }: ShipmentEventBody): boolean {
     const bytes = this.ruleBytes + countUtf8Bytes(data);
     if (bytes > MAX_COMMAND_BYTES_OUTSIDE_BUDGET) {
       this.commandBytes ??= this.command.reduce((sum, event) => sum + countUtf8Bytes(event.data), 0);

@@ -1,7 +1,7 @@
 import type { LoadType, Mode, ShipmentException, ClientShipmentFields } from '@tracking/contracts';
 import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, listEventTypesOfDecision } from '../../test/scenario.ts';
 import {
-  CREATED_AT,
+  SAMPLE_CREATION_TIME,
   addMsToTime,
   createScenarioWithRule,
   HOUR_MS,
@@ -377,7 +377,7 @@ describe('demurrage_risk and detention_risk', () => {
       'exception.opened.v1',
     );
     expect(scenario.state?.exceptions).toMatchObject([{ severity: 'critical', opened_at: createJanuaryTime(25) }]);
-    expect(scenario.record.created_at).toBe(CREATED_AT);
+    expect(scenario.record.created_at).toBe(SAMPLE_CREATION_TIME);
   });
 
   describe('free time', () => {

@@ -6,9 +6,9 @@ import {
   getMilestoneRules,
   chooseLatestTime,
 } from '@tracking/contracts';
-import { findLatestTime } from '../container-progress.ts';
+import { findLatestMilestoneTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { getTimeZoneOfPort, getBoundsOfLocalDay, readTimesAtPorts } from '../local-time.ts';
+import { getTimeZoneOfPort, getBoundsOfLocalDay, restoreScheduleTimesWithZones } from '../local-time.ts';
 import {
   TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
@@ -18,7 +18,7 @@ import {
 } from '../milestone-summary.ts';
 import { type ShipmentRoute, isPlaceOnTheWay } from '../route.ts';
 import { type TimelineEntry, compareMilestones, getOccurredAt } from '../state.ts';
-import { findFirstIndex } from '../timeline.ts';
+import { findFirstMatchingEntryIndex } from '../timeline.ts';
 import {
   type ShipmentProblem,
   applyRuleToEachSubject,
@@ -29,7 +29,7 @@ import {
   type ExceptionRuleFacts,
 } from './rule.ts';
 import {
-  type Remedy,
+  type ProblemSolvingMilestones,
   canShipSailOnWithoutGoods,
   describeResolutionByFieldChange,
   describeResolutionByCorrectionOf,
@@ -43,7 +43,7 @@ import {
 } from './remedies.ts';
 
 /** Hours that goods may stay at a stop if no ETD of the next leg is known. */
-const MAX_STOP_HOURS = 10 * 24;
+const MAX_HOURS_AT_STOP = 10 * 24;
 
 /**
  * Opens `missed_connection` if a container was not loaded again at its last stop: no milestone of loading or a later
@@ -52,7 +52,7 @@ const MAX_STOP_HOURS = 10 * 24;
  */
 export const missedConnectionRule = applyRuleToEachSubject(({ summaries, progress }, { derived }, settings) => {
   const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(chooseLaterEntry, undefined);
-  const onward = findLatestTime(summaries, 'onward');
+  const onward = findLatestMilestoneTime(summaries, 'onward');
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
   const { record, analysis } = derived;
   const { location } = stop.milestone;
@@ -68,7 +68,7 @@ export const missedConnectionRule = applyRuleToEachSubject(({ summaries, progres
         ? `${since} again.`
         : `${since} for the next leg, whose ETD is ${describeEtd(next?.leg, analysis.route)}.`,
     opens_at: chooseLatestTime(
-      next_etd === null || !isDischarged ? addHoursToTimestamp(arrived_at, MAX_STOP_HOURS) : '',
+      next_etd === null || !isDischarged ? addHoursToTimestamp(arrived_at, MAX_HOURS_AT_STOP) : '',
       computeMissedConnectionTime(next?.leg, getRuleHours(settings, record)),
     ),
     metrics: { location, arrived_at, next_etd },
@@ -88,7 +88,7 @@ function computeMissedConnectionTime(leg: Leg | undefined, hours: number): Times
 /** Returns the ETD of a leg for texts: a time, or a date. */
 function describeEtd(leg: Leg | undefined, { findZone }: ShipmentRoute): string | null {
   if (leg === undefined) return null;
-  const { value, day } = readTimesAtPorts(leg, findZone).etd;
+  const { value, day } = restoreScheduleTimesWithZones(leg, findZone).etd;
   return day ?? value;
 }
 
@@ -101,7 +101,8 @@ function computeStopArrivalTime(
 ): Timestamp {
   const place = locate(stop.milestone.location).key;
   const arrivals = summaries.map(({ stops }) => {
-    for (let at = findFirstIndex(stops, ({ occurred_at }) => occurred_at > onward); at < stops.length; at++) {
+    const first = findFirstMatchingEntryIndex(stops, ({ occurred_at }) => occurred_at > onward);
+    for (let at = first; at < stops.length; at++) {
       if (locate(stops[at]?.milestone.location ?? null).key === place) return stops[at];
     }
     return undefined;
@@ -125,7 +126,7 @@ function isDischargeSince({ milestone: { code, occurred_at } }: TimelineEntry, s
 }
 
 function describeResolutionByLoading(stop: TimelineEntry, summaries: StatusSubject['summaries'], route: ShipmentRoute) {
-  const isMilestone: Remedy['isMilestone'] = ({ sequence, rules, isDeparture }) => {
+  const isMilestone: ProblemSolvingMilestones['isMilestone'] = ({ sequence, rules, isDeparture }) => {
     // A ship that departs after the discharge does not have the container, unless the container was loaded again.
     const sailsOn = canShipSailOnWithoutGoods(summaries, rules);
     return rules.transshipment_stop !== true && !sailsOn && isOnwardMovement(sequence, rules, isDeparture);
@@ -145,12 +146,12 @@ const MIN_OFF_ROUTE_KM = 1_500;
 export const offRouteRule = applyRuleToEachSubject(({ summaries }, { derived }) => {
   const { route } = derived.analysis;
   const out = summaries.map(({ gatedOut }) => gatedOut.at(-1)).reduce(chooseLaterEntry, undefined);
-  if (out === undefined || findLatestTime(summaries, 'movedOn') >= out.milestone.occurred_at) return undefined;
+  if (out === undefined || findLatestMilestoneTime(summaries, 'movedOn') >= out.milestone.occurred_at) return undefined;
   const { location, occurred_at } = out.milestone;
   const { isOfShipment, kmFromDestination } = route.locate(location);
   if (isOfShipment || !isPlaceOnTheWay(route, location)) return undefined;
   if (kmFromDestination === null || kmFromDestination <= MIN_OFF_ROUTE_KM) return undefined;
-  const isMilestone: Remedy['isMilestone'] = ({ rules }) => {
+  const isMilestone: ProblemSolvingMilestones['isMilestone'] = ({ rules }) => {
     const departs = rules.departure !== undefined && rules.departure !== 'pick_up';
     return rules.handling === 'loaded' || (departs && !canShipSailOnWithoutGoods(summaries, rules));
   };
@@ -177,12 +178,12 @@ export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, setting
   const available = isHandedOutByTerminal(subject, record.mode)
     ? progress.reached[STATUS_RANKS.available_for_pickup]
     : undefined;
-  const discharged = findFreeTimeStart(summaries, available, analysis.route);
+  const discharged = findMilestoneStartingFreeTime(summaries, available, analysis.route);
   const last_free_day = container?.last_free_day ?? null;
   const when = computeFeeRiskTimes(last_free_day, discharged, facts, settings);
   if (when === undefined) return undefined;
   const { movedBeforeArrival, returning, availableAgain } = progress.points;
-  const railDeparted = findLatestTime(summaries, 'railDeparted');
+  const railDeparted = findLatestMilestoneTime(summaries, 'railDeparted');
   const left = chooseLatestTime(railDeparted, movedBeforeArrival, getNextMillisecond(returning), availableAgain);
   return {
     ...when,
@@ -212,7 +213,7 @@ export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, setting
  * place, or at a missing or unknown place.
  * @param available milestone that shows that the container is at a terminal, if no discharge is known
  */
-function findFreeTimeStart(
+function findMilestoneStartingFreeTime(
   summaries: StatusSubject['summaries'],
   available: TimelineEntry | undefined,
   { locate }: ShipmentRoute,
@@ -220,12 +221,13 @@ function findFreeTimeStart(
   let first: TimelineEntry | undefined;
   for (const { freeTimeStarts } of summaries) {
     for (const { place, entries } of freeTimeStarts) {
-      first = chooseEarlierTimelineEntry(first, findFirstEntryAfter(entries, findFreeTimeEnd(summaries, place)));
+      const entry = findFirstTimelineEntryAfter(entries, findFreeTimeEnd(summaries, place));
+      first = chooseEarlierTimelineEntry(first, entry);
     }
   }
   if (first !== undefined || available === undefined) return first;
   const { key, isKnown } = locate(available.milestone.location);
-  return findFirstEntryAfter([available], findFreeTimeEnd(summaries, isKnown ? key : ''));
+  return findFirstTimelineEntryAfter([available], findFreeTimeEnd(summaries, isKnown ? key : ''));
 }
 
 /** Returns the latest milestone that ended free time at a place; with an empty place, at any place. */
@@ -240,12 +242,12 @@ function findFreeTimeEnd(summaries: StatusSubject['summaries'], place: string): 
 }
 
 /** Returns the first entry of a sorted list that comes after the given one on the timeline. */
-function findFirstEntryAfter(
+function findFirstTimelineEntryAfter(
   entries: readonly TimelineEntry[],
   end: TimelineEntry | undefined,
 ): TimelineEntry | undefined {
   if (end === undefined) return entries[0];
-  return entries[findFirstIndex(entries, (milestone) => compareMilestones(milestone, end.milestone) > 0)];
+  return entries[findFirstMatchingEntryIndex(entries, (milestone) => compareMilestones(milestone, end.milestone) > 0)];
 }
 
 /**
@@ -298,10 +300,8 @@ function computeFeeRiskTimes(
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
   if (since === undefined) return undefined;
-  return {
-    milestone: since,
-    opens_at: addHoursToTimestamp(since.milestone.occurred_at, getRuleHours(settings, record)),
-  };
+  const opens_at = addHoursToTimestamp(since.milestone.occurred_at, getRuleHours(settings, record));
+  return { milestone: since, opens_at };
 }
 
 /** Returns true if a terminal hands out the container, so that later milestones show that it left the terminal. */

@@ -12,14 +12,14 @@ import {
   terminalHoldRule,
 } from './milestone-rules.ts';
 import type { ExceptionRule } from './rule.ts';
-import { arrivalOverdueRule, departureOverdueRule, etaSlipRule, noUpdateRule } from './schedule-rules.ts';
+import { arrivalOverdueRule, departureOverdueRule, etaSlipRule, noUpdateExceptionRule } from './schedule-rules.ts';
 
 /** Exception rules by exception type. */
-const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<ExceptionRule, 'type'>>> = {
+const EXCEPTION_RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<ExceptionRule, 'type'>>> = {
   eta_slip: { find: etaSlipRule },
   departure_overdue: { find: departureOverdueRule },
   arrival_overdue: { find: arrivalOverdueRule },
-  no_update: { find: noUpdateRule },
+  no_update: { find: noUpdateExceptionRule },
   missed_connection: { find: missedConnectionRule },
   customs_hold: { find: customsHoldRule },
   terminal_hold: { find: terminalHoldRule },
@@ -37,7 +37,9 @@ const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<ExceptionRule,
 };
 
 /** All rules of automatic exceptions. */
-export const EXCEPTION_RULES: readonly ExceptionRule[] = Object.entries(RULES_BY_TYPE).map(([type, rule]) => ({
-  type: type as AutomaticExceptionType,
-  ...rule,
-}));
+export const EXCEPTION_RULES: readonly ExceptionRule[] = Object.entries(EXCEPTION_RULES_BY_TYPE).map(
+  ([type, rule]) => ({
+    type: type as AutomaticExceptionType,
+    ...rule,
+  }),
+);

@@ -5,7 +5,7 @@ import {
   CONTAINER_C,
   ShipmentScenario,
   CONTAINER_WITH_WRONG_DIGIT,
-  findDataOfDecisionEvent,
+  findDataOfDecidedEvent,
   createTimeInJanuary2026,
   SAMPLE_DECISION_INPUTS,
   createShipmentScenario,
@@ -43,10 +43,10 @@ describe('opening and resolving', () => {
       acknowledged_at: null,
       resolved_at: null,
     };
-    expect(findDataOfDecisionEvent(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
+    expect(findDataOfDecidedEvent(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
     expect(scenario.record.open_exceptions_count).toBe(1);
     const resolved = scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(21));
-    expect(findDataOfDecisionEvent(resolved, 'exception.resolved.v2')).toEqual({
+    expect(findDataOfDecidedEvent(resolved, 'exception.resolved.v2')).toEqual({
       exception_id: exception.id,
       resolution: { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } },
       resolved_at: '2026-06-01T00:03:00.000Z',

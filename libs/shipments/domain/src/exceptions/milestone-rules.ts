@@ -1,29 +1,30 @@
 import { type Timestamp, getMilestoneRules } from '@tracking/contracts';
-import { findLatestTime } from '../container-progress.ts';
+import { findLatestMilestoneTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
 import { computeStartOfStatedTime, restoreStatedTime } from '../local-time.ts';
-import { isVesselSailingOn } from '../milestone-meaning.ts';
+import { isVesselSailingOnWithoutGoods } from '../milestone-meaning.ts';
 import { STATUS_RANKS, chooseEarlierTimelineEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
 import {
   describeResolutionByCorrectionOf,
   describeResolutionByMilestone,
-  RESOLVED_BY_REOPENING,
+  CONDITIONS_OF_RESOLUTION_BY_REOPENING,
   canShipSailOnWithoutGoods,
-  isDeliveryAttempted,
+  isContainerDeliveryAttempted,
   isDelivered,
   listRemedyMilestones,
-  type Remedy,
-  listRevokingMilestones,
+  type ProblemSolvingMilestones,
+  listCodesRevokingCancellations,
 } from './remedies.ts';
 import { type FindFindings, type ShipmentProblem, applyRuleToEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Applies a rule, for each container, to the first milestone that opens exceptions of the type. A milestone without a
- * container belongs to the shipment, and counts while it applies to any container. Once the empty container was
- * returned, later milestones that name it belong to its next trip, so no milestone is explained as a resolution.
+ * Returns a function that applies a rule, for each container, to the first milestone that opens exceptions of the type.
+ * A milestone without a container belongs to the shipment, and counts while it applies to any container. Once the empty
+ * container was returned, later milestones that name it belong to its next trip, so no milestone is explained as a
+ * resolution.
  */
 function applyRuleToOpeningMilestones(type: string, rule: OpeningMilestoneRule): FindFindings {
   return ({ derived: { subjects, analysis, record } }) => {
@@ -64,7 +65,7 @@ type OpeningMilestoneRule = (
   subject: StatusSubject,
   earliestEtd: Timestamp | null,
 ) => MilestoneProblem | undefined;
-interface MilestoneProblem extends Remedy {
+interface MilestoneProblem extends ProblemSolvingMilestones {
   readonly detail: string;
 }
 
@@ -94,11 +95,11 @@ function detectUnclearedHold(
   const since = milestone.occurred_at;
   const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(chooseEarlierTimelineEntry, undefined);
   const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(chooseEarlierTimelineEntry, undefined);
-  const mayBeAtOrigin = departed === undefined && !isDeliveryAttempted(subject) && etd !== null && etd > since;
-  const cleared = findLatestTime(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
+  const mayBeAtOrigin = departed === undefined && !isContainerDeliveryAttempted(subject) && etd !== null && etd > since;
+  const cleared = findLatestMilestoneTime(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
   const hasLeft =
     departed === undefined
-      ? findLatestTime(summaries, 'exportCleared') >= since
+      ? findLatestMilestoneTime(summaries, 'exportCleared') >= since
       : since <= departed.milestone.occurred_at;
   if (cleared || hasLeft || isDelivered(progress)) return undefined;
   return {
@@ -120,7 +121,7 @@ function createCargoHoldRule(
 ): OpeningMilestoneRule {
   return ({ milestone }, { summaries, progress }) => {
     const since = milestone.occurred_at;
-    if (findLatestTime(summaries, released) >= since || isDelivered(progress)) return undefined;
+    if (findLatestMilestoneTime(summaries, released) >= since || isDelivered(progress)) return undefined;
     return {
       detail: `${milestone.label} since ${since}.`,
       from: since,
@@ -159,7 +160,7 @@ export const milestoneConflictRule: FindFindings = (facts, settings) => {
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
   const resolvedBy = () => [
-    describeResolutionByMilestone(listRevokingMilestones(cancellations)),
+    describeResolutionByMilestone(listCodesRevokingCancellations(cancellations)),
     describeResolutionByCorrectionOf(...cancellations),
   ];
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
@@ -190,7 +191,7 @@ export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => 
     if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
     if (
       getMilestoneRules(code).movement === undefined ||
-      isVesselSailingOn(entry, analysis.route) ||
+      isVesselSailingOnWithoutGoods(entry, analysis.route) ||
       analysis.journey.excluded.has(entry) ||
       !present.has(container_number)
     )
@@ -202,7 +203,7 @@ export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => 
     container_number,
     milestone,
     detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
-    resolvedBy: () => [RESOLVED_BY_REOPENING, describeResolutionByCorrectionOf(milestone)],
+    resolvedBy: () => [CONDITIONS_OF_RESOLUTION_BY_REOPENING, describeResolutionByCorrectionOf(milestone)],
   }));
 };
 

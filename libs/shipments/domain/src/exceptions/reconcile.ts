@@ -15,7 +15,7 @@ import { deriveShipment, type DerivedShipment } from '../derive.ts';
 import { createDocumentExpiryEvents } from '../documents.ts';
 import { findStoredEventDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
-import { RuleExceptionBudget } from './append-budget.ts';
+import { RuleExceptionLimiter } from './append-budget.ts';
 import { EXCEPTION_RULES } from './exception-rules.ts';
 import {
   type ShipmentProblem,
@@ -37,7 +37,7 @@ interface ExceptionReconciliationContext extends DecideContext {
 }
 
 /** The shipment after a command, without the changes of its exceptions. */
-interface DecidedShipment {
+interface ShipmentAfterCommand {
   readonly derived: DerivedShipment;
   readonly timeline: readonly TimelineEntry[];
   /** Events that the command has produced so far. */
@@ -54,7 +54,7 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
  */
 export function reconcileExceptions(
   before: ShipmentState | undefined,
-  decided: DecidedShipment,
+  decided: ShipmentAfterCommand,
   occasion: ExceptionReconciliationContext,
 ): Reconciled {
   const isNews = decided.events.some(({ type, data }) => findStoredEventDescriptor(type).isNews?.(data) === true);
@@ -152,18 +152,18 @@ class ExceptionReconciler {
   private readonly kept = new Set<string>();
   private open: number;
   private nextCheckAt: Timestamp | null = null;
-  private readonly budget: RuleExceptionBudget;
+  private readonly budget: RuleExceptionLimiter;
 
   constructor(
     private readonly before: ShipmentState | undefined,
-    private readonly decided: DecidedShipment,
+    private readonly decided: ShipmentAfterCommand,
     private readonly occasion: ExceptionReconciliationContext,
     private readonly findings: Map<string, RuleFinding>,
   ) {
     const { at } = occasion;
     const { record } = decided.derived;
     this.events = [...decided.events];
-    this.budget = new RuleExceptionBudget(decided.events);
+    this.budget = new RuleExceptionLimiter(decided.events);
     this.now = before !== undefined && before.record.updated_at > at ? before.record.updated_at : at;
     this.isCancelled = record.status === 'cancelled';
     this.open = record.open_exceptions_count;
@@ -232,7 +232,7 @@ class ExceptionReconciler {
 
   /** Adds the event if it fits into the append. Otherwise the next check, which is due immediately, adds it. */
   private addEventIfItFits(event: ShipmentEventBody): boolean {
-    const hasRoom = this.budget.reserveBytes(event);
+    const hasRoom = this.budget.reserveEventBytes(event);
     if (hasRoom) this.events.push(event);
     else this.scheduleNextCheck(this.now);
     return hasRoom;

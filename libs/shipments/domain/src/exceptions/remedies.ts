@@ -1,14 +1,14 @@
 import {
   type DocumentType,
   MILESTONE_CATALOG,
-  type MilestoneRules,
+  type MilestoneCodeTraits,
   getMilestoneRules,
   chooseLatestTime,
-  type ResolutionConditions,
+  type ExceptionResolutionConditions,
   type ShipmentStatus,
   type Timestamp,
 } from '@tracking/contracts';
-import { type ComputedContainerProgress, findLatestTime } from '../container-progress.ts';
+import { type ComputedContainerProgress, findLatestMilestoneTime } from '../container-progress.ts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import { getMeaningOfMilestoneCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
 import { STATUS_RANKS, TIME_BEFORE_ALL_TIMESTAMPS } from '../milestone-summary.ts';
@@ -16,7 +16,7 @@ import type { ShipmentRoute } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
 /** Milestones that would solve a problem of one container. */
-export interface Remedy {
+export interface ProblemSolvingMilestones {
   /** Earliest date of a milestone that solves the problem; null for any date. */
   readonly from: Timestamp | null;
   readonly isMilestone: (code: MilestoneCodeOnRoute) => boolean;
@@ -25,16 +25,16 @@ export interface Remedy {
 /** A catalog code with its meaning on a route. */
 interface MilestoneCodeOnRoute {
   readonly sequence: number;
-  readonly rules: MilestoneRules;
+  readonly rules: MilestoneCodeTraits;
   /** Rank of the status that a milestone with the code gives; -1 if it does not affect the status. */
   readonly rank: number;
   readonly isDeparture: boolean;
 }
 
-type Milestones = Pick<ResolutionConditions, 'codes' | 'occurred_from'>;
+type Milestones = Pick<ExceptionResolutionConditions, 'codes' | 'occurred_from'>;
 
 /** Milestones that solve the problems of several containers together. */
-export function listRemedyMilestones(remedies: readonly Remedy[], route: ShipmentRoute): Milestones {
+export function listRemedyMilestones(remedies: readonly ProblemSolvingMilestones[], route: ShipmentRoute): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = getMilestoneRules(code);
     const { status } = getMeaningOfMilestoneCode(rules, route);
@@ -57,7 +57,7 @@ export function describeResolutionByStatusMilestones(
   from: Timestamp | null,
   route: ShipmentRoute,
   summaries: StatusSubject['summaries'] = [],
-): ResolutionConditions {
+): ExceptionResolutionConditions {
   const isMilestone = ({ rank, rules }: MilestoneCodeOnRoute) =>
     (rank >= STATUS_RANKS[status] && !canShipSailOnWithoutGoods(summaries, rules)) ||
     (rules.opens_exception === 'delivery_failed' && STATUS_RANKS[status] < STATUS_RANKS.delivered);
@@ -71,8 +71,8 @@ export function describeResolutionByStatusMilestones(
 export function describeResolutionByEmptyReturn(
   { summaries }: StatusSubject,
   { analysis: { route, departsFrom } }: DerivedShipment,
-): readonly ResolutionConditions[] {
-  const moved = findLatestTime(summaries, 'loadedMovement');
+): readonly ExceptionResolutionConditions[] {
+  const moved = findLatestMilestoneTime(summaries, 'loadedMovement');
   if (moved === TIME_BEFORE_ALL_TIMESTAMPS || route.lcl) return [];
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => getMilestoneRules(code).container_time === 'empty_returned_at',
@@ -81,12 +81,15 @@ export function describeResolutionByEmptyReturn(
 }
 
 /** Returns true if a departure with the rules can be that of a ship that sails on without the goods. */
-export function canShipSailOnWithoutGoods(summaries: StatusSubject['summaries'], rules: MilestoneRules): boolean {
+export function canShipSailOnWithoutGoods(summaries: StatusSubject['summaries'], rules: MilestoneCodeTraits): boolean {
   return isVesselDeparture(rules) && summaries.some(({ isDischarged }) => isDischarged);
 }
 
-/** Returns the milestones that revoke cancellations: confirmations dated after the last cancellation. */
-export function listRevokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
+/**
+ * Returns the codes of the milestones that would revoke the cancellations, which are confirmations, and the earliest
+ * time of such a milestone: after the last cancellation.
+ */
+export function listCodesRevokingCancellations(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => getMilestoneRules(code).takes_back === 'cancellation',
   );
@@ -94,17 +97,17 @@ export function listRevokingMilestones(cancellations: readonly TimelineEntry[]):
   return { codes, occurred_from: new Date(last + 1).toISOString() };
 }
 
-export function describeResolutionByMilestone(milestones: Milestones): ResolutionConditions {
+export function describeResolutionByMilestone(milestones: Milestones): ExceptionResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'milestone', ...milestones };
 }
 
 /** Returns a resolution by correcting or retracting one of the milestones. */
-export function describeResolutionByCorrectionOf(...entries: readonly TimelineEntry[]): ResolutionConditions {
+export function describeResolutionByCorrectionOf(...entries: readonly TimelineEntry[]): ExceptionResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
 /** Returns a resolution by changing one of the given fields of the shipment or container. */
-export function describeResolutionByFieldChange(...fields: readonly string[]): ResolutionConditions {
+export function describeResolutionByFieldChange(...fields: readonly string[]): ExceptionResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by: 'field_changed', fields };
 }
 
@@ -112,18 +115,21 @@ export function describeResolutionByFieldChange(...fields: readonly string[]): R
 export function describeResolutionByDocuments(
   by: 'document_uploaded' | 'document_approved',
   types: readonly DocumentType[],
-): ResolutionConditions {
+): ExceptionResolutionConditions {
   return { ...NO_RESOLUTION_CONDITIONS, by, document_types: types };
 }
 
 const NO_RESOLUTION_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
-/** Resolution by a new milestone of any classifier, or by a changed ETA. */
-export const RESOLVED_BY_NEW_INFORMATION: ResolutionConditions = { ...NO_RESOLUTION_CONDITIONS, by: 'news' };
-export const RESOLVED_BY_REOPENING: ResolutionConditions = {
+/** Conditions: a new milestone of any classifier, or a changed ETA, resolves the exception. */
+export const NEW_INFORMATION_RESOLUTION_CONDITIONS: ExceptionResolutionConditions = {
+  ...NO_RESOLUTION_CONDITIONS,
+  by: 'news',
+};
+export const CONDITIONS_OF_RESOLUTION_BY_REOPENING: ExceptionResolutionConditions = {
   ...NO_RESOLUTION_CONDITIONS,
   by: 'cancellation_taken_back',
 };
-export const RESOLVED_BY_REMOVING_CONTAINER: ResolutionConditions = {
+export const RESOLUTION_BY_REMOVING_CONTAINER: ExceptionResolutionConditions = {
   ...NO_RESOLUTION_CONDITIONS,
   by: 'container_taken_off',
 };
@@ -133,19 +139,23 @@ export const RESOLVED_BY_REMOVING_CONTAINER: ResolutionConditions = {
 
 /** Returns true if the goods of any container have departed. */
 export function hasDeparted({ record, subjects }: DerivedShipment): boolean {
-  return STATUS_RANKS[record.status] >= STATUS_RANKS.in_transit || subjects.some(isDeliveryAttempted);
+  return STATUS_RANKS[record.status] >= STATUS_RANKS.in_transit || subjects.some(isContainerDeliveryAttempted);
 }
 
 /** Returns true if the goods of any container have arrived, even if they have moved on since. */
 export function hasArrived({ record, subjects }: DerivedShipment): boolean {
   return (
-    record.ata !== null || STATUS_RANKS[record.status] >= STATUS_RANKS.arrived || subjects.some(isDeliveryAttempted)
+    record.ata !== null ||
+    STATUS_RANKS[record.status] >= STATUS_RANKS.arrived ||
+    subjects.some(isContainerDeliveryAttempted)
   );
 }
 
 /** Returns true if the container has left the terminal. */
 export function hasLeftTerminal(subject: StatusSubject): boolean {
-  return STATUS_RANKS[subject.progress.status] >= STATUS_RANKS.out_for_delivery || isDeliveryAttempted(subject);
+  return (
+    STATUS_RANKS[subject.progress.status] >= STATUS_RANKS.out_for_delivery || isContainerDeliveryAttempted(subject)
+  );
 }
 
 export function isDelivered({ status }: Pick<ComputedContainerProgress, 'status'>): boolean {
@@ -158,6 +168,6 @@ export function isContainerReturned({ status }: Pick<ComputedContainerProgress, 
 }
 
 /** Returns true if delivery of the container was attempted. */
-export function isDeliveryAttempted({ summaries }: StatusSubject): boolean {
+export function isContainerDeliveryAttempted({ summaries }: StatusSubject): boolean {
   return summaries.some(({ opening }) => opening['delivery_failed'] !== undefined);
 }

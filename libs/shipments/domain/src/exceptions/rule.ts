@@ -3,7 +3,7 @@ import {
   type Container,
   type ExceptionSettings,
   type PlaceLookup,
-  type ResolutionConditions,
+  type ExceptionResolutionConditions,
   type RuleSettings,
   SEVERITIES,
   type Severity,
@@ -54,7 +54,7 @@ export interface ShipmentProblem {
    * Returns resolutions of the problem that are specific to it, in addition to those that every exception has. Only
    * explanations call this function.
    */
-  readonly resolvedBy: () => readonly ResolutionConditions[];
+  readonly resolvedBy: () => readonly ExceptionResolutionConditions[];
 }
 
 /** Returns the highest of the severities. */

@@ -1,6 +1,6 @@
 import {
   type ExceptionSettings,
-  type ResolutionConditions,
+  type ExceptionResolutionConditions,
   type Timestamp,
   chooseLatestTime,
 } from '@tracking/contracts';
@@ -18,7 +18,7 @@ import {
   computeEarliestAcceptedDueTime,
 } from './rule.ts';
 import {
-  RESOLVED_BY_NEW_INFORMATION,
+  NEW_INFORMATION_RESOLUTION_CONDITIONS,
   describeResolutionByFieldChange,
   hasArrived,
   hasDeparted,
@@ -113,7 +113,7 @@ function createOverdueTimeFinding(expected: Timestamp, { record }: DerivedShipme
  * Opens `no_update` if no milestone of any classifier and no other ETA was received for too long. At sea, no news is
  * expected before the ETA.
  */
-export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) => {
+export const noUpdateExceptionRule: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
   const hours = getRuleHours(settings, record);
@@ -128,7 +128,7 @@ export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) =>
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
       opens_at: eta !== null && isAtSea(derived) ? chooseLatestTime(expected, eta) : expected,
       metrics: { silent_since, heard_at: lastNewsAt },
-      resolvedBy: () => [RESOLVED_BY_NEW_INFORMATION, describeResolutionByFieldChange('etd')],
+      resolvedBy: () => [NEW_INFORMATION_RESOLUTION_CONDITIONS, describeResolutionByFieldChange('etd')],
     },
   ];
 };
@@ -137,13 +137,13 @@ function isAtSea(derived: DerivedShipment): boolean {
   return mayTravelByVessel(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
-function describeResolutionByDeparture({ analysis, subjects }: DerivedShipment): ResolutionConditions {
+function describeResolutionByDeparture({ analysis, subjects }: DerivedShipment): ExceptionResolutionConditions {
   const summaries = subjects.flatMap((subject) => subject.summaries);
   return describeResolutionByStatusMilestones('in_transit', null, analysis.route, summaries);
 }
 
 /** Arrivals before the last movement elsewhere happened at stops on the way, so they are ignored. */
-function describeResolutionByArrival({ analysis, subjects }: DerivedShipment): ResolutionConditions {
+function describeResolutionByArrival({ analysis, subjects }: DerivedShipment): ExceptionResolutionConditions {
   const departed = analysis.legDepartures.at(-1)?.milestone.occurred_at ?? '';
   const moved = subjects.map(({ progress: { points } }) =>
     chooseLatestTime(points.moved, getNextMillisecond(chooseLatestTime(points.unavailable, points.returning))),

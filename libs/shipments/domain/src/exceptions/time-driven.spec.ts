@@ -13,7 +13,7 @@ import {
   listEventTypesOfDecision,
 } from '../../test/scenario.ts';
 import {
-  CREATED_AT,
+  SAMPLE_CREATION_TIME,
   DAY_MS,
   HOUR_MS,
   REQUIRED_DOCUMENT_TYPES,
@@ -266,7 +266,7 @@ describe.each(ROWS)('$type $name', (row) => {
   const { type, given, opens, due = opens, severity, worsens, container = null } = row;
   const told = [type, container, 'open'].filter(Boolean).join(' ');
   const opened = () => {
-    const scenario = given(CREATED_AT).setTimeOfNextCommand(opens);
+    const scenario = given(SAMPLE_CREATION_TIME).setTimeOfNextCommand(opens);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual([told]);
     return scenario;
@@ -274,7 +274,7 @@ describe.each(ROWS)('$type $name', (row) => {
   const last = (scenario: ShipmentScenario) => scenario.state?.exceptions.at(-1);
 
   it('opens exactly when due, once', () => {
-    const scenario = given(CREATED_AT);
+    const scenario = given(SAMPLE_CREATION_TIME);
     expect(scenario.state?.nextCheckAt).toBe(opens);
     expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
@@ -291,7 +291,7 @@ describe.each(ROWS)('$type $name', (row) => {
   });
 
   it('opens with any write when due', () => {
-    const scenario = given(CREATED_AT);
+    const scenario = given(SAMPLE_CREATION_TIME);
     expect(
       listEventTypesOfDecision(scenario.setTimeOfNextCommand(opens).upsertShipment({ house_bill: 'HB-1' })),
     ).toContain('exception.opened.v1');
@@ -313,7 +313,7 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('opens once after months without a check, with the present severity', () => {
-    const scenario = given(CREATED_AT).setTimeOfNextCommand(addMsToTime(opens, 90 * DAY_MS));
+    const scenario = given(SAMPLE_CREATION_TIME).setTimeOfNextCommand(addMsToTime(opens, 90 * DAY_MS));
     expect(listEventTypesOfDecision(scenario.checkRules())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
     expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
@@ -326,7 +326,7 @@ describe.each(ROWS)('$type $name', (row) => {
   });
 
   it.each(Object.entries(row.resolvedBy))('%s prevents it', (_, act) => {
-    const scenario = given(CREATED_AT).setTimeOfNextCommand(addMsToTime(opens, -HOUR_MS));
+    const scenario = given(SAMPLE_CREATION_TIME).setTimeOfNextCommand(addMsToTime(opens, -HOUR_MS));
     act(scenario);
     scenario.setTimeOfNextCommand(addMsToTime(opens, 2 * HOUR_MS)).checkRules();
     expect(scenario.open).toEqual([]);
@@ -352,7 +352,7 @@ describe.each(ROWS)('$type $name', (row) => {
 
   it('opens with the severity of the settings', () => {
     for (const set of ['low', 'critical'] as const) {
-      const scenario = given(CREATED_AT).setTimeOfNextCommand(opens);
+      const scenario = given(SAMPLE_CREATION_TIME).setTimeOfNextCommand(opens);
       scenario.settings = createRuleSettingsForOneType(type, { severity: set });
       scenario.checkRules();
       expect(last(scenario)?.severity).toBe(set);
@@ -417,7 +417,7 @@ describe.each(ROWS)('$type $name', (row) => {
 
   if (row.due !== undefined) {
     it.each([721, 2_160, 8_760])('opens immediately %d hours ahead, and stays open', (before_hours) => {
-      const scenario = given(CREATED_AT);
+      const scenario = given(SAMPLE_CREATION_TIME);
       scenario.settings = createRuleSettingsForOneType(type, { before_hours });
       scenario.checkRules();
       expect(scenario.exceptions).toEqual([told]);
@@ -429,7 +429,7 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('is explained with its time and each code that prevents or resolves it', () => {
-    const scenario = given(CREATED_AT).setTimeOfNextCommand(addMsToTime(opens, -HOUR_MS));
+    const scenario = given(SAMPLE_CREATION_TIME).setTimeOfNextCommand(addMsToTime(opens, -HOUR_MS));
     const [expected] = explainedOf(scenario, type);
     expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
     const open = opened();

@@ -1,5 +1,11 @@
 import { type Mode, type Timestamp, parseMilestoneCode } from '@tracking/contracts';
-import { type ShipmentModelState, type ModelMilestone, isByRoad, findDestination, findOrigin } from './memory.ts';
+import {
+  type ShipmentModelState,
+  type ModelMilestone,
+  isByRoad,
+  findDestinationPort,
+  findOriginPort,
+} from './memory.ts';
 import {
   computeStatusGivenByMilestone,
   isArrivalAtDestination,
@@ -27,7 +33,7 @@ interface ActualDepartureOrArrival {
 /** Finds `atd`: the earliest actual departure at `origin_port`; if there is none, the earliest departure. */
 function findDeparture(memory: ShipmentModelState): ActualDepartureOrArrival | null {
   const departures = listGoodsMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
-  const there = departures.filter(({ location }) => location !== null && location === findOrigin(memory));
+  const there = departures.filter(({ location }) => location !== null && location === findOriginPort(memory));
   return preferMilestoneAtPort(there, departures);
 }
 
@@ -35,7 +41,7 @@ function findDeparture(memory: ShipmentModelState): ActualDepartureOrArrival | n
 function findArrival(memory: ShipmentModelState): ActualDepartureOrArrival | null {
   const arrivals = listActualArrivals(memory);
   return preferMilestoneAtPort(
-    arrivals.filter((milestone) => isAtPort(findDestination(memory), milestone)),
+    arrivals.filter((milestone) => isMilestoneAtPort(findDestinationPort(memory), milestone)),
     arrivals,
   );
 }
@@ -48,7 +54,7 @@ function preferMilestoneAtPort(
   return other === undefined ? null : { by: other, rule: 'earliest' };
 }
 
-export function findActualDepartureOfShipment(memory: ShipmentModelState): Timestamp | null {
+export function findActualDepartureTimeOfShipment(memory: ShipmentModelState): Timestamp | null {
   return findDeparture(memory)?.by.occurred_at ?? null;
 }
 
@@ -63,10 +69,10 @@ function listActualArrivals(memory: ShipmentModelState): readonly ModelMilestone
 /**
  * Returns the leg's `atd` from departures at its port, by its mode. The first leg also uses departures without a place.
  */
-export function findActualDepartureOfLeg(index: number, memory: ShipmentModelState): Timestamp | null {
+export function findActualDepartureTimeOfLeg(index: number, memory: ShipmentModelState): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  const whole = legs.length <= 1 ? findActualDepartureOfShipment(memory) : null;
+  const whole = legs.length <= 1 ? findActualDepartureTimeOfShipment(memory) : null;
   if (leg === undefined || whole !== null) return whole;
   const mode = leg.mode ?? memory.fields.mode;
   const there = listGoodsMilestones(memory).filter(
@@ -74,8 +80,8 @@ export function findActualDepartureOfLeg(index: number, memory: ShipmentModelSta
   );
   const departures = listGoodsMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   return (
-    findEarliestTime(there) ??
-    (index === 0 ? findEarliestTime(departures.filter((each) => lacksKnownLocation(each, memory))) : null)
+    findEarliestMilestoneTime(there) ??
+    (index === 0 ? findEarliestMilestoneTime(departures.filter((each) => lacksKnownLocation(each, memory))) : null)
   );
 }
 
@@ -88,8 +94,8 @@ export function findActualArrivalOfLeg(index: number, memory: ShipmentModelState
     ({ code }) => isArrivalCode(code, memory) || ['transshipment_arrived', 'rail_arrived'].includes(code),
   );
   const there = arrivals.filter((milestone) => belongsToLeg(milestone, index, 'destination_port', memory));
-  if (there.length > 0 || index < legs.length - 1) return findEarliestTime(there);
-  return findEarliestTime(listActualArrivals(memory).filter((each) => lacksKnownLocation(each, memory)));
+  if (there.length > 0 || index < legs.length - 1) return findEarliestMilestoneTime(there);
+  return findEarliestMilestoneTime(listActualArrivals(memory).filter((each) => lacksKnownLocation(each, memory)));
 }
 
 /**
@@ -105,15 +111,15 @@ export function belongsToLeg(
 ): boolean {
   const { value: legs } = memory.legs;
   const own = legs[index]?.[port] ?? null;
-  if (!isAtPort(own, milestone)) return false;
+  if (!isMilestoneAtPort(own, milestone)) return false;
   const isFirstTime = legs.findIndex((leg) => leg[port] === own) === index;
   const since = isFirstTime
     ? ''
-    : (findActualArrivalOfLeg(index - 1, memory) ?? findActualDepartureOfLeg(index - 1, memory));
+    : (findActualArrivalOfLeg(index - 1, memory) ?? findActualDepartureTimeOfLeg(index - 1, memory));
   return since !== null && milestone.occurred_at >= since;
 }
 
-function isAtPort(port: string | null, { location }: ModelMilestone): boolean {
+function isMilestoneAtPort(port: string | null, { location }: ModelMilestone): boolean {
   return location !== null && location === port;
 }
 
@@ -131,7 +137,7 @@ export function lacksKnownLocation(milestone: ModelMilestone, memory: ShipmentMo
  */
 export function computeContainerTimes(container: string, memory: ShipmentModelState) {
   const lane = listMilestonesOfContainerGoods(container, memory);
-  const earliestOf = (code: string) => findEarliestTime(lane.filter((milestone) => milestone.code === code));
+  const earliestOf = (code: string) => findEarliestMilestoneTime(lane.filter((milestone) => milestone.code === code));
   const available = lane.filter(
     (milestone) => computeStatusGivenByMilestone(milestone, lane, memory) === 'available_for_pickup',
   );
@@ -139,9 +145,9 @@ export function computeContainerTimes(container: string, memory: ShipmentModelSt
   const out = lane.filter(({ code, occurred_at }) => code === 'gated_out' && occurred_at >= railed);
   const landings = lane.filter((milestone) => isFinalDischarge(milestone, lane, memory));
   return {
-    discharged_at: findEarliestTime(landings),
-    available_at: findEarliestTime(available),
-    gated_out_at: findEarliestTime(out),
+    discharged_at: findEarliestMilestoneTime(landings),
+    available_at: findEarliestMilestoneTime(available),
+    gated_out_at: findEarliestMilestoneTime(out),
     delivered_at: earliestOf('delivered'),
     empty_returned_at: earliestOf('empty_returned'),
   };
@@ -181,6 +187,6 @@ export function findLastMilestone(milestones: readonly ModelMilestone[]) {
   return { id, code, label: parseMilestoneCode(code)?.label, occurred_at, location };
 }
 
-function findEarliestTime(milestones: readonly ModelMilestone[]): Timestamp | null {
+function findEarliestMilestoneTime(milestones: readonly ModelMilestone[]): Timestamp | null {
   return milestones[0]?.occurred_at ?? null;
 }

@@ -2,7 +2,13 @@ import type { Container, ShipmentRecord } from '@tracking/contracts';
 import { type Changes, type ShipmentEvent, type ShipmentState, findPublicEventOfStoredEvent } from '../../src/index.ts';
 
 /** Client-visible fields that `changes` omits. */
-const UNANNOUNCED_FIELDS = ['version', 'updated_at', 'last_milestone', 'open_exceptions_count', 'documents_count'];
+const SHIPMENT_FIELDS_OMITTED_FROM_CHANGES = [
+  'version',
+  'updated_at',
+  'last_milestone',
+  'open_exceptions_count',
+  'documents_count',
+];
 
 /** The stored events of one command, and the shipment before and after it. */
 interface DecidedCommand {
@@ -25,7 +31,7 @@ export function checkAnnouncedChanges({ before, after, events }: DecidedCommand)
   expectMilestonesAnnouncedOnce(before, after, announced);
   const changes = events.flatMap((event) => (event.type === 'shipment.changed.v1' ? [event.data.changes] : []))[0];
   const { milestone, ...visible } = changes ?? {};
-  expect(applyAnnouncedChanges(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
+  expect(applyEventChangesToShipment(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
   for (const [field, change] of Object.entries(visible)) expect([field, change.to]).not.toEqual([field, change.from]);
   expect(milestone ?? null).toEqual(findMilestoneCorrection(before, after));
   if (ofShipment.length > 0) expect(changes).toBeDefined();
@@ -71,7 +77,7 @@ function findMilestoneCorrection(before: ShipmentState, after: ShipmentState) {
 }
 
 /** Applies every change by hand to the shipment before the command. */
-function applyAnnouncedChanges(
+function applyEventChangesToShipment(
   { containers, ...changes }: Omit<Changes, 'milestone'>,
   before: ShipmentRecord,
 ): unknown {
@@ -92,7 +98,7 @@ function applyAnnouncedChanges(
 
 /** Returns the fields that events announce. */
 function pickAnnouncedFields(record: ShipmentRecord): unknown {
-  const visible = Object.entries(record).filter(([field]) => !UNANNOUNCED_FIELDS.includes(field));
+  const visible = Object.entries(record).filter(([field]) => !SHIPMENT_FIELDS_OMITTED_FROM_CHANGES.includes(field));
   return {
     ...Object.fromEntries(visible),
     containers: record.containers.map(({ last_milestone: _, ...container }) => container),

@@ -6,9 +6,9 @@ import { isEstimateSuperseded } from './estimates.ts';
 import {
   type ShipmentModelState,
   EMPTY_CONTAINER_FIELDS,
-  findDestination,
+  findDestinationPort,
   compareMilestonesInListOrder,
-  findOrigin,
+  findOriginPort,
 } from './memory.ts';
 import { computeStatusOfContainerMilestones, computeShipmentStatus } from './status.ts';
 import { listGoodsMilestones, isReplacedByLaterReport, listMilestonesOfContainerGoods } from './trips.ts';
@@ -17,10 +17,10 @@ import { listGoodsMilestones, isReplacedByLaterReport, listMilestonesOfContainer
 export function createExpectedShipment(memory: ShipmentModelState) {
   const { status, by } = computeShipmentStatus(memory);
   return {
-    fields: readClientFields(memory),
+    fields: pickShipmentFieldsSetByClients(memory),
     status,
     status_milestone_id: by?.id ?? null,
-    ...computeExpectedShipmentTimes(memory),
+    ...computeTimesExpectedByModel(memory),
     legs: computeExpectedLegs(memory),
     containers: memory.fields.container_numbers.map((number) => computeExpectedContainer(number, memory)),
     last_milestone: findLastMilestone(listGoodsMilestones(memory)),
@@ -29,14 +29,14 @@ export function createExpectedShipment(memory: ShipmentModelState) {
 }
 
 /** Returns the fields of a shipment that only clients set. */
-function readClientFields(memory: ShipmentModelState) {
+function pickShipmentFieldsSetByClients(memory: ShipmentModelState) {
   const { etd: _etd, eta: _eta, legs: _legs, ...fields } = memory.fields;
-  return { ...fields, origin_port: findOrigin(memory), destination_port: findDestination(memory) };
+  return { ...fields, origin_port: findOriginPort(memory), destination_port: findDestinationPort(memory) };
 }
 
-function computeExpectedShipmentTimes(memory: ShipmentModelState) {
+function computeTimesExpectedByModel(memory: ShipmentModelState) {
   const { original_eta, atd, ata, ...answered } = memory.answered;
-  const ports = { origin_port: findOrigin(memory), destination_port: findDestination(memory) };
+  const ports = { origin_port: findOriginPort(memory), destination_port: findDestinationPort(memory) };
   return {
     ...convertExpectedTimesToResponse(answered, ports),
     original_eta: original_eta && convertToUtcAtPlace(original_eta, ports.destination_port),
@@ -65,7 +65,7 @@ type Ports = Pick<LegFields, 'origin_port' | 'destination_port'>;
 function computeExpectedLegs(memory: ShipmentModelState): readonly Leg[] {
   const given = memory.legs.value;
   const { mode, carrier_scac } = memory.fields;
-  const [origin_port, destination_port] = [findOrigin(memory), findDestination(memory)];
+  const [origin_port, destination_port] = [findOriginPort(memory), findDestinationPort(memory)];
   const { etd, eta, atd, ata } = memory.answered;
   if (given.length === 0) {
     if (origin_port === null && destination_port === null) return [];

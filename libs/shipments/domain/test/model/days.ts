@@ -41,7 +41,7 @@ export function convertToUtcAtPlace(time: TimeOrDay, place: string | null): Time
 }
 
 /** Returns the first millisecond of a date at the place, or the time itself. All tested days have 24 hours. */
-export function computeStartAtPlace(time: TimeOrDay, place: string | null): Timestamp {
+export function computeStartOfDateAtPlace(time: TimeOrDay, place: string | null): Timestamp {
   return isDateText(time)
     ? new Date(Date.parse(convertToUtcAtPlace(time, place)) + 1 - 24 * 3_600_000).toISOString()
     : time;

@@ -1,13 +1,13 @@
 import type { TimeOrDay, Timestamp } from '@tracking/contracts';
 import {
   findActualArrivalOfShipment,
-  findActualDepartureOfShipment,
+  findActualDepartureTimeOfShipment,
   isDeparture,
   isDepartureForMode,
   lacksKnownLocation,
   belongsToLeg,
   findActualArrivalOfLeg,
-  findActualDepartureOfLeg,
+  findActualDepartureTimeOfLeg,
 } from './actual-times.ts';
 import { getTimeAsSent } from './days.ts';
 import {
@@ -15,9 +15,9 @@ import {
   type ModelMilestone,
   isByRoad,
   listCountingMilestones,
-  findDestination,
+  findDestinationPort,
   listMilestonesOfContainer,
-  findOrigin,
+  findOriginPort,
 } from './memory.ts';
 import { isLaterReport } from './reports.ts';
 import { listEffectiveCancellations } from './status.ts';
@@ -78,11 +78,11 @@ function estimatesDeparture(milestone: ModelMilestone, memory: ShipmentModelStat
  * Returns true if the estimate is for the shipment: its location is absent, free text, or the destination. An estimate at another location sets the time of its leg.
  */
 function isEstimatedForDestination(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
-  return lacksKnownLocation(milestone, memory) || milestone.location === findDestination(memory);
+  return lacksKnownLocation(milestone, memory) || milestone.location === findDestinationPort(memory);
 }
 
 function isEstimateForOrigin(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
-  const ports = [findOrigin(memory), memory.legs.value[0]?.origin_port];
+  const ports = [findOriginPort(memory), memory.legs.value[0]?.origin_port];
   return lacksKnownLocation(milestone, memory) || ports.includes(milestone.location);
 }
 
@@ -170,7 +170,7 @@ function computeShipmentEtd(memory: ShipmentModelState): TimeOrDay | null {
   return (
     findLatestEstimateAfter(
       said,
-      listDepartureEstimatesOfShipment(findActualDepartureOfShipment(memory), memory),
+      listDepartureEstimatesOfShipment(findActualDepartureTimeOfShipment(memory), memory),
       memory,
     ) ?? value
   );
@@ -202,7 +202,7 @@ function computeEtdOfLeg(index: number, memory: ShipmentModelState): TimeOrDay |
   const said = memory.legs.said[index]?.etd ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
-  const actual = findActualDepartureOfLeg(index, memory);
+  const actual = findActualDepartureTimeOfLeg(index, memory);
   const there = listEstimatesBeforeActualTime(actual, memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
   );
@@ -245,13 +245,13 @@ export function computeExpectedTimes(memory: ShipmentModelState): ShipmentModelS
     etd: computeShipmentEtd(memory),
     eta: computeShipmentEta(memory),
     original_eta: computeOriginalEta(memory),
-    atd: findActualDepartureOfShipment(memory),
+    atd: findActualDepartureTimeOfShipment(memory),
     ata: findActualArrivalOfShipment(memory),
     legs: memory.legs.value.map((leg, index) => ({
       ...leg,
       etd: computeEtdOfLeg(index, memory),
       eta: computeEtaOfLeg(index, memory),
-      atd: findActualDepartureOfLeg(index, memory),
+      atd: findActualDepartureTimeOfLeg(index, memory),
       ata: findActualArrivalOfLeg(index, memory),
     })),
     cancelledByMilestone: listEffectiveCancellations(memory).length > 0,

@@ -1,6 +1,6 @@
 import {
   type ExplainedMilestone,
-  MILESTONE_RULES,
+  MILESTONE_RESULTS_BY_RULE,
   type ShipmentExplanation,
   type ShipmentStatus,
   SHIPMENT_STATUSES,
@@ -73,11 +73,14 @@ export function checkExplainedExceptions(scenario: ShipmentScenario): void {
   const expected = listExplainedExceptions(scenario, ['expected']).map(
     (each) => [getExceptionKey(each), each.opens_at] as const,
   );
-  expect(new Map(expected.toSorted())).toEqual(findOpeningTimes(scenario, new Set(open)));
+  expect(new Map(expected.toSorted())).toEqual(findExceptionOpeningTimes(scenario, new Set(open)));
 }
 
 /** Returns the times at which further exceptions open, by type and container. */
-function findOpeningTimes(scenario: ShipmentScenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
+function findExceptionOpeningTimes(
+  scenario: ShipmentScenario,
+  open: ReadonlySet<string>,
+): ReadonlyMap<string, Timestamp> {
   const branch = copyScenarioForAction(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
@@ -110,7 +113,7 @@ export function expectConsistentExplanation(explanation: ShipmentExplanation, st
   expect(milestones.map(({ milestone_id }) => milestone_id)).toEqual(timeline.map(({ milestone }) => milestone.id));
   for (const [index, { milestone }] of timeline.entries()) {
     const { rule, result, counts_as } = milestones[index] as ExplainedMilestone;
-    expect([rule, result]).toEqual([rule, MILESTONE_RULES[rule]]);
+    expect([rule, result]).toEqual([rule, MILESTONE_RESULTS_BY_RULE[rule]]);
     expect([rule, milestone.retracted_at !== null]).toEqual([rule, rule === 'retracted']);
     if (milestone.classifier !== 'actual') expect(counts_as).toBeNull();
   }

@@ -10,7 +10,7 @@ import {
   createTimeInJanuary2026,
   createMilestoneInput,
 } from '../scenario.ts';
-import { type RandomJourneyTheme, journeyThemeArbitrary, applyThemeToMilestone } from './theme.ts';
+import { type RandomJourneyTheme, journeyThemeArbitrary, replaceMilestoneValuesByTheme } from './theme.ts';
 import {
   CUSTOMS_CODES,
   ESTIMATED_CODES,
@@ -297,9 +297,9 @@ export const shipmentFieldsArbitrary = fc
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
 function restrictStepToThemeValues(theme: RandomJourneyTheme, step: Step): Step {
-  if (step.kind === 'post') return { ...step, milestone: applyThemeToMilestone(theme, step.milestone) };
-  if (step.kind === 'repeat') return { ...step, but: applyThemeToMilestone(theme, step.but) };
-  if (step.kind === 'correct') return { ...step, patch: applyThemeToMilestone(theme, step.patch) };
+  if (step.kind === 'post') return { ...step, milestone: replaceMilestoneValuesByTheme(theme, step.milestone) };
+  if (step.kind === 'repeat') return { ...step, but: replaceMilestoneValuesByTheme(theme, step.but) };
+  if (step.kind === 'correct') return { ...step, patch: replaceMilestoneValuesByTheme(theme, step.patch) };
   return step;
 }
 

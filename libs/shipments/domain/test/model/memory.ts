@@ -12,7 +12,7 @@ import {
 import type { ClientContainerFields, MilestoneInput } from '../../src/index.ts';
 
 /** The parts of an estimate that its sender can state again under the same `external_id`. */
-export interface ModelEstimateReport extends Pick<
+export interface EstimateReportInModel extends Pick<
   MilestoneInput,
   'code' | 'occurred_at' | 'occurred_at_precision' | 'location'
 > {
@@ -31,11 +31,11 @@ export interface ModelMilestone extends MilestoneInput {
   /** Time when the source stated the milestone. */
   readonly reported: Timestamp;
   /** Former reports of an estimate. */
-  readonly former: readonly ModelEstimateReport[];
+  readonly former: readonly EstimateReportInModel[];
   readonly revision: number;
   readonly retracted: boolean;
   /** Values that a feed last sent for the milestone, and the time of that report; null if no feed sent any. */
-  readonly sent: (MilestoneInput & Pick<ModelEstimateReport, 'reported'>) | null;
+  readonly sent: (MilestoneInput & Pick<EstimateReportInModel, 'reported'>) | null;
 }
 
 /** A value that the client set, with the number of the command. */
@@ -114,12 +114,12 @@ export function createEmptyModelMemory(): ShipmentModelState {
 }
 
 /** Returns the origin: `origin_port`, otherwise the origin of the first leg. */
-export function findOrigin({ fields, legs }: ShipmentModelState): string | null {
+export function findOriginPort({ fields, legs }: ShipmentModelState): string | null {
   return fields.origin_port ?? legs.value[0]?.origin_port ?? null;
 }
 
 /** Returns the destination: `destination_port`, otherwise the destination of the last leg. */
-export function findDestination({ fields, legs }: ShipmentModelState): string | null {
+export function findDestinationPort({ fields, legs }: ShipmentModelState): string | null {
   return fields.destination_port ?? legs.value.at(-1)?.destination_port ?? null;
 }
 

@@ -2,7 +2,7 @@ import { type Timestamp, parseMilestoneCode } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { convertDayToUtcAtPlace, getTimeAsSent } from './days.ts';
 import { isEstimateSuperseded } from './estimates.ts';
-import type { ShipmentModelState, ModelMilestone, ModelEstimateReport } from './memory.ts';
+import type { ShipmentModelState, ModelMilestone, EstimateReportInModel } from './memory.ts';
 import { isLaterReport } from './reports.ts';
 
 /** The expected outcome of a posted milestone. */
@@ -119,7 +119,7 @@ function repeatsMilestoneAsLastSent(milestone: ModelMilestone, input: MilestoneI
   return areReportsOfSameEventAndTime(sent, input);
 }
 
-const FIELDS_OF_SAME_EVENT_AND_TIME = [
+const FIELDS_IDENTIFYING_SAME_EVENT = [
   ...(['classifier', 'code', 'occurred_at', 'occurred_at_precision'] as const),
   ...(['container_number', 'location', 'source'] as const),
 ] as const;
@@ -127,15 +127,15 @@ const FIELDS_OF_SAME_EVENT_AND_TIME = [
 type Content = Omit<MilestoneInput, 'reported_at'>;
 
 function areReportsOfSameEventAndTime(a: Content, b: Content): boolean {
-  return FIELDS_OF_SAME_EVENT_AND_TIME.every((field) => a[field] === b[field]);
+  return FIELDS_IDENTIFYING_SAME_EVENT.every((field) => a[field] === b[field]);
 }
 
 function hasDifferentMilestoneContent(milestone: Content, input: Content): boolean {
-  return COMPARED_SENDER_FIELDS.some((field) => milestone[field] !== input[field]);
+  return COMPARED_FIELDS_SET_BY_SENDER.some((field) => milestone[field] !== input[field]);
 }
 /** Fields that a sender sets. In the model, the time zone depends on the place. */
-const COMPARED_SENDER_FIELDS = [
-  ...FIELDS_OF_SAME_EVENT_AND_TIME,
+const COMPARED_FIELDS_SET_BY_SENDER = [
+  ...FIELDS_IDENTIFYING_SAME_EVENT,
   'external_id',
   'note',
   'reason_code',
@@ -158,7 +158,7 @@ function mergeRepeatedMilestoneContent(input: MilestoneInput, milestone: ModelMi
   if (!isFeedSource(input) || sent === null) return input;
   if (isFeedStillEstimatingInModel(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
-  const chosen = COMPARED_SENDER_FIELDS.map((field) => {
+  const chosen = COMPARED_FIELDS_SET_BY_SENDER.map((field) => {
     const together = ['occurred_at', 'occurred_at_precision', 'classifier', 'source'].includes(field);
     const time = together && isNew('occurred_at', 'occurred_at_precision', 'classifier');
     return [field, time || isNew(field) ? input[field] : milestone[field]] as const;
@@ -205,7 +205,7 @@ export function postMilestoneAgain(input: MilestoneInput, id: string, memory: Sh
 }
 
 /** Returns the former reports of an estimate after another report replaced the present one. */
-function listFormerReports(old: ModelMilestone): readonly ModelEstimateReport[] {
+function listFormerReports(old: ModelMilestone): readonly EstimateReportInModel[] {
   const { classifier, code, occurred_at, occurred_at_precision, location, reported, former } = old;
   const report = { code, occurred_at, occurred_at_precision, location, reported };
   return classifier === 'estimated' ? [...former, report] : former;

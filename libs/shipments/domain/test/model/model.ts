@@ -31,7 +31,7 @@ export class ReferenceShipmentModel {
   /** @param readTime returns the time of the present command */
   constructor(private readonly readTime: () => Timestamp) {}
 
-  private advanceToNextCommand(): void {
+  private recordTimeOfNextCommand(): void {
     const { memory } = this;
     memory.now += 1;
     // The values with which the shipment was created precede all estimates.
@@ -54,7 +54,7 @@ export class ReferenceShipmentModel {
   /** Upserts the shipment. Omitted fields keep their value, `null` clears, arrays are replaced. */
   upsertShipment(fields: Partial<ClientShipmentFields>): void {
     const { memory } = this;
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     memory.fields = { ...memory.fields, ...fields };
     // `etd`, `eta` and `legs` of an upsert count only if they differ from the last upsert.
     let hasEta = false;
@@ -81,7 +81,7 @@ export class ReferenceShipmentModel {
    */
   patchShipment({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     memory.fields = applyMergePatch(memory.fields, patch);
     // A value that the client repeats is no new statement, unless an estimate was recorded since.
     const isNewer = (said: number) =>
@@ -121,7 +121,7 @@ export class ReferenceShipmentModel {
   patchContainer(number: string, patch: Partial<ClientContainerFields>): string | undefined {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     const given = memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS;
     memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
     this.updateExpectedTimes();
@@ -135,7 +135,7 @@ export class ReferenceShipmentModel {
     const expected = computeExpectedOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     if (expected.outcome === 'recorded') recordMilestone(input, id, at, memory);
     else if (expected.isOutdated) storeFormerEstimateReport(input, id, memory);
     else if (expected.by === 'external_id') postMilestoneAgain(input, id, memory);
@@ -167,7 +167,7 @@ export class ReferenceShipmentModel {
         other.container_number === container_number,
     );
     if (taken) return 'milestone_exists';
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     changeMilestone(id, memory, () => correctModelMilestoneByHand(old, content, memory));
     this.updateExpectedTimes();
     return undefined;
@@ -176,7 +176,7 @@ export class ReferenceShipmentModel {
   /** Retracts a milestone. A repeated retraction changes nothing. */
   retractMilestone(id: string): void {
     const { memory } = this;
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     changeMilestone(id, memory, (old) =>
       old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 },
     );
@@ -194,7 +194,7 @@ export class ReferenceShipmentModel {
     const { memory } = this;
     const { status } = computeShipmentStatus(memory);
     if (status !== 'cancelled' && getStatusRank(status) >= getStatusRank('delivered')) return 'already_delivered';
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     memory.cancelled ??= memory.now;
     this.updateExpectedTimes();
     return undefined;
@@ -204,7 +204,7 @@ export class ReferenceShipmentModel {
   reopenShipment(): string | undefined {
     const { memory } = this;
     if (listEffectiveCancellations(memory).length > 0) return 'cancelled_by_milestone';
-    this.advanceToNextCommand();
+    this.recordTimeOfNextCommand();
     memory.cancelled = null;
     this.updateExpectedTimes();
     return undefined;

@@ -68,7 +68,7 @@ export interface TimedJourney {
 
 const HOUR_MS = 3_600_000;
 /** The journeys begin before daylight saving time begins: a week later in Los Angeles, three weeks later in Berlin. */
-const START_MS = Date.UTC(2026, 2, 4);
+const JOURNEY_START_MS = Date.UTC(2026, 2, 4);
 
 export function addHoursToTime(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + hours * HOUR_MS).toISOString();
@@ -84,7 +84,7 @@ const timeArbitrary = fc
     // These dates are near the limit of 30 days, beyond which findings are ignored.
     { weight: 1, arbitrary: fc.integer({ min: -64, max: -58 }) },
   )
-  .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR_MS).toISOString());
+  .map((halfDays) => new Date(JOURNEY_START_MS + halfDays * 12 * HOUR_MS).toISOString());
 const optionalTimeArbitrary = fc.option(timeArbitrary, { nil: null, freq: 4 });
 const hoursBetweenStepsArbitrary = fc.constantFrom(
   -12,
@@ -193,7 +193,9 @@ const WEIGHTED_DOCUMENT_ACTIONS = [
 const MODEL_REQUIRED_DOCUMENT_TYPES: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
 
 const optionalDayArbitrary = fc.option(
-  fc.integer({ min: -10, max: 40 }).map((days) => new Date(START_MS + days * 24 * HOUR_MS).toISOString().slice(0, 10)),
+  fc
+    .integer({ min: -10, max: 40 })
+    .map((days) => new Date(JOURNEY_START_MS + days * 24 * HOUR_MS).toISOString().slice(0, 10)),
   { nil: null, freq: 3 },
 );
 
@@ -305,12 +307,12 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
     },
     {
       weight: 2,
-      arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: createSettingsArbitrary() }),
+      arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: createRuleSettingsArbitrary() }),
     },
   );
 
-/** Changes the settings of one or two exception types. */
-function createSettingsArbitrary(): fc.Arbitrary<RuleSettings> {
+/** Generates rule settings that change up to three exception types and the required documents. */
+function createRuleSettingsArbitrary(): fc.Arbitrary<RuleSettings> {
   const hours = fc.constantFrom(1, 4, 12, 24, 48, 60, 96, 240, 2_160);
   const change = fc.record({
     type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES),
@@ -364,7 +366,7 @@ export const timedJourneysArbitrary: fc.Arbitrary<TimedJourney> = fc
   )
   .chain(([codes, papers]) =>
     fc.record({
-      created: fc.constant(new Date(START_MS).toISOString()),
+      created: fc.constant(new Date(JOURNEY_START_MS).toISOString()),
       fields: fc
         .record(PATCHED_FIELD_ARBITRARIES, { requiredKeys: ['mode'], noNullPrototype: true })
         .map((fields) => ({ ...fields, external_id: 'PO-1' })),
@@ -372,7 +374,7 @@ export const timedJourneysArbitrary: fc.Arbitrary<TimedJourney> = fc
         maxLength: 14,
         size: 'max',
       }),
-      settings: createSettingsArbitrary(),
+      settings: createRuleSettingsArbitrary(),
       then: fc.constantFrom(0, 24, 240, 1_000, 9_000),
     }),
   );

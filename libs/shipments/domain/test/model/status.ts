@@ -4,9 +4,9 @@ import {
   type ShipmentModelState,
   type ModelMilestone,
   isByRoad,
-  findDestination,
+  findDestinationPort,
   compareMilestonesInListOrder,
-  findOrigin,
+  findOriginPort,
 } from './memory.ts';
 import {
   listGoodsMilestones,
@@ -43,9 +43,12 @@ export function isDepartureOfGoods(milestone: ModelMilestone, memory: ShipmentMo
  * `destination_port`. On a round trip, such a milestone is the departure.
  */
 export function isVesselSailingOnInModel({ code, location }: ModelMilestone, memory: ShipmentModelState): boolean {
-  const destination = findDestination(memory);
+  const destination = findDestinationPort(memory);
   return (
-    code === 'vessel_departed' && location !== null && location === destination && destination !== findOrigin(memory)
+    code === 'vessel_departed' &&
+    location !== null &&
+    location === destination &&
+    destination !== findOriginPort(memory)
   );
 }
 
@@ -69,7 +72,7 @@ function getStatusOfCode(
 export function isArrivalAtDestination(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   if (!isArrivalCode(milestone.code, memory)) return false;
   const { container_number } = milestone;
-  if (findDestination(memory) === null) {
+  if (findDestinationPort(memory) === null) {
     return !listGoodsMilestones(memory).some(
       (each) =>
         isDepartureCode(each.code, memory) &&
@@ -77,7 +80,7 @@ export function isArrivalAtDestination(milestone: ModelMilestone, memory: Shipme
         isLaterDeparture(each, milestone),
     );
   }
-  if (hasKnownLocation(milestone, memory)) return milestone.location === findDestination(memory);
+  if (hasKnownLocation(milestone, memory)) return milestone.location === findDestinationPort(memory);
   const lanes = container_number === null ? listContainersOfShipment(memory) : [container_number];
   return lanes.every((number) =>
     hasNotMovedSinceArrival(milestone, listMilestonesOfContainerGoods(number, memory), memory),
@@ -96,7 +99,7 @@ function isLaterDeparture(departure: ModelMilestone, { occurred_at, location }: 
  */
 export function isArrivalOnTheWay({ location }: ModelMilestone, memory: ShipmentModelState): boolean {
   if (location === null) return false;
-  const destination = findDestination(memory);
+  const destination = findDestinationPort(memory);
   const legs = memory.legs.value;
   if (location === destination) return false;
   const onTheWay = legs.map(({ destination_port }) => destination_port);
@@ -171,7 +174,7 @@ function hasGoodsMovedSince(time: Timestamp, lane: readonly ModelMilestone[], me
       return false;
     if (!hasKnownLocation(other, memory)) return isDepartureCode(other.code, memory);
     const isBeforeDelivery = delivery === undefined || other.occurred_at < delivery.occurred_at;
-    return other.location !== findDestination(memory) && isBeforeDelivery;
+    return other.location !== findDestinationPort(memory) && isBeforeDelivery;
   });
 }
 
@@ -185,17 +188,20 @@ function hasNotMovedSinceArrival(
 }
 
 /** Returns the time of the first arrival at the destination. */
-function findArrivalAtDestination(lane: readonly ModelMilestone[], memory: ShipmentModelState): Timestamp | undefined {
+function findDestinationArrivalTime(
+  lane: readonly ModelMilestone[],
+  memory: ShipmentModelState,
+): Timestamp | undefined {
   return lane.find((each) => {
     const status = getStatusOfCode(each, memory);
-    const isThere = hasKnownLocation(each, memory) && each.location === findDestination(memory);
+    const isThere = hasKnownLocation(each, memory) && each.location === findDestinationPort(memory);
     if (isThere) return isArrivalCode(each.code, memory) || status === 'available_for_pickup';
     return status === 'arrived' && !hasKnownLocation(each, memory) && hasNotMovedSinceArrival(each, lane, memory);
   })?.occurred_at;
 }
 
 /** By courier, road and air, the later of `out_for_delivery` and `available_for_pickup` counts. */
-function isAvailableAgain(
+function areGoodsAvailableAgainAfter(
   milestone: ModelMilestone,
   lane: readonly ModelMilestone[],
   memory: ShipmentModelState,
@@ -217,7 +223,7 @@ function isAvailableAtDestination(
   lane: readonly ModelMilestone[],
   memory: ShipmentModelState,
 ): boolean {
-  const destination = findDestination(memory);
+  const destination = findDestinationPort(memory);
   if (destination === null) return true;
   if (hasKnownLocation(milestone, memory)) return milestone.location === destination;
   return !hasGoodsMovedSince(milestone.occurred_at, lane, memory);
@@ -233,19 +239,19 @@ export function computeStatusGivenByMilestone(
   if (status === null || status === 'cancelled' || isVesselSailingOnInModel(milestone, memory)) return null;
   if (status === 'delivered') return hasReturnStartedBy(milestone, lane) ? 'returned' : status;
   if (status !== 'arrived' && status !== 'available_for_pickup' && status !== 'out_for_delivery') return status;
-  const destination = findDestination(memory);
+  const destination = findDestinationPort(memory);
   const isElsewhere = destination !== null && hasKnownLocation(milestone, memory) && milestone.location !== destination;
-  const elsewhere = milestone.location === findOrigin(memory) ? 'at_origin' : 'in_transit';
+  const elsewhere = milestone.location === findOriginPort(memory) ? 'at_origin' : 'in_transit';
   if (isElsewhere && status !== 'out_for_delivery') return elsewhere;
   if (isPickupAvailabilityRevoked(milestone, lane)) return null;
-  if (status === 'out_for_delivery' && isAvailableAgain(milestone, lane, memory)) return null;
+  if (status === 'out_for_delivery' && areGoodsAvailableAgainAfter(milestone, lane, memory)) return null;
   if (status !== 'arrived' && hasGoodsReturnStartedSince(milestone, lane)) return 'in_transit';
   if (destination === null) {
     const isDemoted =
       status === 'arrived' ? hasLaterDeparture(milestone, lane, memory) : isRailDepartedAgain(milestone, lane);
     return isDemoted ? 'in_transit' : status;
   }
-  const arrived = findArrivalAtDestination(lane, memory);
+  const arrived = findDestinationArrivalTime(lane, memory);
   const isAfterArrival = arrived !== undefined && milestone.occurred_at >= arrived;
   if (isElsewhere) return isAfterArrival ? status : elsewhere;
   if (hasKnownLocation(milestone, memory) || (status === 'out_for_delivery' && isAfterArrival)) return status;

@@ -42,7 +42,10 @@ export const journeyThemeArbitrary: fc.Arbitrary<RandomJourneyTheme> = fc.record
 });
 
 /** Replaces the values of a milestone with values of the theme. Absent fields stay absent. */
-export function applyThemeToMilestone<T extends Partial<MilestoneInput>>(theme: RandomJourneyTheme, milestone: T): T {
+export function replaceMilestoneValuesByTheme<T extends Partial<MilestoneInput>>(
+  theme: RandomJourneyTheme,
+  milestone: T,
+): T {
   const { code, location, occurred_at, container_number } = milestone;
   const classifier = milestone.classifier !== undefined && theme.plans ? 'estimated' : milestone.classifier;
   const names = classifier === 'actual' || (classifier === undefined && !theme.plans) ? theme.actual : theme.estimated;

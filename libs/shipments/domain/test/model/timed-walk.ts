@@ -10,7 +10,7 @@ import {
   type TimedStep,
   addHoursToTime,
 } from './over-time.ts';
-import { captureRefusalCode, executeStepWithModel } from './walk.ts';
+import { captureRefusalCode, executeStepInScenarioAndModel } from './walk.ts';
 
 /** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
@@ -89,7 +89,7 @@ class TimedJourneyRun {
 
   checkRules(): void {
     this.scenario.setTimeOfNextCommand(this.now).checkRules();
-    this.notifyVisitor();
+    this.passScenarioToVisitor();
   }
 
   executeStepAtCurrentTime(step: TimedStep): void {
@@ -104,12 +104,12 @@ class TimedJourneyRun {
     const revision = scenario.events.length;
     if (step.kind === 'document') this.executeDocumentStep(step);
     else if (isPersonStep(step)) this.executePersonStep(step);
-    else executeStepWithModel(moveActualMilestonesIntoPast(step, now), scenario, model, this.posted);
+    else executeStepInScenarioAndModel(moveActualMilestonesIntoPast(step, now), scenario, model, this.posted);
     // A command that stores nothing decides no exceptions. The next check decides them.
-    if (scenario.events.length > revision) this.notifyVisitor();
+    if (scenario.events.length > revision) this.passScenarioToVisitor();
   }
 
-  private notifyVisitor(): void {
+  private passScenarioToVisitor(): void {
     this.look(this.scenario, this.known > this.now ? this.known : this.now);
     this.known = this.scenario.record.updated_at;
   }

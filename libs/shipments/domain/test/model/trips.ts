@@ -4,17 +4,17 @@ import {
   type ModelMilestone,
   compareMilestonesInListOrder,
   listCountingMilestones,
-  findDestination,
-  findOrigin,
+  findDestinationPort,
+  findOriginPort,
   isByRoad,
   listMilestonesOfContainer,
 } from './memory.ts';
 import { scenarioPlacesStub } from '../scenario.ts';
-import { convertToUtcAtPlace, computeStartAtPlace } from './days.ts';
+import { convertToUtcAtPlace, computeStartOfDateAtPlace } from './days.ts';
 import { isLaterReport } from './reports.ts';
 
 /** Random shipments are created after all dates of their milestones. */
-const CREATED_AT = '2026-06-01T00:00:00.000Z';
+const SAMPLE_CREATION_TIME = '2026-06-01T00:00:00.000Z';
 const DEPARTURE_CODES = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 const VESSEL_DEPARTURE_CODES = ['vessel_departed', 'transshipment_departed'];
 const DISCHARGE_CODES = ['discharged', 'transshipment_discharged'];
@@ -52,7 +52,7 @@ function listMilestonesOfOwnTrip(number: string | null, memory: ShipmentModelSta
   const own = all.filter(({ container_number }) => container_number !== null);
   const others = listMilestonesOfOtherTrips(own, all, memory);
   const ofTrip = all.filter((milestone) => !others.includes(milestone));
-  return ofTrip.filter((milestone) => !isLateRepetition(milestone, ofTrip, memory));
+  return ofTrip.filter((milestone) => !isLateRepetitionOfDeparture(milestone, ofTrip, memory));
 }
 
 const ARRIVAL_OF_VISIT_CODES = [
@@ -125,16 +125,16 @@ export function isMovementCode(code: string, memory: ShipmentModelState): boolea
 export function hasKnownLocation({ location }: ModelMilestone, memory: ShipmentModelState): boolean {
   if (location === null) return false;
   const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
-  const isPort = [findOrigin(memory), findDestination(memory), ...ports].includes(location);
+  const isPort = [findOriginPort(memory), findDestinationPort(memory), ...ports].includes(location);
   return isPort || scenarioPlacesStub.find(location) !== undefined;
 }
 
-function isLateRepetition(
+function isLateRepetitionOfDeparture(
   milestone: ModelMilestone,
   lane: readonly ModelMilestone[],
   memory: ShipmentModelState,
 ): boolean {
-  const origin = findOrigin(memory);
+  const origin = findOriginPort(memory);
   const returns = memory.legs.value.slice(1).some(({ origin_port }) => origin_port === origin);
   const isAtOrigin = ({ code, location }: ModelMilestone) => isDepartureCode(code, memory) && location === origin;
   if (origin === null || returns || !isAtOrigin(milestone)) return false;
@@ -195,9 +195,11 @@ function listMilestonesOfOtherTrips(
     after = ended ?? after;
   }
   const etd = memory.etd.value ?? memory.legs.value[0]?.etd ?? null;
-  const port = memory.etd.value === null ? (memory.legs.value[0]?.origin_port ?? null) : findOrigin(memory);
+  const port = memory.etd.value === null ? (memory.legs.value[0]?.origin_port ?? null) : findOriginPort(memory);
   const [time, timeEnd] =
-    etd === null ? [CREATED_AT, CREATED_AT] : [computeStartAtPlace(etd, port), convertToUtcAtPlace(etd, port)];
+    etd === null
+      ? [SAMPLE_CREATION_TIME, SAMPLE_CREATION_TIME]
+      : [computeStartOfDateAtPlace(etd, port), convertToUtcAtPlace(etd, port)];
   const candidates = trips.filter(({ ended, loaded, milestones }) => {
     const isOver = ended !== null && ended < time;
     return (
@@ -255,9 +257,9 @@ function hasTripTouchedRouteInModel(milestones: readonly ModelMilestone[], memor
   return milestones.some((milestone) => {
     const { code, location } = milestone;
     const isAt = (port: string | null) => port === null || !hasKnownLocation(milestone, memory) || location === port;
-    if (isDepartureCode(code, memory)) return isAt(findOrigin(memory));
+    if (isDepartureCode(code, memory)) return isAt(findOriginPort(memory));
     const lastSteps = ['available_for_pickup', 'gated_out', 'out_for_delivery', 'delivered', 'cargo_stripped'];
     const isAtEnd = isArrivalCode(code, memory) || LEG_ARRIVAL_CODES.includes(code) || lastSteps.includes(code);
-    return isAtEnd && isAt(findDestination(memory));
+    return isAtEnd && isAt(findDestinationPort(memory));
   });
 }

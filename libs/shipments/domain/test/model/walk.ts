@@ -18,13 +18,13 @@ export function runJourneyWithModel(
   look(scenario, model);
   const posted: MilestoneInput[] = [];
   for (const step of journey.steps) {
-    executeStepWithModel(step, scenario, model, posted);
+    executeStepInScenarioAndModel(step, scenario, model, posted);
     look(scenario, model);
   }
   return scenario;
 }
 
-export function executeStepWithModel(
+export function executeStepInScenarioAndModel(
   step: Step,
   scenario: ShipmentScenario,
   model: ReferenceShipmentModel,

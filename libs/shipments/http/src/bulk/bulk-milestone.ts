@@ -11,14 +11,14 @@ import {
   getRequestScope,
   checkText,
 } from '@tracking/http';
-import { INACTIVE_STATUSES, TERMINAL_STATUSES } from '@tracking/read-models';
+import { INACTIVE_STATUSES, FINAL_SHIPMENT_STATUSES } from '@tracking/read-models';
 import type { ReadModelName, ShipmentOfContainer, ReferenceSearchValues } from '@tracking/read-models';
 import { normaliseCode, selectShipmentsMatchingContainer } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { READ_MODELS_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { readMilestone } from '../milestones/milestone.pipes.ts';
+import { parseMilestoneBody } from '../milestones/milestone.pipes.ts';
 import type { ParsedMilestone } from '../milestones/milestone.pipes.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
 import { processItemsByGroup } from './bulk-request.ts';
@@ -41,8 +41,8 @@ export interface ParsedBulkMilestone {
 /**
  * Fields of an item that only identify its shipment. Without any of them, `container_number` identifies the shipment.
  */
-const SHIPMENT_REFERENCE_FIELDS = ['shipment_id', 'external_id', 'master_bill', 'booking_number'] as const;
-const REFERENCE_FIELDS = [...SHIPMENT_REFERENCE_FIELDS, 'container_number'] as const;
+const SHIPMENT_IDENTIFYING_FIELDS = ['shipment_id', 'external_id', 'master_bill', 'booking_number'] as const;
+const REFERENCE_AND_CONTAINER_FIELDS = [...SHIPMENT_IDENTIFYING_FIELDS, 'container_number'] as const;
 /** Field of an item with the milestone's `external_id`, because `external_id` identifies the shipment. */
 const MILESTONE_EXTERNAL_ID_FIELD = 'milestone_external_id';
 
@@ -57,7 +57,7 @@ export function readBulkMilestone(
   const faults = 'field' in found ? [] : found.faults;
   const body = isJsonObject(item) ? convertItemToMilestoneBody(item) : item;
   const { milestone, occurred_at, warnings } = reportErrorsUnderItemFields(faults, () =>
-    readMilestone({ ...sent, body }, places),
+    parseMilestoneBody({ ...sent, body }, places),
   );
   if (!('field' in found)) throw createInvalidRequestError(faults);
   return { reference: found, milestone, occurred_at, warnings };
@@ -68,7 +68,7 @@ function findReferenceOfBulkItem(
   item: Readonly<Record<string, unknown>>,
 ): ShipmentReference | { readonly faults: readonly FieldError[] } {
   const isGiven = (name: string) => item[name] !== undefined && item[name] !== null;
-  const [field, second] = SHIPMENT_REFERENCE_FIELDS.filter(isGiven);
+  const [field, second] = SHIPMENT_IDENTIFYING_FIELDS.filter(isGiven);
   if (second !== undefined && field !== undefined) {
     const own = [field, second].includes('external_id')
       ? ` The external_id of the milestone itself is ${MILESTONE_EXTERNAL_ID_FIELD} in this request.`
@@ -79,7 +79,11 @@ function findReferenceOfBulkItem(
   const name = field ?? 'container_number';
   if (!isGiven(name)) {
     return {
-      faults: createFieldError('shipment_id', 'required', `One of ${REFERENCE_FIELDS.join(', ')} is required.`),
+      faults: createFieldError(
+        'shipment_id',
+        'required',
+        `One of ${REFERENCE_AND_CONTAINER_FIELDS.join(', ')} is required.`,
+      ),
     };
   }
   const value = item[name];
@@ -93,7 +97,7 @@ function findReferenceOfBulkItem(
 function convertItemToMilestoneBody(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { [MILESTONE_EXTERNAL_ID_FIELD]: external_id, ...others } = item;
   const own = Object.entries(others).filter(
-    ([name]) => !(SHIPMENT_REFERENCE_FIELDS as readonly string[]).includes(name),
+    ([name]) => !(SHIPMENT_IDENTIFYING_FIELDS as readonly string[]).includes(name),
   );
   return { ...Object.fromEntries(own), ...(external_id !== undefined && { external_id }) };
 }
@@ -226,7 +230,7 @@ function canMilestoneFinishShipment({ code }: MilestoneInput): boolean {
 }
 
 function isOpenShipment({ status }: ShipmentOfContainer): boolean {
-  return !TERMINAL_STATUSES.includes(status);
+  return !FINAL_SHIPMENT_STATUSES.includes(status);
 }
 
 function createNoOpenShipmentError({ milestone, occurred_at }: ParsedBulkMilestone): DomainError {

@@ -14,7 +14,7 @@ const MAX_CONCURRENT_ITEMS = 32;
 const MAX_BULK_SLICE_MS = 5;
 
 /** The result of a processed item. */
-interface ProcessedItem<R extends object> {
+interface ProcessedItemResult<R extends object> {
   readonly status: number;
   /** The response to the item as a single request, without warnings. */
   readonly resource: R;
@@ -36,7 +36,7 @@ interface BulkItem<T, R extends object> {
   input?: T;
   error?: unknown;
   refusal?: ItemRefusal;
-  done?: Omit<ProcessedItem<R>, 'resource'> & { readonly text: string };
+  done?: Omit<ProcessedItemResult<R>, 'resource'> & { readonly text: string };
 }
 
 /**
@@ -86,7 +86,7 @@ export class BulkRequest<T, R extends object> {
    */
   async processBulkItems(
     groupOf: (input: T) => string | undefined,
-    work: (input: T, command: CommandContext) => Promise<ProcessedItem<R>>,
+    work: (input: T, command: CommandContext) => Promise<ProcessedItemResult<R>>,
   ): Promise<void> {
     const group = ({ input }: BulkItem<T, R>) => (input === undefined ? undefined : groupOf(input));
     await processItemsByGroup(this.valid, group, async (item) => {

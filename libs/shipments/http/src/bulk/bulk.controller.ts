@@ -5,7 +5,7 @@ import {
   RequestBodyValidationPipe,
   InjectCommandContext,
   ErrorFilter,
-  PublicApiOperation,
+  DeclarePublicOperation,
   requirePrincipal,
   ReadYourWrites,
   requirePermission,
@@ -17,8 +17,8 @@ import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PLACES_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
-import { readShipmentFields } from '../shipments/shipment.pipes.ts';
-import type { ParsedShipmentFields } from '../shipments/shipment.pipes.ts';
+import { parseShipmentFieldsOfBody } from '../shipments/shipment.pipes.ts';
+import type { ShipmentFieldsWithWarnings } from '../shipments/shipment.pipes.ts';
 import { ShipmentWriteResponder } from '../shipments/written-shipments.ts';
 import { readBulkMilestone, ShipmentFinder } from './bulk-milestone.ts';
 import type { ParsedBulkMilestone } from './bulk-milestone.ts';
@@ -47,7 +47,7 @@ export class BulkController {
   @Post('shipments/bulk')
   @HttpCode(200)
   @ApiTags('Shipments')
-  @PublicApiOperation('upsertShipments', {
+  @DeclarePublicOperation('upsertShipments', {
     summary: 'Create or update up to 500 shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkShipmentsDto,
@@ -61,9 +61,9 @@ export class BulkController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
-    const bulk = new BulkRequest<ParsedShipmentFields, Shipment>(sent.value.shipments, command, 'shipment');
+    const bulk = new BulkRequest<ShipmentFieldsWithWarnings, Shipment>(sent.value.shipments, command, 'shipment');
     await bulk.readBulkItems(
-      (item) => readShipmentFields({ body: item, strict: command.strict }, this.places),
+      (item) => parseShipmentFieldsOfBody({ body: item, strict: command.strict }, this.places),
       getBodySizeInBytes(request),
     );
     await bulk.processBulkItems(
@@ -81,7 +81,7 @@ export class BulkController {
   @Post('milestones/bulk')
   @HttpCode(200)
   @ApiTags('Milestones')
-  @PublicApiOperation('recordMilestones', {
+  @DeclarePublicOperation('recordMilestones', {
     summary: 'Record up to 500 milestones of any shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkMilestonesDto,
@@ -98,7 +98,7 @@ export class BulkController {
     const { request } = reply;
     const bulk = new BulkRequest<ParsedBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
     const items = await bulk.readBulkItems(
-      (item) => this.readMilestone(item, command, request),
+      (item) => this.parsePermittedBulkMilestone(item, command, request),
       getBodySizeInBytes(request),
     );
     const found = await this.finder.findShipments(request, items);
@@ -117,7 +117,11 @@ export class BulkController {
     return this.respondToItems(reply, bulk, sent.warnings);
   }
 
-  private readMilestone(item: unknown, command: CommandContext, request: FastifyRequest): ParsedBulkMilestone {
+  private parsePermittedBulkMilestone(
+    item: unknown,
+    command: CommandContext,
+    request: FastifyRequest,
+  ): ParsedBulkMilestone {
     const read = readBulkMilestone(item, command, this.places);
     if (read.milestone.source !== 'manual') requirePermission(requirePrincipal(request), 'milestones:feed');
     return read;

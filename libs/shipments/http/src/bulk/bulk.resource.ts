@@ -9,14 +9,14 @@ import {
   TextProperty,
   WithWarnings,
 } from '@tracking/http';
-import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
+import type { DtoClass, FieldCheck, AcceptedRouteBody } from '@tracking/http';
 import { MilestoneWrittenResource, RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ShipmentWrittenResource, UpsertShipmentDto } from '../shipments/shipment.resource.ts';
 
 const MAX_BULK_ITEMS = 500;
 
 /** Body limits of a bulk request. */
-export const BULK_BODY_LIMIT: RouteBody = createJsonBodyRule(10 * BYTES_PER_MIB);
+export const BULK_BODY_LIMIT: AcceptedRouteBody = createJsonBodyRule(10 * BYTES_PER_MIB);
 
 /**
  * Declares the items of a bulk request. Each item is read separately, and its errors are in its own response. The

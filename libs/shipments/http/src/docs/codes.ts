@@ -2,7 +2,7 @@ import { createErrorCodeDocs } from '@tracking/http';
 import type { FeatureDocs } from '@tracking/http';
 
 /** Error codes of shipments, milestones, exceptions and events. */
-export const ERROR_DOCS = {
+export const SHIPMENT_ERROR_DOCS = {
   external_id_immutable: {
     ...createErrorCodeDocs(
       'The external_id of a shipment never changes and cannot be set later.',

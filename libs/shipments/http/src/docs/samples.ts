@@ -1,7 +1,7 @@
 import {
   EVENT_TYPES,
   MILESTONE_CATALOG,
-  MILESTONE_RULES,
+  MILESTONE_RESULTS_BY_RULE,
   NEWEST_API_VERSION,
   createEventSamples,
   createSandboxEventData,
@@ -32,7 +32,7 @@ export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
     milestone_id: SAMPLE_MILESTONE.id,
     code: SAMPLE_MILESTONE.code,
     classifier: 'actual',
-    result: MILESTONE_RULES.status_of_code,
+    result: MILESTONE_RESULTS_BY_RULE.status_of_code,
     rule: 'status_of_code',
     counts_as: 'in_transit',
     sets: ['status', 'atd'],

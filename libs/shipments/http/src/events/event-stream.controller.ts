@@ -7,7 +7,7 @@ import {
   InjectWorkspaceScope,
   createInvalidRequestError,
   RequestLogAndMetrics,
-  PublicApiOperation,
+  DeclarePublicOperation,
   requirePrincipal,
   IdQueryProperty,
   TextQueryProperty,
@@ -26,7 +26,7 @@ const LAST_EVENT_ID = 'Last-Event-ID';
 /** Value of a start position that means the beginning of the log, instead of an event id. */
 const EVENT_LOG_BEGINNING_VALUE = 'beginning';
 /** Maximum milliseconds to wait for an event that another process has already sent. */
-const OTHER_PROCESS_WAIT_MS = 5_000;
+const EVENT_FROM_OTHER_PROCESS_WAIT_MS = 5_000;
 
 class StreamEventsDto {
   @EnumListQueryProperty(SHIPMENT_EVENT_TYPES, {
@@ -54,7 +54,7 @@ interface ResumePosition {
 export class EventFollower {
   constructor(
     private readonly feed: PublishedEventFeed,
-    private readonly events: Pick<EventsService, 'waitUntilReached'>,
+    private readonly events: Pick<EventsService, 'waitUntilPositionReached'>,
     private readonly head: EventStore['head'],
   ) {}
 
@@ -74,7 +74,7 @@ export class EventFollower {
     if (known !== undefined) return known;
     // Another process whose read models are ahead of this process may have sent the event.
     const head = await this.head();
-    if (head !== undefined && !(await this.events.waitUntilReached(head, OTHER_PROCESS_WAIT_MS))) {
+    if (head !== undefined && !(await this.events.waitUntilPositionReached(head, EVENT_FROM_OTHER_PROCESS_WAIT_MS))) {
       const message = 'The latest events are stored but not yet readable; try again.';
       throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
     }
@@ -103,7 +103,7 @@ export class EventStreamController {
   ) {}
 
   @Get('stream')
-  @PublicApiOperation('streamEvents', {
+  @DeclarePublicOperation('streamEvents', {
     summary: 'Stream events',
     description:
       'Server-sent events (`EventSource`): each has the `id` of an event, and as `data` its envelope, as in `GET /v1/events`. ' +
@@ -133,7 +133,7 @@ export class EventStreamController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { after: _, ...filters } = query;
-    const release = this.streams.reserveStream(requirePrincipal(request));
+    const release = this.streams.reserveEventStreamSlot(requirePrincipal(request));
     try {
       const followed = await this.follower.startFollowingEvents(
         scope,
@@ -171,7 +171,7 @@ export class EventStreamController {
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) this.observation.recordResponseMetrics(request, reply);
     });
-    const isAdmitted = () => this.admission.isStillAdmitted(request);
+    const isAdmitted = () => this.admission.areCredentialsStillValid(request);
     this.streams.startEventStream({ response: reply.raw, headers, followed, isAdmitted }, release);
   }
 }

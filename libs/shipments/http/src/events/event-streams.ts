@@ -80,7 +80,7 @@ export class OpenEventStreams {
    * @returns a function that ends the counting
    * @throws RequestError `too_many_streams`, BusyError
    */
-  reserveStream({ credential_id, actor, workspace_id }: StreamOwner): () => void {
+  reserveEventStreamSlot({ credential_id, actor, workspace_id }: StreamOwner): () => void {
     const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
     this.requireStreamsBelow(credential_id, maxPerCredential, 'This key or session has');
     this.requireStreamsBelow(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
@@ -186,7 +186,7 @@ class ClientEventStream {
       encodeSseReconnectDelay(this.times.retryMs) +
         (this.lastId === undefined ? '' : encodeServerSentEventId(this.lastId)),
     );
-    this.writeEvents().catch(() => this.endEventStream('failed'));
+    this.writeEventsToClient().catch(() => this.endEventStream('failed'));
   }
 
   /** Does what is due: ends the stream, checks the client or writes a heartbeat. */
@@ -198,7 +198,8 @@ class ClientEventStream {
     const isUnsure = this.checkedAt > this.admittedAt;
     if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.endEventStream('refused');
     if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.recheckClientAdmission(now);
-    if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.writeText(this.createHeartbeat());
+    if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs)
+      this.writeText(this.createEventStreamHeartbeat());
   }
 
   /**
@@ -213,7 +214,7 @@ class ClientEventStream {
     else response.end(retryMs === undefined ? undefined : encodeSseReconnectDelay(retryMs));
   }
 
-  private async writeEvents(): Promise<void> {
+  private async writeEventsToClient(): Promise<void> {
     const { response, followed } = this.client;
     while (this.end === undefined) {
       const events = await followed.readNextEvents();
@@ -246,10 +247,10 @@ class ClientEventStream {
   }
 
   /**
-   * Sends the client the id of the last event that its filters excluded. When the client reconnects, this may be the
-   * only one of its ids that is still stored.
+   * Returns the text of a heartbeat. It contains the id of the last event that the client's filters excluded, if the id
+   * is new. When the client reconnects, this may be the only one of its ids that is still stored.
    */
-  private createHeartbeat(): string {
+  private createEventStreamHeartbeat(): string {
     const id = this.client.followed.resumeAfter;
     if (id === undefined || id === this.lastId) return HEARTBEAT_TEXT;
     this.lastId = id;

@@ -159,7 +159,7 @@ function createEventDataSchemas(type: wire.EventType): JsonSchema {
   if (type === 'webhook_endpoint.failing')
     return { endpoint: ENDPOINT_SCHEMA, failing_since: FAILING_SINCE_SCHEMA, reason: FAILURE_REASON_SCHEMA };
   if (type === 'webhook_delivery.dead_lettered')
-    return { endpoint: ENDPOINT_SCHEMA, delivery: DELIVERY_SCHEMA, reason: FAILURE_REASON_SCHEMA };
+    return { endpoint: ENDPOINT_SCHEMA, delivery: FAILED_DELIVERY_SCHEMA, reason: FAILURE_REASON_SCHEMA };
   const [resource = ''] = type.split('.');
   return {
     [resource]: {
@@ -185,7 +185,7 @@ const FAILURE_REASON_SCHEMA = {
   description: 'Reason for the failure of the latest attempt.',
 };
 const FAILING_SINCE_SCHEMA = { type: 'string', format: 'date-time', description: 'Time of the first failed attempt.' };
-const DELIVERY_SCHEMA = {
+const FAILED_DELIVERY_SCHEMA = {
   ...createSchemaReference('WebhookDelivery'),
   description: 'The delivery that failed permanently.',
 };

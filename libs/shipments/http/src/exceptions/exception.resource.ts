@@ -6,7 +6,7 @@ import {
   EXCEPTION_STATUSES,
   EXCEPTION_TYPES,
   MANUAL_RESOLUTION_CODES,
-  REASON_CODES,
+  MILESTONE_REASON_CODES,
   RESOLUTION_CODES,
   SEVERITIES,
 } from '@tracking/contracts';
@@ -78,7 +78,7 @@ export class ExceptionResource extends ResponseSchemaBase implements wire.Shipme
   readonly rule!: wire.AutomaticExceptionType | null;
   @IdProperty('mst', { description: 'Milestone of the shipment that shows the problem.', nullable: true })
   readonly milestone_id!: string | null;
-  @EnumProperty(REASON_CODES, {
+  @EnumProperty(MILESTONE_REASON_CODES, {
     description: 'Reason given by the milestone or by the person who opened the exception.',
     example: 'equipment_shortage',
     nullable: true,

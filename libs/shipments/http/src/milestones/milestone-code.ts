@@ -1,4 +1,4 @@
-import { MILESTONE_CODES, convertMilestoneCode, parseMilestoneCode } from '@tracking/contracts';
+import { MILESTONE_CODES, convertForeignMilestoneCode, parseMilestoneCode } from '@tracking/contracts';
 import { CheckedProperty, createFieldError, checkText } from '@tracking/http';
 import type { FieldCheck, FieldDecoratorOptions } from '@tracking/http';
 
@@ -22,7 +22,7 @@ const checkMilestoneCode: FieldCheck = (value, param) => {
   if (faults.length > 0) return faults;
   const code = String(value);
   if (parseMilestoneCode(code)) return [];
-  const foreign = convertMilestoneCode(code).map(
+  const foreign = convertForeignMilestoneCode(code).map(
     ({ standard, codes, classifier }) =>
       `${joinWithOr(codes)}${classifier === null ? '' : ` with the classifier ${classifier}`} (${standard})`,
   );

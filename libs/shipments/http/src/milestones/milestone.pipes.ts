@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
-import { EMPTY_MILESTONE_DETAILS, MILESTONE_CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
+import { EMPTY_MILESTONE_DETAILS, MILESTONE_CLASSIFIER_VALUES, MILESTONE_CATALOG } from '@tracking/contracts';
 import type { PlaceLookup, Timestamp, Warning } from '@tracking/contracts';
 import { CLOCK_INJECTION_TOKEN, parseBodyAndCollectFaults, createInvalidRequestError } from '@tracking/http';
-import type { UncheckedRequestBody } from '@tracking/http';
+import type { RequestBodyToCheck } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
@@ -47,7 +47,9 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
   transform(query: ListMilestonesDto): MilestoneFilter {
     const names = query.classifier?.split(',') ?? ['actual'];
     return {
-      classifiers: MILESTONE_CLASSIFIERS.filter((classifier) => names.includes(classifier) || names.includes('all')),
+      classifiers: MILESTONE_CLASSIFIER_VALUES.filter(
+        (classifier) => names.includes(classifier) || names.includes('all'),
+      ),
       include_superseded: query.include_superseded === 'true',
       include_retracted: query.include_retracted === 'true',
       container_number: query.container_number && this.readContainerNumber(query.container_number),
@@ -67,7 +69,7 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
 /**
  * The milestone that a body contains, and the time of the command. The milestone cannot have happened after that time.
  */
-type TimedBody = Pick<UncheckedRequestBody, 'body' | 'strict' | 'at'>;
+type TimedBody = Pick<RequestBodyToCheck, 'body' | 'strict' | 'at'>;
 
 /** The milestone that a body contains, with a warning for each ignored field. */
 export interface ParsedMilestone {
@@ -78,11 +80,11 @@ export interface ParsedMilestone {
 }
 
 @Injectable()
-export class MilestonePipe implements PipeTransform<UncheckedRequestBody, ParsedMilestone> {
+export class MilestoneBodyPipe implements PipeTransform<RequestBodyToCheck, ParsedMilestone> {
   constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
-  transform(sent: UncheckedRequestBody): ParsedMilestone {
-    return readMilestone(sent, this.places);
+  transform(sent: RequestBodyToCheck): ParsedMilestone {
+    return parseMilestoneBody(sent, this.places);
   }
 }
 
@@ -90,7 +92,7 @@ export class MilestonePipe implements PipeTransform<UncheckedRequestBody, Parsed
  * Reads the milestone in a body. The command checks values that depend on the shipment.
  * @throws RequestError with every field whose type or content is invalid
  */
-export function readMilestone(sent: TimedBody, places: PlaceLookup): ParsedMilestone {
+export function parseMilestoneBody(sent: TimedBody, places: PlaceLookup): ParsedMilestone {
   const { at } = sent;
   const {
     value,
@@ -135,7 +137,7 @@ export interface ParsedMilestonePatch {
 
 /** Reads the correction in a body. The command checks values that depend on the milestone and its shipment. */
 @Injectable()
-export class MilestonePatchPipe implements PipeTransform<UncheckedRequestBody, ParsedMilestonePatch> {
+export class MilestonePatchPipe implements PipeTransform<RequestBodyToCheck, ParsedMilestonePatch> {
   constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
   /** @throws RequestError with every invalid field */
@@ -152,7 +154,7 @@ export class MilestonePatchPipe implements PipeTransform<UncheckedRequestBody, P
     const code = MILESTONE_CATALOG[0]?.code ?? '';
     // The command checks whether a corrected coordinate has its counterpart.
     const counterparts = { latitude: patch.longitude ?? null, longitude: patch.latitude ?? null };
-    const whole = { ...VALID_MILESTONE, ...counterparts, code, occurred_at: at, ...patch };
+    const whole = { ...VALID_VALUES_FOR_OMITTED_FIELDS, ...counterparts, code, occurred_at: at, ...patch };
     const { errors } = checkMilestone(whole, this.places, at);
     // The command checks the time zone of a location, which may be the present one.
     return { patch, warnings: accept(errors.filter(({ code }) => code !== 'unknown_timezone')) };
@@ -162,7 +164,7 @@ export class MilestonePatchPipe implements PipeTransform<UncheckedRequestBody, P
 type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
 
 /** Valid values for the fields that a patch omits, so that its other fields can be checked. */
-const VALID_MILESTONE: Omit<MilestoneInput, 'code' | 'occurred_at'> = {
+const VALID_VALUES_FOR_OMITTED_FIELDS: Omit<MilestoneInput, 'code' | 'occurred_at'> = {
   source: 'manual',
   classifier: 'planned',
   reason_code: null,

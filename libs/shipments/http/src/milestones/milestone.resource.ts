@@ -2,13 +2,13 @@ import type * as wire from '@tracking/contracts';
 import type { MilestoneStandard } from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import {
-  MILESTONE_CLASSIFIERS,
+  MILESTONE_CLASSIFIER_VALUES,
   EXCEPTION_TYPES,
   MAX_PAGE_SIZE,
   MILESTONE_CODES,
   MILESTONE_SOURCES,
   TRANSPORT_MODES,
-  REASON_CODES,
+  MILESTONE_REASON_CODES,
   SHIPMENT_STATUSES,
   TIME_PRECISIONS,
 } from '@tracking/contracts';
@@ -70,7 +70,7 @@ export class MilestoneResource extends ResponseSchemaBase implements wire.Milest
     example: 'manual',
   })
   readonly source!: wire.MilestoneSource;
-  @EnumProperty(REASON_CODES, {
+  @EnumProperty(MILESTONE_REASON_CODES, {
     description: 'Reason for the milestone.',
     example: 'carrier_feed_unavailable',
     nullable: true,
@@ -78,7 +78,7 @@ export class MilestoneResource extends ResponseSchemaBase implements wire.Milest
   readonly reason_code!: string | null;
   @TextProperty({ description: 'Place as free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
   readonly location!: string | null;
-  @EnumProperty(MILESTONE_CLASSIFIERS, {
+  @EnumProperty(MILESTONE_CLASSIFIER_VALUES, {
     description: 'Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.',
     example: 'actual',
   })
@@ -212,8 +212,8 @@ export class MilestoneWrittenResource extends IntersectionType(MilestoneResource
 export class MilestonePageResource extends createPageResourceClass(MilestoneResource, 'The milestones of this page.') {}
 
 export class ListMilestonesDto extends PageDto {
-  @EnumListQueryProperty([...MILESTONE_CLASSIFIERS, 'all'], {
-    description: `One or more of ${MILESTONE_CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
+  @EnumListQueryProperty([...MILESTONE_CLASSIFIER_VALUES, 'all'], {
+    description: `One or more of ${MILESTONE_CLASSIFIER_VALUES.join(', ')}, separated by commas, or all; actual by default.`,
     example: 'actual,estimated',
   })
   classifier?: string;

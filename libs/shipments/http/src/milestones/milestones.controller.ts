@@ -8,8 +8,8 @@ import {
   PageCursorCodec,
   formatEtag,
   createMergePatchBodyRule,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   readListPage,
   requirePrincipal,
   DeclareErrorResponse,
@@ -25,7 +25,7 @@ import { SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { SHIPMENT_ETAG_DESCRIPTION, ApiShipmentIdParameter, SHIPMENT_ID_PIPE } from '../shipments/shipment.pipes.ts';
-import { MILESTONE_IDS_PIPE, MilestoneFilterPipe, MilestonePatchPipe, MilestonePipe } from './milestone.pipes.ts';
+import { MILESTONE_IDS_PIPE, MilestoneFilterPipe, MilestonePatchPipe, MilestoneBodyPipe } from './milestone.pipes.ts';
 import type { MilestoneFilter, MilestonePathIds, ParsedMilestone, ParsedMilestonePatch } from './milestone.pipes.ts';
 import {
   CorrectMilestoneDto,
@@ -57,7 +57,7 @@ export class MilestonesController {
   ) {}
 
   @Get('shipments/:id/milestones')
-  @PublicApiOperation('listMilestones', {
+  @DeclarePublicOperation('listMilestones', {
     summary: 'List the milestones of a shipment',
     query: ListMilestonesDto,
     readsYourWrites: 'list',
@@ -86,7 +86,7 @@ export class MilestonesController {
   }
 
   @Post('shipments/:id/milestones')
-  @PublicApiOperation('recordMilestone', {
+  @DeclarePublicOperation('recordMilestone', {
     summary: 'Record a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     body: RecordMilestoneDto,
@@ -100,7 +100,7 @@ export class MilestonesController {
     type: MilestoneWrittenResource,
   })
   async recordMilestone(
-    @InjectRequestBody(MilestonePipe) { milestone, warnings }: ParsedMilestone,
+    @InjectRequestBody(MilestoneBodyPipe) { milestone, warnings }: ParsedMilestone,
     @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -116,7 +116,7 @@ export class MilestonesController {
   }
 
   @Get('shipments/:id/milestones/:milestone_id')
-  @PublicApiOperation('getMilestone', {
+  @DeclarePublicOperation('getMilestone', {
     summary: 'Get a milestone',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -135,7 +135,7 @@ export class MilestonesController {
   }
 
   @Patch('shipments/:id/milestones/:milestone_id')
-  @PublicApiOperation('correctMilestone', {
+  @DeclarePublicOperation('correctMilestone', {
     summary: 'Correct a milestone',
     description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: CorrectMilestoneDto,
@@ -156,7 +156,7 @@ export class MilestonesController {
   }
 
   @Delete('shipments/:id/milestones/:milestone_id')
-  @PublicApiOperation('retractMilestone', {
+  @DeclarePublicOperation('retractMilestone', {
     summary: 'Retract a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
@@ -169,7 +169,7 @@ export class MilestonesController {
   })
   async retractMilestone(
     @Param(MILESTONE_IDS_PIPE) ids: MilestonePathIds,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
@@ -178,7 +178,7 @@ export class MilestonesController {
   }
 
   @Get('milestone_codes')
-  @PublicApiOperation('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
+  @DeclarePublicOperation('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
   @ApiResponse({ status: 200, description: 'A page of the catalog, in order.', type: MilestoneCodeListResource })
   listMilestoneCodes(
     @Query() query: ListMilestoneCodesDto,

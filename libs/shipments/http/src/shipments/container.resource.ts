@@ -16,7 +16,7 @@ import type { FieldCheck } from '@tracking/http';
 import { normaliseCode } from '@tracking/shipments';
 
 @ApiSchema({ name: 'LastMilestone' })
-export class LastMilestoneResource implements wire.LastMilestone {
+export class LastMilestoneResource implements wire.LastMilestoneSummary {
   @ApiProperty({ description: 'Id of the milestone.' })
   readonly id!: string;
   @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })

@@ -1,4 +1,4 @@
-import { getDeclaredFields, readAndValidateObject, findUnknownFields } from '@tracking/http';
+import { getFieldDeclarations, readAndValidateObject, findUnknownFields } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 import { RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ListShipmentsDto } from './shipment-filter.ts';
@@ -19,7 +19,7 @@ describe('readAndValidateObject', () => {
   });
 
   it('accepts null and absence for every optional field', () => {
-    const nulls = Object.fromEntries([...getDeclaredFields(UpsertShipmentDto).keys()].map((name) => [name, null]));
+    const nulls = Object.fromEntries([...getFieldDeclarations(UpsertShipmentDto).keys()].map((name) => [name, null]));
     expect(faults(UpsertShipmentDto, nulls)).toEqual([]);
     expect(faults(UpsertShipmentDto, {})).toEqual([]);
   });

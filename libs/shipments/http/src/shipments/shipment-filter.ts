@@ -35,7 +35,7 @@ import {
   checkText,
 } from '@tracking/http';
 import { foldReference, SHIPMENT_SORT_FIELDS, splitIntoSearchParts, splitIntoWords } from '@tracking/read-models';
-import type { ShipmentListFilter, ShipmentOrder } from '@tracking/read-models';
+import type { ShipmentListFilter, ShipmentSortOrder } from '@tracking/read-models';
 import { checkShipmentFields } from '@tracking/shipments';
 import { PLACES_INJECTION_TOKEN } from '../dependencies.ts';
 
@@ -103,7 +103,7 @@ export interface ShipmentFiltersAndSort {
   /** Filter values in a form that is equal for all spellings of the same query, so that a cursor is valid with each. */
   readonly cursorFilter: Readonly<Record<string, unknown>>;
   readonly sort: string;
-  readonly order: ShipmentOrder;
+  readonly order: ShipmentSortOrder;
 }
 
 @Injectable()
@@ -161,7 +161,7 @@ function parseShipmentListQuery(query: ListShipmentsDto, places: PlaceLookup): S
       ...(query.q !== undefined && { words }),
     },
     sort,
-    order: { field: sort.replace('-', '') as ShipmentOrder['field'], descending: sort.startsWith('-') },
+    order: { field: sort.replace('-', '') as ShipmentSortOrder['field'], descending: sort.startsWith('-') },
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Actor } from '@tracking/contracts';
-import { ActorNames } from './shipment-history.ts';
+import { ActorNameFinder } from './shipment-history.ts';
 
 const user = (id: string): Actor => ({ type: 'user', id });
 
 describe('ActorNames', () => {
   let lookedUp: string[];
-  let names: ActorNames;
+  let names: ActorNameFinder;
   beforeEach(() => {
     lookedUp = [];
     const known = new Map([
@@ -16,7 +16,7 @@ describe('ActorNames', () => {
       lookedUp.push(...actors.map(({ id }) => id));
       return Promise.resolve(known);
     };
-    names = new ActorNames({ namesOf });
+    names = new ActorNameFinder({ namesOf });
   });
 
   it('looks each actor up once, however often it is named', async () => {

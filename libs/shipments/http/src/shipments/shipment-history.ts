@@ -3,16 +3,16 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type * as wire from '@tracking/contracts';
 import {
   AUTOMATIC_EXCEPTION_TYPES,
-  MILESTONE_CLASSIFIERS,
+  MILESTONE_CLASSIFIER_VALUES,
   DOCUMENT_TYPES,
   EXCEPTION_TYPES,
   EXPLAINED_EXCEPTION_STATUSES,
-  HISTORY_TYPES,
+  HISTORY_ENTRY_TYPES,
   MILESTONE_CODES,
   MILESTONE_EFFECT_KINDS,
-  MILESTONE_RULES,
+  MILESTONE_RESULTS_BY_RULE,
   MILESTONE_SOURCES,
-  REASON_CODES,
+  MILESTONE_REASON_CODES,
   RESOLUTION_TRIGGERS,
   SHIPMENT_STATUSES,
   STATUS_RULES,
@@ -29,7 +29,7 @@ const SYSTEM_ACTOR_NAME = 'System';
 
 /** Finds current names of actors. Each name is looked up at most once in a few seconds. */
 @Injectable()
-export class ActorNames {
+export class ActorNameFinder {
   private readonly recent = new RecentLookUpCache<string | null>();
 
   constructor(
@@ -70,7 +70,7 @@ class HistoryEntryResource implements wire.HistoryEntry {
     example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
   })
   readonly id!: string;
-  @ApiProperty({ description: 'Type of the entry.', enum: HISTORY_TYPES })
+  @ApiProperty({ description: 'Type of the entry.', enum: HISTORY_ENTRY_TYPES })
   readonly type!: wire.HistoryType;
   @ApiProperty({
     ...RESPONSE_TIME_SCHEMA,
@@ -119,7 +119,7 @@ class EtaChangeResource implements wire.EtaChange {
   readonly source!: wire.EtaSource;
   @ApiProperty({ type: String, nullable: true, description: 'Milestone with the new estimate.' })
   readonly milestone_id!: string | null;
-  @ApiProperty({ nullable: true, description: 'Reason for the new estimate.', enum: REASON_CODES })
+  @ApiProperty({ nullable: true, description: 'Reason for the new estimate.', enum: MILESTONE_REASON_CODES })
   readonly reason_code!: string | null;
 }
 
@@ -153,7 +153,7 @@ class ExplainedTimeResource implements wire.ExplainedTime {
 class MilestoneEffectResource implements wire.MilestoneEffect {
   @ApiProperty({ description: 'Effect of the milestone.', enum: MILESTONE_EFFECT_KINDS })
   readonly result!: wire.MilestoneResult;
-  @ApiProperty({ description: 'Rule that determined the effect.', enum: Object.keys(MILESTONE_RULES) })
+  @ApiProperty({ description: 'Rule that determined the effect.', enum: Object.keys(MILESTONE_RESULTS_BY_RULE) })
   readonly rule!: wire.MilestoneRule;
   @ApiProperty({
     nullable: true,
@@ -177,7 +177,7 @@ class ExplainedMilestoneResource extends MilestoneEffectResource implements wire
   readonly code!: string;
   @ApiProperty({
     description: 'Certainty of the milestone: `actual`, `estimated` or `planned`.',
-    enum: MILESTONE_CLASSIFIERS,
+    enum: MILESTONE_CLASSIFIER_VALUES,
   })
   readonly classifier!: wire.Classifier;
   @ApiProperty({
@@ -210,7 +210,7 @@ class ExplainedContainerResource {
 }
 
 @ApiSchema({ name: 'ResolvedBy' })
-class ResolvedByResource implements wire.ResolutionConditions {
+class ResolvedByResource implements wire.ExceptionResolutionConditions {
   @ApiProperty({
     type: [String],
     description: 'Required document types: one document of each resolves the exception.',
@@ -222,7 +222,7 @@ class ResolvedByResource implements wire.ResolutionConditions {
       'Kind of change that resolves the exception: a milestone with one of `codes`, a correction or retraction of one of `milestone_ids`, a new value of one of `fields`, and others.',
     enum: RESOLUTION_TRIGGERS,
   })
-  readonly by!: wire.ResolutionConditions['by'];
+  readonly by!: wire.ExceptionResolutionConditions['by'];
   @ApiProperty({
     type: [String],
     description: 'Milestone codes, each of which resolves the exception, for the same container.',

@@ -7,10 +7,10 @@ import {
   getRequestScope,
   SETTINGS_INJECTION_TOKEN,
 } from '@tracking/http';
-import type { ListPageContent } from '@tracking/http';
+import type { ItemsAndNextPosition } from '@tracking/http';
 import type { ReadModelName, MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
 import {
-  type FoundMilestone,
+  type MilestoneWithShipmentVersion,
   type GetMilestoneRequest,
   parseShipmentId,
   toShipmentResource,
@@ -60,7 +60,7 @@ export class ShipmentReader {
   }
 
   /** @throws RequestError `read_model_behind` */
-  async listShipments(request: FastifyRequest, query: ShipmentListQuery): Promise<ListPageContent<Shipment>> {
+  async listShipments(request: FastifyRequest, query: ShipmentListQuery): Promise<ItemsAndNextPosition<Shipment>> {
     await this.readYourWrites.waitForReadModelOfList('shipments', request);
     await waitForResponseBudget(request);
     const { items, next } = await this.readModels.queries.shipments.listShipments(getRequestScope(request), query);
@@ -72,7 +72,7 @@ export class ShipmentReader {
     request: FastifyRequest,
     shipmentId: string,
     { as_of, ...query }: MilestonesQuery,
-  ): Promise<ListPageContent<Milestone>> {
+  ): Promise<ItemsAndNextPosition<Milestone>> {
     if (as_of !== undefined) return this.listMilestonesAtTime(request, shipmentId, { ...query, as_of });
     const { id } = await this.getShipment(request, shipmentId);
     await this.readYourWrites.waitForReadModelOfList('milestones', request);
@@ -84,7 +84,7 @@ export class ShipmentReader {
   async getMilestone(
     request: FastifyRequest,
     ids: Omit<GetMilestoneRequest, keyof WorkspaceScope>,
-  ): Promise<FoundMilestone> {
+  ): Promise<MilestoneWithShipmentVersion> {
     this.readYourWrites.checkConsistencyToken(request);
     const found = await this.shipments.getMilestone({ ...getRequestScope(request), ...ids });
     if (found === undefined) throw createNotFoundError('milestone');
@@ -95,7 +95,7 @@ export class ShipmentReader {
     request: FastifyRequest,
     shipmentId: string,
     query: MilestoneListQuery & { readonly as_of: Timestamp },
-  ): Promise<ListPageContent<Milestone>> {
+  ): Promise<ItemsAndNextPosition<Milestone>> {
     this.readYourWrites.checkConsistencyToken(request);
     const shipment_id = readShipmentId(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));

@@ -10,7 +10,7 @@ import {
   TimeQueryProperty,
   DeclareErrorResponse,
 } from '@tracking/http';
-import type { UncheckedRequestBody } from '@tracking/http';
+import type { RequestBodyToCheck } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import { checkShipmentFields, normaliseCode } from '@tracking/shipments';
 import type { ShipmentPatch } from '@tracking/shipments';
@@ -37,14 +37,14 @@ export const ApiShipmentIdParameter = (
 export const SHIPMENT_ETAG_DESCRIPTION = 'If-Match and the ETag of the response are those of the shipment.';
 
 /** Shipment id and normalized container number in a path. */
-export interface ContainerParameters {
+export interface ContainerPathParameters {
   readonly shipment_id: string;
   readonly number: string;
 }
 
 export const CONTAINER_PARAMETERS_PIPE: PipeTransform<
   { readonly id: string; readonly number: string },
-  ContainerParameters
+  ContainerPathParameters
 > = {
   transform: ({ id, number }) => ({ shipment_id: readShipmentId(id), number: normaliseCode(number) }),
 };
@@ -78,17 +78,17 @@ export function requirePastTime(as_of: Timestamp | undefined, now: Date): Timest
 }
 
 /** The shipment fields that a body contains, with a warning for each ignored field. */
-export interface ParsedShipmentFields {
+export interface ShipmentFieldsWithWarnings {
   readonly fields: Partial<ClientShipmentFields>;
   readonly warnings: readonly Warning[];
 }
 
 @Injectable()
-export class ParseShipmentFieldsPipe implements PipeTransform<UncheckedRequestBody, ParsedShipmentFields> {
+export class ParseShipmentFieldsPipe implements PipeTransform<RequestBodyToCheck, ShipmentFieldsWithWarnings> {
   constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
-  transform(sent: UncheckedRequestBody): ParsedShipmentFields {
-    return readShipmentFields(sent, this.places);
+  transform(sent: RequestBodyToCheck): ShipmentFieldsWithWarnings {
+    return parseShipmentFieldsOfBody(sent, this.places);
   }
 }
 
@@ -97,10 +97,10 @@ export class ParseShipmentFieldsPipe implements PipeTransform<UncheckedRequestBo
  * `mode` in the body, codes of any mode are accepted, and the command checks them.
  * @throws RequestError with every field whose type or content is invalid
  */
-export function readShipmentFields(
-  sent: Pick<UncheckedRequestBody, 'body' | 'strict'>,
+export function parseShipmentFieldsOfBody(
+  sent: Pick<RequestBodyToCheck, 'body' | 'strict'>,
   places: PlaceLookup,
-): ParsedShipmentFields {
+): ShipmentFieldsWithWarnings {
   const {
     value,
     faults,
@@ -119,11 +119,11 @@ export interface ParsedShipmentPatch {
 
 /** Reads a merge patch of a shipment. The command checks the merged result. */
 @Injectable()
-export class ShipmentPatchPipe implements PipeTransform<UncheckedRequestBody, ParsedShipmentPatch> {
+export class ShipmentPatchPipe implements PipeTransform<RequestBodyToCheck, ParsedShipmentPatch> {
   constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
   /** @throws RequestError naming every faulty field */
-  transform(sent: UncheckedRequestBody): ParsedShipmentPatch {
+  transform(sent: RequestBodyToCheck): ParsedShipmentPatch {
     const {
       value,
       faults,
@@ -154,7 +154,7 @@ function replaceInvalidFields<T extends object>(value: T, faults: readonly Field
   const validPart = (part: unknown, param: string): unknown => {
     if (faulty.has(param)) return undefined;
     if (Array.isArray(part))
-      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? createValidListElement(param));
+      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? createPlaceholderListElement(param));
     if (!isJsonObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([name, item]) => [name, validPart(item, `${param}.${name}`)]));
   };
@@ -162,6 +162,6 @@ function replaceInvalidFields<T extends object>(value: T, faults: readonly Field
 }
 
 /** Returns a valid element for the list. It replaces an invalid element, whose error is already reported. */
-function createValidListElement(list: string): unknown {
+function createPlaceholderListElement(list: string): unknown {
   return list === 'container_numbers' ? '' : {};
 }

@@ -17,8 +17,8 @@ import {
   PageCursorCodec,
   formatEtag,
   createMergePatchBodyRule,
-  NO_BODY_PIPE,
-  PublicApiOperation,
+  BODY_IGNORING_PIPE,
+  DeclarePublicOperation,
   readListPage,
   PageDto,
   ReadYourWrites,
@@ -36,7 +36,7 @@ import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { ListShipmentsDto, ShipmentFilterPipe } from './shipment-filter.ts';
 import type { ShipmentFiltersAndSort } from './shipment-filter.ts';
 import {
-  ActorNames,
+  ActorNameFinder,
   EtaHistoryPageResource,
   HistoryPageResource,
   ShipmentExplanationResource,
@@ -52,7 +52,7 @@ import {
   ParseShipmentFieldsPipe,
   ShipmentPatchPipe,
 } from './shipment.pipes.ts';
-import type { ContainerParameters, ParsedShipmentFields, ParsedShipmentPatch } from './shipment.pipes.ts';
+import type { ContainerPathParameters, ShipmentFieldsWithWarnings, ParsedShipmentPatch } from './shipment.pipes.ts';
 import { ContainerWrittenResource, PatchContainerDto } from './container.resource.ts';
 import {
   PatchShipmentDto,
@@ -72,10 +72,10 @@ export class ShipmentsController {
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
   @Inject(ReadYourWrites) private readonly readYourWrites!: ReadYourWrites<ReadModelName>;
   @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
-  @Inject(ActorNames) private readonly actorNames!: ActorNames;
+  @Inject(ActorNameFinder) private readonly actorNames!: ActorNameFinder;
 
   @Post()
-  @PublicApiOperation('upsertShipment', {
+  @DeclarePublicOperation('upsertShipment', {
     summary: 'Create or update a shipment',
     body: UpsertShipmentDto,
     conditional: 'upsert',
@@ -87,7 +87,7 @@ export class ShipmentsController {
     type: ShipmentWrittenResource,
   })
   async upsertShipment(
-    @InjectRequestBody(ParseShipmentFieldsPipe) { fields, warnings }: ParsedShipmentFields,
+    @InjectRequestBody(ParseShipmentFieldsPipe) { fields, warnings }: ShipmentFieldsWithWarnings,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -101,7 +101,7 @@ export class ShipmentsController {
   }
 
   @Get()
-  @PublicApiOperation('listShipments', {
+  @DeclarePublicOperation('listShipments', {
     summary: 'List shipments',
     description:
       'Newest first by default. A page may have fewer shipments than limit, or even none, while has_more is true: continue with next_cursor.',
@@ -121,7 +121,7 @@ export class ShipmentsController {
   }
 
   @Get(':id')
-  @PublicApiOperation('getShipment', {
+  @DeclarePublicOperation('getShipment', {
     summary: 'Get a shipment',
     query: GetShipmentDto,
     conditional: 'read',
@@ -143,7 +143,7 @@ export class ShipmentsController {
   }
 
   @Patch(':id')
-  @PublicApiOperation('changeShipment', {
+  @DeclarePublicOperation('changeShipment', {
     summary: 'Change a shipment',
     description: 'A JSON merge patch (RFC 7396).',
     body: PatchShipmentDto,
@@ -164,7 +164,7 @@ export class ShipmentsController {
   }
 
   @Patch(':id/containers/:number')
-  @PublicApiOperation('changeContainer', {
+  @DeclarePublicOperation('changeContainer', {
     summary: 'Change a container of a shipment',
     description: `A JSON merge patch (RFC 7396). ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: PatchContainerDto,
@@ -177,7 +177,7 @@ export class ShipmentsController {
   async changeContainer(
     @InjectRequestBody(new RequestBodyValidationPipe(PatchContainerDto, ContainerWrittenResource))
     sent: BodyWithWarnings<PatchContainerDto>,
-    @Param(CONTAINER_PARAMETERS_PIPE) ids: ContainerParameters,
+    @Param(CONTAINER_PARAMETERS_PIPE) ids: ContainerPathParameters,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Container>> {
@@ -194,13 +194,13 @@ export class ShipmentsController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @PublicApiOperation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
+  @DeclarePublicOperation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
   @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'The shipment, even if nothing changed.', type: ShipmentWrittenResource })
   @DeclareErrorResponse(409, 'The shipment is already delivered.')
   async cancelShipment(
     @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -210,13 +210,13 @@ export class ShipmentsController {
 
   @Post(':id/reopen')
   @HttpCode(200)
-  @PublicApiOperation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
+  @DeclarePublicOperation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
   @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'The shipment, even if nothing changed.', type: ShipmentWrittenResource })
   @DeclareErrorResponse(409, 'A milestone cancels the shipment.')
   async reopenShipment(
     @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
-    @InjectRequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -226,7 +226,7 @@ export class ShipmentsController {
   }
 
   @Get(':id/history')
-  @PublicApiOperation('listShipmentHistory', {
+  @DeclarePublicOperation('listShipmentHistory', {
     summary: 'List the history of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
@@ -259,7 +259,7 @@ export class ShipmentsController {
   }
 
   @Get(':id/eta_history')
-  @PublicApiOperation('listEtaHistory', {
+  @DeclarePublicOperation('listEtaHistory', {
     summary: 'List the ETA changes of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
@@ -285,7 +285,7 @@ export class ShipmentsController {
 
   @Get(':id/explanation')
   // No `ETag`: expected exceptions depend on settings, which change without the shipment's version.
-  @PublicApiOperation('explainShipment', {
+  @DeclarePublicOperation('explainShipment', {
     summary: 'Explain the status, times and exceptions of a shipment',
     readsYourWrites: true,
   })

@@ -23,7 +23,7 @@ const MAX_NAMED_CONTAINERS = 3;
  * no warning and never fails the write.
  */
 @Injectable()
-export class PossibleDuplicateFinder {
+export class DuplicateShipmentFinder {
   /** Id of the shipment that was last written with a reference, by reference. */
   private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED_REFERENCES });
 
@@ -41,11 +41,11 @@ export class PossibleDuplicateFinder {
   ): Promise<readonly Warning[]> {
     if (
       !this.rememberWrittenReferences(request, record) &&
-      (await this.findDuplicateWarnings(request, record)).length === 0
+      (await this.findWarningsOfDuplicateShipments(request, record)).length === 0
     )
       return [];
     await this.readYourWrites.waitForModelBriefly('shipments', position);
-    return this.findDuplicateWarnings(request, record);
+    return this.findWarningsOfDuplicateShipments(request, record);
   }
 
   /**
@@ -69,7 +69,7 @@ export class PossibleDuplicateFinder {
   }
 
   /** Returns the warnings that the read model yields at present. */
-  async findDuplicateWarnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
+  async findWarningsOfDuplicateShipments(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {
       const others = await this.readModels.queries.shipments.findPossibleDuplicates(getRequestScope(request), record);
@@ -110,7 +110,7 @@ function createPossibleDuplicateWarning(param: string, message: string): Warning
 export class ShipmentWriteResponder {
   constructor(
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
-    @Inject(PossibleDuplicateFinder) private readonly duplicates: PossibleDuplicateFinder,
+    @Inject(DuplicateShipmentFinder) private readonly duplicates: DuplicateShipmentFinder,
   ) {}
 
   toWrittenResource({ answer: { shipment, warnings }, position }: WrittenShipment): WrittenResource<Shipment> {
@@ -148,7 +148,7 @@ export class ShipmentWriteResponder {
       resource: this.reader.convertToShipmentResource(shipment),
       warnings: [...ignored, ...warnings],
       position,
-      lateWarnings: () => this.duplicates.findDuplicateWarnings(request, shipment),
+      lateWarnings: () => this.duplicates.findWarningsOfDuplicateShipments(request, shipment),
     };
   }
 }

@@ -75,7 +75,7 @@ export interface FuzzedOperation {
 }
 
 /** The OpenAPI description of the API. */
-export class FuzzedDescription {
+export class FuzzedOpenApiDescription {
   readonly operations: ReadonlyMap<string, FuzzedOperation>;
 
   /** @param json the OpenAPI document */

@@ -4,7 +4,7 @@ import { type ClientWebhookReceiver, createEnabledEndpoint, startClientReceiver 
 import { type Api, startApi } from '../start-api.ts';
 import { ResponseValidator } from './response-validator.ts';
 import { type FuzzCaller, CALLER_PASSWORD, createFuzzCallers } from './callers.ts';
-import { FuzzedDescription } from './description.ts';
+import { FuzzedOpenApiDescription } from './description.ts';
 import type { FuzzedOperation } from './description.ts';
 import { SAMPLE_FILES } from './multipart-forms.ts';
 import { KnownResources, generateKnownValuePlaceholder } from './known-resources.ts';
@@ -30,7 +30,7 @@ export class FuzzedApi {
 
   private constructor(
     private readonly api: Api,
-    readonly description: FuzzedDescription,
+    readonly description: FuzzedOpenApiDescription,
     private readonly receiver: ClientWebhookReceiver,
     private readonly written: RecordedWrites,
     private callers: readonly FuzzCaller[],
@@ -51,7 +51,7 @@ export class FuzzedApi {
       settings: { trustedProxies: ['127.0.0.1'] },
     });
     const receiver = await startClientReceiver();
-    const description = new FuzzedDescription((await api.call('GET', '/openapi.json')).body);
+    const description = new FuzzedOpenApiDescription((await api.call('GET', '/openapi.json')).body);
     const fuzzed = new FuzzedApi(api, description, receiver, written, await createFuzzCallers(api));
     try {
       await fuzzed.createOneResourceOfEachKind();
@@ -75,7 +75,7 @@ export class FuzzedApi {
 
   /** Sends the request and checks the response. @throws Error if the response is not as expected */
   async sendRequestAndCheckResponse(operation: FuzzedOperation, drawn: GeneratedRequest): Promise<void> {
-    const caller = this.findCaller(drawn);
+    const caller = this.findCallerOfFuzzRequest(drawn);
     const [whose, known] = this.getKnownResourcesOfScope(caller, drawn.usesForeignIds);
     const sent: SentRequest = {
       method: operation.method,
@@ -113,7 +113,7 @@ export class FuzzedApi {
   /** Creates new callers with the original permissions, because requests may revoke them. */
   private async recreateFuzzCallers(): Promise<void> {
     this.callers = await createFuzzCallers(this.api);
-    const caller = this.findCaller({ caller: 0 });
+    const caller = this.findCallerOfFuzzRequest({ caller: 0 });
     for (const path of ['/v1/session', '/v1/sessions']) {
       const { headers, body } = await this.api.call('GET', path, { headers: caller.headers });
       this.getKnownResourcesOfScope(caller)[1].recordResourcesOfResponse(path, Object.fromEntries(headers), body);
@@ -134,7 +134,7 @@ export class FuzzedApi {
     ];
   }
 
-  private findCaller({ caller }: Pick<GeneratedRequest, 'caller'>): FuzzCaller {
+  private findCallerOfFuzzRequest({ caller }: Pick<GeneratedRequest, 'caller'>): FuzzCaller {
     const found = this.callers[caller % this.callers.length];
     if (!found) throw new Error('no caller has the index of this request');
     return found;
@@ -158,7 +158,7 @@ export class FuzzedApi {
   /** Creates one resource of each kind, so that the first requests find existing ones. */
   private async createOneResourceOfEachKind(): Promise<void> {
     const { api } = this;
-    const caller = this.findCaller({ caller: 0 });
+    const caller = this.findCallerOfFuzzRequest({ caller: 0 });
     const [, known] = this.getKnownResourcesOfScope(caller);
     const call = async (method: string, path: string, json?: object) => {
       const { status, headers, body } = await api.call(method, path, { headers: caller.headers, json });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { FuzzedDescription } from './description.ts';
+import type { FuzzedOpenApiDescription } from './description.ts';
 
 const PATH_PARAMETER_PATTERN = /\{[^}]+\}/g;
 /**
@@ -25,14 +25,16 @@ export class KnownResources {
   private readonly patterns: ReadonlyMap<string, RegExp>;
   private readonly texts = new Map<string, string[]>();
 
-  constructor(description: FuzzedDescription) {
+  constructor(description: FuzzedOpenApiDescription) {
     const paths = [...description.operations.values()].map(({ path }) => path);
-    this.patterns = new Map([...paths, ...paths.flatMap(findItemTemplates)].map((path) => [path, toPathPattern(path)]));
+    this.patterns = new Map(
+      [...paths, ...paths.flatMap(listPathTemplatesOfItems)].map((path) => [path, toPathPattern(path)]),
+    );
   }
 
   /** Returns known paths for a path template of the description. */
   listKnownPathsOfTemplate(template: string): readonly string[] {
-    const item = findItemTemplates(template).at(-1) ?? template;
+    const item = listPathTemplatesOfItems(template).at(-1) ?? template;
     const reached = (this.paths.get(item) ?? []).map((path) => path + template.slice(item.length));
     return item === template ? reached : [...reached, ...(this.paths.get(template) ?? [])];
   }
@@ -67,13 +69,13 @@ export class KnownResources {
 
   /** @param name name of the field, parameter or header */
   rememberKnownText(name: string, text: unknown): void {
-    if (typeof text === 'string') addNewestKnownValue(this.texts, name, text);
+    if (typeof text === 'string') keepNewestKnownValues(this.texts, name, text);
   }
 
   private recordKnownPath(path: string): void {
     const [plain = path] = path.split('?');
     for (const [template, pattern] of this.patterns)
-      if (pattern.test(plain)) addNewestKnownValue(this.paths, template, path);
+      if (pattern.test(plain)) keepNewestKnownValues(this.paths, template, path);
   }
 
   /** Returns known values for the name, or ids of all kinds if there are none. */
@@ -98,7 +100,7 @@ function isPathTemplateOfResource(template: string, kind: string): boolean {
 }
 
 /** Returns the templates of all items in a path: for `/a/{b}/c/{d}/e`, these are `/a/{b}` and `/a/{b}/c/{d}`. */
-function findItemTemplates(path: string): readonly string[] {
+function listPathTemplatesOfItems(path: string): readonly string[] {
   return [...path.matchAll(PATH_PARAMETER_PATTERN)].map((found) => path.slice(0, found.index + found[0].length));
 }
 
@@ -110,7 +112,7 @@ function removeUrlOrigin(address: string): string {
   return address.replace(/^https?:\/\/[^/]+/, '');
 }
 
-function addNewestKnownValue(kept: Map<string, string[]>, name: string, text: string): void {
+function keepNewestKnownValues(kept: Map<string, string[]>, name: string, text: string): void {
   const others = (kept.get(name) ?? []).filter((other) => other !== text);
   kept.set(name, [...others, text].slice(-MAX_KNOWN_VALUES_PER_KIND));
 }

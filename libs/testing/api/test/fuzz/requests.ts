@@ -37,7 +37,7 @@ export function generateOperationRequests(
         },
       ),
       query: generateUrlQueries(operation.parameters, values),
-      headers: generateHeaders(operation),
+      headers: createHeadersArbitrary(operation),
       address: fc.ipV4(),
       content: generateBodies(operation, values),
     })
@@ -102,7 +102,7 @@ function generateUrlQueries(
 
 /** Text of a header value that Node can send. */
 const headerTextArbitrary = textArbitrary.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
-/** Generates values of the headers that the API reads for every operation. */
+/** Values of the headers that the API reads for every operation. */
 const FUZZED_HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   prefer: ['handling=strict', 'handling=lenient', 'handling="strict", wait=5', 'respond-async'],
   'if-match': ['"1"', '"2"', '"999999999"', 'W/"1"', '*', '"1", "2"', '"', '1', '""'],
@@ -131,7 +131,7 @@ const FUZZED_HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   'accept-language': ['nl', '*'],
 };
 
-function generateHeaders({ parameters }: FuzzedOperation): fc.Arbitrary<Readonly<Record<string, string>>> {
+function createHeadersArbitrary({ parameters }: FuzzedOperation): fc.Arbitrary<Readonly<Record<string, string>>> {
   const own = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase());
   const header = (names: readonly string[]) =>
     fc.constantFrom(...names).chain((name) => {

@@ -2,12 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FuzzedDescription, FuzzedOperation, ResponseDescription, DescribedSchema } from './description.ts';
+import type { FuzzedOpenApiDescription, FuzzedOperation, ResponseDescription, DescribedSchema } from './description.ts';
 import type { ReceivedResponse } from './send.ts';
 
 const OPENAPI_DOCUMENT_URL = 'https://description.example/openapi.json';
 
-const PROBLEM_TYPE = 'application/problem+json';
+const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /** Headers that almost all responses have. Only the shared error responses describe them. */
 const COMMON_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'X-RateLimit-Limit',
@@ -24,7 +24,7 @@ export class ResponseValidator {
   private readonly headers: readonly string[];
   private readonly problem: ResponseDescription;
 
-  constructor(description: FuzzedDescription) {
+  constructor(description: FuzzedOpenApiDescription) {
     this.headers = description.listResponseHeaderNames();
     this.problem = description.getProblemResponseDescription();
     formats.default(this.ajv);
@@ -38,7 +38,7 @@ export class ResponseValidator {
   ): readonly string[] {
     const described = responses[status];
     if (!described) return [`the OpenAPI description lacks the status ${status}`];
-    const response = mediaType === PROBLEM_TYPE ? this.problem : described;
+    const response = mediaType === PROBLEM_MEDIA_TYPE ? this.problem : described;
     const wrong = [...this.findResponseHeaderErrors(described, headers), ...findUndescribedErrorCode(errorCodes, json)];
     const content = response.content ?? {};
     if (mediaType === undefined)

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { textArbitrary, valueArbitrary } from './arbitrary-values.ts';
-import type { FuzzedDescription, DescribedSchema } from './description.ts';
+import type { FuzzedOpenApiDescription, DescribedSchema } from './description.ts';
 import type { FuzzedFormField } from './multipart-forms.ts';
 
 /** Hints for values that the schemas cannot describe. */
-export interface ValueHints {
+export interface FuzzValueHints {
   /** URLs of reachable servers on this machine. */
   readonly urls: readonly string[];
   /** Returns existing ids, cursors and similar values for the name of a field or parameter. */
@@ -39,8 +39,8 @@ export class SchemaValueGenerator {
 
   /** @param prefersExamples true to use the examples for most texts, because arbitrary text is usually invalid */
   constructor(
-    private readonly description: FuzzedDescription,
-    private readonly hints: ValueHints,
+    private readonly description: FuzzedOpenApiDescription,
+    private readonly hints: FuzzValueHints,
     private readonly prefersExamples = false,
   ) {}
 
@@ -105,13 +105,13 @@ export class SchemaValueGenerator {
       case 'array':
         return this.generateArrays(schema, name);
       case 'object':
-        return this.generateObjects(schema);
+        return this.generateObjectsOfSchema(schema);
       default:
         return valueArbitrary;
     }
   }
 
-  private generateObjects({
+  private generateObjectsOfSchema({
     properties = {},
     required = [],
     additionalProperties,
@@ -147,7 +147,10 @@ export class SchemaValueGenerator {
     if (format === 'uri') return fc.constantFrom(...this.hints.urls);
     const examples = listExamples(schema).map(String);
     const samples = examples.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...examples) }];
-    const known = { weight: EXISTING_VALUE_FIELD_PATTERN.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
+    const known = {
+      weight: FIELDS_NEEDING_EXISTING_VALUE_PATTERN.test(name) ? 12 : 1,
+      arbitrary: this.hints.known(name),
+    };
     const made = (arbitrary: fc.Arbitrary<string>) => fc.oneof(...samples, known, { weight: 6, arbitrary });
     if (format === 'date-time') return made(dateTimeArbitrary);
     if (TIME_FIELD_NAME_PATTERN.test(name))
@@ -163,7 +166,7 @@ export class SchemaValueGenerator {
 }
 
 /** Names of fields whose values must exist and cannot be generated. */
-const EXISTING_VALUE_FIELD_PATTERN = /(_id|^id|email|password|cursor|token|after)$/;
+const FIELDS_NEEDING_EXISTING_VALUE_PATTERN = /(_id|^id|email|password|cursor|token|after)$/;
 
 /** The API accepts enumerations in upper and lower case. */
 function generateUpperCaseValues(values: readonly unknown[]): fc.Arbitrary<unknown> {

@@ -4,7 +4,7 @@ import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { DeadLetterReplayResult, DeliveryFilter, WebhookReplay } from '../operation-types.ts';
-import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
+import { DeadLetterCounter } from '../store/dead-letter-counts.ts';
 import { DELIVERIES_COLLECTION_SPEC, type DeliveryDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
@@ -96,8 +96,8 @@ describe('summary of dead letters', () => {
       },
     };
     const limits = { kinds: 5, ofEach: 20, inAll: 30 };
-    const counts = new DeadLetterCounts(counted as Collection<DeliveryDocument>, limits);
-    const { groups, isWhole } = await counts.countDeadLetterGroups(SAMPLE_SCOPE, {});
+    const counts = new DeadLetterCounter(counted as Collection<DeliveryDocument>, limits);
+    const { groups, isWhole } = await counts.countDeadLettersByKind(SAMPLE_SCOPE, {});
     expect(isWhole).toBe(false);
     expect(groups.map(({ count, is_exact }) => [count, is_exact])).toEqual([
       [2, true],
@@ -109,7 +109,7 @@ describe('summary of dead letters', () => {
     expect(rows).toBeLessThanOrEqual(3 * limits.kinds + limits.inAll);
     rows = 0;
     expect(
-      (await counts.countDeadLetterGroups(SAMPLE_SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups,
+      (await counts.countDeadLettersByKind(SAMPLE_SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups,
     ).toMatchObject([{ count: 20, is_exact: false }]);
     expect(rows).toBeLessThanOrEqual(limits.kinds + 1 + limits.ofEach + 1);
   });
@@ -124,9 +124,9 @@ describe('summary of dead letters', () => {
       }
     }
     const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
-    const counts = new DeadLetterCounts(stored, { kinds: 12, ofEach: 20, inAll: 40 });
+    const counts = new DeadLetterCounter(stored, { kinds: 12, ofEach: 20, inAll: 40 });
     const counted = async (filter: object) => {
-      const { groups, isWhole } = await counts.countDeadLetterGroups(SAMPLE_SCOPE, filter);
+      const { groups, isWhole } = await counts.countDeadLettersByKind(SAMPLE_SCOPE, filter);
       return [groups.length, isWhole];
     };
     expect(await counted({})).toEqual([12, false]);

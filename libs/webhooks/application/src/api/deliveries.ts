@@ -10,7 +10,7 @@ import {
   requestExtraAttempt,
 } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { ShardOwner } from '../ownership/shard-owner.ts';
+import type { EndpointShardOwner } from '../ownership/shard-owner.ts';
 import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
 import {
   type ReplayDocument,
@@ -21,31 +21,31 @@ import {
 import type {
   DeadLetterCount,
   DeadLetterSummary,
-  DeliveryCommand,
+  WebhookDeliveryCommand,
   ListDeliveriesRequest,
   WorkspaceScope,
   ReplayOrDiscardCommand,
   DeadLetterReplayResult,
   SummarizeDeadLettersRequest,
   WebhookDelivery,
-  WebhookDeliveryDetail,
+  DetailedWebhookDelivery,
 } from '../operation-types.ts';
-import type { RecountRequests } from '../stats/hour-log.ts';
-import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
-import { type DeliveryDocument, toDelivery, convertToDeliveryDocument } from '../store/delivery-document.ts';
+import type { HourRecountRequestStore } from '../stats/hour-log.ts';
+import type { DeadLetterCounter, DeadLetterGroup } from '../store/dead-letter-counts.ts';
+import { type DeliveryDocument, toWebhookDelivery, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import {
   type WebhookDeadLetters,
   type WebhookDeliveryOperations,
   deliverySucceededError,
-  endpointDeletedError,
+  createEndpointDeletedError,
   endpointNotEnabledError,
   endpointNotVerifiedError,
   deliveryEndpointDeletedError,
   isRepeatedCommand,
   endpointNotFoundError,
 } from '../webhooks-api.ts';
-import { checkReplayFilter } from './replays.ts';
+import { checkAndLimitReplayFilter } from './replays.ts';
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
 type StoreChange = (
@@ -57,8 +57,8 @@ interface DeliveriesDependencies {
   readonly documents: Collection<DeliveryDocument>;
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
-  readonly owner: ShardOwner;
-  readonly recounts: RecountRequests;
+  readonly owner: EndpointShardOwner;
+  readonly recounts: HourRecountRequestStore;
 }
 
 /** Use cases of deliveries: docs/reference/delivery.md#deliveries. */
@@ -72,11 +72,11 @@ export class DeliveryUseCases implements WebhookDeliveryOperations {
   get(request: {
     readonly scopes: readonly WorkspaceScope[];
     readonly delivery_id: string;
-  }): Promise<WebhookDeliveryDetail> {
+  }): Promise<DetailedWebhookDelivery> {
     return this.dependencies.queries.getDeliveryDetail(request.scopes, request.delivery_id);
   }
 
-  async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
+  async retry(command: WebhookDeliveryCommand): Promise<WebhookDelivery> {
     return this.changeDelivery(command, async (now) => {
       const endpoint = await this.dependencies.endpoints.getEndpoint(now.endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw deliveryEndpointDeletedError();
@@ -86,7 +86,7 @@ export class DeliveryUseCases implements WebhookDeliveryOperations {
     });
   }
 
-  async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
+  async discard(command: WebhookDeliveryCommand): Promise<WebhookDelivery> {
     const discard = (now: DeliveryDocument) => {
       if (now.status === 'succeeded') throw deliverySucceededError();
       return markDeliveryDiscarded(now, command.at);
@@ -103,7 +103,7 @@ export class DeliveryUseCases implements WebhookDeliveryOperations {
    * @throws PreconditionFailedError, BusyError
    */
   private async changeDelivery(
-    command: DeliveryCommand,
+    command: WebhookDeliveryCommand,
     change: DeliveryChange,
     storeChange: StoreChange = (_, store) => store(),
   ): Promise<WebhookDelivery> {
@@ -120,16 +120,16 @@ export class DeliveryUseCases implements WebhookDeliveryOperations {
     });
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     await owner.notifyOwningProcesses([delivery.endpoint_id]);
-    return toDelivery(delivery);
+    return toWebhookDelivery(delivery);
   }
 }
 
 interface DeadLettersDependencies {
-  readonly counts: DeadLetterCounts;
+  readonly counts: DeadLetterCounter;
   readonly queries: DeliveryQueries;
   readonly replays: ReplayStore;
   readonly endpoints: EndpointStore;
-  readonly owner: ShardOwner;
+  readonly owner: EndpointShardOwner;
   readonly discarding: DeadLetterDiscarder;
 }
 
@@ -141,11 +141,11 @@ interface EndpointWithDeadLetters {
 }
 
 /** Use cases of dead letters: docs/reference/delivery.md#dead-letters. */
-export class DeadLetterOperations implements WebhookDeadLetters {
+export class DeadLetterUseCases implements WebhookDeadLetters {
   constructor(private readonly dependencies: DeadLettersDependencies) {}
 
   async summary({ filter, ...scope }: SummarizeDeadLettersRequest): Promise<DeadLetterSummary> {
-    const { groups, isWhole } = await this.dependencies.counts.countDeadLetterGroups(scope, filter);
+    const { groups, isWhole } = await this.dependencies.counts.countDeadLettersByKind(scope, filter);
     const by_endpoint = countDeadLettersBy(groups, 'endpoint_id').map(async (counted) => {
       const endpoint = await this.dependencies.endpoints.getEndpoint(counted.endpoint_id);
       const isGone = endpoint === undefined || endpoint.deleted;
@@ -221,7 +221,7 @@ export class DeadLetterOperations implements WebhookDeadLetters {
       delivery_ids === undefined
         ? await counts.findNewestDeadLetterTimes(command, filter)
         : await this.findNewestEventTimeByEndpoint(command, delivery_ids);
-    checkReplayFilter(filter, chooseLatestTime(command.at, ...newest.values()));
+    checkAndLimitReplayFilter(filter, chooseLatestTime(command.at, ...newest.values()));
     return newest;
   }
 
@@ -247,7 +247,7 @@ export class DeadLetterOperations implements WebhookDeadLetters {
     const { endpoint_id, newest } = of;
     if (action === 'replay') {
       const endpoint = await endpoints.getEndpoint(endpoint_id);
-      if (endpoint === undefined || endpoint.deleted) throw endpointDeletedError();
+      if (endpoint === undefined || endpoint.deleted) throw createEndpointDeletedError();
       if (!isEndpointEnabled(endpoint)) throw endpointNotEnabledError();
     }
     const { workspace_id, environment, at, filter } = command;
@@ -255,7 +255,7 @@ export class DeadLetterOperations implements WebhookDeadLetters {
     const id = `rpl_${hash('sha256', `${command.id} ${endpoint_id}`).slice(0, 32)}`;
     const about = { id, workspace_id, environment, endpoint_id, action };
     const which = {
-      ...checkReplayFilter({ ...filter, statuses: ['dead_lettered'] }, chooseLatestTime(at, newest)),
+      ...checkAndLimitReplayFilter({ ...filter, statuses: ['dead_lettered'] }, chooseLatestTime(at, newest)),
       ...(delivery_ids !== undefined && { delivery_ids }),
     };
     return replays.addReplay({ ...createReplayDocument({ ...about, ...which }, at), requested_by: command.id });

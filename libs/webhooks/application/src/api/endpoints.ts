@@ -15,7 +15,7 @@ import {
   type EditableEndpointFields,
   INITIAL_ENDPOINT_STATE,
   checkEndpointFields,
-  deleteEndpoint,
+  markEndpointDeleted,
   disableEndpoint,
   enableEndpoint,
   createDelivery,
@@ -27,18 +27,23 @@ import {
   recordVerificationResult,
 } from '@tracking/webhooks-domain';
 import { type EndpointClients, sendOwnershipChallenge } from '../endpoints/endpoint-clients.ts';
-import { type EndpointDocument, hasSameUrl, computePayloadFormat, toEndpoint } from '../endpoints/endpoint-document.ts';
+import {
+  type EndpointDocument,
+  hasSameEndpointUrl,
+  computePayloadFormat,
+  toEndpoint,
+} from '../endpoints/endpoint-document.ts';
 import { type EndpointChange, type EndpointStore, readLogHeadAtRequest } from '../endpoints/endpoint-store.ts';
 import { type SecretBox, createWebhookSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
-import type { ShardOwner } from '../ownership/shard-owner.ts';
+import type { EndpointShardOwner } from '../ownership/shard-owner.ts';
 import type {
-  ChangeEndpoint,
+  ChangeEndpointCommand,
   CreateEndpointCommand,
   EndpointCommand,
-  ListEndpoints,
-  NewWebhookEndpoint,
-  RevealedSecret,
-  RotateSecret,
+  ListEndpointsRequest,
+  CreatedEndpointWithSecret,
+  ActiveSigningSecrets,
+  RotateSecretCommand,
   WorkspaceScope,
   TestEndpointCommand,
   WebhookCommand,
@@ -50,7 +55,7 @@ import {
   type PayloadStore,
   createDeliveryId,
   createPayloadId,
-  toDelivery,
+  toWebhookDelivery,
   toDeliveryShardValues,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
@@ -67,8 +72,8 @@ interface EndpointsDependencies {
   readonly store: EndpointStore;
   readonly box: SecretBox;
   readonly clients: EndpointClients;
-  readonly owner: ShardOwner;
-  readonly sandbox: SandboxEventSender;
+  readonly owner: EndpointShardOwner;
+  readonly sandbox: EndpointTestEventSender;
   readonly outbound: OutboundHttp;
   readonly versions: PayloadVersionConverter;
   readonly eventStore: Pick<EventStore, 'head'>;
@@ -80,9 +85,9 @@ interface EndpointsDependencies {
 export class WebhookEndpointUseCases implements WebhookEndpointOperations {
   constructor(private readonly dependencies: EndpointsDependencies) {}
 
-  async create(command: CreateEndpointCommand): Promise<NewWebhookEndpoint> {
+  async create(command: CreateEndpointCommand): Promise<CreatedEndpointWithSecret> {
     const { store, box, versions } = this.dependencies;
-    const { url, event_types, ...optional } = this.checkFields(command.fields, true);
+    const { url, event_types, ...optional } = this.requireValidEndpointFields(command.fields, true);
     if (url === undefined || event_types === undefined)
       throw new Error('The fields of a new endpoint are incomplete although they were checked.');
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
@@ -104,7 +109,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     return this.toEndpointWithCreatedSecret(stored, command);
   }
 
-  async list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>> {
+  async list(request: ListEndpointsRequest): Promise<ItemPage<WebhookEndpoint>> {
     const { items, next } = await this.dependencies.store.listEndpoints(request, request);
     return { items: items.map(toEndpoint), next };
   }
@@ -113,8 +118,8 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     return toEndpoint(await this.dependencies.store.requireEndpoint(request, request.endpoint_id));
   }
 
-  async change(command: ChangeEndpoint): Promise<WebhookEndpoint> {
-    const fields = this.checkFields(command.fields, false);
+  async change(command: ChangeEndpointCommand): Promise<WebhookEndpoint> {
+    const fields = this.requireValidEndpointFields(command.fields, false);
     return this.updateEndpoint(command, (endpoint) => this.applyEndpointFields(endpoint, fields, command.at));
   }
 
@@ -124,7 +129,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     if (known?.deleted && isResourceInScope(known, command))
       await this.dependencies.owner.notifyOwningProcesses([known.id]);
     await this.updateEndpoint(command, (endpoint) => {
-      const { slot: _slot, ...rest } = deleteEndpoint(endpoint, command.at);
+      const { slot: _slot, ...rest } = markEndpointDeleted(endpoint, command.at);
       return { ...rest, deleted: true, backlog: 'discarding', secrets: [], headers: {} };
     });
     return { id: command.endpoint_id, deleted: true };
@@ -143,7 +148,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     });
     // Discard the challenge's result if the endpoint's URL was changed during the challenge.
     return this.updateEndpoint(command, (now) =>
-      hasSameUrl(now, endpoint) ? recordVerificationResult(now, verification) : now,
+      hasSameEndpointUrl(now, endpoint) ? recordVerificationResult(now, verification) : now,
     );
   }
 
@@ -166,7 +171,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     return this.dependencies.sandbox.sendTestEventToEndpoint(command, endpoint);
   }
 
-  async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
+  async rotateSecret(asked: RotateSecretCommand): Promise<CreatedEndpointWithSecret> {
     const { box, clock } = this.dependencies;
     // The overlap starts when the secret is rotated, which may be hours after the command was first sent.
     const command = { ...asked, at: chooseLatestTime(asked.at, clock().toISOString()) };
@@ -182,7 +187,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     return this.toEndpointWithCreatedSecret(await this.changeEndpointAndNotifyOwner(command, rotate, isDone), command);
   }
 
-  async revealSecret(command: EndpointCommand): Promise<RevealedSecret> {
+  async revealSecret(command: EndpointCommand): Promise<ActiveSigningSecrets> {
     const { store, box } = this.dependencies;
     const { id, secrets } = await store.requireEndpoint(command, command.endpoint_id);
     const valid = selectValidSecrets(secrets, command.at);
@@ -194,7 +199,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
   }
 
   /** Returns the endpoint with the secret that the command created. A repeated command returns the same secret. */
-  private toEndpointWithCreatedSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
+  private toEndpointWithCreatedSecret(endpoint: EndpointDocument, { id }: WebhookCommand): CreatedEndpointWithSecret {
     const { box } = this.dependencies;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
     if (made === undefined) throw new Error(`The stored endpoint ${endpoint.id} has no signing secret.`);
@@ -211,7 +216,10 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     return endpoint;
   }
 
-  private checkFields(fields: CreateEndpointCommand['fields'], required: boolean): Partial<EditableEndpointFields> {
+  private requireValidEndpointFields(
+    fields: CreateEndpointCommand['fields'],
+    required: boolean,
+  ): Partial<EditableEndpointFields> {
     const { outbound, versions } = this.dependencies;
     const refuses = (url: string) => outbound.describeUrlRefusal(url);
     const { fields: checked, errors } = checkEndpointFields(fields, required, refuses, versions);
@@ -267,12 +275,12 @@ interface SandboxEventSenderDependencies {
   readonly payloads: PayloadStore;
   readonly versions: PayloadVersionConverter;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly owner: ShardOwner;
+  readonly owner: EndpointShardOwner;
   readonly addresses: PublicAddresses;
 }
 
 /** Sends sandbox events to one endpoint. They are recorded like other deliveries and attempted once. */
-export class SandboxEventSender {
+export class EndpointTestEventSender {
   constructor(private readonly dependencies: SandboxEventSenderDependencies) {}
 
   async sendTestEventToEndpoint(command: TestEndpointCommand, endpoint: EndpointDocument): Promise<WebhookDelivery> {
@@ -301,9 +309,9 @@ export class SandboxEventSender {
     payloads.cachePayloadBody(payload_id, body);
     if (inserted) {
       await owner.handOverDeliveries({ matches: [{ endpoint, delivery }], areNew: true });
-      return toDelivery(delivery);
+      return toWebhookDelivery(delivery);
     }
     await owner.notifyOwningProcesses([endpoint.id]);
-    return toDelivery((await deliveries.get(id, toDeliveryShardValues(scope))) ?? delivery);
+    return toWebhookDelivery((await deliveries.get(id, toDeliveryShardValues(scope))) ?? delivery);
   }
 }

@@ -9,9 +9,9 @@ import {
   resumeReplay,
 } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { ShardOwner } from '../ownership/shard-owner.ts';
+import type { EndpointShardOwner } from '../ownership/shard-owner.ts';
 import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
-import { listStatusesOfStoredDeliveries } from '../replays/replay-source.ts';
+import { excludeMissedStatus } from '../replays/replay-source.ts';
 import {
   type ReplayChange,
   type ReplayDocument,
@@ -22,7 +22,7 @@ import {
 import type {
   CreateReplayCommand,
   ListReplaysRequest,
-  ReplayCommand,
+  ExistingReplayCommand,
   WorkspaceScope,
   WebhookReplay,
 } from '../operation-types.ts';
@@ -31,14 +31,14 @@ import {
   type WebhookReplayOperations,
   endpointNotEnabledError,
   validationError,
-  replayCompletedError,
+  createReplayCompletedError,
 } from '../webhooks-api.ts';
 
 interface ReplaysDependencies {
   readonly store: ReplayStore;
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
-  readonly owner: ShardOwner;
+  readonly owner: EndpointShardOwner;
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly discarding: DeadLetterDiscarder;
 }
@@ -58,7 +58,7 @@ export class Replays implements WebhookReplayOperations {
       // The replay ends only after the log of published events, which lags, has reached this position.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      const which = checkReplayFilter(filter, await this.findLatestReplayableTime(command));
+      const which = checkAndLimitReplayFilter(filter, await this.findLatestReplayableTime(command));
       stored = await this.addReplay({ ...createReplayDocument({ ...about, ...which }, at), ...until });
     }
     await owner.notifyOwningProcesses([endpoint_id]);
@@ -74,15 +74,15 @@ export class Replays implements WebhookReplayOperations {
     return convertToWebhookReplay(await this.dependencies.store.requireReplay(request, request.replay_id));
   }
 
-  cancel(command: ReplayCommand): Promise<WebhookReplay> {
+  cancel(command: ExistingReplayCommand): Promise<WebhookReplay> {
     return this.applyReplayCommand(command, (replay) => cancelReplay(replay, command.at));
   }
 
-  async resume(command: ReplayCommand): Promise<WebhookReplay> {
+  async resume(command: ExistingReplayCommand): Promise<WebhookReplay> {
     const { endpoint_id, action } = await this.dependencies.store.requireReplay(command, command.replay_id);
     if (action === 'replay') await this.requireEnabledEndpoint(command, endpoint_id);
     return this.applyReplayCommand(command, (replay) => {
-      if (replay.status === 'completed') throw replayCompletedError();
+      if (replay.status === 'completed') throw createReplayCompletedError();
       return resumeReplay(replay);
     });
   }
@@ -90,7 +90,7 @@ export class Replays implements WebhookReplayOperations {
   /** Returns the command's time or the creation time of the newest matching delivery, whichever is later. */
   private async findLatestReplayableTime(command: CreateReplayCommand): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
-    const statuses = listStatusesOfStoredDeliveries(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
+    const statuses = excludeMissedStatus(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
     const newest = await this.dependencies.queries.findDeliveries([command], { endpoint_id, statuses }, { limit: 1 });
     return chooseLatestTime(
       at,
@@ -110,7 +110,7 @@ export class Replays implements WebhookReplayOperations {
     }
   }
 
-  private async applyReplayCommand(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
+  private async applyReplayCommand(command: ExistingReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.dependencies.store.applyCommandToStoredReplay(command, change);
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     if (after.action === 'discard') this.dependencies.discarding.job.wakeJob();
@@ -132,7 +132,7 @@ export class Replays implements WebhookReplayOperations {
  * back
  * @throws validation_failed
  */
-export function checkReplayFilter(filter: CreateReplayCommand['filter'], latest: Timestamp): ReplayFilter {
+export function checkAndLimitReplayFilter(filter: CreateReplayCommand['filter'], latest: Timestamp): ReplayFilter {
   const { since = null, event_types = null, reasons = null, statuses = DEFAULT_REPLAYED_STATUSES } = filter;
   const until = filter.until === undefined || filter.until > latest ? latest : filter.until;
   if (since !== null && since > until) {

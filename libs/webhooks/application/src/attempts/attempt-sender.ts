@@ -4,7 +4,7 @@ import type {
   Histogram,
   Logger,
   Metrics,
-  OutboundFailure,
+  OutboundRequestFailure,
   OutboundHttp,
   OutboundResponse,
 } from '@tracking/ports';
@@ -14,7 +14,7 @@ import {
   determineAttemptOutcome,
   getEndpointUrlRevision,
 } from '@tracking/webhooks-domain';
-import type { EndpointClient } from '../endpoints/endpoint-clients.ts';
+import type { EndpointRequestBuilder } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
@@ -24,7 +24,7 @@ import { createAttemptTraceparent, toTraceLogFields } from '../tracing.ts';
 
 /** Inputs of one attempt to send a delivery: endpoint, event, body and number. */
 export interface PreparedAttempt {
-  readonly client: EndpointClient;
+  readonly client: EndpointRequestBuilder;
   readonly delivery: DeliveryDocument;
   readonly body: Uint8Array;
 }
@@ -92,7 +92,7 @@ export class AttemptSender {
         outcome,
         urlRevision: getEndpointUrlRevision(client.endpoint),
       },
-      log: { at, duration_ms: Math.round(answer.durationMs), ...toLoggedAnswer(answer), error, manual },
+      log: { at, duration_ms: Math.round(answer.durationMs), ...toLoggedReceiverAnswer(answer), error, manual },
       processTimes: { startedAt, endedAt },
     };
   }
@@ -115,7 +115,7 @@ export class AttemptSender {
 }
 
 function toAttemptOutcome(
-  answer: OutboundResponse | OutboundFailure,
+  answer: OutboundResponse | OutboundRequestFailure,
   ended: Date,
   sentForm: PayloadForm,
 ): AttemptOutcome {
@@ -125,8 +125,8 @@ function toAttemptOutcome(
   return determineAttemptOutcome({ kind: 'response', statusCode, retryAfter, date, sentForm }, ended.getTime());
 }
 
-function toLoggedAnswer(
-  answer: OutboundResponse | OutboundFailure,
+function toLoggedReceiverAnswer(
+  answer: OutboundResponse | OutboundRequestFailure,
 ): Pick<WebhookAttempt, 'status_code' | 'response' | 'resent'> {
   const resent = answer.resent && { resent: answer.resent };
   if (answer.kind === 'failure') return { status_code: null, response: null, ...resent };
@@ -137,9 +137,9 @@ function toLoggedAnswer(
  * Time after a recovery during which an endpoint's failures are not logged, so that occasional failures do not fill the
  * log.
  */
-const FAILURE_LOG_PAUSE_MS = 60_000;
+const UNLOGGED_FAILURES_AFTER_RECOVERY_MS = 60_000;
 
-interface LastLoggedResult {
+interface LastLoggedAttemptResult {
   readonly isFailing: boolean;
   /** Time at which the last line was logged, on the monotonic clock. */
   readonly at: number;
@@ -151,7 +151,7 @@ interface LastLoggedResult {
  * is attempted again after the pause.
  */
 export class EndpointFailureLog {
-  private readonly reports = new WeakMap<object, LastLoggedResult>();
+  private readonly reports = new WeakMap<object, LastLoggedAttemptResult>();
 
   /** @param now returns the time on the monotonic clock, in milliseconds */
   constructor(
@@ -174,7 +174,8 @@ export class EndpointFailureLog {
   ): void {
     const latest = this.reports.get(owned) ?? { isFailing: failingSince !== null, at: -Infinity };
     const isFailing = outcome.kind !== 'success';
-    if (isFailing === latest.isFailing || (isFailing && this.now() - latest.at < FAILURE_LOG_PAUSE_MS)) return;
+    if (isFailing === latest.isFailing || (isFailing && this.now() - latest.at < UNLOGGED_FAILURES_AFTER_RECOVERY_MS))
+      return;
     this.reports.set(owned, { isFailing, at: this.now() });
     const { id: endpoint, workspace_id: workspace } = owned.endpoint;
     const about = { endpoint, workspace, delivery: delivery.id, ...toTraceLogFields(delivery) };

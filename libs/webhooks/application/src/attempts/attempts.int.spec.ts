@@ -100,7 +100,7 @@ describe('an attempt', () => {
     harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
     const event = harness.addEvent();
     const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
-    await harness.sendMessages(harness.createMessage(event, headers));
+    await harness.sendMessages(harness.createEventMessage(event, headers));
     await untilIs(id, event.id, { attempts_count: 2 });
     await webhooks.stop();
     webhooks = await harness.startWebhooks();
@@ -126,7 +126,7 @@ describe('an attempt', () => {
       await harness.createEnabledEndpoint(webhooks, URL_B);
       harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
       const event = harness.addEvent();
-      await harness.sendMessages(harness.createMessage(event, { traceparent }));
+      await harness.sendMessages(harness.createEventMessage(event, { traceparent }));
       const sent = await eventually(() => {
         const requests = [
           ...harness.receivers.listDeliveriesAtUrl(URL_A),

@@ -22,7 +22,7 @@ import {
   type DeliveryDocument,
   type PayloadDocument,
   createAttemptId,
-  toDelivery,
+  toWebhookDelivery,
   toDeliveryShardValues,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
@@ -130,7 +130,7 @@ export class DeadLetterAnnouncer {
 }
 
 /** Number of earlier attempts in a dead letter message, besides the latest attempt. */
-const EARLIER_ATTEMPTS_IN_MESSAGE = 2;
+const MAX_EARLIER_ATTEMPTS_IN_MESSAGE = 2;
 /** Maximum number of characters of a receiver's answer in a message. */
 const MAX_RECEIVER_ANSWER_CHARS = 1_000;
 /** Maximum size of the event in a message. Larger events are omitted, because a broker accepts 1 MiB by default. */
@@ -167,7 +167,7 @@ export class DeadLetterMessageBuilder {
       const body = bodyById.get(delivery.payload_id);
       const { id, workspace_id, environment, event_created_at } = delivery;
       const value = {
-        ...toDelivery(delivery),
+        ...toWebhookDelivery(delivery),
         ...{ workspace_id, environment, event_created_at, reason: delivery.reason },
         endpoint: endpoint && {
           ...{ id: endpoint.id, url: endpoint.url, description: endpoint.description },
@@ -201,7 +201,7 @@ function removeEventFromMessage(message: BrokerMessage): BrokerMessage {
 }
 
 function listEarlierAttemptIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
-  const first = Math.max(1, attempts_count - EARLIER_ATTEMPTS_IN_MESSAGE);
+  const first = Math.max(1, attempts_count - MAX_EARLIER_ATTEMPTS_IN_MESSAGE);
   return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => createAttemptId(id, first + index));
 }
 

@@ -5,9 +5,9 @@ import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { toPendingDelivery } from '../scheduling/pending-window.ts';
 import { convertToDeliveryDocument } from '../store/delivery-document.ts';
 import { DeliveryWorker, type DeliveryWorkerDependencies } from './delivery-worker.ts';
-import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
+import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: NEVER_SET_PROCESS_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 test('makes no attempt at an endpoint that is no longer stored', async () => {
   const at = '2026-01-01T00:00:00.000Z';

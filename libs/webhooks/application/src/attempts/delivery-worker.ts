@@ -8,15 +8,15 @@ import {
   removeSnapshotsFromBody,
 } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
-import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, hasSameEndpointUrl } from '../endpoints/endpoint-document.ts';
 import type { UnavailableEngineRetrier } from '../engine-retry.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
 import type { ProcessClock } from '../scheduling/steady-time.ts';
-import type { RecountRequests } from '../stats/hour-log.ts';
-import type { CountOutcome, StatsKeeper } from '../stats/stats-keeper.ts';
+import type { HourRecountRequestStore } from '../stats/hour-log.ts';
+import type { CountOutcome, EndpointAttemptCounter } from '../stats/stats-keeper.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
@@ -40,8 +40,8 @@ export interface DeliveryWorkerDependencies {
   readonly endpoints: OwnedEndpoints;
   readonly sender: AttemptSender;
   readonly failures: EndpointFailureLog;
-  readonly stats: StatsKeeper;
-  readonly recounts: RecountRequests;
+  readonly stats: EndpointAttemptCounter;
+  readonly recounts: HourRecountRequestStore;
   readonly announcer: DeadLetterAnnouncer;
   readonly engines: UnavailableEngineRetrier;
   readonly policy: RetryPolicy;
@@ -155,7 +155,7 @@ export class DeliveryWorker {
     made: AttemptResult,
   ): void {
     // An outcome counts only for the URL that the attempt was sent to.
-    if (!hasSameUrl(attempted, owned.endpoint)) return;
+    if (!hasSameEndpointUrl(attempted, owned.endpoint)) return;
     const { startedAt, endedAt } = made.processTimes;
     this.dependencies.failures.logFailureOrRecovery(
       owned,
@@ -206,7 +206,7 @@ export class DeliveryWorker {
         const { revision } = current;
         if (tried !== undefined && isAttemptAlreadyStored(current, tried)) {
           // The failed write may have failed before its second request of a recount.
-          return recounts.requestRecountAroundRestore(restored, () => Promise.resolve(current));
+          return recounts.requestDiscardRecountsAroundRestore(restored, () => Promise.resolve(current));
         }
         const settled = convertToDeliveryDocument({
           ...applyFinishedAttempt(current, finished, context),
@@ -217,7 +217,9 @@ export class DeliveryWorker {
         const outcome = { ...settled, latest_attempt: attempt };
         [tried, restored] = [outcome, outcome.status === 'discarded' ? [] : [current]];
         if (current.latest_attempt !== undefined) await this.storeEarlierAttempt(current.id, current.latest_attempt);
-        if (await recounts.requestRecountAroundRestore(restored, () => repeatable.replace(outcome, { revision })))
+        if (
+          await recounts.requestDiscardRecountsAroundRestore(restored, () => repeatable.replace(outcome, { revision }))
+        )
           return outcome;
         current = await repeatable.get(known.id, toDeliveryShardValues(known));
       }

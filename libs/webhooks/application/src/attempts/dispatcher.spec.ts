@@ -6,9 +6,9 @@ import type { SetTimer } from '../scheduling/timing.ts';
 import { convertToDeliveryDocument } from '../store/delivery-document.ts';
 import { PayloadMissingError } from './delivery-worker.ts';
 import { AttemptDispatcher, type DispatcherDependencies } from './dispatcher.ts';
-import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
+import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: NEVER_SET_PROCESS_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const ENDPOINT = {
@@ -40,7 +40,7 @@ function wait(owned: OwnedEndpoint, id: string): void {
   const at = new Date(NOW - 1).toISOString();
   const about = { workspace_id: 'wsp_1', environment: 'live', endpoint_id: 'whe_1', payload_id: 'p' } as const;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: at, sandbox: false };
-  owned.addStoredDelivery(convertToDeliveryDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
+  owned.queueStoredDelivery(convertToDeliveryDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
 }
 
 test('a delivery whose body is not stored yet waits before its next try, also while its endpoint recovers', async () => {
@@ -67,7 +67,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     reporter: { getNextFailureReportTime: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
-    time: { ...TIME_OF_NEVER_SET_CLOCK, now: () => NOW },
+    time: { ...NEVER_SET_PROCESS_CLOCK, now: () => NOW },
     maxInFlight: 100,
     worker: { attemptDelivery: attempt },
     setTimer,

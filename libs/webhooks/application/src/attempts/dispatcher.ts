@@ -103,13 +103,14 @@ export class AttemptDispatcher implements EndpointObserver {
     if (gone !== undefined) this.disableGoneEndpoint(owned, gone);
     if (owned.state.isDropped || this.isStopping) return;
     const now = time.now();
-    owned.adjustToClockSteps();
+    owned.rereadDeliveriesAfterClockStep();
     if (endpoints.needsDeliveryWindowFill(owned)) void endpoints.loadHealthAndNextDeliveries(owned);
     this.reportOrScheduleEndpointFailure(owned, now);
     if (owned.hasRecovered) void this.endEndpointRecovery(owned);
     if (owned.canTakeDelivery(now)) return this.scheduler.addEndpoint(owned);
-    if (owned.state.hasReplayToContinue(now) && this.admitsReplay(owned)) void this.takeDeliveriesFromReplay(owned);
-    for (const moment of [owned.nextMoment, owned.state.replay?.getTimeToStoreOutcomes(now)]) {
+    if (owned.state.hasReplayToContinue(now) && this.canReplayTakeTurn(owned))
+      void this.takeDeliveriesFromReplay(owned);
+    for (const moment of [owned.nextMoment, owned.state.replay?.getNextOutcomeStoreTime(now)]) {
       if (moment !== undefined) this.later.scheduleItem(owned, moment);
     }
   }
@@ -126,7 +127,7 @@ export class AttemptDispatcher implements EndpointObserver {
   }
 
   private startAttempt(owned: OwnedEndpoint, item: PendingDelivery): void {
-    const end = this.scheduler.beginAttempt(owned);
+    const end = this.scheduler.countRunningAttempt(owned);
     const answered = () => {
       if (!end()) return;
       owned.state.markDeliveryAnswered(item.id);
@@ -172,8 +173,8 @@ export class AttemptDispatcher implements EndpointObserver {
     return isAdmitted;
   }
 
-  private admitsReplay(owned: OwnedEndpoint): boolean {
-    const isAdmitted = this.pacing.admitsReplay(owned, this.loopTime());
+  private canReplayTakeTurn(owned: OwnedEndpoint): boolean {
+    const isAdmitted = this.pacing.canReplayTakeTurn(owned, this.loopTime());
     if (!isAdmitted) this.serveEndpointsInSpareTime();
     return isAdmitted;
   }

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { EVENT_HEADERS, type EventEnvelope } from '@tracking/contracts';
+import { EVENT_MESSAGE_HEADERS, type EventEnvelope } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
@@ -75,10 +75,10 @@ describe('the event about a dead letter', () => {
     const event = harness.addEvent();
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const header = {
-      [EVENT_HEADERS.traceparent]: `00-${trace}-b7ad6b7169203331-01`,
-      [EVENT_HEADERS.requestId]: 'req_1',
+      [EVENT_MESSAGE_HEADERS.traceparent]: `00-${trace}-b7ad6b7169203331-01`,
+      [EVENT_MESSAGE_HEADERS.requestId]: 'req_1',
     };
-    await harness.sendMessages(harness.createMessage(event, header));
+    await harness.sendMessages(harness.createEventMessage(event, header));
     const { id, created_at, data, ...envelope } = await untilTold();
     const dead = await harness.getDelivery(webhooks, faulty.id, event.id);
     const { payload: _payload, attempts: _attempts, version: _version, ...shown } = dead;

@@ -4,9 +4,9 @@ import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type EndpointEventRecorder, EndpointFailureReporter } from './endpoint-events.ts';
-import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
+import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: NEVER_SET_PROCESS_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const HOUR_MS = 3_600_000;
@@ -38,7 +38,7 @@ function createReporter(saved: (count: number) => void): {
     return Promise.resolve(true);
   };
   const endpoints = { saveEndpointHealth } as unknown as OwnedEndpoints;
-  const time = { ...TIME_OF_NEVER_SET_CLOCK, now: () => START + HOUR_MS };
+  const time = { ...NEVER_SET_PROCESS_CLOCK, now: () => START + HOUR_MS };
   const recordFailingEndpointEvent = (_: EndpointDocument, period: FailingPeriod) => {
     reported.push(period);
     return Promise.resolve();

@@ -14,7 +14,7 @@ import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { RecordableEvent, DeliveryRecorder } from '../recording/recorder.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessClock } from '../scheduling/steady-time.ts';
-import { type DeliveryDocument, toDelivery } from '../store/delivery-document.ts';
+import { type DeliveryDocument, toWebhookDelivery } from '../store/delivery-document.ts';
 
 /**
  * Creates events about an endpoint, for the other endpoints of its workspace and environment that subscribe to the
@@ -46,7 +46,7 @@ export class EndpointEventRecorder {
       const { id, endpoint_id, completed_at: at, origin, last_error } = delivery;
       const endpoint = endpoints.get(endpoint_id);
       if (endpoint === undefined || at === null) return [];
-      const data = { delivery: toJson(toDelivery(delivery)), reason: toJson(last_error) };
+      const data = { delivery: toJson(toWebhookDelivery(delivery)), reason: toJson(last_error) };
       const event = createEndpointEvent(endpoint, 'webhook_delivery.dead_lettered', { key: `${id} ${at}`, at, data });
       return [{ ...event, origin }];
     });

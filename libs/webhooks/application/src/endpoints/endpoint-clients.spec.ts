@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EndpointClient, GoneEndpointDisabler, type GoneEndpointDisablerDependencies } from './endpoint-clients.ts';
+import {
+  EndpointRequestBuilder,
+  GoneEndpointDisabler,
+  type GoneEndpointDisablerDependencies,
+} from './endpoint-clients.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealSecret } from './secrets.ts';
 
@@ -18,7 +22,7 @@ function sent(body: string, secrets: readonly string[]): string {
   const sealed = secrets.map((secret) => ({ sealed: sealSecret(box, 'whe_1', secret), created_at: '' }));
   const endpoint = { id: 'whe_1', url: 'https://example.com', headers: {}, secrets: sealed } as unknown;
   const event = { id: 'evt_1', type: 'milestone.recorded', traceparent: '' };
-  const request = new EndpointClient(endpoint as EndpointDocument, box).buildDeliveryRequest(
+  const request = new EndpointRequestBuilder(endpoint as EndpointDocument, box).buildDeliveryRequest(
     event,
     Buffer.from(body),
     T * 1000,

@@ -12,9 +12,16 @@ import {
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
 import { createAttemptTraceparent } from '../tracing.ts';
-import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
+import { type EndpointDocument, hasSameEndpointUrl } from './endpoint-document.ts';
 import { type EndpointStore, readLogHeadAtRequest } from './endpoint-store.ts';
-import { type SecretBox, type SigningKeys, createSigner, openHeaders, openSecret, openSigningKeys } from './secrets.ts';
+import {
+  type SecretBox,
+  type SigningKeys,
+  createSigner,
+  decryptHeaders,
+  openSecret,
+  openSigningKeys,
+} from './secrets.ts';
 
 /** Event fields that an attempt sends as request headers. */
 interface EventHeaderFields {
@@ -24,8 +31,8 @@ interface EventHeaderFields {
   readonly traceparent: string;
 }
 
-/** An endpoint with its decrypted secrets and headers. The first request decrypts both. */
-export class EndpointClient {
+/** Builds the signed requests to an endpoint. The first request decrypts the endpoint's secrets and headers. */
+export class EndpointRequestBuilder {
   private opened:
     { readonly keys: readonly SigningKeys[]; readonly headers: Readonly<Record<string, string>> } | undefined;
 
@@ -40,7 +47,7 @@ export class EndpointClient {
    * @throws Error if the stored secrets cannot be decrypted
    */
   buildDeliveryRequest(event: EventHeaderFields, body: Uint8Array, at: number, timeoutMs: number) {
-    const { keys, headers: own } = (this.opened ??= this.openSecrets());
+    const { keys, headers: own } = (this.opened ??= this.decryptSecretsAndHeaders());
     const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => createSigner(key, body));
     const headers = {
       ...own,
@@ -57,13 +64,13 @@ export class EndpointClient {
   listSecrets(): readonly string[] {
     const { id, secrets } = this.endpoint;
     const opened = secrets.map((secret) => openSecret(this.box, id, secret));
-    return [...Object.values(openHeaders(this.box, this.endpoint)), ...opened];
+    return [...Object.values(decryptHeaders(this.box, this.endpoint)), ...opened];
   }
 
-  private openSecrets() {
+  private decryptSecretsAndHeaders() {
     const { id, secrets } = this.endpoint;
     const keys = secrets.map((secret) => openSigningKeys(this.box, id, secret));
-    return { keys, headers: openHeaders(this.box, this.endpoint) };
+    return { keys, headers: decryptHeaders(this.box, this.endpoint) };
   }
 }
 
@@ -71,9 +78,11 @@ const MAX_CACHED_ENDPOINT_CLIENTS = 5_000;
 
 /** Cache of endpoint clients, one for each endpoint in its newest known revision. */
 export class EndpointClients {
-  private readonly clients = new LRUCache<string, { readonly client: EndpointClient; readonly readAt: number }>({
-    max: MAX_CACHED_ENDPOINT_CLIENTS,
-  });
+  private readonly clients = new LRUCache<string, { readonly client: EndpointRequestBuilder; readonly readAt: number }>(
+    {
+      max: MAX_CACHED_ENDPOINT_CLIENTS,
+    },
+  );
 
   constructor(
     private readonly store: EndpointStore,
@@ -82,23 +91,23 @@ export class EndpointClients {
   ) {}
 
   /** Caches an endpoint that was just read or written. Returns the client of its newest known revision. */
-  cacheEndpoint(endpoint: EndpointDocument): EndpointClient {
+  cacheEndpoint(endpoint: EndpointDocument): EndpointRequestBuilder {
     const known = this.clients.get(endpoint.id);
     if (known !== undefined && known.client.endpoint.revision > endpoint.revision) return known.client;
     const isSame = known?.client.endpoint.revision === endpoint.revision;
-    const client = isSame ? known.client : new EndpointClient(endpoint, this.box);
+    const client = isSame ? known.client : new EndpointRequestBuilder(endpoint, this.box);
     this.clients.set(endpoint.id, { client, readAt: performance.now() });
     return client;
   }
 
   /** Returns the cached client if it is fresh enough to send with; otherwise undefined. */
-  getFreshEndpointClient(endpointId: string): EndpointClient | undefined {
+  getFreshEndpointClient(endpointId: string): EndpointRequestBuilder | undefined {
     const known = this.clients.get(endpointId);
     return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.client : undefined;
   }
 
   /** Reads the endpoint and returns its client; undefined if the endpoint is not stored. */
-  async readEndpointClient(endpointId: string): Promise<EndpointClient | undefined> {
+  async readEndpointClient(endpointId: string): Promise<EndpointRequestBuilder | undefined> {
     const endpoint = await this.store.getEndpoint(endpointId);
     return endpoint === undefined ? undefined : this.cacheEndpoint(endpoint);
   }
@@ -128,7 +137,7 @@ export class GoneEndpointDisabler {
     let isDisabling = false;
     try {
       const endpoint = await store.updateEndpoint(id, at, async (now) => {
-        isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
+        isDisabling = hasSameEndpointUrl(now, gone) && now.status !== 'disabled';
         return isDisabling ? disableEndpoint(now, 'gone', await readLogHeadAtRequest(eventStore, at)) : now;
       });
       if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: disabled an endpoint that answered 410');
@@ -157,7 +166,7 @@ interface EndpointChallengeOptions {
 
 /** Sends a challenge to the endpoint and judges the answer. The token is not stored. */
 export async function sendOwnershipChallenge(
-  client: EndpointClient,
+  client: EndpointRequestBuilder,
   { outbound, timeoutMs, clock, origin }: EndpointChallengeOptions,
 ): Promise<EndpointVerificationResult> {
   const token = randomBytes(24).toString('base64url');

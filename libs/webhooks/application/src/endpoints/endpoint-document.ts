@@ -1,7 +1,7 @@
 import type { Environment, PayloadForm, PayloadVersionConverter, PublishedEvent, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
 import {
-  type DeliveryFailureDetails,
+  type DeliveryFailureReason,
   type EditableEndpointFields,
   type EndpointState,
   type PayloadFormat,
@@ -49,7 +49,7 @@ export const ENDPOINTS_COLLECTION_SPEC: CollectionSpec = {
  * Returns true if both revisions of the endpoint have the same URL, without a change in between. Setting a former URL
  * again counts as a change.
  */
-export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
+export function hasSameEndpointUrl(one: EndpointDocument, other: EndpointDocument): boolean {
   return getEndpointUrlRevision(one) === getEndpointUrlRevision(other);
 }
 
@@ -91,7 +91,7 @@ export interface EndpointHealth {
   /** Start of the first failed attempt since the last success. */
   readonly failing_since: Timestamp | null;
   /** Error of the first failed attempt since the last success. */
-  readonly failing_reason?: DeliveryFailureDetails | null;
+  readonly failing_reason?: DeliveryFailureReason | null;
   /** Time of the event that reports the failures. Stored before the other endpoints are notified. */
   readonly failing_event_at?: Timestamp | null;
   /** True if the other endpoints were notified. */

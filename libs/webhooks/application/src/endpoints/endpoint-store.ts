@@ -130,7 +130,7 @@ export class EndpointStore {
   }
 
   /** Deletes the document of a deleted endpoint, unless it changed since it was read. */
-  async deleteEndpoint({ id, revision }: EndpointDocument): Promise<void> {
+  async deleteEndpointDocument({ id, revision }: EndpointDocument): Promise<void> {
     await this.documents.delete(id, { revision });
   }
 

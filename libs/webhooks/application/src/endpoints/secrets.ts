@@ -147,7 +147,7 @@ export function sealHeaders(
   return Object.fromEntries(sealed) as Record<string, string>;
 }
 
-export function openHeaders(
+export function decryptHeaders(
   box: SecretBox,
   { id, headers }: { readonly id: string; readonly headers: Readonly<Record<string, string>> },
 ): Readonly<Record<string, string>> {

@@ -161,7 +161,7 @@ describe('two processes', () => {
 
   test('continue when one loses its shards and survives', async () => {
     const { first, second, published } = await twoUnderLoad();
-    first.process.loseLeases();
+    first.process.simulateLeaseLoss();
     const inDoubt = first.process.unanswered;
     await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
     expect(first.metrics.getMetricValue('webhook_shards_owned')).toBe(0);
@@ -190,7 +190,7 @@ describe('two processes', () => {
     const arrivedBefore = harness.receivers.listDeliveriesAtUrl(url).length;
     const answered = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
     harness.receivers.setFakeReceiverBehaviour(url, () => answered.promise);
-    first.process.loseLeases();
+    first.process.simulateLeaseLoss();
     await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0), {
@@ -259,7 +259,7 @@ describe('two processes', () => {
     await harness.publishEvents(event);
     await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(1));
     harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(200));
-    first.process.loseLeases();
+    first.process.simulateLeaseLoss();
     await eventually(async () =>
       expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
     );

@@ -16,16 +16,16 @@ export interface HandedOverDeliveries {
 }
 
 /** Ids of the endpoints that the process does not own. */
-export interface RefusedEndpointIds {
+export interface NotOwnedEndpointIds {
   readonly refused: readonly string[];
 }
 
 /** Messages that the owner of a shard accepts from other processes. Repeated messages change nothing. */
 export interface ShardOwnerOperations {
   /** Attempts deliveries that were just stored. @throws UnavailableError */
-  takeDeliveries(handed: HandedOverDeliveries): Promise<RefusedEndpointIds>;
+  takeDeliveries(handed: HandedOverDeliveries): Promise<NotOwnedEndpointIds>;
   /** Reads the stored data of endpoints again, because it changed. @throws UnavailableError */
-  reload(changed: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpointIds>;
+  reload(changed: { readonly endpoint_ids: readonly string[] }): Promise<NotOwnedEndpointIds>;
 }
 
 /**
@@ -38,7 +38,7 @@ export type FindShardOwner = (shard: number) => ShardOwnerOperations | undefined
  * Reaches the owners of endpoints that other processes own: by a message, which takes about a millisecond, and
  * otherwise by a stored wake-up.
  */
-export class EndpointOwnerNotifier {
+export class EndpointOwnerProcessNotifier {
   private readonly pausedUntil = new WeakMap<ShardOwnerOperations, number>();
   private readonly reached: Counter;
 
@@ -55,7 +55,7 @@ export class EndpointOwnerNotifier {
   /** Hands stored deliveries over to the owners of their endpoints. @throws UnavailableError */
   async sendDeliveriesToOwners(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const byEndpoint = Map.groupBy(deliveries, ({ endpoint_id }) => endpoint_id);
-    await this.callShardOwners([...byEndpoint.keys()], (owner, ids) => {
+    await this.callOwnersOfEndpoints([...byEndpoint.keys()], (owner, ids) => {
       const handed = ids.flatMap((id) => byEndpoint.get(id) ?? []);
       return owner.takeDeliveries({ deliveries: handed, payloads: this.collectDeliveryBodies(handed) });
     });
@@ -63,12 +63,12 @@ export class EndpointOwnerNotifier {
 
   /** Requests that the owners read the data of these endpoints again. @throws UnavailableError */
   async requestEndpointReloads(endpointIds: readonly string[]): Promise<void> {
-    await this.callShardOwners(endpointIds, (owner, endpoint_ids) => owner.reload({ endpoint_ids }));
+    await this.callOwnersOfEndpoints(endpointIds, (owner, endpoint_ids) => owner.reload({ endpoint_ids }));
   }
 
-  private async callShardOwners(
+  private async callOwnersOfEndpoints(
     endpointIds: readonly string[],
-    call: (owner: ShardOwnerOperations, endpointIds: readonly string[]) => Promise<RefusedEndpointIds>,
+    call: (owner: ShardOwnerOperations, endpointIds: readonly string[]) => Promise<NotOwnedEndpointIds>,
   ): Promise<void> {
     if (endpointIds.length === 0) return;
     const byOwner = Map.groupBy(endpointIds, (id) => this.findReachableShardOwner(computeShardOfEndpoint(id)));

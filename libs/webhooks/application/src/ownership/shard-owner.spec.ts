@@ -1,7 +1,7 @@
 import type { Lease } from '@tracking/ports';
 import { eventually, silentLogger } from '@tracking/testing';
 import { computeShardOfEndpoint } from '@tracking/webhooks-domain';
-import { ShardOwner, type ShardOwnerDependencies } from './shard-owner.ts';
+import { EndpointShardOwner, type ShardOwnerDependencies } from './shard-owner.ts';
 import { ShardLeases } from './shards.ts';
 
 const [FIRST, LATE] = ['whe_a', 'whe_b'];
@@ -66,7 +66,7 @@ function owner(microtasks: number, { pending = [FIRST, LATE] as readonly string[
     countRetry: () => undefined,
     pollMs: 1_000,
   };
-  const made = new ShardOwner(parts as unknown as ShardOwnerDependencies);
+  const made = new EndpointShardOwner(parts as unknown as ShardOwnerDependencies);
   made.startOwningShards();
   return { read, stop: () => made.stopAcquiringShards() };
 }

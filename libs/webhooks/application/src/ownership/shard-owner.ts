@@ -7,14 +7,14 @@ import type { DeletedEndpointBacklogDiscarder } from '../replays/discard-jobs.ts
 import type { ReplayStore } from '../replays/replay-store.ts';
 import type { ReplayRunner } from '../replays/replay-runner.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import type { StatsKeeper } from '../stats/stats-keeper.ts';
+import type { EndpointAttemptCounter } from '../stats/stats-keeper.ts';
 import type { DeliveryDocument, PayloadStore } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
 import type {
   HandedOverDeliveries,
-  EndpointOwnerNotifier,
-  RefusedEndpointIds,
+  EndpointOwnerProcessNotifier,
+  NotOwnedEndpointIds,
   ShardOwnerOperations,
 } from './owner-messages.ts';
 import type { OwnerWakeUpStore, ShardLeases } from './shards.ts';
@@ -33,9 +33,9 @@ export interface ShardOwnerDependencies {
   readonly queues: DeliveryQueues;
   readonly backlogs: Pick<DeletedEndpointBacklogDiscarder, 'requestBacklogDiscard'>;
   readonly wakeUps: OwnerWakeUpStore;
-  readonly messages: EndpointOwnerNotifier;
+  readonly messages: EndpointOwnerProcessNotifier;
   readonly payloads: Pick<PayloadStore, 'cachePayloadBody'>;
-  readonly stats: Pick<StatsKeeper, 'writeStatsOfShard'>;
+  readonly stats: Pick<EndpointAttemptCounter, 'writeStatsOfShard'>;
   readonly replays: ReplayStore;
   readonly replaying: ReplayRunner;
   readonly clients: EndpointClients;
@@ -45,7 +45,7 @@ export interface ShardOwnerDependencies {
 }
 
 /** Deliveries that were just stored, with their endpoints. */
-export interface StoredDeliveries {
+export interface StoredDeliveriesWithEndpoints {
   readonly matches: readonly { readonly endpoint: EndpointDocument; readonly delivery: DeliveryDocument }[];
   /**
    * True if all deliveries are newly stored. If false, some deliveries may already be attempted, so each is read again
@@ -60,7 +60,7 @@ export interface StoredDeliveries {
  * messages, or else stored wake-ups, report what other processes recorded or changed; and a process that takes over a
  * shard reads all pending work of the shard.
  */
-export class ShardOwner implements ShardOwnerOperations {
+export class EndpointShardOwner implements ShardOwnerOperations {
   /** Acquired shards whose pending work has been read. */
   private readonly known = new Set<number>();
   /** Acquired shards whose pending work is being read. */
@@ -77,11 +77,11 @@ export class ShardOwner implements ShardOwnerOperations {
       lost: (shard) => void this.dropEndpointsOfShard(shard),
       handOver: (shard) => this.handShardOver(shard),
     });
-    this.polling = this.pollEndpoints();
+    this.polling = this.pollEndpointWakeUps();
   }
 
   /** Hands deliveries to the endpoints that this process owns, and to the owners of all other endpoints. */
-  async handOverDeliveries(stored: StoredDeliveries): Promise<void> {
+  async handOverDeliveries(stored: StoredDeliveriesWithEndpoints): Promise<void> {
     const ofOthers = this.addDeliveriesToOwnedEndpoints(stored);
     await this.dependencies.messages.sendDeliveriesToOwners(ofOthers);
     // This process may have become the owner meanwhile.
@@ -89,7 +89,7 @@ export class ShardOwner implements ShardOwnerOperations {
     await Promise.all([...endpointIds].map((id) => this.reloadEndpoint(id)));
   }
 
-  async takeDeliveries({ deliveries, payloads }: HandedOverDeliveries): Promise<RefusedEndpointIds> {
+  async takeDeliveries({ deliveries, payloads }: HandedOverDeliveries): Promise<NotOwnedEndpointIds> {
     const { shards, clients, payloads: bodies } = this.dependencies;
     const ids = new Set(deliveries.map(({ endpoint_id }) => endpoint_id));
     const endpoints = new Map<string, EndpointDocument>();
@@ -110,17 +110,20 @@ export class ShardOwner implements ShardOwnerOperations {
     return { refused: [...ids].filter((id) => !shards.ownsShardOf(id)) };
   }
 
-  async reload({ endpoint_ids }: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpointIds> {
+  async reload({ endpoint_ids }: { readonly endpoint_ids: readonly string[] }): Promise<NotOwnedEndpointIds> {
     await Promise.all(endpoint_ids.map((id) => this.reloadEndpoint(id)));
     return { refused: endpoint_ids.filter((id) => !this.dependencies.shards.ownsShardOf(id)) };
   }
 
   /** Adds deliveries to the endpoints that this process owns. @returns the deliveries of all other endpoints */
-  private addDeliveriesToOwnedEndpoints({ matches, areNew }: StoredDeliveries): readonly DeliveryDocument[] {
+  private addDeliveriesToOwnedEndpoints({
+    matches,
+    areNew,
+  }: StoredDeliveriesWithEndpoints): readonly DeliveryDocument[] {
     const { clients, endpoints } = this.dependencies;
     const ofOthers: DeliveryDocument[] = [];
     for (const [endpoint, some] of Map.groupBy(matches, (match) => match.endpoint)) {
-      const owned = this.openEndpointIfOwned(endpoint, this.known.has(computeShardOfEndpoint(endpoint.id)));
+      const owned = this.openEndpointOfHeldShard(endpoint, this.known.has(computeShardOfEndpoint(endpoint.id)));
       if (owned === undefined) {
         ofOthers.push(...some.map(({ delivery }) => delivery));
         continue;
@@ -128,7 +131,7 @@ export class ShardOwner implements ShardOwnerOperations {
       clients.cacheEndpoint(endpoint);
       const knownAt = areNew ? performance.now() : -Infinity;
       for (const { delivery } of some)
-        owned.addStoredDelivery(delivery, knownAt, endpoints.getFreeDeliveryCapacity(owned));
+        owned.queueStoredDelivery(delivery, knownAt, endpoints.getFreeDeliveryCapacity(owned));
       endpoints.notifyEndpointObservers(owned);
     }
     return ofOthers;
@@ -168,7 +171,7 @@ export class ShardOwner implements ShardOwnerOperations {
   }
 
   /** Opens an endpoint. Returns undefined if another process owns it. */
-  private openEndpointIfOwned(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
+  private openEndpointOfHeldShard(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
     const lease = this.dependencies.shards.getLeaseOfEndpoint(endpoint.id);
     return lease && this.dependencies.endpoints.getOrCreateOwnedEndpoint(endpoint, lease, empty);
   }
@@ -186,7 +189,7 @@ export class ShardOwner implements ShardOwnerOperations {
       await backlogs.requestBacklogDiscard(endpointId);
       return undefined;
     }
-    const owned = this.openEndpointIfOwned(endpoint, false);
+    const owned = this.openEndpointOfHeldShard(endpoint, false);
     if (owned === undefined) return undefined;
     owned.markPendingDeliveriesForReread();
     await replaying.readRunningReplayOfEndpoint(owned);
@@ -268,7 +271,7 @@ export class ShardOwner implements ShardOwnerOperations {
     await Promise.all(ofShard.map((owned) => endpoints.stopOwningEndpoint(owned)));
   }
 
-  private async pollEndpoints(): Promise<void> {
+  private async pollEndpointWakeUps(): Promise<void> {
     const { shards, wakeUps, endpoints, logger, countRetry, pollMs } = this.dependencies;
     const { signal } = this.stopping;
     while (!signal.aborted) {

@@ -1,6 +1,6 @@
 import type { Lease } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { SHARD_COUNT } from '@tracking/webhooks-domain';
+import { ENDPOINT_SHARD_COUNT } from '@tracking/webhooks-domain';
 import { ShardLeases } from './shards.ts';
 
 const NEVER = new AbortController().signal;
@@ -27,7 +27,7 @@ test('a failure to acquire a shard is counted and logged, and the shard is acqui
     lost: () => undefined,
     handOver: () => Promise.resolve(),
   });
-  await eventually(() => expect(shards.count).toBe(SHARD_COUNT));
+  await eventually(() => expect(shards.count).toBe(ENDPOINT_SHARD_COUNT));
   await shards.releaseShards();
   expect(counted).toEqual(['acquiring a shard']);
   expect(logged).toEqual([{ reason: 'Error: the store is away', shard: 3 }]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, CollectionSpec, CountRetry, Document, Lease, LeaseSource, Logger } from '@tracking/ports';
 import { retry, waitForAbort } from '@tracking/resilience';
-import { SHARD_COUNT, computeShardOfEndpoint } from '@tracking/webhooks-domain';
+import { ENDPOINT_SHARD_COUNT, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 
 interface ShardLeasesDependencies {
   readonly leases: LeaseSource;
@@ -58,7 +58,7 @@ export class ShardLeases {
   }
 
   startAcquiringShardLeases(observer: ShardObserver): void {
-    for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.holdShardLease(shard, observer));
+    for (let shard = 0; shard < ENDPOINT_SHARD_COUNT; shard += 1) this.loops.push(this.holdShardLease(shard, observer));
   }
 
   /**

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { UnavailableError } from '@tracking/ports';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
-import { type RetryPolicy, SHARD_COUNT } from '@tracking/webhooks-domain';
+import { type RetryPolicy, ENDPOINT_SHARD_COUNT } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, type KillableWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
@@ -35,7 +35,7 @@ async function waitForEvenShares(processes: readonly RunningWebhooks[]): Promise
   await eventually(
     () => {
       const shares = processes.map(countShards);
-      expect(shares.reduce((sum, share) => sum + share, 0)).toBe(SHARD_COUNT);
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBe(ENDPOINT_SHARD_COUNT);
       expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
     },
     { deadlineMs: 15_000 },
@@ -143,7 +143,7 @@ describe('processes that share the shards', () => {
     await eventually(() => expect(answers).toHaveLength(URLS.length));
     const second = await harness.startProcessSharingShards(NEVER_POLLS);
     // Shards without an attempt in progress are handed over immediately.
-    await eventually(() => expect(countShards(second)).toBeGreaterThan(SHARD_COUNT / 2 - URLS.length - 1));
+    await eventually(() => expect(countShards(second)).toBeGreaterThan(ENDPOINT_SHARD_COUNT / 2 - URLS.length - 1));
     for (const answer of answers) answer.resolve(createReceiverAnswer(200));
     await waitForEvenShares([first, second]);
     await waitForDeliveries(second, 1);

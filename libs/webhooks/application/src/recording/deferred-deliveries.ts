@@ -14,7 +14,7 @@ import {
 import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
+import type { EndpointShardOwner, StoredDeliveriesWithEndpoints } from '../ownership/shard-owner.ts';
 import { type EventFields, type DeliveryDocument, createDeliveryDocument } from '../store/delivery-document.ts';
 
 /** Inserts deliveries, each once, and counts them. */
@@ -29,7 +29,7 @@ export class DeliveryInserter {
   }
 
   /** Inserts deliveries. A delivery that is already stored stays unchanged. */
-  async insertDeliveries(matches: StoredDeliveries['matches']): Promise<void> {
+  async insertDeliveries(matches: StoredDeliveriesWithEndpoints['matches']): Promise<void> {
     await this.deliveries.writeMany(matches.map(({ delivery: document }) => ({ kind: 'insert', document })));
     this.recorded.add(matches.length);
   }
@@ -72,7 +72,7 @@ interface DeferredDeliveriesDependencies {
   readonly documents: Collection<DeferredDeliveriesDocument>;
   readonly endpoints: EndpointStore;
   readonly insertion: DeliveryInserter;
-  readonly owner: Pick<ShardOwner, 'handOverDeliveries' | 'notifyOwningProcesses'>;
+  readonly owner: Pick<EndpointShardOwner, 'handOverDeliveries' | 'notifyOwningProcesses'>;
   readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -97,7 +97,12 @@ export class DeferredDeliveries {
   constructor(private readonly dependencies: DeferredDeliveriesDependencies) {
     const { leases, logger, metrics } = dependencies;
     const help = 'Age of the oldest event waiting to be recorded for failing endpoints, in seconds';
-    metrics.createGauge('webhook_late_records_seconds', help, [], () => this.computeAgeMs(this.oldest) / 1_000);
+    metrics.createGauge(
+      'webhook_late_records_seconds',
+      help,
+      [],
+      () => this.computeDeferredEventAgeMs(this.oldest) / 1_000,
+    );
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-late-records',
@@ -116,8 +121,8 @@ export class DeferredDeliveries {
   async canDeferMoreDeliveries(): Promise<boolean> {
     if (performance.now() - this.lookedAt > DEFERRED_EVENT_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
-      const [oldest] = await this.readDeferredDocuments(1);
-      this.waitsTooLong = this.computeAgeMs(oldest?.at) > MAX_DEFERRAL_MS;
+      const [oldest] = await this.readDeferredDeliveries(1);
+      this.waitsTooLong = this.computeDeferredEventAgeMs(oldest?.at) > MAX_DEFERRAL_MS;
     }
     return !this.waitsTooLong;
   }
@@ -133,17 +138,17 @@ export class DeferredDeliveries {
   }
 
   /** Returns the age of the oldest deferred event in milliseconds; 0 if no event is deferred. */
-  private computeAgeMs(since: Timestamp | undefined): number {
+  private computeDeferredEventAgeMs(since: Timestamp | undefined): number {
     return since === undefined ? 0 : Math.max(0, this.dependencies.clock().getTime() - Date.parse(since));
   }
 
-  private readDeferredDocuments(limit: number): Promise<readonly DeferredDeliveriesDocument[]> {
+  private readDeferredDeliveries(limit: number): Promise<readonly DeferredDeliveriesDocument[]> {
     return this.dependencies.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
   }
 
   private async recordAllDeferredDeliveries(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
-      const page = await this.readDeferredDocuments(EVENTS_PER_READ);
+      const page = await this.readDeferredDeliveries(EVENTS_PER_READ);
       this.oldest = page[0]?.at;
       if (page.length === 0) return;
       for (const some of groupEventsWrittenTogether(page)) {
@@ -165,7 +170,10 @@ export class DeferredDeliveries {
     const known = await endpoints.findEndpointsByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));
     // The deliveries may not be new: this job may have recorded some of them before a crash.
-    const deliveries = { matches: some.flatMap((deferred) => toDeliveryMatches(deferred, live)), areNew: false };
+    const deliveries = {
+      matches: some.flatMap((deferred) => pairEndpointsWithDeliveries(deferred, live)),
+      areNew: false,
+    };
     await insertion.insertDeliveries(deliveries.matches);
     await owner.handOverDeliveries(deliveries);
     // Discard the recorded deliveries of endpoints that were deleted in the meantime.
@@ -190,10 +198,10 @@ function toDeferredDeliveriesDocument(
   return { id: `${at}.${String(index).padStart(6, '0')}.${randomUUID()}`, about, endpoints, at };
 }
 
-function toDeliveryMatches(
+function pairEndpointsWithDeliveries(
   { about, endpoints, at }: DeferredDeliveriesDocument,
   live: ReadonlyMap<string, EndpointDocument>,
-): StoredDeliveries['matches'] {
+): StoredDeliveriesWithEndpoints['matches'] {
   return endpoints.flatMap(({ id, payload_id }) => {
     const endpoint = live.get(id);
     if (endpoint === undefined) return [];

@@ -179,7 +179,7 @@ describe("while the log's head cannot be read", () => {
 
 test('a message without a position is parked', async () => {
   const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-  await harness.sendMessages(harness.createMessage(harness.addEvent(), { position: undefined }));
+  await harness.sendMessages(harness.createEventMessage(harness.addEvent(), { position: undefined }));
   await eventually(async () => {
     const { items } = await webhooks.parked.list({ limit: 10 });
     expect(items).toEqual([expect.objectContaining({ error: 'the message has no position header' })]);

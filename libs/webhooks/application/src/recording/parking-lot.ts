@@ -1,5 +1,5 @@
 import {
-  EVENT_HEADERS,
+  EVENT_MESSAGE_HEADERS,
   type ItemPage,
   type PageRequest,
   type PayloadVersionConverter,
@@ -26,7 +26,7 @@ import { PARKED_TOPIC } from '../settings.ts';
 import { toTraceLogFields } from '../tracing.ts';
 import { type ParkedMessageOperations, parkedMessageNotFoundError } from '../webhooks-api.ts';
 
-export interface ParkedDocument extends Document, ReceivedMessage {
+export interface ParkedMessageDocument extends Document, ReceivedMessage {
   readonly error: string;
   readonly parked_at: Timestamp;
 }
@@ -37,7 +37,7 @@ export const PARKED_MESSAGES_COLLECTION_SPEC: CollectionSpec = {
 };
 
 interface ParkingLotDependencies {
-  readonly documents: Collection<ParkedDocument>;
+  readonly documents: Collection<ParkedMessageDocument>;
   readonly broker: MessageBroker;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -101,7 +101,7 @@ export class ParkingLot {
     }
   }
 
-  async getParkedMessage(id: string): Promise<ParkedDocument> {
+  async getParkedMessage(id: string): Promise<ParkedMessageDocument> {
     const found = await this.dependencies.documents.get(id);
     if (found === undefined) throw parkedMessageNotFoundError();
     return found;
@@ -126,8 +126,8 @@ export class ParkingLot {
 
 /** Log fields of the event that a message's headers identify. */
 function toLogFieldsOfEvent({ headers }: BrokerMessage): object {
-  const { [EVENT_HEADERS.id]: event } = headers;
-  const origin = parseRequestOriginOfMessage(headers);
+  const { [EVENT_MESSAGE_HEADERS.id]: event } = headers;
+  const origin = parseCausingRequestOfMessage(headers);
   return event === undefined ? {} : { event, ...toTraceLogFields({ event_id: event, origin }) };
 }
 
@@ -177,9 +177,9 @@ export function parseMessage(
   if (versions.findApiVersion(event.api_version) === undefined)
     throw new Error('api_version of the event is unknown to this process');
   requireKnownPayloadVersions(event, versions);
-  const place = headers[EVENT_HEADERS.position] ?? '';
+  const place = headers[EVENT_MESSAGE_HEADERS.position] ?? '';
   if (place === '') throw new Error('the message has no position header');
-  return { ...event, place, origin: parseRequestOriginOfMessage(headers) };
+  return { ...event, place, origin: parseCausingRequestOfMessage(headers) };
 }
 
 function requireKnownPayloadVersions(event: PublishedEvent, versions: PayloadVersionConverter): void {
@@ -191,8 +191,8 @@ function requireKnownPayloadVersions(event: PublishedEvent, versions: PayloadVer
 }
 
 /** Parses the request that caused a message's event; undefined if the headers do not identify one. */
-function parseRequestOriginOfMessage(headers: BrokerMessage['headers']): CausingRequest | undefined {
-  const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
+function parseCausingRequestOfMessage(headers: BrokerMessage['headers']): CausingRequest | undefined {
+  const { [EVENT_MESSAGE_HEADERS.requestId]: request_id, [EVENT_MESSAGE_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
     ...(request_id !== undefined && { request_id }),
     ...(traceparent !== undefined && parseTraceparent(traceparent) !== undefined && { traceparent }),

@@ -12,7 +12,7 @@ import type {
 import { type LogPosition, renderDeliveryBody, doesEndpointReceiveEvent } from '@tracking/webhooks-domain';
 import { type EndpointDocument, computePayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
+import type { EndpointShardOwner, StoredDeliveriesWithEndpoints } from '../ownership/shard-owner.ts';
 import type { WorkspaceScope } from '../operation-types.ts';
 import { CONSUMER_GROUP } from '../settings.ts';
 import {
@@ -32,19 +32,19 @@ import { BatchCombiner } from './combined-batches.ts';
 import { type ConsumedEvent, type ParkingLot, parseMessage } from './parking-lot.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
-type Match = StoredDeliveries['matches'][number];
+type Match = StoredDeliveriesWithEndpoints['matches'][number];
 /** Order in which deliveries are recorded: `first`, then `rest`, and `deferred` in spare time. */
 type Urgency = 'first' | 'rest' | 'deferred';
 
 /** Deliveries written in one batch, with their bodies. */
-interface DeliveryRecordingBatch extends StoredDeliveries {
+interface DeliveryBatchToWrite extends StoredDeliveriesWithEndpoints {
   /** Bodies that are not stored yet. */
   readonly payloads: readonly PayloadDocument[];
 }
 
 interface DeliveryRecordingPlan {
   /** Batches to store one after the other. */
-  readonly batches: readonly DeliveryRecordingBatch[];
+  readonly batches: readonly DeliveryBatchToWrite[];
   readonly deferred: readonly DeliveryDocument[];
   /** Bodies that only deferred deliveries use. */
   readonly deferredPayloads: readonly PayloadDocument[];
@@ -73,7 +73,7 @@ interface DeliveryRecorderDependencies {
   readonly versions: PayloadVersionConverter;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly owner: Pick<
-    ShardOwner,
+    EndpointShardOwner,
     'isEndpointKeepingUp' | 'isEndpointFailing' | 'handOverDeliveries' | 'notifyOwningProcesses'
   >;
   readonly insertion: DeliveryInserter;
@@ -124,12 +124,15 @@ export class DeliveryRecorder {
   async recordDeliveriesOfEvents(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
-    const reading = [this.filterRetainedEvents(events), this.findEndpointsOfEvents(events)] as const;
+    const reading = [this.filterRetainedEvents(events), this.readEndpointsOfEventScopes(events)] as const;
     const [retained, endpoints] = await Promise.all(reading);
     const recording = await this.planDeliveriesOfEvents(retained, endpoints);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
-    await Promise.all([deferred.deferDeliveries(recording.deferred), this.storeRecordingBatches(recording.batches)]);
+    await Promise.all([
+      deferred.deferDeliveries(recording.deferred),
+      this.storeDeliveriesAndPayloads(recording.batches),
+    ]);
     this.deferred.add(recording.deferred.length);
     // Notify the owners: the process that recorded these deliveries may have ended before it handed them over.
     await owner.notifyOwningProcesses(recording.recordedBefore);
@@ -144,7 +147,7 @@ export class DeliveryRecorder {
     events: readonly RecordableEvent[],
     endpoints: EndpointsByScope,
   ): Promise<DeliveryRecordingPlan> {
-    const { matches, payloads } = this.listEndpointsOfEvents(events, endpoints);
+    const { matches, payloads } = this.createDeliveriesAndPayloads(events, endpoints);
     // A delivery without a stored payload is new, because payloads are stored before any attempt.
     const knownPayloads = await this.dependencies.payloads.findStoredPayloadIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
@@ -157,14 +160,9 @@ export class DeliveryRecorder {
     for (const id of knownPayloads) payloads.delete(id);
     const { first = [], rest = [], deferred = [] } = await this.groupMatchesByUrgency(fresh);
     this.recordedLate.add(rest.length);
+    const writes = [...splitIntoWriteBatches(first), ...splitIntoWriteBatches(rest)];
     return {
-      batches: [
-        ...splitMatchesIntoRecordingBatches(
-          [...splitIntoWriteBatches(first), ...splitIntoWriteBatches(rest)],
-          payloads,
-          doubtful.length === 0,
-        ),
-      ],
+      batches: [...splitMatchesIntoRecordingBatches(writes, payloads, doubtful.length === 0)],
       deferred: deferred.map(({ delivery }) => delivery),
       deferredPayloads: [...payloads.values()],
       recordedBefore: [...new Set(known.filter(isWaitingForAttempt).map(({ endpoint_id }) => endpoint_id))],
@@ -185,7 +183,7 @@ export class DeliveryRecorder {
     return this.dependencies.owner.isEndpointFailing(id) ? 'deferred' : 'rest';
   }
 
-  private async storeRecordingBatches(batches: readonly DeliveryRecordingBatch[]): Promise<void> {
+  private async storeDeliveriesAndPayloads(batches: readonly DeliveryBatchToWrite[]): Promise<void> {
     const { payloads, insertion, owner } = this.dependencies;
     for (const batch of batches) {
       await Promise.all([payloads.storePayloads(batch.payloads), insertion.insertDeliveries(batch.matches)]);
@@ -227,7 +225,7 @@ export class DeliveryRecorder {
     return retained;
   }
 
-  private listEndpointsOfEvents(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
+  private createDeliveriesAndPayloads(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
     const matches: Match[] = [];
     const payloads = new Map<string, PayloadDocument>();
     const { clock, versions } = this.dependencies;
@@ -247,7 +245,7 @@ export class DeliveryRecorder {
     return { matches, payloads };
   }
 
-  private async findEndpointsOfEvents(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
+  private async readEndpointsOfEventScopes(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, WorkspaceScope>(
       events.map((event) => [createWorkspaceEnvironmentKey(event), event]),
     );
@@ -266,7 +264,7 @@ function* splitMatchesIntoRecordingBatches(
   matches: Iterable<readonly Match[]>,
   payloads: Map<string, PayloadDocument>,
   areNew: boolean,
-): Iterable<DeliveryRecordingBatch> {
+): Iterable<DeliveryBatchToWrite> {
   for (const some of matches) {
     const needed = [...new Set(some.map(({ delivery }) => delivery.payload_id))];
     yield { matches: some, payloads: needed.map((id) => payloads.get(id)).filter((one) => one !== undefined), areNew };

@@ -1,6 +1,6 @@
 import type { Lease } from '@tracking/ports';
 import { eventually, RecordedMetrics, silentLogger } from '@tracking/testing';
-import { RecountRequests } from '../stats/hour-log.ts';
+import { HourRecountRequestStore } from '../stats/hour-log.ts';
 import {
   DeletedEndpointBacklogDiscarder,
   type BacklogDiscarderDependencies,
@@ -63,9 +63,9 @@ test('a page whose dead letters were discarded before a crash is recounted befor
       },
     },
     queries: { findDeliveriesByIds: () => Promise.resolve([{ ...discarded }, { ...discarded }]) },
-    recounts: new RecountRequests({
+    recounts: new HourRecountRequestStore({
       upsert: async ({ hour, part }: { readonly hour: string; readonly part: string }) => void steps.push([part, hour]),
-    } as unknown as RecountRequests['documents']),
+    } as unknown as HourRecountRequestStore['documents']),
     leases,
     logger: silentLogger,
     metrics: new RecordedMetrics(),

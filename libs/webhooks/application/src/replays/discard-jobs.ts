@@ -10,10 +10,10 @@ import { BackgroundWorkThrottle, type DutyCycleOptions, LeaderElectedJob } from 
 import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { RecountRequests } from '../stats/hour-log.ts';
+import type { HourRecountRequestStore } from '../stats/hour-log.ts';
 import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
-import { ReplayedDeliverySource, type ReplaySourceDependencies } from './replay-source.ts';
+import { ReplayedDeliveryReader, type ReplaySourceDependencies } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 
 /** Dead letters that one discard job handles before the next job gets its turn. */
@@ -27,7 +27,7 @@ const MAX_DISCARDING_TIME_SHARE = 0.5;
 interface DeadLetterDiscarderDependencies extends ReplaySourceDependencies {
   readonly store: ReplayStore;
   readonly endpoints: EndpointStore;
-  readonly recounts: RecountRequests;
+  readonly recounts: HourRecountRequestStore;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly clock: Clock;
   readonly leases: LeaseSource;
@@ -68,16 +68,16 @@ export class DeadLetterDiscarder {
   }
 
   private async advanceDiscardJob(replay: ReplayDocument): Promise<void> {
-    const taken = replay.under_way.length > 0 ? replay : await this.takePageOfDeadLetters(replay);
+    const taken = replay.under_way.length > 0 ? replay : await this.takeDeadLettersToDiscard(replay);
     if (taken !== undefined && taken.under_way.length > 0) await this.discardNextPageOfDeadLetters(taken);
   }
 
   /** Stores the next page of dead letters to discard. Returns undefined if the discard was canceled in the meantime. */
-  private async takePageOfDeadLetters(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
+  private async takeDeadLettersToDiscard(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.dependencies;
     const endpoint = await endpoints.getEndpoint(replay.endpoint_id);
     if (endpoint === undefined) throw new Error(`Endpoint ${replay.endpoint_id} has dead letters but is not stored.`);
-    const { found, cursor, ended } = await new ReplayedDeliverySource(replay, this.dependencies).readNextItemsToReplay(
+    const { found, cursor, ended } = await new ReplayedDeliveryReader(replay, this.dependencies).readNextItemsToReplay(
       endpoint,
       DEAD_LETTERS_PER_TURN,
     );
@@ -117,7 +117,7 @@ export class DeadLetterDiscarder {
 const DELIVERIES_PER_WRITE = 50;
 const ENDPOINTS_PER_READ = 100;
 /** Largest share of time that discarding the backlogs of deleted endpoints may use. */
-const MAX_BACKLOG_TIME_SHARE = 0.2;
+const MAX_BACKLOG_DISCARD_TIME_SHARE = 0.2;
 
 export interface BacklogDiscarderDependencies {
   readonly endpoints: EndpointStore;
@@ -141,7 +141,7 @@ export class DeletedEndpointBacklogDiscarder {
 
   constructor(private readonly dependencies: BacklogDiscarderDependencies) {
     const { leases, logger, metrics, pacing } = dependencies;
-    this.pace = new BackgroundWorkThrottle({ share: MAX_BACKLOG_TIME_SHARE, ...pacing });
+    this.pace = new BackgroundWorkThrottle({ share: MAX_BACKLOG_DISCARD_TIME_SHARE, ...pacing });
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-backlogs',

@@ -11,9 +11,9 @@ import { type DeliveryDocument, convertToDeliveryDocument } from '../store/deliv
 import { createReplayDocument } from './replay-store.ts';
 import { ReplayRunner, type ReplayRunnerDependencies } from './replay-runner.ts';
 import { ReplaySender } from './replay-sender.ts';
-import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
+import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: NEVER_SET_PROCESS_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
@@ -66,7 +66,7 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
     queries,
     resending: { sendTakenDeliveries: send },
     clock: () => new Date(AT),
-    time: { ...TIME_OF_NEVER_SET_CLOCK, now: () => Date.parse(AT) },
+    time: { ...NEVER_SET_PROCESS_CLOCK, now: () => Date.parse(AT) },
   };
   await new ReplayRunner(parts as unknown as ReplayRunnerDependencies).readRunningReplayOfEndpoint(owned);
   await owned.state.replay?.takeDeliveriesToReplay();
@@ -96,7 +96,7 @@ test('has an unknown outcome if only some deliveries of a batch were written', a
     written.push(id);
     return true;
   };
-  const recounts = { requestRecountAroundRestore: (_: unknown, restore: () => Promise<unknown>) => restore() };
+  const recounts = { requestDiscardRecountsAroundRestore: (_: unknown, restore: () => Promise<unknown>) => restore() };
   const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
   const resending = new ReplaySender(parts as unknown as ConstructorParameters<typeof ReplaySender>[0]);
   const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));

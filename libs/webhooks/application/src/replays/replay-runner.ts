@@ -5,7 +5,7 @@ import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessClock } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { ReplaySender } from './replay-sender.ts';
-import { type FoundItem, ReplayedDeliverySource, type ReplaySourceDependencies } from './replay-source.ts';
+import { type FoundItem, ReplayedDeliveryReader, type ReplaySourceDependencies } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore, DeliveryTakenByReplay } from './replay-store.ts';
 
 /**
@@ -46,7 +46,7 @@ export class ReplayRunner {
  * a write with an unknown outcome, the next owner finds the taken deliveries and their outcomes.
  */
 class RunningEndpointReplay implements RunningReplay {
-  private source: ReplayedDeliverySource;
+  private source: ReplayedDeliveryReader;
   /** Deliveries that the replay has taken and that have not been attempted since, by id. */
   private underWay = new Map<string, DeliveryTakenByReplay>();
   private done = 0;
@@ -63,7 +63,7 @@ class RunningEndpointReplay implements RunningReplay {
     private readonly owned: OwnedEndpoint,
     private readonly dependencies: ReplayRunnerDependencies,
   ) {
-    this.source = new ReplayedDeliverySource(document, dependencies);
+    this.source = new ReplayedDeliveryReader(document, dependencies);
   }
 
   get id(): string {
@@ -77,7 +77,7 @@ class RunningEndpointReplay implements RunningReplay {
   }
 
   /** Returns the time at which counted outcomes are stored even if the last deliveries take long. */
-  getTimeToStoreOutcomes(now: number): number | undefined {
+  getNextOutcomeStoreTime(now: number): number | undefined {
     const moment = this.takenAt + MAX_TIME_BETWEEN_REPLAY_TURNS_MS;
     return this.hasCounted && moment > now ? moment : undefined;
   }
@@ -120,7 +120,7 @@ class RunningEndpointReplay implements RunningReplay {
     this.done -= done;
     this.failed -= failed;
     this.hasEnded = ended;
-    await this.sendDeliveries(found, found);
+    await this.sendReplayedDeliveries(found, found);
     this.takenAt = this.dependencies.time.now();
     this.isCurrent = this.rereads === rereads;
     return !isCompleted;
@@ -151,15 +151,15 @@ class RunningEndpointReplay implements RunningReplay {
     const document = await this.dependencies.store.getReplay(this.id);
     if (document?.status !== 'running') return false;
     this.document = document;
-    this.source = new ReplayedDeliverySource(document, this.dependencies);
+    this.source = new ReplayedDeliveryReader(document, this.dependencies);
     this.underWay = new Map(document.under_way.map((taken) => [taken.id, taken]));
     this.done = this.failed = 0;
     this.hasEnded = false;
-    await this.sendDeliveries(document.under_way);
+    await this.sendReplayedDeliveries(document.under_way);
     return true;
   }
 
-  private async sendDeliveries(
+  private async sendReplayedDeliveries(
     taken: readonly DeliveryTakenByReplay[],
     found: readonly FoundItem[] = [],
   ): Promise<void> {

@@ -8,7 +8,7 @@ import {
   restartDeliverySchedule,
 } from '@tracking/webhooks-domain';
 import { type EndpointDocument, computePayloadFormat } from '../endpoints/endpoint-document.ts';
-import type { RecountRequests } from '../stats/hour-log.ts';
+import type { HourRecountRequestStore } from '../stats/hour-log.ts';
 import {
   type DeliveryDocument,
   type PayloadDocument,
@@ -18,19 +18,24 @@ import {
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-import { type EventLog, type FoundItem, type LoggedEventRow, doesDeliveryMatchReplay } from './replay-source.ts';
+import {
+  type EventLog,
+  type FoundItem,
+  type LoggedEventWithoutData,
+  doesDeliveryMatchReplay,
+} from './replay-source.ts';
 import type { ReplayDocument, DeliveryTakenByReplay } from './replay-store.ts';
 
 /**
  * Delay after which a replayed delivery is due. A replayed delivery is sent earlier if the endpoint has no other due
  * delivery. Live events therefore go first, and a replayed delivery waits no longer than this delay.
  */
-const REPLAY_DELAY_MS = 1_000;
+const REPLAYED_DELIVERY_DELAY_MS = 1_000;
 
 interface ReplaySenderDependencies {
   readonly queries: DeliveryQueries;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly recounts: RecountRequests;
+  readonly recounts: HourRecountRequestStore;
   readonly payloads: PayloadStore;
   readonly versions: PayloadVersionConverter;
   readonly log: EventLog;
@@ -57,7 +62,7 @@ export class ReplaySender {
     const rows = found.flatMap(({ event }) => event ?? []);
     let atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
     // Each delivery is due a millisecond after the previous one, which preserves their order.
-    const first = this.dependencies.clock().getTime() + REPLAY_DELAY_MS;
+    const first = this.dependencies.clock().getTime() + REPLAYED_DELIVERY_DELAY_MS;
     const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
     const sent = new Map<string, DeliveryDocument | undefined>();
     let left = taken;
@@ -91,7 +96,7 @@ export class ReplaySender {
             if (outcome !== 'changed') sent.set(one.id, outcome.is);
           }),
         );
-      const written = await this.dependencies.recounts.requestRecountAroundRestore(stored, writeAll);
+      const written = await this.dependencies.recounts.requestDiscardRecountsAroundRestore(stored, writeAll);
       const errors = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       if (errors.length > 0) throw errors.find((error) => !isErrorWithoutEffect(error)) ?? errors[0];
       left = left.filter(({ id }) => !sent.has(id));
@@ -120,7 +125,7 @@ export class ReplaySender {
   private async createMissedDeliveries(
     endpoint: EndpointDocument,
     taken: readonly DeliveryTakenByReplay[],
-    rows: readonly LoggedEventRow[],
+    rows: readonly LoggedEventWithoutData[],
   ): Promise<ReadonlyMap<string, Delivery>> {
     if (taken.length === 0) return new Map();
     const { log, payloads, versions, clock } = this.dependencies;

@@ -7,7 +7,7 @@ import type { DeliveryQueries, RetentionWatermarkStore } from '../store/delivery
 import type { ReplayCursor, ReplayDocument, DeliveryTakenByReplay } from './replay-store.ts';
 
 /** An event of the log, without its data. */
-export interface LoggedEventRow {
+export interface LoggedEventWithoutData {
   readonly id: string;
   readonly type: string;
   readonly created_at: Timestamp;
@@ -40,11 +40,11 @@ export interface EventLog {
   page(
     scope: WorkspaceScope,
     query: EventLogQuery,
-  ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
+  ): Promise<{ readonly events: readonly LoggedEventWithoutData[]; readonly next: string | null }>;
   /** Rebuilds events in the given order. Events that cannot be rebuilt are omitted. @throws UnavailableError */
-  makeEvents(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
+  makeEvents(events: readonly LoggedEventWithoutData[]): Promise<readonly PublishedEvent[]>;
   /** Returns the kept events with these ids, as {@link page} does. @throws UnavailableError */
-  find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
+  find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventWithoutData[]>;
 }
 
 const DELIVERIES_PER_READ = 200;
@@ -55,7 +55,7 @@ const EVENTS_PER_READ = 500;
 export type FoundItem = DeliveryTakenByReplay &
   (
     | { readonly delivery: DeliveryDocument; readonly event?: undefined }
-    | { readonly event: LoggedEventRow; readonly delivery?: undefined }
+    | { readonly event: LoggedEventWithoutData; readonly delivery?: undefined }
   );
 
 interface PageOfItemsToReplay {
@@ -89,7 +89,7 @@ interface ReplayReadAheadBuffer<C> {
  * The deliveries that a replay sends again, ordered by the events' `created_at`: deliveries with a selected status, and
  * missed events. Reads an index of the deliveries and, for missed events, the event log.
  */
-export class ReplayedDeliverySource {
+export class ReplayedDeliveryReader {
   private readonly deliveries: ReplayReadAheadBuffer<readonly [string, string]>;
   private readonly events: ReplayReadAheadBuffer<string>;
   private cursor: ReplayCursor;
@@ -101,8 +101,7 @@ export class ReplayedDeliverySource {
     this.cursor = replay.cursor;
     this.deliveries = {
       read: [],
-      next:
-        listStatusesOfStoredDeliveries(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
+      next: excludeMissedStatus(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
     this.events = {
       read: [],
@@ -132,7 +131,11 @@ export class ReplayedDeliverySource {
         found.push(event.found);
       }
     }
-    return { found: await this.keepStillMatchingDeliveries(found), cursor: this.advanceCursor(), ended: this.hasEnded };
+    return {
+      found: await this.keepStillMatchingDeliveries(found),
+      cursor: this.advanceReplayCursor(),
+      ended: this.hasEnded,
+    };
   }
 
   /**
@@ -154,7 +157,7 @@ export class ReplayedDeliverySource {
   }
 
   /** Moves the cursor past non-matching items, but not past a matching item that is not taken yet. */
-  private advanceCursor(): ReplayCursor {
+  private advanceReplayCursor(): ReplayCursor {
     const past = <C>({ read, next }: ReplayReadAheadBuffer<C>, taken: C | null): C | null =>
       read.length > 0 ? taken : (next ?? taken);
     const { deliveries, events } = this.cursor;
@@ -185,7 +188,7 @@ export class ReplayedDeliverySource {
     if (delivery_ids !== undefined) return this.readSelectedDeliveries(delivery_ids, after);
     const filter = {
       endpoint_id,
-      statuses: listStatusesOfStoredDeliveries(replay.statuses),
+      statuses: excludeMissedStatus(replay.statuses),
       until,
       ...(since !== null && { since }),
     };
@@ -202,7 +205,7 @@ export class ReplayedDeliverySource {
     after: readonly [string, string] | undefined,
   ): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
-    const statuses: readonly string[] = listStatusesOfStoredDeliveries(this.replay.statuses);
+    const statuses: readonly string[] = excludeMissedStatus(this.replay.statuses);
     const named = (await this.dependencies.queries.findDeliveriesByIds(this.replay, ids)).filter(
       (one) =>
         one.endpoint_id === endpoint_id &&
@@ -248,9 +251,7 @@ export class ReplayedDeliverySource {
 }
 
 /** Returns the selected statuses that stored deliveries can have. */
-export function listStatusesOfStoredDeliveries(
-  statuses: readonly ReplayedStatus[],
-): readonly Exclude<ReplayedStatus, 'missed'>[] {
+export function excludeMissedStatus(statuses: readonly ReplayedStatus[]): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
 }
 

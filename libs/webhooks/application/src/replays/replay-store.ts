@@ -2,7 +2,7 @@ import { type ItemPage, type PageRequest, type Timestamp, isResourceInScope } fr
 import { type Collection, type CollectionSpec, type Document, DuplicateKeyError, type Position } from '@tracking/ports';
 import { type BackgroundWorkThrottle, retryConflicts } from '@tracking/resilience';
 import { type NewReplay, type Replay, createReplay, cancelReplay } from '@tracking/webhooks-domain';
-import type { ReplayCommand, WorkspaceScope, WebhookReplay } from '../operation-types.ts';
+import type { ExistingReplayCommand, WorkspaceScope, WebhookReplay } from '../operation-types.ts';
 import { readFirstDocumentPerValue } from '../store/delivery-queues.ts';
 import { isRepeatedCommand, replayNotFoundError, createReplayRunningError } from '../webhooks-api.ts';
 
@@ -175,7 +175,7 @@ export class ReplayStore {
    * change again to the new version. A repeated command changes nothing.
    * @throws PreconditionFailedError, replay_running, BusyError
    */
-  applyCommandToStoredReplay(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
+  applyCommandToStoredReplay(command: ExistingReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
     return retryConflicts(this.documents, `replay ${command.replay_id}`, async () => {
       const before = await this.requireReplay(command, command.replay_id);
       if (isRepeatedCommand(before, command)) return before;

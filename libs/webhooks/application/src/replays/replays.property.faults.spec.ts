@@ -192,7 +192,7 @@ class ReplayRun {
       case 'kill':
         return this.worker?.process.killProcess();
       case 'lose leases':
-        return this.worker?.process.loseLeases();
+        return this.worker?.process.simulateLeaseLoss();
       case 'cancel and resume':
         if ((await replays.cancel({ ...this.harness.createSampleWebhookCommand(), replay_id })).status === 'completed')
           return;

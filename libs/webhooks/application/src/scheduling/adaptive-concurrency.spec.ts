@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from '@tracking/webhooks-domain';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
-import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
+import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
 const MINUTE = 60_000;
 const success: AttemptOutcome = { kind: 'success' };
@@ -8,7 +8,7 @@ const failure: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', mes
 const hold = (holdMs: number): AttemptOutcome => ({ ...failure, kind: 'hold', holdMs });
 const half = () => 0.5;
 const concurrency = (condition?: ConstructorParameters<typeof AdaptiveConcurrency>[3]) =>
-  new AdaptiveConcurrency(16, 10 * MINUTE, { random: half, time: TIME_OF_NEVER_SET_CLOCK }, condition);
+  new AdaptiveConcurrency(16, 10 * MINUTE, { random: half, time: NEVER_SET_PROCESS_CLOCK }, condition);
 
 function answer(subject: AdaptiveConcurrency, outcome: AttemptOutcome, times: number, at = 0): AdaptiveConcurrency {
   for (let n = 0; n < times; n += 1) subject.recordAttemptOutcome(outcome, at, at);
@@ -23,7 +23,7 @@ describe('concurrency of an endpoint’s attempts', () => {
     expect(subject.allowed).toBe(15);
     answer(subject, success, 5);
     expect(subject.allowed).toBe(16);
-    expect(new AdaptiveConcurrency(2, 10 * MINUTE, { random: half, time: TIME_OF_NEVER_SET_CLOCK }).allowed).toBe(2);
+    expect(new AdaptiveConcurrency(2, 10 * MINUTE, { random: half, time: NEVER_SET_PROCESS_CLOCK }).allowed).toBe(2);
   });
 
   test('stays unchanged while only some attempts fail', () => {
@@ -69,17 +69,17 @@ describe('concurrency of an endpoint’s attempts', () => {
   test('starts attempts one by one if answers are slow, over a quarter of their duration', () => {
     const subject = answer(concurrency(), success, 12);
     subject.recordAttemptOutcome(success, 0, 999);
-    subject.recordAttemptStart(1_000);
+    subject.delayNextAttemptStart(1_000);
     expect(subject.restsUntil).toBe(-Infinity);
     subject.recordAttemptOutcome(success, 0, 8_000);
-    subject.recordAttemptStart(10_000);
+    subject.delayNextAttemptStart(10_000);
     expect(subject.restsUntil).toBe(10_125);
     subject.recordAttemptOutcome(success, 10_000, 10_005);
-    subject.recordAttemptStart(10_200);
+    subject.delayNextAttemptStart(10_200);
     expect(subject.restsUntil).toBe(10_125);
-    const single = new AdaptiveConcurrency(1, 10 * MINUTE, { random: half, time: TIME_OF_NEVER_SET_CLOCK });
+    const single = new AdaptiveConcurrency(1, 10 * MINUTE, { random: half, time: NEVER_SET_PROCESS_CLOCK });
     single.recordAttemptOutcome(success, 0, 8_000);
-    single.recordAttemptStart(10_000);
+    single.delayNextAttemptStart(10_000);
     expect(single.restsUntil).toBe(-Infinity);
   });
 
@@ -182,7 +182,7 @@ describe('concurrency of an endpoint’s attempts', () => {
   test('ignores how far ahead the clock was that stored it', () => {
     const ahead = '1970-01-04T00:00:00.000Z';
     const stored = { held_until: ahead, failing_since: ahead, recovering_since: ahead };
-    const time = { ...TIME_OF_NEVER_SET_CLOCK, now: () => MINUTE };
+    const time = { ...NEVER_SET_PROCESS_CLOCK, now: () => MINUTE };
     const subject = new AdaptiveConcurrency(16, 10 * MINUTE, { random: half, time }, stored);
     expect(subject).toMatchObject({ heldUntil: 61 * MINUTE, failingSince: MINUTE, recoveringSince: MINUTE });
   });

@@ -2,7 +2,7 @@ import type { Timestamp } from '@tracking/contracts';
 import {
   type AttemptOutcome,
   type ConsecutiveFailures,
-  type DeliveryFailureDetails,
+  type DeliveryFailureReason,
   MAX_RETRY_AFTER_MS,
   type Random,
 } from '@tracking/webhooks-domain';
@@ -20,8 +20,8 @@ type CircuitState = 'untried' | 'closed' | 'open';
 /** Failed attempts since the endpoint's last success. */
 interface FailuresSinceSuccess extends ConsecutiveFailures {
   /** Errors of failed attempts: `first` of the first, `reason` of the latest. Null if an error is not stored. */
-  readonly first: DeliveryFailureDetails | null;
-  readonly reason: DeliveryFailureDetails | null;
+  readonly first: DeliveryFailureReason | null;
+  readonly reason: DeliveryFailureReason | null;
   /** Time of the event that reports the failures; null before the report. */
   readonly reportAt: number | null;
   /** True if the other endpoints were notified. */
@@ -33,7 +33,7 @@ const NO_FAILURES = { since: Infinity, first: null, reportAt: null, isReported: 
 /** Concurrent attempts until the first success. */
 const INITIAL_CONCURRENCY = 4;
 /** Concurrent attempts while the circuit is open. */
-const PROBE_CONCURRENCY = 2;
+const OPEN_CIRCUIT_CONCURRENCY = 2;
 /**
  * Number of consecutive failures from which attempts pause: the next one waits for a random part of the last attempt's
  * duration.
@@ -111,7 +111,7 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
     this.#recoveringSince = this.parseStoredTime(stored?.recovering_since, now);
     const isUnwell = this.#failures !== null || this.#recoveringSince !== null;
     this.#allowed =
-      this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBE_CONCURRENCY : INITIAL_CONCURRENCY, limit);
+      this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? OPEN_CIRCUIT_CONCURRENCY : INITIAL_CONCURRENCY, limit);
     this.#circuit = isUnwell ? 'open' : 'untried';
     this.#savedHealth = JSON.stringify(this.createHealthSnapshot(Infinity));
   }
@@ -154,8 +154,8 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
     this.#limit = limit;
   }
 
-  /** Records the start of an attempt. */
-  recordAttemptStart(at: number): void {
+  /** Delays the start of the next attempt if the endpoint answers slowly. @param at start of the current attempt */
+  delayNextAttemptStart(at: number): void {
     // Leave no gap if only one attempt runs at a time.
     if (this.#latestDurationMs < SLOW_ANSWER_MS || this.#allowed === 1) return;
     const gap = (2 * this.random() * this.#latestDurationMs) / (ATTEMPT_STARTS_PER_ANSWER_DURATION * this.#allowed);
@@ -206,13 +206,13 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
     this.#allowed = Math.min(this.#limit, this.#allowed + 1);
   }
 
-  private onAttemptFailure(reason: DeliveryFailureDetails, startedAt: number, endedAt: number): void {
+  private onAttemptFailure(reason: DeliveryFailureReason, startedAt: number, endedAt: number): void {
     const { since = startedAt, first, reportAt = null, isReported = false } = this.#failures ?? {};
     this.#failures = { since, latest: endedAt, first: first ?? reason, reason, reportAt, isReported };
     this.#failuresInARow += 1;
     this.#isProven = false;
     if (this.#failuresInARow >= this.#allowed) {
-      this.#allowed = Math.min(this.#allowed, PROBE_CONCURRENCY);
+      this.#allowed = Math.min(this.#allowed, OPEN_CIRCUIT_CONCURRENCY);
       this.#circuit = 'open';
     }
     if (this.#failuresInARow >= FAILURES_BEFORE_PAUSE) {
@@ -244,7 +244,7 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
   }
 
   private parseStoredTime(at: Timestamp | null | undefined, latest: number): number | null {
-    return at ? Math.min(this.time.fromStoredTime(Date.parse(at)), latest) : null;
+    return at ? Math.min(this.time.toSteadyTime(Date.parse(at)), latest) : null;
   }
 
   private toStoredTime(at: number | null): Timestamp | null {

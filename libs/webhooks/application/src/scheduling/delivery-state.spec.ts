@@ -1,7 +1,7 @@
 import { type AttemptOutcome, INITIAL_ENDPOINT_STATE } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import { EndpointDeliveryState, IllegalTransitionError, type RunningReplay } from './delivery-state.ts';
-import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
+import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -25,7 +25,7 @@ const ENDPOINT = {
 const MOVED: EndpointDocument = { ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 };
 const DISABLED: EndpointDocument = { ...ENDPOINT, status: 'disabled', disabled_reason: 'gone', revision: 2 };
 
-const opening = () => new EndpointDeliveryState(ENDPOINT, TIME_OF_NEVER_SET_CLOCK);
+const opening = () => new EndpointDeliveryState(ENDPOINT, NEVER_SET_PROCESS_CLOCK);
 
 /** A state whose URL answered with this outcome, at the beginning of the epoch. */
 function serving(...outcomes: readonly AttemptOutcome[]): EndpointDeliveryState {
@@ -42,7 +42,7 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
     id,
     rereads: 0,
     needsMoreDeliveries: () => wantsMore,
-    getTimeToStoreOutcomes: () => undefined,
+    getNextOutcomeStoreTime: () => undefined,
     takeDeliveriesToReplay: () => Promise.resolve(true),
     countReplayedDelivery: () => undefined,
     requestReplayReread() {

@@ -1,12 +1,12 @@
 import {
   type AttemptOutcome,
-  type DeliveryFailureDetails,
+  type DeliveryFailureReason,
   type Random,
-  getFailureReportTime,
+  computeFailureReportTime,
   isEndpointEnabled,
   getEndpointUrlRevision,
 } from '@tracking/webhooks-domain';
-import { hasSameUrl } from '../endpoints/endpoint-document.ts';
+import { hasSameEndpointUrl } from '../endpoints/endpoint-document.ts';
 import type { EndpointDocument, EndpointHealth, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency, type EndpointConcurrencyState } from './adaptive-concurrency.ts';
@@ -47,7 +47,7 @@ export interface RunningReplay {
   /** Returns true if the replay should take more deliveries now. */
   needsMoreDeliveries(now: number): boolean;
   /** Returns the time at which the counted outcomes of the replay are stored, if no attempt ends before. */
-  getTimeToStoreOutcomes(now: number): number | undefined;
+  getNextOutcomeStoreTime(now: number): number | undefined;
   /**
    * Takes the next few deliveries. Returns false if this or another process has ended the replay.
    * @throws UnavailableError, BusyError
@@ -64,11 +64,11 @@ interface FailurePeriodReport {
   readonly endpoint: EndpointDocument;
   readonly since: number;
   readonly at: number;
-  readonly reason: DeliveryFailureDetails;
+  readonly reason: DeliveryFailureReason;
   readonly of: AdaptiveConcurrency;
 }
 
-interface UnsavedHealth {
+interface UnsavedEndpointHealth {
   readonly health: EndpointHealth;
   readonly url_revision: number | undefined;
   readonly of: AdaptiveConcurrency;
@@ -129,7 +129,7 @@ export class EndpointDeliveryState {
     const before = this.document;
     this.document = endpoint;
     this.#concurrency?.changeConcurrencyLimit(endpoint.max_concurrency);
-    if (!hasSameUrl(before, endpoint)) {
+    if (!hasSameEndpointUrl(before, endpoint)) {
       // Forget the 410 of a former URL, because it does not apply to the current URL.
       this.#concurrency = this.#gone = undefined;
       return true;
@@ -159,12 +159,12 @@ export class EndpointDeliveryState {
   }
 
   /** Returns the health to store; undefined if the stored health is current. */
-  getUnsavedHealth(now: number): UnsavedHealth | undefined {
+  getUnsavedHealth(now: number): UnsavedEndpointHealth | undefined {
     const of = this.#concurrency;
     const health = of?.getUnsavedHealth(now);
     return of && health && { of, health, url_revision: this.document.url_revision };
   }
-  markHealthSaved({ of, health }: UnsavedHealth): void {
+  markHealthSaved({ of, health }: UnsavedEndpointHealth): void {
     of.markHealthSaved(health);
   }
 
@@ -196,12 +196,12 @@ export class EndpointDeliveryState {
     if (isEarly) this.#takenEarly.add(id);
     this.#underWay.set(id, 'attempting');
     this.#attempting += 1;
-    this.#concurrency?.recordAttemptStart(now);
+    this.#concurrency?.delayNextAttemptStart(now);
   }
 
   /** Records the outcome of an attempt. Ignores attempts at a former URL. */
   recordAttemptOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
-    if (!hasSameUrl(attempted, this.document)) return;
+    if (!hasSameEndpointUrl(attempted, this.document)) return;
     this.#concurrency?.recordAttemptOutcome(outcome, startedAt, endedAt);
     this.#wasAttempted = true;
     if (outcome.kind === 'gone') this.#gone = attempted;
@@ -256,7 +256,7 @@ export class EndpointDeliveryState {
     if (this.#tasks.has('reporting')) return Infinity;
     const { time } = this;
     const stored = { since: time.toStoredTime(failures.since), latest: time.toStoredTime(failures.latest) };
-    return time.fromStoredTime(getFailureReportTime(stored, this.document.pauses, afterMs));
+    return time.toSteadyTime(computeFailureReportTime(stored, this.document.pauses, afterMs));
   }
   beginReportingFailures(): void {
     this.#beginTask('reporting');

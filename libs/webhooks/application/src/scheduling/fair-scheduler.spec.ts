@@ -20,7 +20,7 @@ class Field {
   serve(some: readonly Stand[], most = Infinity): number[] {
     for (const one of some) if (one.attempting < most) this.scheduler.addEndpoint(one);
     for (let of = this.scheduler.takeNextEndpoint(); of !== undefined; of = this.scheduler.takeNextEndpoint()) {
-      const end = this.scheduler.beginAttempt(of);
+      const end = this.scheduler.countRunningAttempt(of);
       this.underWay.push({ of, end });
       of.attempting += 1;
       if (of.attempting < most) this.scheduler.addEndpoint(of);
@@ -161,7 +161,7 @@ describe('the fair scheduler, among endpoints', () => {
 
   test('ends an attempt once', () => {
     const scheduler = new FairScheduler(4);
-    const end = scheduler.beginAttempt(owned());
+    const end = scheduler.countRunningAttempt(owned());
     expect([end(), end()]).toEqual([true, false]);
     expect(scheduler.inFlight).toBe(0);
   });
@@ -197,8 +197,8 @@ describe('round robin', () => {
     const robin = new RoundRobin<string>();
     robin.enqueueGroupMember('a', 'a1');
     robin.enqueueGroupMember('a', 'a2');
-    robin.removeMember('a', 'a1');
-    robin.removeMember('b', 'b1');
+    robin.removeRoundRobinMember('a', 'a1');
+    robin.removeRoundRobinMember('b', 'b1');
     expect(drain(robin)).toEqual(['a2']);
   });
 

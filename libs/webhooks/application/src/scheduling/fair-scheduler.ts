@@ -8,7 +8,7 @@ export interface SchedulableEndpoint {
 }
 
 /** Share factor for 75% of all attempts if a workspace or endpoint is alone: 12 times the square of the free 25%. */
-const FACTOR_OF_LARGE_ATTEMPT_SHARE = 12;
+const SHARE_FACTOR_FOR_75_PERCENT = 12;
 /** Share factor for about 40% of all attempts if alone. */
 const SMALL_SHARE_OF_ATTEMPTS_FACTOR = 1;
 
@@ -58,12 +58,13 @@ export class FairScheduler<E extends SchedulableEndpoint> {
     const its = endpoint.isProven ? this.proven : unproven;
     for (const queue of [this.proven, this.untried, this.unproven]) {
       if (queue === its) queue.enqueueGroupMember(endpoint.workspace, endpoint);
-      else queue.removeMember(endpoint.workspace, endpoint);
+      else queue.removeRoundRobinMember(endpoint.workspace, endpoint);
     }
   }
 
   removeEndpointFromQueues(endpoint: E): void {
-    for (const queue of [this.proven, this.untried, this.unproven]) queue.removeMember(endpoint.workspace, endpoint);
+    for (const queue of [this.proven, this.untried, this.unproven])
+      queue.removeRoundRobinMember(endpoint.workspace, endpoint);
   }
 
   /** Removes and returns the endpoint whose turn it is; undefined if no attempt may start. */
@@ -75,7 +76,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
   }
 
   /** Counts an attempt. The returned function ends it; further calls return false and change nothing. */
-  beginAttempt({ workspace, isProven }: SchedulableEndpoint): () => boolean {
+  countRunningAttempt({ workspace, isProven }: SchedulableEndpoint): () => boolean {
     const unproven = isProven ? 0 : 1;
     const holdings = this.workspaces.get(workspace) ?? { ...NO_RUNNING_ATTEMPTS };
     this.workspaces.set(workspace, holdings);
@@ -106,7 +107,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
 
   private takeNextUnprovenEndpoint(): E | undefined {
     return (
-      this.takeNextEndpointFrom(this.untried, FACTOR_OF_LARGE_ATTEMPT_SHARE) ??
+      this.takeNextEndpointFrom(this.untried, SHARE_FACTOR_FOR_75_PERCENT) ??
       this.takeNextEndpointFrom(this.unproven, SMALL_SHARE_OF_ATTEMPTS_FACTOR)
     );
   }
@@ -121,7 +122,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
       const room = this.computeFreeAttempts(held);
       const all = held.attempts + room;
       return room > 0 && fits(held, room, all)
-        ? Math.floor(computeMaxConcurrentAttempts(room - 1, all, FACTOR_OF_LARGE_ATTEMPT_SHARE)) + 1
+        ? Math.floor(computeMaxConcurrentAttempts(room - 1, all, SHARE_FACTOR_FOR_75_PERCENT)) + 1
         : 0;
     };
     return queue.takeNextMember(roomPerEndpoint, ({ attempting }) => attempting);
@@ -130,7 +131,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
   private computeFreeAttempts({ attempts }: RunningAttemptCounts): number {
     // The result follows from the largest share that is allowed at the start of the last of these attempts.
-    const part = FACTOR_OF_LARGE_ATTEMPT_SHARE / this.limit;
+    const part = SHARE_FACTOR_FOR_75_PERCENT / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);
   }
@@ -173,7 +174,7 @@ export class RoundRobin<T> {
     return undefined;
   }
 
-  removeMember(group: string, member: T): void {
+  removeRoundRobinMember(group: string, member: T): void {
     const members = this.groups.get(group);
     if (members?.delete(member) && members.size === 0) this.groups.delete(group);
   }

@@ -10,9 +10,9 @@ import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import type { RunningReplay } from './delivery-state.ts';
 import { OwnedEndpoint } from './owned-endpoint.ts';
-import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
+import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: NEVER_SET_PROCESS_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const SUCCESS: AttemptOutcome = { kind: 'success' };
@@ -76,7 +76,7 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
     const event = { event_id: `evt_${n}`, event_type: 'shipment.created', event_created_at: due };
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const about = { ...event, workspace_id, environment, endpoint_id, payload_id: 'p', sandbox: false };
-    at.addStoredDelivery(convertToDeliveryDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
+    at.queueStoredDelivery(convertToDeliveryDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
   }
   return at;
 }
@@ -94,7 +94,7 @@ function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryD
 const replay = (id: string): RunningReplay => ({
   id,
   needsMoreDeliveries: () => false,
-  getTimeToStoreOutcomes: () => undefined,
+  getNextOutcomeStoreTime: () => undefined,
   takeDeliveriesToReplay: () => Promise.resolve(true),
   countReplayedDelivery: () => undefined,
   requestReplayReread: () => undefined,
@@ -138,7 +138,7 @@ describe('an endpoint that this process owns', () => {
     const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
     const hold = (id: string, fields: object) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
-      endpoint.addStoredDelivery(convertToDeliveryDocument({ ...made, ...fields }), 0, endpoint.room);
+      endpoint.queueStoredDelivery(convertToDeliveryDocument({ ...made, ...fields }), 0, endpoint.room);
     };
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
@@ -159,7 +159,7 @@ describe('an endpoint that this process owns', () => {
     const hold = (id: string, last_attempt_at: string, next_attempt_at: string) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
       const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at, next_attempt_at } as const;
-      endpoint.addStoredDelivery(convertToDeliveryDocument(failed), 0, endpoint.room);
+      endpoint.queueStoredDelivery(convertToDeliveryDocument(failed), 0, endpoint.room);
     };
     hold('dlv_since', at(600_001), at(700_000));
     hold('dlv_one', at(1), at(800_000));
@@ -241,7 +241,7 @@ describe('an endpoint that this process owns', () => {
     if (taken === undefined) throw new Error('nothing was due');
     const newer = { ...taken, revision: 7, status: 'retrying' } as const;
     endpoint.replaceDelivery(newer, 0);
-    endpoint.addStoredDelivery(newer, 0, endpoint.room);
+    endpoint.queueStoredDelivery(newer, 0, endpoint.room);
     expect([endpoint.waiting, endpoint.takeDelivery(START)]).toEqual([0, undefined]);
     expect(endpoint.endWorkOnDelivery(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
     expect([endpoint.waiting, endpoint.needsStoredDeliveries(endpoint.room)]).toEqual([0, true]);
@@ -294,7 +294,7 @@ describe('an endpoint that this process owns', () => {
 
   test('reads past express deliveries in progress', () => {
     const endpoint = owned();
-    endpoint.addStoredDelivery(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
+    endpoint.queueStoredDelivery(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
     expect(endpoint.takeDelivery(START)?.id).toBe('dlv_1');
     endpoint.markPendingDeliveriesForReread();
     expect(endpoint.beginDeliveriesRefill(endpoint.room).expressLimit).toBe(101);
@@ -320,7 +320,7 @@ describe('an endpoint that this process owns', () => {
     opened.state.setEndpointHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
     expect(opened.getNextFailureReportTime(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
-    opened.addStoredDelivery(left, 0, opened.room);
+    opened.queueStoredDelivery(left, 0, opened.room);
     expect(opened.getNextFailureReportTime(3_600_000)).toBe(START + 3_600_000);
     opened.state.markEndpointDropped();
     expect(opened.getNextFailureReportTime(3_600_000)).toBe(Infinity);
@@ -349,11 +349,11 @@ describe('a time that is too far ahead', () => {
     ['attempted often', failed(20, START - 1_000, DAYS), 95_040_000],
     ['within its wait', failed(20, START - 1_000, 80_000_000), 79_999_000],
   ])('is pulled in for a delivery that is %s', (_name, delivery, waitMs) => {
-    const time = { ...TIME_OF_NEVER_SET_CLOCK, now: () => START };
+    const time = { ...NEVER_SET_PROCESS_CLOCK, now: () => START };
     const endpoint = new OwnedEndpoint(ENDPOINT, lease(), true, { ...TIMING, time });
     endpoint.state.setEndpointHealth(undefined, SETTINGS);
     const stored = convertToDeliveryDocument(delivery);
-    endpoint.addStoredDelivery(stored, 0, endpoint.room);
+    endpoint.queueStoredDelivery(stored, 0, endpoint.room);
     expect(endpoint.nextMoment).toBe(START + waitMs);
     const taken = endpoint.takeDelivery(START + waitMs);
     expect(endpoint.isDeliveryDue(stored, START + waitMs, taken)).toBe(true);

@@ -13,12 +13,12 @@ import { createQueuePosition } from '../store/delivery-queues.ts';
 import { EndpointDeliveryState } from './delivery-state.ts';
 import type { SchedulableEndpoint } from './fair-scheduler.ts';
 import { PendingDeliveryWindow, toPendingDelivery } from './pending-window.ts';
-import type { DeliveriesForRefill, PendingDeliveriesRefill, PendingDelivery } from './pending-window.ts';
+import type { DeliveriesForRefill, PendingDeliveryReadInProgress, PendingDelivery } from './pending-window.ts';
 import type { ProcessClock } from './steady-time.ts';
-import type { DelayableEndpoint } from './timing.ts';
+import type { EndpointWithDelayableAttempts } from './timing.ts';
 
 /** Deliveries held in memory for each concurrent attempt. */
-const MAX_HELD_DELIVERIES_PER_ATTEMPT = 64;
+const MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT = 64;
 /**
  * Deliveries held in memory for each concurrent attempt while it is unknown whether the endpoint answers. More
  * deliveries would only wait.
@@ -38,7 +38,7 @@ const TIME_OF_NEVER_ATTEMPTED = '1970-01-01T00:00:00.000Z';
  * An endpoint of a shard that this process owns: its {@link EndpointDeliveryState}, its pending deliveries, and their
  * order. Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
  */
-export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
+export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayableAttempts {
   readonly state: EndpointDeliveryState;
   private readonly window: PendingDeliveryWindow;
   private idleSince: number | undefined;
@@ -97,7 +97,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   get hasRecovered(): boolean {
     if (!this.isRecovering || !this.window.isComplete) return false;
     // Wait for deliveries in preparation, which would be skipped if the recovery ended now.
-    return !this.state.hasEarlyUnderWay && !this.window.scheduled.hasMatchingItem(this.failedBeforeRecovery);
+    return !this.state.hasEarlyUnderWay && !this.window.scheduled.hasMatchingDelivery(this.failedBeforeRecovery);
   }
   /**
    * True if the endpoint's next attempt is made in spare time only. This is the case if no express delivery is pending,
@@ -105,7 +105,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    */
   get isPaced(): boolean {
     const { concurrency } = this.state;
-    if (concurrency === undefined || this.window.express.hasMatchingItem(this.isDeliverable)) return false;
+    if (concurrency === undefined || this.window.express.hasMatchingDelivery(this.isDeliverable)) return false;
     const next = this.window.scheduled.first?.delivery;
     return this.isFailing || (next !== undefined && this.parseStoredTime(next.created_at) < concurrency.closedAt);
   }
@@ -116,7 +116,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     const due = this.state.getNextFailureReportTime(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
     // Ignore failures that an earlier owner recorded if no failed delivery is left, because they may be over.
-    return this.window.scheduled.hasMatchingItem(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
+    return this.window.scheduled.hasMatchingDelivery(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
   }
 
   /** Returns true if the endpoint has been idle for too long. @param now on the process's monotonic clock */
@@ -138,7 +138,9 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     if (!isEndpointEnabled(this.endpoint)) return 0;
     const { concurrency } = this.state;
     const atOnce = concurrency?.allowed ?? this.endpoint.max_concurrency;
-    return atOnce * (concurrency?.circuit === 'closed' ? MAX_HELD_DELIVERIES_PER_ATTEMPT : DELIVERIES_HELD_PER_PROBE);
+    return (
+      atOnce * (concurrency?.circuit === 'closed' ? MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT : DELIVERIES_HELD_PER_PROBE)
+    );
   }
   /** Number of scheduled deliveries in memory. */
   get waiting(): number {
@@ -146,11 +148,11 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
   get firstDueAt(): number | undefined {
     const first = this.window.scheduled.first;
-    return first && this.timing.time.fromStoredTime(first.due);
+    return first && this.timing.time.toSteadyTime(first.due);
   }
 
   /** Adds a delivery that was just stored. Ignored while the delivery is in progress. */
-  addStoredDelivery(delivery: DeliveryDocument, knownAt: number, room: number): void {
+  queueStoredDelivery(delivery: DeliveryDocument, knownAt: number, room: number): void {
     if (!this.state.underWay.has(delivery.id))
       this.window.addDeliveryToWindow(toPendingDelivery(delivery, knownAt), room);
   }
@@ -167,7 +169,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    * Marks the pending deliveries to be read again if the wall clock was set. Due times in memory depend on the time
    * before the step.
    */
-  adjustToClockSteps(): void {
+  rereadDeliveriesAfterClockStep(): void {
     const { steps } = this.timing.time;
     if (steps === this.knownSteps) return;
     this.knownSteps = steps;
@@ -176,13 +178,13 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   needsStoredDeliveries(room: number): boolean {
     return this.window.needsStoredDeliveries(room);
   }
-  beginDeliveriesRefill(room: number): PendingDeliveriesRefill {
+  beginDeliveriesRefill(room: number): PendingDeliveryReadInProgress {
     return this.window.beginDeliveriesRefill(room, this.state.underWay.size);
   }
-  addRefilledDeliveries(refill: PendingDeliveriesRefill, content: DeliveriesForRefill, knownAt: number): void {
+  addRefilledDeliveries(refill: PendingDeliveryReadInProgress, content: DeliveriesForRefill, knownAt: number): void {
     this.window.addRefilledPendingDeliveries(refill, content, this.state.underWay, knownAt);
   }
-  abandonRefill(refill: PendingDeliveriesRefill): void {
+  abandonRefill(refill: PendingDeliveryReadInProgress): void {
     this.window.abandonRefill(refill);
   }
 
@@ -192,10 +194,10 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     // Return no time after the lease is lost, because a lost lease is never regained.
     if (concurrency === undefined || phase !== 'serving' || !this.isOwned) return undefined;
     if (attempting >= concurrency.limit) return undefined;
-    if (this.window.express.hasMatchingItem(this.isDeliverable)) return blockedUntil;
+    if (this.window.express.hasMatchingDelivery(this.isDeliverable)) return blockedUntil;
     const first = this.window.scheduled.first;
     if (first === undefined || attempting >= concurrency.allowed || !isEndpointEnabled(this.endpoint)) return undefined;
-    const due = this.canSendAnyDeliveryEarly(first) ? -Infinity : this.timing.time.fromStoredTime(first.due);
+    const due = this.canSendAnyDeliveryEarly(first) ? -Infinity : this.timing.time.toSteadyTime(first.due);
     return Math.max(due, concurrency.heldUntil, concurrency.restsUntil, blockedUntil);
   }
   canTakeDelivery(now: number): boolean {
@@ -211,7 +213,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
       express.takeFirstMatchingDelivery(this.isDeliverable) ??
       (isDue ? scheduled.takeFirstDelivery() : scheduled.takeFirstMatchingDelivery(this.canGoEarly));
     if (item === undefined) return undefined;
-    const isEarly = this.timing.time.fromStoredTime(item.due) > now && this.failedBeforeRecovery(item);
+    const isEarly = this.timing.time.toSteadyTime(item.due) > now && this.failedBeforeRecovery(item);
     this.state.recordAttemptBegin(item.id, isEarly, now);
     return item;
   }
@@ -267,7 +269,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     if (delivery.sandbox || delivery.manual_at !== null) return true;
     const isUnchanged = pending?.delivery.revision === delivery.revision;
     const due = Math.min(this.dueTime(delivery), isUnchanged ? pending.due : Infinity);
-    return this.canGoEarly({ delivery }) || this.timing.time.fromStoredTime(due) <= now;
+    return this.canGoEarly({ delivery }) || this.timing.time.toSteadyTime(due) <= now;
   }
 
   /**
@@ -295,14 +297,14 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
 
   private parseStoredTime(at: Timestamp): number {
-    return this.timing.time.fromStoredTime(Date.parse(at));
+    return this.timing.time.toSteadyTime(Date.parse(at));
   }
 
   /** Returns true if one of the first scheduled deliveries may be sent early. */
   private canSendAnyDeliveryEarly(first: PendingDelivery): boolean {
     if (this.canGoEarly(first)) return true;
     if (this.state.replay === undefined && !this.isRecovering) return false;
-    return this.window.scheduled.hasMatchingItem(this.canGoEarly);
+    return this.window.scheduled.hasMatchingDelivery(this.canGoEarly);
   }
 
   /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint is recovering. */

@@ -2,11 +2,11 @@ import { choosePropertyTestRounds } from '@tracking/testing';
 import { createDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
-import { type QueuePosition, isQueuePositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
+import { type DeliveryQueuePosition, isQueuePositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
 import {
   type PendingDelivery,
   PendingDeliveryWindow,
-  type PendingDeliveriesRefill,
+  type PendingDeliveryReadInProgress,
   type DeliveriesForRefill,
   toPendingDelivery,
 } from './pending-window.ts';
@@ -33,7 +33,8 @@ class ShardOwner {
   /** True if a delivery is due later in memory than in the store. */
   private delayed = false;
   readonly window: PendingDeliveryWindow;
-  private reading: { readonly refill: PendingDeliveriesRefill; content: DeliveriesForRefill | undefined } | undefined;
+  private reading:
+    { readonly refill: PendingDeliveryReadInProgress; content: DeliveriesForRefill | undefined } | undefined;
   private count = 0;
   private room = ROOM;
   private mostRoom = ROOM;
@@ -124,7 +125,7 @@ class ShardOwner {
     this.reading.content = { scheduled: after === undefined ? [] : this.read(after, limit), express: [] };
   }
 
-  private read(after: QueuePosition, limit: number): readonly DeliveryDocument[] {
+  private read(after: DeliveryQueuePosition, limit: number): readonly DeliveryDocument[] {
     const all = [...this.stored.values()].sort((one, other) =>
       isQueuePositionAfter(createQueuePosition(one), createQueuePosition(other)) ? 1 : -1,
     );

@@ -252,7 +252,7 @@ describe('a pending window', () => {
         ROOM,
       );
     window.addRefilledPendingDeliveries(refill, { scheduled: [], express: [] }, nobody, 0);
-    window.express.removeAllItems();
+    window.express.clearDeliveryQueue();
     expect(window.needsStoredDeliveries(0)).toBe(true);
   });
 
@@ -288,7 +288,7 @@ describe('a pending window', () => {
     expect(window.scheduled.size).toBe(0);
     expect(window.express.size).toBe(100);
     expect(window.needsStoredDeliveries(ROOM)).toBe(false);
-    window.express.removeAllItems();
+    window.express.clearDeliveryQueue();
     expect(window.needsStoredDeliveries(ROOM)).toBe(true);
   });
 

@@ -2,7 +2,7 @@ import { type DeliveryDocument, getExpressQueueName } from '../store/delivery-do
 import {
   QUEUE_START_POSITION,
   QUEUE_END_POSITION,
-  type QueuePosition,
+  type DeliveryQueuePosition,
   isQueuePositionAfter,
   createQueuePosition,
 } from '../store/delivery-queues.ts';
@@ -13,7 +13,7 @@ const MAX_EXPRESS_DELIVERIES_PER_ENDPOINT = 100;
 const MAX_SCHEDULED_DELIVERIES_PER_READ = 256;
 
 /** A delivery that waits in memory for its attempt. */
-export interface PendingDelivery extends QueuePosition {
+export interface PendingDelivery extends DeliveryQueuePosition {
   /** The delivery without its latest attempt, because receivers' answers are too large to hold in memory. */
   readonly delivery: DeliveryDocument;
   /** Time at which the delivery was last known to match the store, on the process's monotonic clock. */
@@ -29,16 +29,16 @@ export function toPendingDelivery(stored: DeliveryDocument, knownAt: number): Pe
 }
 
 /** A read of pending deliveries that has begun and not ended. */
-export interface PendingDeliveriesRefill {
+export interface PendingDeliveryReadInProgress {
   /** Position after which scheduled deliveries are read; undefined to read none. */
-  readonly after: QueuePosition | undefined;
+  readonly after: DeliveryQueuePosition | undefined;
   readonly limit: number;
   /** Maximum number of requested retries and sandbox events to read; 0 reads none. */
   readonly expressLimit: number;
   /** Deliveries stored beyond the horizon during the read, which may not include them; at most `limit`. */
   readonly missed: DeliveryQueueByDueTime;
   /** Position in the queue up to which `missed` contains every new delivery. */
-  end: QueuePosition;
+  end: DeliveryQueuePosition;
   /** True if an express delivery was stored during the read and is not in memory. */
   missedExpress: boolean;
   /** Ids of deliveries that changed during the read, which may return an older form of them. */
@@ -60,9 +60,9 @@ export class PendingDeliveryWindow {
   readonly scheduled = new DeliveryQueueByDueTime();
   /** Requested retries and sandbox events. Express deliveries are sent before all scheduled deliveries. */
   readonly express = new DeliveryQueueByDueTime();
-  private horizon: QueuePosition;
+  private horizon: DeliveryQueuePosition;
   private isExpressRead: boolean;
-  private refill: PendingDeliveriesRefill | undefined;
+  private refill: PendingDeliveryReadInProgress | undefined;
   /** Revisions of deliveries that were skipped because they were being attempted. */
   private readonly passedOver = new Map<string, number>();
 
@@ -94,7 +94,7 @@ export class PendingDeliveryWindow {
   addDeliveryToWindow(given: PendingDelivery, room: number): void {
     const item = this.removeDeliveryReturningNewestCopy({ ...given, due: this.dueOf(given.delivery) });
     if (isExpressDelivery(item)) this.addExpressDelivery(item);
-    else if (isQueuePositionAfter(item, this.horizon)) this.addMissedDelivery(item);
+    else if (isQueuePositionAfter(item, this.horizon)) this.addDeliveryMissedByRefill(item);
     else {
       this.scheduled.addPendingDelivery(item);
       if (this.scheduled.size > room) this.horizon = removeLastDeliveryFromWindow(this.scheduled);
@@ -134,8 +134,8 @@ export class PendingDeliveryWindow {
 
   /** Empties the window. All deliveries are stored and are read again. */
   removeAllPendingDeliveries(): void {
-    this.scheduled.removeAllItems();
-    this.express.removeAllItems();
+    this.scheduled.clearDeliveryQueue();
+    this.express.clearDeliveryQueue();
     this.horizon = QUEUE_START_POSITION;
     this.isExpressRead = false;
     this.refill = undefined;
@@ -143,7 +143,7 @@ export class PendingDeliveryWindow {
 
   /** Returns true if the store has more pending deliveries and the window has capacity. */
   needsStoredDeliveries(room: number): boolean {
-    return this.refill === undefined && (this.needsMoreScheduledDeliveries(room) || this.needsExpressDeliveries());
+    return this.refill === undefined && (this.needsMoreScheduledDeliveries(room) || this.shouldReadExpressDeliveries());
   }
 
   /**
@@ -151,13 +151,13 @@ export class PendingDeliveryWindow {
    * @param underWay number of deliveries being attempted. They are still stored, so a page of only these would leave
    *   the window empty and be read again and again
    */
-  beginDeliveriesRefill(room: number, underWay = 0): PendingDeliveriesRefill {
+  beginDeliveriesRefill(room: number, underWay = 0): PendingDeliveryReadInProgress {
     const after = this.needsMoreScheduledDeliveries(room) ? this.horizon : undefined;
     const limit = Math.max(1, Math.min(MAX_SCHEDULED_DELIVERIES_PER_READ, room - this.scheduled.size));
     this.refill = {
       after,
       limit,
-      expressLimit: this.needsExpressDeliveries() ? MAX_EXPRESS_DELIVERIES_PER_ENDPOINT + underWay : 0,
+      expressLimit: this.shouldReadExpressDeliveries() ? MAX_EXPRESS_DELIVERIES_PER_ENDPOINT + underWay : 0,
       missed: new DeliveryQueueByDueTime(),
       end: QUEUE_END_POSITION,
       missedExpress: false,
@@ -166,7 +166,7 @@ export class PendingDeliveryWindow {
     return this.refill;
   }
 
-  abandonRefill(refill: PendingDeliveriesRefill): void {
+  abandonRefill(refill: PendingDeliveryReadInProgress): void {
     if (this.refill === refill) this.refill = undefined;
   }
 
@@ -176,7 +176,7 @@ export class PendingDeliveryWindow {
    * @param knownAt time at which the read began
    */
   addRefilledPendingDeliveries(
-    refill: PendingDeliveriesRefill,
+    refill: PendingDeliveryReadInProgress,
     { scheduled, express }: DeliveriesForRefill,
     underWay: { has(id: string): boolean },
     knownAt: number,
@@ -213,7 +213,7 @@ export class PendingDeliveryWindow {
     return this.horizon !== QUEUE_END_POSITION && room > 0 && this.scheduled.size <= room / 2;
   }
 
-  private needsExpressDeliveries(): boolean {
+  private shouldReadExpressDeliveries(): boolean {
     return !this.isExpressRead && this.express.size === 0;
   }
 
@@ -235,7 +235,7 @@ export class PendingDeliveryWindow {
     if (this.refill !== undefined) this.refill.missedExpress = true;
   }
 
-  private addMissedDelivery(given: PendingDelivery): void {
+  private addDeliveryMissedByRefill(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
     const item = pickNewestCopyOfDelivery(given, refill.missed.takeDeliveryById(given.id));
@@ -258,7 +258,7 @@ function pickNewestCopyOfDelivery(given: PendingDelivery, ...others: readonly (P
 }
 
 /** Removes the last delivery, which stays on disk. Returns the position up to which the list is complete. */
-function removeLastDeliveryFromWindow(list: DeliveryQueueByDueTime): QueuePosition {
+function removeLastDeliveryFromWindow(list: DeliveryQueueByDueTime): DeliveryQueuePosition {
   const dropped = list.takeLastDelivery();
   const { due, id } = list.last ?? QUEUE_START_POSITION;
   if (dropped === undefined) return { due, id };
@@ -321,11 +321,11 @@ class DeliveryQueueByDueTime {
     return this.ids.has(id) ? this.takeFirstMatchingDelivery((item) => item.id === id) : undefined;
   }
 
-  hasMatchingItem(isWanted: (item: PendingDelivery) => boolean): boolean {
+  hasMatchingDelivery(isWanted: (item: PendingDelivery) => boolean): boolean {
     return this.items.some(isWanted);
   }
 
-  removeAllItems(): void {
+  clearDeliveryQueue(): void {
     this.items = [];
     this.ids.clear();
   }

@@ -1,15 +1,15 @@
-import { SteadyTime } from './steady-time.ts';
+import { SteadyWallClock } from './steady-time.ts';
 
 const HOUR = 3_600_000;
 
 describe('steady time', () => {
   let wall = 1_000_000;
   let elapsed = 0;
-  let time: SteadyTime;
+  let time: SteadyWallClock;
   beforeEach(() => {
     wall = 1_000_000;
     elapsed = 50.5;
-    time = new SteadyTime(
+    time = new SteadyWallClock(
       () => new Date(wall),
       () => elapsed,
     );
@@ -19,7 +19,7 @@ describe('steady time', () => {
     expect([time.now(), time.steps]).toEqual([1_000_000, 0]);
     wall += step;
     expect([time.now(), time.steps]).toEqual([1_000_000, 1]);
-    expect([time.toStoredTime(1_000_000), time.fromStoredTime(wall)]).toEqual([wall, 1_000_000]);
+    expect([time.toStoredTime(1_000_000), time.toSteadyTime(wall)]).toEqual([wall, 1_000_000]);
     wall += 10;
     elapsed += 10;
     expect([time.now(), time.steps]).toEqual([1_000_010, 1]);

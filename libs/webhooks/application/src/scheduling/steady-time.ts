@@ -13,14 +13,14 @@ export interface ProcessClock {
   /** Converts a time of this process to a stored time, which is a time of the wall clock. */
   toStoredTime(at: number): number;
   /** Converts a stored time to a time of this process. */
-  fromStoredTime(at: number): number;
+  toSteadyTime(at: number): number;
 }
 
 /**
  * Time of the wall clock without its steps. A step occurs if the clock is set or synchronized, or if the
  * machine sleeps. {@link now} notices a step by comparing the wall clock with the monotonic clock.
  */
-export class SteadyTime implements ProcessClock {
+export class SteadyWallClock implements ProcessClock {
   readonly #startedAt: number;
   /** Sum of all steps in milliseconds. */
   #aheadMs = 0;
@@ -52,7 +52,7 @@ export class SteadyTime implements ProcessClock {
     return at + this.#aheadMs;
   }
 
-  fromStoredTime(at: number): number {
+  toSteadyTime(at: number): number {
     return at - this.#aheadMs;
   }
 }

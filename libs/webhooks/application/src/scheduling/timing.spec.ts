@@ -3,7 +3,7 @@ import { setSystemTimer } from '../attempts/dispatcher.ts';
 import {
   SPARE_TIME_PER_ATTEMPT_MS,
   DelayQueue,
-  type DelayableEndpoint,
+  type EndpointWithDelayableAttempts,
   SpareTimePacing,
   EventLoopSpareTime,
 } from './timing.ts';
@@ -195,12 +195,12 @@ describe('pacing', () => {
   });
 
   describe('pacing', () => {
-    const endpoint = (workspace: string, isPaced = true, isFailing = true): DelayableEndpoint => ({
+    const endpoint = (workspace: string, isPaced = true, isFailing = true): EndpointWithDelayableAttempts => ({
       ...{ workspace, isPaced, isFailing },
     });
     /** Admits probes until the time saved at the beginning is spent. */
     const spent = () => {
-      const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
+      const pacing = new SpareTimePacing<EndpointWithDelayableAttempts>({ ...time });
       while (pacing.mayBeginAttempt(endpoint('wsp_0'), { ...time }));
       pacing.removeWaitingEndpoint(endpoint('wsp_0'));
       expect(pacing.takeNextWaitingEndpoint({ ...time })).toBeUndefined();
@@ -212,20 +212,20 @@ describe('pacing', () => {
     });
 
     test('charges a probe twice as much as an attempt, and a replay three times', () => {
-      const count = (admit: (pacing: SpareTimePacing<DelayableEndpoint>) => boolean) => {
-        const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
+      const count = (admit: (pacing: SpareTimePacing<EndpointWithDelayableAttempts>) => boolean) => {
+        const pacing = new SpareTimePacing<EndpointWithDelayableAttempts>({ ...time });
         let admitted = 0;
         while (admit(pacing)) admitted += 1;
         return admitted;
       };
       expect(count((pacing) => pacing.mayBeginAttempt(endpoint('wsp_1', true, false), { ...time }))).toBe(10);
       expect(count((pacing) => pacing.mayBeginAttempt(endpoint('wsp_1'), { ...time }))).toBe(5);
-      expect(count((pacing) => pacing.admitsReplay(endpoint('wsp_1', false), { ...time }))).toBe(4);
+      expect(count((pacing) => pacing.canReplayTakeTurn(endpoint('wsp_1', false), { ...time }))).toBe(4);
     });
 
     test('returns waiting endpoints, workspace by workspace, as soon as there is spare time', () => {
-      const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
-      while (pacing.admitsReplay(endpoint('wsp_0'), { ...time }));
+      const pacing = new SpareTimePacing<EndpointWithDelayableAttempts>({ ...time });
+      while (pacing.canReplayTakeTurn(endpoint('wsp_0'), { ...time }));
       for (
         let one = pacing.takeNextWaitingEndpoint(loopWith(6));
         one !== undefined;
@@ -233,7 +233,7 @@ describe('pacing', () => {
       );
       const [first, second, other] = [endpoint('wsp_1'), endpoint('wsp_1'), endpoint('wsp_2')];
       while (pacing.mayBeginAttempt(first, { ...time }));
-      expect(pacing.admitsReplay(second, { ...time })).toBe(false);
+      expect(pacing.canReplayTakeTurn(second, { ...time })).toBe(false);
       expect(pacing.mayBeginAttempt(other, { ...time })).toBe(false);
       expect([pacing.isAwaited, pacing.takeNextWaitingEndpoint({ ...time })]).toEqual([true, undefined]);
       loop(20, 20);

@@ -130,7 +130,7 @@ export interface EventLoopTime {
 }
 
 /** An endpoint whose attempts may be delayed until the process has spare time. */
-export interface DelayableEndpoint {
+export interface EndpointWithDelayableAttempts {
   readonly workspace: string;
   /** True if the next attempt is made in spare time only. */
   readonly isPaced: boolean;
@@ -154,7 +154,7 @@ const SPARE_TIME_PER_REPLAY_TURN_MS = 6;
  * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
  * otherwise later and in turn.
  */
-export class SpareTimePacing<E extends DelayableEndpoint> {
+export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
   private readonly spare: EventLoopSpareTime;
   private readonly waiting = new RoundRobin<E>();
 
@@ -174,7 +174,7 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
   }
 
   /** Returns true if the endpoint's replay may take deliveries now. If not, {@link takeNextWaitingEndpoint} returns the endpoint later. */
-  admitsReplay(endpoint: E, now: EventLoopTime): boolean {
+  canReplayTakeTurn(endpoint: E, now: EventLoopTime): boolean {
     return this.trySpendTime(endpoint, SPARE_TIME_PER_REPLAY_TURN_MS, now);
   }
 
@@ -188,7 +188,7 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
   }
 
   removeWaitingEndpoint(endpoint: E): void {
-    this.waiting.removeMember(endpoint.workspace, endpoint);
+    this.waiting.removeRoundRobinMember(endpoint.workspace, endpoint);
   }
 
   private trySpendTime(endpoint: E, price: number, now: EventLoopTime): boolean {

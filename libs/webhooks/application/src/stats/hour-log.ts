@@ -4,7 +4,7 @@ import type { Clock, Collection, CollectionSpec, Document, ShardValues } from '@
 import { BackgroundWorkThrottle } from '@tracking/resilience';
 import {
   HourlyAttemptCounter,
-  type HourCounts,
+  type HourlyAttemptCounts,
   startOfNextHour,
   startOfHour,
   computeShardOfEndpoint,
@@ -19,7 +19,7 @@ import {
 import type { RetentionWatermarkStore } from '../store/delivery-queries.ts';
 
 /** Counts of the attempts at an endpoint in one hour. Only the endpoint's owner writes them. */
-export interface HourDocument extends Document, HourCounts {
+export interface HourDocument extends Document, HourlyAttemptCounts {
   readonly endpoint_id: string;
   readonly hour: Timestamp;
   /** Epoch of the lease under which the document was written. A write of an earlier owner is refused. */
@@ -29,7 +29,7 @@ export interface HourDocument extends Document, HourCounts {
    * finds hours left open by this field.
    */
   readonly open_in?: number;
-  /** Time of {@link HourCounts.last_error}. A separate field, because an index needs one. */
+  /** Time of {@link HourlyAttemptCounts.last_error}. A separate field, because an index needs one. */
   readonly last_error_at: Timestamp | null;
   /** Present if a recount was not possible, because the log no longer contains all attempts of the hour. */
   readonly is_incomplete?: true;
@@ -76,7 +76,7 @@ export function createEndpointHourId(endpointId: string, hour: Timestamp): strin
 }
 
 /** Requests to recount hours whose counts may be wrong. */
-export class RecountRequests {
+export class HourRecountRequestStore {
   constructor(readonly documents: Collection<HourRecountRequest>) {}
 
   /**
@@ -106,7 +106,10 @@ export class RecountRequests {
    * Requests recounts of the discards among `deliveries` before and after `restore`, which replays these deliveries or
    * stores them as delivered.
    */
-  requestRecountAroundRestore<T>(deliveries: readonly DeliveryDocument[], restore: () => Promise<T>): Promise<T> {
+  requestDiscardRecountsAroundRestore<T>(
+    deliveries: readonly DeliveryDocument[],
+    restore: () => Promise<T>,
+  ): Promise<T> {
     return this.requestRecountsAroundChange(deliveries, restore);
   }
 
@@ -185,7 +188,7 @@ export class HourlyLogStatistics {
    * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored in the meantime.
    * @throws LogIncompleteError, ConcurrentAttemptError
    */
-  async countAttemptsOfHour(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
+  async countAttemptsOfHour(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourlyAttemptCounts> {
     const counter = new HourlyAttemptCounter();
     const begun = new Date(this.dependencies.clock().getTime() - MAX_CLOCK_DIFFERENCE_MS).toISOString();
     const seen = new SeenDeliveries(begun);
@@ -207,7 +210,8 @@ export class HourlyLogStatistics {
         });
         for (const [delivery, attempts] of await this.readAttemptsOfDeliveries(found)) {
           const counted = listAttemptsInHour(attempts, hour);
-          if (seen.isDeliveryFirstSeen(delivery, counted)) for (const attempt of counted) counter.countAttempt(attempt);
+          if (seen.isDeliveryFirstSeen(delivery, counted))
+            for (const attempt of counted) counter.countDeliveryAttempt(attempt);
         }
         return found;
       }, ending);

@@ -1,19 +1,24 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Lease } from '@tracking/ports';
-import { type CountedAttempt, HourlyAttemptCounter, type HourCounts, startOfNextHour } from '@tracking/webhooks-domain';
+import {
+  type CountedAttempt,
+  HourlyAttemptCounter,
+  type HourlyAttemptCounts,
+  startOfNextHour,
+} from '@tracking/webhooks-domain';
 import {
   ConcurrentAttemptError,
   type HourDocument,
   type HourlyLogStatistics,
   LogIncompleteError,
   type HourRecountRequest,
-  type RecountRequests,
+  type HourRecountRequestStore,
 } from './hour-log.ts';
 
 const RECOUNT_REQUESTS_PER_READ = 100;
 
 interface HourRecounterDependencies {
-  readonly recounts: RecountRequests;
+  readonly recounts: HourRecountRequestStore;
   readonly log: HourlyLogStatistics;
   readonly clock: Clock;
   /** The monotonic clock, in milliseconds. */
@@ -26,17 +31,17 @@ interface HourRecounterDependencies {
 }
 
 /** Hourly statistics that this process counts. */
-interface HourlyStatsInProgress {
+interface OpenHourlyStatsStore {
   /** Returns the counts of an hour, which stay open until `storing` is decremented. */
-  use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHourlyStats>;
-  write(hour: OpenHourlyStats): Promise<void>;
+  use(endpoint: EndpointAndLease, hour: Timestamp): Promise<EndpointHourCounter>;
+  write(hour: EndpointHourCounter): Promise<void>;
 }
 
 /**
  * Recounts requested hours from the log: one hour at a time, and only while nothing is counted in it. An hour with
  * constant attempts is recounted when it is over.
  */
-export class HourRecounter {
+export class HourlyStatsRecounter {
   /**
    * Time since which each request has been unchanged, on the monotonic clock. Clocks of different processes are never
    * compared.
@@ -47,7 +52,7 @@ export class HourRecounter {
 
   constructor(
     private readonly dependencies: HourRecounterDependencies,
-    private readonly hours: HourlyStatsInProgress,
+    private readonly hours: OpenHourlyStatsStore,
   ) {}
 
   /** Runs a few of the recount requests for the endpoints of these shards. */
@@ -85,7 +90,7 @@ export class HourRecounter {
     const { endpoint_id, hour, token } = request;
     const open = await this.hours.use({ id: endpoint_id, lease }, hour);
     try {
-      if (open.isLost || !(await this.recountHour(open, request, ending))) return;
+      if (open.isLost || !(await this.recountStatsOfHour(open, request, ending))) return;
       await this.hours.write(open);
       if (open.isLost || !lease.isLeaseHeld()) return;
     } finally {
@@ -96,8 +101,8 @@ export class HourRecounter {
   }
 
   /** Recounts the attempts or the discards of one hour. Returns false if the recount has to be repeated. */
-  private async recountHour(
-    open: OpenHourlyStats,
+  private async recountStatsOfHour(
+    open: EndpointHourCounter,
     { part }: HourRecountRequest,
     ending: AbortSignal,
   ): Promise<boolean> {
@@ -122,7 +127,7 @@ export class HourRecounter {
     return true;
   }
 
-  private isHourInUse({ storing, counted, usedAt, hour }: OpenHourlyStats): boolean {
+  private isHourInUse({ storing, counted, usedAt, hour }: EndpointHourCounter): boolean {
     if (storing > 1) return true;
     const { clock, elapsed, settleMs } = this.dependencies;
     const isOver = startOfNextHour(hour) <= clock().toISOString();
@@ -131,13 +136,13 @@ export class HourRecounter {
 }
 
 /** The endpoint whose attempts are counted, and the lease under which this process attempts it. */
-export interface CountedEndpoint {
+export interface EndpointAndLease {
   readonly id: string;
   readonly lease: Lease;
 }
 
 /** An hour of an endpoint in which this process counts: the stored counts, and counts not stored yet. */
-export class OpenHourlyStats {
+export class EndpointHourCounter {
   /** Number of outcomes being stored. */
   storing = 0;
   /** Number of attempts counted by this object. A change shows that attempts were counted during a recount. */
@@ -155,7 +160,7 @@ export class OpenHourlyStats {
 
   constructor(
     readonly id: string,
-    readonly endpoint: CountedEndpoint,
+    readonly endpoint: EndpointAndLease,
     readonly hour: Timestamp,
     private readonly elapsed: () => number,
   ) {
@@ -168,15 +173,21 @@ export class OpenHourlyStats {
     this.isIncomplete = stored.is_incomplete ?? false;
   }
 
-  countAttempt(attempt: CountedAttempt): void {
-    this.counter.countAttempt(attempt);
+  countDeliveryAttempt(attempt: CountedAttempt): void {
+    this.counter.countDeliveryAttempt(attempt);
     this.counted += 1;
     this.isDirty = true;
     this.usedAt = this.elapsed();
   }
 
   /** Replaces the counts of attempts, of discards, or both. */
-  replaceHourCounts({ attempts, discarded }: { readonly attempts?: HourCounts; readonly discarded?: number }): void {
+  replaceHourCounts({
+    attempts,
+    discarded,
+  }: {
+    readonly attempts?: HourlyAttemptCounts;
+    readonly discarded?: number;
+  }): void {
     const before = this.counter.counts;
     this.counter = new HourlyAttemptCounter({ ...(attempts ?? before), discarded: discarded ?? before.discarded });
     this.isDirty = true;

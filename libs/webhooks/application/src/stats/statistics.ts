@@ -3,9 +3,9 @@ import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import type { BackgroundWorkThrottle } from '@tracking/resilience';
 import { startOfHour, computePercentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { GetStats, WebhookHour, WebhookStats } from '../operation-types.ts';
+import type { EndpointStatsRequest, WebhookHour, WebhookStats } from '../operation-types.ts';
 import { type DeliveryDocument, type ScopedEndpoint, toDeliveryShardValues } from '../store/delivery-document.ts';
-import { type WebhookStatistics, validationError } from '../webhooks-api.ts';
+import { type WebhookStatisticsOperations, validationError } from '../webhooks-api.ts';
 import {
   HOURLY_STATS_COLLECTION_SPEC,
   type HourDocument,
@@ -13,9 +13,9 @@ import {
   type HourlyLogStatisticsDependencies,
   HOUR_RECOUNTS_COLLECTION_SPEC,
   type HourRecountRequest,
-  RecountRequests,
+  HourRecountRequestStore,
 } from './hour-log.ts';
-import { StatsKeeper, type StatsKeeperDependencies } from './stats-keeper.ts';
+import { EndpointAttemptCounter, type StatsKeeperDependencies } from './stats-keeper.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_STATS_DAYS = 30;
@@ -27,21 +27,21 @@ interface StatisticsDependencies {
 }
 
 /** Use case of statistics: docs/reference/delivery.md#statistics. */
-export class WebhookStatisticsReader implements WebhookStatistics {
+export class WebhookStatisticsReader implements WebhookStatisticsOperations {
   constructor(private readonly dependencies: StatisticsDependencies) {}
 
-  async get(request: GetStats): Promise<WebhookStats> {
+  async get(request: EndpointStatsRequest): Promise<WebhookStats> {
     const { endpoints, queries, clock } = this.dependencies;
     const { until = clock().toISOString() } = request;
     const { since = new Date(Date.parse(until) - DAY_MS).toISOString() } = request;
-    const errors = validatePeriod(since, until);
+    const errors = validateStatisticsPeriod(since, until);
     if (errors.length > 0) throw validationError(errors);
     const endpoint = await endpoints.requireEndpoint(request, request.endpoint_id);
     return queries.readEndpointStats(endpoint, since, until);
   }
 }
 
-function validatePeriod(since: string, until: string): readonly FieldError[] {
+function validateStatisticsPeriod(since: string, until: string): readonly FieldError[] {
   const error = (message: string) => [{ param: 'since', code: 'invalid_value' as const, message }];
   if (since >= until) return error('Must be before `until`.');
   const isLonger = Date.parse(until) - Date.parse(since) > MAX_STATS_DAYS * DAY_MS;
@@ -68,8 +68,8 @@ class StatsQueries {
     const [hours, waiting, lastSuccess, lastError] = await Promise.all([
       this.readHourlyStats(endpoint_id, startOfHour(since), until),
       this.countPendingDeliveries(endpoint),
-      this.findLatestHourWith(endpoint_id, 'last_success_at'),
-      this.findLatestHourWith(endpoint_id, 'last_error_at'),
+      this.findLatestHourWithField(endpoint_id, 'last_success_at'),
+      this.findLatestHourWithField(endpoint_id, 'last_error_at'),
     ]);
     return {
       ...{ endpoint_id, since, until, hours, waiting },
@@ -88,7 +88,7 @@ class StatsQueries {
     const recounts = await this.dependencies.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS_PER_READ });
     const found = await this.dependencies.hours.find({ filter, sort: { fields: ['hour'] }, limit: MAX_HOURS_PER_READ });
     const doubtful = new Set(recounts.map(({ hour }) => hour));
-    return found.map((document) => toWebhookHour(document, !doubtful.has(document.hour)));
+    return found.map((document) => toHourlyWebhookStats(document, !doubtful.has(document.hour)));
   }
 
   private async countPendingDeliveries(endpoint: ScopedEndpoint): Promise<WebhookStats['waiting']> {
@@ -113,7 +113,7 @@ class StatsQueries {
   }
 
   /** Returns the latest hour that has this field. */
-  private async findLatestHourWith(
+  private async findLatestHourWithField(
     endpoint_id: string,
     field: 'last_success_at' | 'last_error_at',
   ): Promise<HourDocument | undefined> {
@@ -124,7 +124,7 @@ class StatsQueries {
   }
 }
 
-function toWebhookHour(document: HourDocument, isCounted: boolean): WebhookHour {
+function toHourlyWebhookStats(document: HourDocument, isCounted: boolean): WebhookHour {
   const { hour, succeeded, failed, dead_lettered, discarded, latency, longest_ms, is_incomplete = false } = document;
   const part = (of: number) => computePercentile(latency, of, longest_ms);
   const max = succeeded + failed === 0 ? null : longest_ms;
@@ -147,9 +147,9 @@ interface EndpointStatisticsDependencies
 
 /** Statistics of endpoints: `keeper` counts, `queries` reads, and `recounts` accepts requests to recount. */
 export interface EndpointStatisticsServices {
-  readonly keeper: StatsKeeper;
+  readonly keeper: EndpointAttemptCounter;
   readonly queries: StatsQueries;
-  readonly recounts: RecountRequests;
+  readonly recounts: HourRecountRequestStore;
   /** Deletes hours that ended before this time. */
   deleteHours(before: Timestamp, pace: BackgroundWorkThrottle, ending: AbortSignal): Promise<void>;
 }
@@ -162,12 +162,17 @@ export async function openEndpointStatistics({
     store.collection<HourDocument>(HOURLY_STATS_COLLECTION_SPEC),
     store.collection<HourRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC),
   ]);
-  const recounts = new RecountRequests(documents);
+  const recounts = new HourRecountRequestStore(documents);
   return {
-    keeper: new StatsKeeper({ ...dependencies, hours, recounts, log: new HourlyLogStatistics(dependencies) }),
+    keeper: new EndpointAttemptCounter({
+      ...dependencies,
+      hours,
+      recounts,
+      log: new HourlyLogStatistics(dependencies),
+    }),
     queries: new StatsQueries({ ...dependencies, hours, recounts: documents }),
     recounts,
-    deleteHours: (before, pace, ending) => deleteHoursBefore(hours, before, pace, ending),
+    deleteHours: (before, pace, ending) => deleteHourlyStatsBefore(hours, before, pace, ending),
   };
 }
 
@@ -177,7 +182,7 @@ function subtractOneHour(at: Timestamp): Timestamp {
 }
 
 /** Deletes hours that ended before this time. */
-export async function deleteHoursBefore(
+export async function deleteHourlyStatsBefore(
   hours: Collection<HourDocument>,
   before: Timestamp,
   pace: BackgroundWorkThrottle,

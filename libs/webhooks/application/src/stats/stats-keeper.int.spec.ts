@@ -34,7 +34,7 @@ describe('the statistics keeper', () => {
     running = [];
   });
   afterEach(async () => {
-    for (const { keeper } of running) await keeper.writeOpenHours();
+    for (const { keeper } of running) await keeper.writeOpenStatsHours();
     await engine.closeEngine();
     await folder.remove();
   });
@@ -123,7 +123,7 @@ describe('the statistics keeper', () => {
     const one = await owner(lease(1));
     const count = await one.keeper.startCountingAttemptOutcome({ id: ENDPOINT, lease: lease(1) }, AT);
     await store('dlv_1');
-    await one.keeper.writeOpenHours();
+    await one.keeper.writeOpenStatsHours();
     const next = await owner(lease(2));
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
     count(undefined);

@@ -2,8 +2,13 @@ import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
 import { monotonicMs, pauseFor } from '@tracking/resilience';
 import { type CountedAttempt, startOfNextHour, startOfHour, computeShardOfEndpoint } from '@tracking/webhooks-domain';
-import { type HourDocument, type HourlyLogStatistics, type RecountRequests, createEndpointHourId } from './hour-log.ts';
-import { type CountedEndpoint, OpenHourlyStats, HourRecounter } from './hour-recounter.ts';
+import {
+  type HourDocument,
+  type HourlyLogStatistics,
+  type HourRecountRequestStore,
+  createEndpointHourId,
+} from './hour-log.ts';
+import { type EndpointAndLease, EndpointHourCounter, HourlyStatsRecounter } from './hour-recounter.ts';
 
 /** Maximum number of hours written in a round. Bounds the cost of statistics, however many endpoints are attempted. */
 const HOURS_PER_ROUND = 64;
@@ -17,7 +22,7 @@ interface OwnedShards {
 
 export interface StatsKeeperDependencies {
   readonly hours: Collection<HourDocument>;
-  readonly recounts: RecountRequests;
+  readonly recounts: HourRecountRequestStore;
   readonly log: HourlyLogStatistics;
   readonly shards: OwnedShards;
   readonly clock: Clock;
@@ -44,12 +49,12 @@ export type CountOutcome = (attempt: CountedAttempt | undefined) => void;
  * stored, and closed once all stored outcomes are counted. If an owner dies, the hour stays open, and the next owner
  * finds and recounts it: docs/adr/0038-statistics.md.
  */
-export class StatsKeeper {
+export class EndpointAttemptCounter {
   /** Open hours, in the order in which they were written. */
-  private readonly open = new Map<string, OpenHourlyStats>();
+  private readonly open = new Map<string, EndpointHourCounter>();
   /** Lease epoch under which each shard was searched for hours left open. */
   private readonly searched = new Map<number, number>();
-  private readonly recounting: HourRecounter;
+  private readonly recounting: HourlyStatsRecounter;
   private readonly elapsed: () => number;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
@@ -58,7 +63,7 @@ export class StatsKeeper {
 
   constructor(private readonly dependencies: StatsKeeperDependencies) {
     this.elapsed = dependencies.elapsed ?? monotonicMs;
-    this.recounting = new HourRecounter(
+    this.recounting = new HourlyStatsRecounter(
       { ...dependencies, elapsed: this.elapsed },
       {
         use: (endpoint, hour) => this.acquireCountsOfHour(endpoint, hour),
@@ -68,10 +73,10 @@ export class StatsKeeper {
   }
 
   startStatsRounds(): void {
-    this.running = this.runStatisticsRounds();
+    this.running = this.writeStatisticsUntilStopped();
   }
 
-  /** Stops the rounds. Call {@link writeOpenHours} afterwards to write the counts. */
+  /** Stops the rounds. Call {@link writeOpenStatsHours} afterwards to write the counts. */
   stopStatsRounds(): void {
     this.stopping.abort();
   }
@@ -80,7 +85,7 @@ export class StatsKeeper {
    * Writes the counted attempts of all open hours. If a storage engine is unreachable, hours stay open, and the next
    * owner counts them again.
    */
-  async writeOpenHours(): Promise<void> {
+  async writeOpenStatsHours(): Promise<void> {
     this.stopStatsRounds();
     await this.running;
     await Promise.allSettled([...this.open.values()].map((hour) => this.writeAndForgetHour(hour)));
@@ -102,17 +107,17 @@ export class StatsKeeper {
    * @param at start of the attempt
    * @throws UnavailableError; it may then be called again
    */
-  async startCountingAttemptOutcome(endpoint: CountedEndpoint, at: Timestamp): Promise<CountOutcome> {
+  async startCountingAttemptOutcome(endpoint: EndpointAndLease, at: Timestamp): Promise<CountOutcome> {
     const hour = await this.acquireCountsOfHour(endpoint, startOfHour(at));
     return (attempt) => {
       hour.storing -= 1;
-      if (attempt !== undefined) hour.countAttempt(attempt);
+      if (attempt !== undefined) hour.countDeliveryAttempt(attempt);
       if (hour.isLost) this.requestRecountInBackground(hour);
     };
   }
 
   /** Returns the counts of an hour, stored as open. They are not closed until `storing` is decremented. */
-  private async acquireCountsOfHour(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHourlyStats> {
+  private async acquireCountsOfHour(endpoint: EndpointAndLease, hour: Timestamp): Promise<EndpointHourCounter> {
     const id = createEndpointHourId(endpoint.id, hour);
     for (;;) {
       const known = this.open.get(id);
@@ -123,7 +128,7 @@ export class StatsKeeper {
         return known;
       } else await this.requestRecountOfLostHour(known);
     }
-    const used = new OpenHourlyStats(id, endpoint, hour, this.elapsed);
+    const used = new EndpointHourCounter(id, endpoint, hour, this.elapsed);
     this.open.set(id, used);
     used.storing += 1;
     const opening = this.openHourlyStats(used);
@@ -132,7 +137,7 @@ export class StatsKeeper {
     return used;
   }
 
-  private async openHourlyStats(hour: OpenHourlyStats): Promise<void> {
+  private async openHourlyStats(hour: EndpointHourCounter): Promise<void> {
     const { hours, recounts } = this.dependencies;
     const { id, lease } = hour.endpoint;
     try {
@@ -150,7 +155,7 @@ export class StatsKeeper {
     }
   }
 
-  private async runStatisticsRounds(): Promise<void> {
+  private async writeStatisticsUntilStopped(): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.dependencies;
     while (!signal.aborted) {
@@ -205,20 +210,20 @@ export class StatsKeeper {
     for (const one of written) if (one.status === 'rejected') throw one.reason;
   }
 
-  private canCloseStatsHour(hour: OpenHourlyStats, now: Timestamp): boolean {
+  private canCloseStatsHour(hour: EndpointHourCounter, now: Timestamp): boolean {
     if (hour.storing > 0 || hour.settling !== undefined) return false;
     return startOfNextHour(hour.hour) <= now || this.elapsed() - hour.usedAt >= this.dependencies.idleMs;
   }
 
   /** Closes the counts of an hour, unless an outcome in that hour is being stored. */
-  private async writeAndForgetHour(hour: OpenHourlyStats): Promise<void> {
+  private async writeAndForgetHour(hour: EndpointHourCounter): Promise<void> {
     if (hour.storing > 0) return this.writeHour(hour, true);
     const closing = this.writeHour(hour, false).then(() => void this.forgetHour(hour));
     hour.settling = waitEvenIfFailed(closing).then(() => (hour.settling = undefined));
     await closing;
   }
 
-  private async writeHour(hour: OpenHourlyStats, staysOpen: boolean): Promise<void> {
+  private async writeHour(hour: EndpointHourCounter, staysOpen: boolean): Promise<void> {
     const { id, lease } = hour.endpoint;
     hour.isDirty = false;
     try {
@@ -236,18 +241,18 @@ export class StatsKeeper {
    * Requests a recount of an hour that another process owns now. Only this process knew the counts since the last
    * write.
    */
-  private async requestRecountOfLostHour(hour: OpenHourlyStats): Promise<void> {
+  private async requestRecountOfLostHour(hour: EndpointHourCounter): Promise<void> {
     hour.isLost = true;
     this.forgetHour(hour);
     await this.dependencies.recounts.requestRecountOfHour('attempts', hour.endpoint.id, hour.hour);
   }
 
   /** Forgets the counts of an hour, unless this process replaced them under a later lease. Returns true if it had them. */
-  private forgetHour(hour: OpenHourlyStats): boolean {
+  private forgetHour(hour: EndpointHourCounter): boolean {
     return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }
 
-  private requestRecountInBackground(hour: OpenHourlyStats): void {
+  private requestRecountInBackground(hour: EndpointHourCounter): void {
     const request = this.requestRecountOfLostHour(hour).catch((error: unknown) => {
       this.dependencies.logger.warn(
         { reason: String(error), hour: hour.id },

@@ -64,7 +64,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
         owner.process.simulateSuspension();
         standing.push(owner);
       } else if (end === 'lose leases') {
-        owner.process.loseLeases();
+        owner.process.simulateLeaseLoss();
         standing.push(owner);
       } else if (end === 'stop') await owner.stop();
       else owner.process.killProcess();

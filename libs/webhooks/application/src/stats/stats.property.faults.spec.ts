@@ -22,7 +22,7 @@ import {
   RetentionWatermarkStore,
   type RetentionWatermarkDocument,
 } from '../store/delivery-queries.ts';
-import { HOUR_RECOUNTS_COLLECTION_SPEC, type HourRecountRequest, RecountRequests } from './hour-log.ts';
+import { HOUR_RECOUNTS_COLLECTION_SPEC, type HourRecountRequest, HourRecountRequestStore } from './hour-log.ts';
 import { type EndpointStatisticsServices, openEndpointStatistics } from './statistics.ts';
 
 jest.setTimeout(300_000);
@@ -112,7 +112,7 @@ class CountingRun {
         this.now += 20 * MINUTE_MS;
         return;
       case 'hand over':
-        await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenHours());
+        await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenStatsHours());
         await this.start(step.dieIn);
         return;
       case 'kill':
@@ -150,7 +150,7 @@ class CountingRun {
   async close(): Promise<void> {
     for (const owner of this.owners) {
       owner.statistics.keeper.stopStatsRounds();
-      await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenHours());
+      await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenStatsHours());
     }
   }
 
@@ -212,7 +212,7 @@ class CountingRun {
   private async discardSlowly(owner: Owner, { endpoint }: Step): Promise<void> {
     const store = this.engine.documentStore;
     const requests = await store.collection<HourRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC);
-    await this.discardLatest(store, new RecountRequests(requests), endpoint, () =>
+    await this.discardLatest(store, new HourRecountRequestStore(requests), endpoint, () =>
       eventually(async () => {
         this.passSettleTime();
         const waiting = await requests.find({ filter: { endpoint_id: endpoint }, limit: 10 });
@@ -224,7 +224,7 @@ class CountingRun {
 
   private async discardLatest(
     store: DocumentStore,
-    recounts: RecountRequests,
+    recounts: HourRecountRequestStore,
     endpoint: string,
     meanwhile?: () => Promise<void>,
   ): Promise<void> {

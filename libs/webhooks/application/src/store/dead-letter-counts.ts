@@ -35,14 +35,14 @@ const DEAD_LETTER_INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_
 const TEXT_SORTED_AFTER_TIMESTAMPS = '~';
 
 /** Counts the dead letters of a scope by reason, endpoint and event type, in the order of an index. */
-export class DeadLetterCounts {
+export class DeadLetterCounter {
   constructor(
     private readonly deliveries: Collection<DeliveryDocument>,
     private readonly limits = DEAD_LETTER_COUNT_LIMITS,
   ) {}
 
   /** Counts the matching dead letters by kind. Reads at most three rows for each kind, plus `inAll` rows. */
-  async countDeadLetterGroups(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
+  async countDeadLettersByKind(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;

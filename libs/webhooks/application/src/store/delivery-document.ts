@@ -168,7 +168,7 @@ function createDeliveryQueueFields(delivery: Delivery): Pick<DeliveryDocument, '
   return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };
 }
 
-export function toDelivery(delivery: Delivery): WebhookDelivery {
+export function toWebhookDelivery(delivery: Delivery): WebhookDelivery {
   return {
     id: delivery.id,
     endpoint_id: delivery.endpoint_id,
@@ -255,7 +255,7 @@ export function getPayloadEventId(payloadId: string): string {
   return payloadId.slice(0, payloadId.lastIndexOf('.'));
 }
 
-/** Store of bodies. Caches the most recently used in memory, up to a number of bytes. */
+/** Store of the bodies of deliveries. Caches the most recently used in memory, up to a number of bytes. */
 export class PayloadStore {
   private readonly cache: LRUCache<string, Buffer>;
 

@@ -14,7 +14,7 @@ import type {
   WorkspaceScope,
   WebhookAttempt,
   WebhookDelivery,
-  WebhookDeliveryDetail,
+  DetailedWebhookDelivery,
 } from '../operation-types.ts';
 import { deliveryNotFoundError } from '../webhooks-api.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type StoredAttempt,
   listAttemptIds,
   isAttemptShown,
-  toDelivery,
+  toWebhookDelivery,
   toDeliveryShardValues,
 } from './delivery-document.ts';
 
@@ -54,7 +54,7 @@ export class DeliveryQueries {
     return this.deliveries.getMany(ids, toDeliveryShardValues(scope));
   }
 
-  async getDeliveryDetail(scopes: readonly WorkspaceScope[], id: string): Promise<WebhookDeliveryDetail> {
+  async getDeliveryDetail(scopes: readonly WorkspaceScope[], id: string): Promise<DetailedWebhookDelivery> {
     const delivery = await this.requireDelivery(scopes, id);
     const [payload, attempts] = await Promise.all([
       this.payloads.get(delivery.payload_id),
@@ -65,7 +65,7 @@ export class DeliveryQueries {
     const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < count && isAttemptShown(number, count));
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
     return {
-      ...toDelivery(delivery),
+      ...toWebhookDelivery(delivery),
       payload: payload === undefined ? null : (JSON.parse(payload.body) as JsonValue),
       attempts: all.map(toWebhookAttempt).sort((one, other) => one.number - other.number),
     };
@@ -79,7 +79,7 @@ export class DeliveryQueries {
     const items = found.slice(0, limit);
     const last = items.at(-1);
     const next = found.length > limit && last !== undefined ? [last.created_at, last.id] : null;
-    return { items: items.map(toDelivery), next };
+    return { items: items.map(toWebhookDelivery), next };
   }
 
   /**
@@ -101,7 +101,7 @@ export class DeliveryQueries {
     const resume = after === undefined ? {} : { after };
     // Skip deliveries older than the event: a delivery is never recorded before its event.
     const isBounded = since !== undefined && (descending || after === undefined);
-    const within = isBounded ? { created_at: { gte: subtractClockDifference(since) } } : {};
+    const within = isBounded ? { created_at: { gte: subtractMaxClockDifference(since) } } : {};
     const shards = toDeliveryShardValues(...scopes);
     const find = (part: Filter, by: Pick<Query, 'index' | 'shards'> = {}) => {
       const conditions = { ...createDeliveryIndexConditions(filter), ...within, ...part };
@@ -155,13 +155,15 @@ function matchesDeliveryFilter(delivery: DeliveryDocument, filter: DeliveryFilte
   );
 }
 
-const WAITING_STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying'];
+const WAITING_DELIVERY_STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying'];
 
 /** Returns the statuses in reading order. Deliveries that have ended may be sent again and are then pending again. */
 function createStatusReadOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
   const statuses = DELIVERY_STATUSES.filter((status) => asked.includes(status));
-  const hasEnded = statuses.some((status) => !WAITING_STATUSES.includes(status));
-  return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING_STATUSES.includes(status))] : statuses;
+  const hasEnded = statuses.some((status) => !WAITING_DELIVERY_STATUSES.includes(status));
+  return hasEnded
+    ? [...statuses, ...statuses.filter((status) => WAITING_DELIVERY_STATUSES.includes(status))]
+    : statuses;
 }
 
 /** Returns the selected statuses. Only dead letters have a reason. */
@@ -173,18 +175,18 @@ function createDeliveryIndexConditions({ endpoint_id, event_types, reasons, sinc
   const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) };
   return {
     ...(endpoint_id === undefined ? {} : { endpoint_id }),
-    ...(event_types === undefined ? {} : { event_type: createConditionForAnyValue(event_types) }),
-    ...(reasons === undefined ? {} : { reason: createConditionForAnyValue(reasons) }),
+    ...(event_types === undefined ? {} : { event_type: createOneOfValuesCondition(event_types) }),
+    ...(reasons === undefined ? {} : { reason: createOneOfValuesCondition(reasons) }),
     ...(Object.keys(bounds).length === 0 ? {} : { event_created_at: bounds }),
   };
 }
 
-function createConditionForAnyValue(values: readonly string[]): FilterCondition {
+function createOneOfValuesCondition(values: readonly string[]): FilterCondition {
   const [only = ''] = values;
   return values.length === 1 ? only : { in: values };
 }
 
-function subtractClockDifference(at: Timestamp): Timestamp {
+function subtractMaxClockDifference(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
 }
 
@@ -209,9 +211,10 @@ export const RETENTION_WATERMARK_COLLECTION_SPEC: CollectionSpec = { name: 'webh
 const RETENTION_WATERMARK_ID = 'deliveries';
 
 /**
- * Time up to which the log of deliveries has been deleted. An older event may have been delivered, so it is never
- * recorded again. The watermark is a time and not a log position, because an event that is not consumed yet may precede
- * one whose deliveries are deleted. A new event would count as old only if clocks differed by the whole retention.
+ * Stores the time up to which the log of deliveries has been deleted. An older event may have been delivered, so it is
+ * never recorded again. The watermark is a time and not a log position, because an event that is not consumed yet may
+ * precede one whose deliveries are deleted. A new event would count as old only if clocks differed by the whole
+ * retention.
  */
 export class RetentionWatermarkStore {
   constructor(private readonly documents: Collection<RetentionWatermarkDocument>) {}

@@ -12,19 +12,19 @@ import {
 } from './delivery-document.ts';
 
 /** A position in the order in which an endpoint's deliveries are due, with ties ordered by id. */
-export interface QueuePosition {
+export interface DeliveryQueuePosition {
   /** Due time, in epoch milliseconds. */
   readonly due: number;
   readonly id: string;
 }
-export const QUEUE_START_POSITION: QueuePosition = { due: -Infinity, id: '' };
-export const QUEUE_END_POSITION: QueuePosition = { due: Infinity, id: '' };
+export const QUEUE_START_POSITION: DeliveryQueuePosition = { due: -Infinity, id: '' };
+export const QUEUE_END_POSITION: DeliveryQueuePosition = { due: Infinity, id: '' };
 
-export function isQueuePositionAfter(one: QueuePosition, other: QueuePosition): boolean {
+export function isQueuePositionAfter(one: DeliveryQueuePosition, other: DeliveryQueuePosition): boolean {
   return one.due === other.due ? one.id > other.id : one.due > other.due;
 }
 
-export function createQueuePosition({ id, due_at, created_at }: DeliveryDocument): QueuePosition {
+export function createQueuePosition({ id, due_at, created_at }: DeliveryDocument): DeliveryQueuePosition {
   return { due: Date.parse(due_at ?? created_at), id };
 }
 
@@ -36,7 +36,7 @@ export class DeliveryQueues {
 
   /** Reads an endpoint's scheduled deliveries after a position, in the order in which they are due. */
   readScheduledDeliveriesAfter(
-    { due, id }: QueuePosition,
+    { due, id }: DeliveryQueuePosition,
     endpoint: ScopedEndpoint,
     limit: number,
   ): Promise<readonly DeliveryDocument[]> {

@@ -1,10 +1,10 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { EVENT_TYPES, isEndpointEvent, NEWEST_API_VERSION } from '@tracking/contracts';
-import { createEventSchemaName, listOperations, createSchemaReference } from '@tracking/http';
+import { createEventSchemaName, listOpenApiOperations, createSchemaReference } from '@tracking/http';
 
 const EVENT_ID_HEADER_EXAMPLE = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
 
-const describeHeader = (name: string, description: string, schema: object, example: string) => ({
+const createHeaderParameterDocs = (name: string, description: string, schema: object, example: string) => ({
   name,
   in: 'header' as const,
   required: true,
@@ -18,34 +18,44 @@ const SAMPLE_TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331
 /** Headers of every request, by the name of their component. */
 const WEBHOOK_REQUEST_HEADERS = Object.fromEntries(
   [
-    describeHeader(
+    createHeaderParameterDocs(
       'Service-Event-Id',
       'Id of the event. Ignore an event whose id you have already processed.',
       {},
       EVENT_ID_HEADER_EXAMPLE,
     ),
-    describeHeader(
+    createHeaderParameterDocs(
       'Service-Signature',
       '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.',
       { pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
       `t=1795426200,v1=${'5f6a2b8637ac4b5c'.repeat(4)}`,
     ),
-    describeHeader('webhook-id', 'Standard Webhooks: `Service-Event-Id`.', {}, EVENT_ID_HEADER_EXAMPLE),
-    describeHeader('webhook-timestamp', 'Standard Webhooks: time of signing, in Unix seconds.', {}, '1795426200'),
-    describeHeader(
+    createHeaderParameterDocs('webhook-id', 'Standard Webhooks: `Service-Event-Id`.', {}, EVENT_ID_HEADER_EXAMPLE),
+    createHeaderParameterDocs(
+      'webhook-timestamp',
+      'Standard Webhooks: time of signing, in Unix seconds.',
+      {},
+      '1795426200',
+    ),
+    createHeaderParameterDocs(
       'webhook-signature',
       'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.',
       { pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
       `v1,${'X2orhjesS1yX'.repeat(3)}X2orhjc=`,
     ),
-    describeHeader('traceparent', 'W3C trace context of the request that caused the event.', {}, SAMPLE_TRACEPARENT),
+    createHeaderParameterDocs(
+      'traceparent',
+      'W3C trace context of the request that caused the event.',
+      {},
+      SAMPLE_TRACEPARENT,
+    ),
     // Requests of clients have headers of the same name.
   ].map((header) => [`Webhook.${header.name}`, header]),
 );
 
 /** Returns the headers of a request with an event of this type. */
 const describeWebhookHeaders = (type: string): object[] => [
-  describeHeader('Service-Event-Type', 'Type of the event.', { const: type }, type),
+  createHeaderParameterDocs('Service-Event-Type', 'Type of the event.', { const: type }, type),
   ...Object.keys(WEBHOOK_REQUEST_HEADERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
 ];
 
@@ -137,10 +147,10 @@ const WEBHOOK_PAYLOAD_SCHEMA = {
 };
 
 /** The requests go to the `url` of the endpoint. */
-const CALLBACK_URL = '{$request.body#/url}';
+const CALLBACK_URL_EXPRESSION = '{$request.body#/url}';
 
 /** Describes the requests to webhook endpoints: the challenge, and one for each event type. */
-export function describeWebhooks(document: OpenAPIObject): void {
+export function describeWebhooksInOpenApi(document: OpenAPIObject): void {
   const events = EVENT_TYPES.map((type) => [
     type,
     describeWebhookInOpenApi(
@@ -163,13 +173,13 @@ export function describeWebhooks(document: OpenAPIObject): void {
     '4XX': URL_NOT_VERIFIED_RESPONSE,
     default: URL_NOT_VERIFIED_RESPONSE,
   };
-  const created = listOperations(document).find(({ id }) => id === 'createWebhookEndpoint')?.operation;
+  const created = listOpenApiOperations(document).find(({ id }) => id === 'createWebhookEndpoint')?.operation;
   if (created === undefined) throw new Error('No handler is declared for the operation createWebhookEndpoint.');
   // Callbacks instead of `webhooks`: openapi-generator writes Python that does not compile for `webhooks`.
   created.callbacks = Object.fromEntries(
     [...events, ['endpoint.verification', { post: { ...challenge.post, responses } }]].map(([name, item]) => [
       name,
-      { [CALLBACK_URL]: item },
+      { [CALLBACK_URL_EXPRESSION]: item },
     ]),
   );
 }

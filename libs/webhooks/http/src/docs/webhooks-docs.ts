@@ -1,6 +1,6 @@
 import { createEventSamples, NEWEST_API_VERSION, createSandboxEventData } from '@tracking/contracts';
 import { createErrorCodeDocs, type FeatureDocs } from '@tracking/http';
-import { describeWebhooks } from './webhook-requests.ts';
+import { describeWebhooksInOpenApi } from './webhook-requests.ts';
 import { renderWebhookDocsPage } from './webhooks-page.ts';
 
 /** Error codes of webhooks. */
@@ -144,6 +144,6 @@ export const WEBHOOK_DOCS: FeatureDocs = {
   resources: RESOURCE_NOUNS_AND_EXAMPLE_IDS,
   samples: EXAMPLE_RESOURCES,
   values: EXAMPLE_VALUES_BY_FIELD,
-  describe: describeWebhooks,
+  describe: describeWebhooksInOpenApi,
   pages: { webhooks: renderWebhookDocsPage },
 };

@@ -11,7 +11,7 @@ import { useApi, useEnvironment } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
 import { DeliveryTable, type DeliverySelection, useDeliveries } from '../deliveries/deliveries-page.tsx';
 import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
-import { LastUpdated } from '../webhook-parts.tsx';
+import { LastUpdatedIndicator } from '../webhook-parts.tsx';
 import {
   POLL_INTERVAL_MS,
   DELIVERY_QUERY_CACHE_KEYS,
@@ -19,7 +19,7 @@ import {
   useEndpointNames,
 } from '../webhook-queries.ts';
 import { type DeadLetterUrlParameters, toDeadLetterSummaryQuery, toDeadLetterSelection } from '../webhook-search.ts';
-import { getReasonLabel } from '../webhook-labels.ts';
+import { getFailureReasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import classes from './dead-letters-page.module.css';
 
@@ -90,7 +90,7 @@ function DeadLetterSummaryPanels({ summary, search, onChange }: DeadLetterSummar
     [
       'Dead letters by reason',
       summary.by_reason.map(({ reason, count, is_exact }) => ({
-        ...{ label: getReasonLabel(reason), count, isExact: is_exact },
+        ...{ label: getFailureReasonLabel(reason), count, isExact: is_exact },
         ...(reason !== 'unknown' && { narrowed: { reason } }),
       })),
     ],
@@ -258,7 +258,7 @@ function DeadLetterList({ search, selection }: DeadLetterListProps) {
         ) : (
           <span />
         )}
-        <LastUpdated
+        <LastUpdatedIndicator
           at={newest.dataUpdatedAt}
           isFetching={newest.isFetching}
           everyMs={POLL_INTERVAL_MS}

@@ -7,16 +7,16 @@ import { RowMenu } from '../../../app/row-menu.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { LocalTimeText } from '../../../values/time.tsx';
-import { DeliveryStatusBadge, DeliveryLink, LastUpdated } from '../webhook-parts.tsx';
+import { DeliveryStatusBadge, DeliveryLink, LastUpdatedIndicator } from '../webhook-parts.tsx';
 import {
   POLL_INTERVAL_MS,
   deliveriesQuery,
   newestDeliveriesQuery,
   useEndpointNames,
-  mergeNewestDeliveries,
+  updateListedDeliveries,
 } from '../webhook-queries.ts';
-import type { DeliveryUrlParameters } from '../webhook-search.ts';
-import { getReasonLabel } from '../webhook-labels.ts';
+import type { DeliveryListUrlParameters } from '../webhook-search.ts';
+import { getFailureReasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import { confirmDeliveryDiscard, canDiscardDelivery, useDeliveryMutations } from './delivery-parts.tsx';
@@ -35,8 +35,8 @@ export function DeliveriesPage() {
 }
 
 interface DeliveryListProps {
-  readonly search: DeliveryUrlParameters;
-  readonly onChange: (search: DeliveryUrlParameters) => void;
+  readonly search: DeliveryListUrlParameters;
+  readonly onChange: (search: DeliveryListUrlParameters) => void;
   /** True if all deliveries in the list belong to one endpoint. */
   readonly isSingleEndpoint?: boolean;
 }
@@ -59,7 +59,7 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
         ) : (
           <span />
         )}
-        <LastUpdated
+        <LastUpdatedIndicator
           at={newest.dataUpdatedAt}
           isFetching={newest.isFetching}
           everyMs={POLL_INTERVAL_MS}
@@ -97,7 +97,7 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
   );
 }
 
-export function useDeliveries(search: DeliveryUrlParameters) {
+export function useDeliveries(search: DeliveryListUrlParameters) {
   const environment = useEnvironment();
   const list = useInfiniteQuery(deliveriesQuery(environment, search));
   const newest = useQuery(newestDeliveriesQuery(environment, search));
@@ -105,7 +105,7 @@ export function useDeliveries(search: DeliveryUrlParameters) {
   // An event of a shipment usually creates a delivery, so the newest deliveries are read again after an event.
   useLiveRefetch(() => void newest.refetch());
   // If the list is empty, new deliveries appear automatically, because no row can move.
-  const { rows, newer } = mergeNewestDeliveries(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
+  const { rows, newer } = updateListedDeliveries(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
   const reread = () => Promise.all([list.refetch(), newest.refetch()]);
   return { list, newest, rows, newer, readAgain: reread };
 }
@@ -204,7 +204,7 @@ function DeliveryRow({ delivery, endpoint, selection }: DeliveryRowProps) {
         <DeliveryStatusBadge status={status} />
         {last_error !== null && status !== 'succeeded' && (
           <Text size="xs" c="dimmed">
-            {getReasonLabel(last_error.code)}
+            {getFailureReasonLabel(last_error.code)}
           </Text>
         )}
       </Table.Td>

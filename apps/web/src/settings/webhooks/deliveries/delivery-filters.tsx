@@ -5,21 +5,21 @@ import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { TimeRangeFields } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
-import { type DeliveryUrlParameters, type FailureReason, parseStatuses } from '../webhook-search.ts';
+import { type DeliveryListUrlParameters, type FailureReason, parseDeliveryStatuses } from '../webhook-search.ts';
 import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS, toSelectOptions } from '../webhook-labels.ts';
 
 const DELIVERY_STATUS_OPTIONS = toSelectOptions(DELIVERY_STATUS_LABELS);
 const FAILURE_REASON_OPTIONS = toSelectOptions(FAILURE_REASON_LABELS);
 
 interface DeliveryFiltersProps {
-  readonly search: DeliveryUrlParameters;
-  readonly onChange: (search: DeliveryUrlParameters) => void;
+  readonly search: DeliveryListUrlParameters;
+  readonly onChange: (search: DeliveryListUrlParameters) => void;
   /** Filters that are hidden because all deliveries in the list have the same value. */
   readonly hiddenFilters?: readonly ('endpoint' | 'status' | 'event')[];
 }
 
 export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: DeliveryFiltersProps) {
-  const set = (change: DeliveryUrlParameters) => onChange({ ...search, ...change });
+  const set = (change: DeliveryListUrlParameters) => onChange({ ...search, ...change });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Filter deliveries">
       {!hiddenFilters.includes('endpoint') && (
@@ -31,7 +31,7 @@ export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Delive
           label="Status"
           placeholder={search.status === undefined ? 'Any' : ''}
           data={DELIVERY_STATUS_OPTIONS}
-          value={[...parseStatuses(search.status)]}
+          value={[...parseDeliveryStatuses(search.status)]}
           onChange={(values) => set({ status: values.length > 0 ? values.join(',') : undefined })}
           clearable
         />

@@ -6,9 +6,9 @@ import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx'
 import { useEnvironment } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
 import { LocalTimeText } from '../../../values/time.tsx';
-import { DeliveryStatusBadge, LabeledValue, LabeledValueGrid } from '../webhook-parts.tsx';
+import { DeliveryStatusBadge, LabeledValueBlock, LabeledValueGrid } from '../webhook-parts.tsx';
 import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
-import { getReasonLabel } from '../webhook-labels.ts';
+import { getFailureReasonLabel } from '../webhook-labels.ts';
 import { AttemptList, DeliveryActions, HeaderList } from './delivery-parts.tsx';
 
 type Detail = AnswerOf<'getWebhookDelivery'>;
@@ -42,14 +42,14 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
       />
       {status === 'dead_lettered' && (
         <Alert color="red" title="Failed permanently">
-          {last_error !== null && `${getReasonLabel(last_error.code)}: ${last_error.message} `}
+          {last_error !== null && `${getFailureReasonLabel(last_error.code)}: ${last_error.message} `}
           No more attempts are scheduled. When the endpoint responds again, retry the delivery or replay all dead
           letters of the endpoint.
         </Alert>
       )}
       <Paper withBorder p="md">
         <LabeledValueGrid>
-          <LabeledValue label="Endpoint">
+          <LabeledValueBlock label="Endpoint">
             {endpoint === undefined ? (
               delivery.endpoint_id
             ) : (
@@ -57,17 +57,17 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
                 {endpoint.description ?? endpoint.url}
               </LinkAnchor>
             )}
-          </LabeledValue>
-          <LabeledValue label="Created">
+          </LabeledValueBlock>
+          <LabeledValueBlock label="Created">
             <LocalTimeText value={delivery.created_at} />
-          </LabeledValue>
-          <LabeledValue label="Next attempt">
+          </LabeledValueBlock>
+          <LabeledValueBlock label="Next attempt">
             <LocalTimeText value={delivery.next_attempt_at} />
-          </LabeledValue>
-          <LabeledValue label="Completed">
+          </LabeledValueBlock>
+          <LabeledValueBlock label="Completed">
             <LocalTimeText value={delivery.completed_at} />
-          </LabeledValue>
-          <LabeledValue label="Event">{event_id}</LabeledValue>
+          </LabeledValueBlock>
+          <LabeledValueBlock label="Event">{event_id}</LabeledValueBlock>
         </LabeledValueGrid>
       </Paper>
       <Paper withBorder p="md" component="section" aria-label="Attempts">

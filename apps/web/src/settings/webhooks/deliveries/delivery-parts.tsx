@@ -6,7 +6,7 @@ import { useApi } from '../../../session/session.ts';
 import { LocalTimeText } from '../../../values/time.tsx';
 import { KEYBOARD_SCROLLABLE_PROPS } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_CACHE_KEYS } from '../webhook-queries.ts';
-import { getReasonLabel } from '../webhook-labels.ts';
+import { getFailureReasonLabel } from '../webhook-labels.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
 
@@ -30,7 +30,7 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
           {`Attempt ${number}`}
         </Text>
         <Badge variant="light" tt="none" color={error === null ? 'green' : 'red'} autoContrast>
-          {status_code ?? getReasonLabel(error?.code ?? '')}
+          {status_code ?? getFailureReasonLabel(error?.code ?? '')}
         </Badge>
         <Text size="xs" c="dimmed">
           <LocalTimeText value={at} seconds />

@@ -5,14 +5,14 @@ import { OneTimeSecret } from '../../../app/one-time-secret.tsx';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
-import { type EndpointValues, NEW_ENDPOINT_VALUES, toEndpointRequestBody } from './endpoint-fields.ts';
+import { type EndpointFormValues, NEW_ENDPOINT_VALUES, toEndpointRequestBody } from './endpoint-fields.ts';
 import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint-form.tsx';
 
 export function CreateEndpointPage() {
   const client = useApi();
   const form = useEndpointForm(NEW_ENDPOINT_VALUES);
   const create = useApiWrite({
-    write: (values: EndpointValues) => client.webhookEndpoints.create(toEndpointRequestBody(values)),
+    write: (values: EndpointFormValues) => client.webhookEndpoints.create(toEndpointRequestBody(values)),
     invalidates: ENDPOINT_QUERY_KEYS,
     showsError: (error) => {
       showFieldErrors(form, error);

@@ -10,10 +10,10 @@ import { useApi } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
 import { LocalTimeText } from '../../../values/time.tsx';
 import { RotateSecretForm } from '../../settings-parts.tsx';
-import { VerificationOutcomeAlert, LabeledValue, LabeledValueGrid } from '../webhook-parts.tsx';
+import { VerificationOutcomeAlert, LabeledValueBlock, LabeledValueGrid } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import {
-  type EndpointValues,
+  type EndpointFormValues,
   listHeadersDroppedByUrlChange,
   toEndpointRequestBody,
   toEndpointPatch,
@@ -37,16 +37,16 @@ export function EndpointConfigurationPanel({ endpoint }: { readonly endpoint: We
               Edit
             </Button>
           </Group>
-          <LabeledValue label="URL">{url}</LabeledValue>
-          <LabeledValue label="Description">{description ?? '—'}</LabeledValue>
-          <LabeledValue label="Events">
+          <LabeledValueBlock label="URL">{url}</LabeledValueBlock>
+          <LabeledValueBlock label="Description">{description ?? '—'}</LabeledValueBlock>
+          <LabeledValueBlock label="Events">
             <List size="sm">
               {event_types.map((type) => (
                 <List.Item key={type}>{type === '*' ? 'All standard types' : getEventLabel(type)}</List.Item>
               ))}
             </List>
-          </LabeledValue>
-          <LabeledValue label="Headers">
+          </LabeledValueBlock>
+          <LabeledValueBlock label="Headers">
             {names.length === 0
               ? 'No custom headers'
               : names.map((name) => (
@@ -54,19 +54,19 @@ export function EndpointConfigurationPanel({ endpoint }: { readonly endpoint: We
                     <Code>{name}</Code> {'(header value is hidden)'}
                   </Text>
                 ))}
-          </LabeledValue>
+          </LabeledValueBlock>
           <LabeledValueGrid>
-            <LabeledValue label="Payload version">{api_version}</LabeledValue>
-            <LabeledValue label="Payload form">
+            <LabeledValueBlock label="Payload version">{api_version}</LabeledValueBlock>
+            <LabeledValueBlock label="Payload form">
               {payload === 'thin' ? 'Thin: ids and changes only' : 'Full: with the resource'}
-            </LabeledValue>
-            <LabeledValue label="Max concurrency">{max_concurrency}</LabeledValue>
-            <LabeledValue label="Created">
+            </LabeledValueBlock>
+            <LabeledValueBlock label="Max concurrency">{max_concurrency}</LabeledValueBlock>
+            <LabeledValueBlock label="Created">
               <LocalTimeText value={endpoint.created_at} />
-            </LabeledValue>
-            <LabeledValue label="Updated">
+            </LabeledValueBlock>
+            <LabeledValueBlock label="Updated">
               <LocalTimeText value={endpoint.updated_at} />
-            </LabeledValue>
+            </LabeledValueBlock>
           </LabeledValueGrid>
         </Stack>
       </Paper>
@@ -113,7 +113,7 @@ function EditEndpointForm({ endpoint, onClose }: EditEndpointFormProps) {
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
   const form = useEndpointForm(toEndpointFormValues(base));
   const save = useApiWrite({
-    write: async ({ values, over }: { readonly values: EndpointValues; readonly over: WebhookEndpoint }) => {
+    write: async ({ values, over }: { readonly values: EndpointFormValues; readonly over: WebhookEndpoint }) => {
       try {
         return await client.webhookEndpoints.patch(endpoint.id, toEndpointPatch(base, values), {
           ifMatch: `"${over.version}"`,

@@ -29,7 +29,7 @@ export interface HeaderFormValue {
 }
 
 /** Values of the form for a webhook endpoint. */
-export interface EndpointValues {
+export interface EndpointFormValues {
   url: string;
   description: string;
   event_types: Subscription;
@@ -40,7 +40,7 @@ export interface EndpointValues {
   max_concurrency: number | null;
 }
 
-export const NEW_ENDPOINT_VALUES: EndpointValues = {
+export const NEW_ENDPOINT_VALUES: EndpointFormValues = {
   url: '',
   description: '',
   event_types: ['*'],
@@ -50,7 +50,7 @@ export const NEW_ENDPOINT_VALUES: EndpointValues = {
   max_concurrency: 16,
 };
 
-export function toEndpointFormValues(endpoint: WebhookEndpoint): EndpointValues {
+export function toEndpointFormValues(endpoint: WebhookEndpoint): EndpointFormValues {
   return {
     url: endpoint.url,
     description: endpoint.description ?? '',
@@ -66,7 +66,7 @@ export function toEndpointFormValues(endpoint: WebhookEndpoint): EndpointValues 
  * Builds the request body from the values of the form. For a stored header without a new value, the body contains the
  * placeholder.
  */
-export function toEndpointRequestBody(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
+export function toEndpointRequestBody(values: EndpointFormValues): BodyOf<'createWebhookEndpoint'> {
   const headers = values.headers
     .filter(({ name }) => name.trim() !== '')
     .map(({ name, value, hasStoredValue }) => [
@@ -85,7 +85,7 @@ export function toEndpointRequestBody(values: EndpointValues): BodyOf<'createWeb
 }
 
 /** Returns only the fields that the user changed. Changes of other users to other fields are therefore kept. */
-export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
+export function toEndpointPatch(before: WebhookEndpoint, values: EndpointFormValues): BodyOf<'changeWebhookEndpoint'> {
   const [was, is] = [toEndpointRequestBody(toEndpointFormValues(before)), toEndpointRequestBody(values)];
   const differs = (name: keyof typeof is) =>
     JSON.stringify(sortArrays(was[name])) !== JSON.stringify(sortArrays(is[name]));
@@ -95,7 +95,7 @@ export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues)
 /** Lists the stored headers that the service removes when the scheme, host or port of the URL changes. */
 export function listHeadersDroppedByUrlChange(
   before: WebhookEndpoint,
-  { url, headers }: EndpointValues,
+  { url, headers }: EndpointFormValues,
 ): readonly string[] {
   const origin = URL.parse(url.trim())?.origin;
   if (origin === undefined || origin === URL.parse(before.url)?.origin) return [];
@@ -108,7 +108,7 @@ export function validateEndpointForm({
   event_types,
   headers,
   max_concurrency: most,
-}: EndpointValues): Readonly<Record<string, string>> {
+}: EndpointFormValues): Readonly<Record<string, string>> {
   const names = headers.map(({ name }) => name.trim().toLowerCase());
   const errors = {
     url: url.trim() === '' ? 'Enter the URL that receives events' : undefined,

@@ -26,7 +26,7 @@ import {
 } from '../../../values/event-types.ts';
 import {
   API_VERSIONS,
-  type EndpointValues,
+  type EndpointFormValues,
   type HeaderFormValue,
   MAX_ENDPOINT_CONCURRENCY,
   PAYLOAD_FORM_LABELS,
@@ -37,10 +37,10 @@ import {
   isSubscribedTo,
 } from './endpoint-fields.ts';
 
-type EndpointForm = UseFormReturnType<EndpointValues>;
+type EndpointForm = UseFormReturnType<EndpointFormValues>;
 
-export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
-  return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: validateEndpointForm });
+export function useEndpointForm(initialValues: EndpointFormValues): EndpointForm {
+  return useForm<EndpointFormValues>({ mode: 'controlled', initialValues, validate: validateEndpointForm });
 }
 
 /**
@@ -186,7 +186,7 @@ function EventTypeGroupField({ group, types, value, onChange }: EventTypeGroupPr
   );
 }
 
-const MAX_HEADERS = 20;
+const MAX_ENDPOINT_HEADERS = 20;
 
 function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderFormValue, dropped: readonly string[]): string {
   if (!hasStoredValue) return '';
@@ -250,7 +250,7 @@ function CustomHeadersFieldset({ value, onChange, dropped, error }: HeaderFields
           </Group>
         ))}
         {error !== undefined && error !== null && <Input.Error role="alert">{error}</Input.Error>}
-        {value.length < MAX_HEADERS && (
+        {value.length < MAX_ENDPOINT_HEADERS && (
           <Group>
             <Button
               size="xs"

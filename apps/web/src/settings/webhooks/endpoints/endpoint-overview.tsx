@@ -19,12 +19,12 @@ import { createLazyComponent } from '../../../app/lazy.tsx';
 import { LinkAnchor, QueryResultPanel } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { LocalTimeText } from '../../../values/time.tsx';
-import { LabeledValue, LabeledValueGrid, KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
+import { LabeledValueBlock, LabeledValueGrid, KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
 import { endpointStatsQuery } from '../webhook-queries.ts';
 import { STATS_WINDOW_OPTIONS, type StatsWindow } from '../webhook-search.ts';
-import { DISABLED_REASON_LABELS, getReasonLabel } from '../webhook-labels.ts';
+import { DISABLED_REASON_LABELS, getFailureReasonLabel } from '../webhook-labels.ts';
 import {
-  type ChartColumnCounts,
+  type AttemptCountsOfChartColumn,
   type EndpointStats,
   HEALTH_BADGES,
   buildStatsChartColumns,
@@ -35,7 +35,7 @@ import {
 
 /** The code of the setup steps is loaded on demand, because each endpoint needs them only once. */
 const LazyEndpointSetup = createLazyComponent(async () => ({
-  default: (await import('./endpoint-setup.tsx')).EndpointSetup,
+  default: (await import('./endpoint-setup.tsx')).EndpointSetupPanel,
 }));
 
 interface EndpointOverviewProps {
@@ -44,7 +44,7 @@ interface EndpointOverviewProps {
   readonly onWindow: (window: StatsWindow) => void;
 }
 
-export function EndpointOverview({ endpoint, window, onWindow }: EndpointOverviewProps) {
+export function EndpointOverviewPanel({ endpoint, window, onWindow }: EndpointOverviewProps) {
   const { status, disabled_reason } = endpoint;
   return (
     <Stack>
@@ -92,41 +92,41 @@ function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) 
           />
         </Group>
         <QueryResultPanel query={stats} what="the statistics">
-          {(read) => <EndpointStatsSummary stats={read} window={window} />}
+          {(read) => <EndpointStatsSummaryPanel stats={read} window={window} />}
         </QueryResultPanel>
       </Stack>
     </Paper>
   );
 }
 
-function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats; readonly window: StatsWindow }) {
+function EndpointStatsSummaryPanel({ stats, window }: { readonly stats: EndpointStats; readonly window: StatsWindow }) {
   const columns = buildStatsChartColumns(stats, window, Date.parse(stats.until));
   const totals = sumHourlyStats(stats);
   const { waiting, last_error: failed } = stats;
   return (
     <>
       <LabeledValueGrid>
-        <LabeledValue label="Attempts">{totals.attempts}</LabeledValue>
-        <LabeledValue label="Success rate">
+        <LabeledValueBlock label="Attempts">{totals.attempts}</LabeledValueBlock>
+        <LabeledValueBlock label="Success rate">
           {totals.success === undefined ? '—' : formatPercent(totals.success)}
-        </LabeledValue>
-        <LabeledValue label="Dead letters">{totals.deadLettered}</LabeledValue>
-        <LabeledValue label="p95 latency">{totals.p95 === null ? '—' : `${totals.p95} ms`}</LabeledValue>
-        <LabeledValue label="Pending deliveries">
+        </LabeledValueBlock>
+        <LabeledValueBlock label="Dead letters">{totals.deadLettered}</LabeledValueBlock>
+        <LabeledValueBlock label="p95 latency">{totals.p95 === null ? '—' : `${totals.p95} ms`}</LabeledValueBlock>
+        <LabeledValueBlock label="Pending deliveries">
           {waiting.is_at_least ? `${waiting.count} or more` : waiting.count}
-        </LabeledValue>
-        <LabeledValue label="Last success">
+        </LabeledValueBlock>
+        <LabeledValueBlock label="Last success">
           <LocalTimeText value={stats.last_success_at} />
-        </LabeledValue>
-        <LabeledValue label="Last failure">
+        </LabeledValueBlock>
+        <LabeledValueBlock label="Last failure">
           <LocalTimeText value={failed?.at ?? null} />
           {failed !== null && (
             <Text size="xs" c="dimmed">
-              {getReasonLabel(failed.code)}
+              {getFailureReasonLabel(failed.code)}
               {failed.status_code !== null && ` (${failed.status_code})`}
             </Text>
           )}
-        </LabeledValue>
+        </LabeledValueBlock>
       </LabeledValueGrid>
       {totals.attempts === 0 ? (
         <Text size="sm" c="dimmed">
@@ -153,7 +153,7 @@ function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats
 }
 
 /** A table with the same data as the chart. */
-function StatsTable({ columns }: { readonly columns: readonly ChartColumnCounts[] }) {
+function StatsTable({ columns }: { readonly columns: readonly AttemptCountsOfChartColumn[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);
   if (busy.length === 0) return null;

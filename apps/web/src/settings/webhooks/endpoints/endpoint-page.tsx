@@ -17,7 +17,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { CopyTextProvider } from '../../../app/copy.tsx';
+import { CopyTextFunctionProvider } from '../../../app/copy.tsx';
 import { createLazyComponent } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
@@ -25,8 +25,8 @@ import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EndpointStatusBadge } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS, endpointQuery } from '../webhook-queries.ts';
-import type { EndpointUrlParameters, EndpointTab } from '../webhook-search.ts';
-import { EndpointOverview } from './endpoint-overview.tsx';
+import type { EndpointPageUrlParameters, EndpointTab } from '../webhook-search.ts';
+import { EndpointOverviewPanel } from './endpoint-overview.tsx';
 
 // The code of a tab is loaded when the user opens the tab.
 const LazyDeliveryList = createLazyComponent(async () => ({
@@ -65,7 +65,7 @@ export function EndpointPage() {
 function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { tab = 'overview', window = 'day', ...narrowed } = useSearch({ from: ENDPOINT_ROUTE_ID });
   const navigate = useNavigate({ from: '/settings/webhooks/$endpointId' });
-  const applySearch = (search: EndpointUrlParameters) => void navigate({ search, replace: true });
+  const applySearch = (search: EndpointPageUrlParameters) => void navigate({ search, replace: true });
   const { id, url, description, status } = endpoint;
   return (
     <>
@@ -75,13 +75,13 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         about={
           <Group gap="xs">
             {description !== null && <Text size="sm">{url}</Text>}
-            <CopyTextProvider value={id}>
+            <CopyTextFunctionProvider value={id}>
               {({ copied, copy }) => (
                 <UnstyledButton onClick={copy} aria-label={copied ? 'Copied' : `Copy id ${id}`}>
                   <Code>{copied ? 'Copied' : id}</Code>
                 </UnstyledButton>
               )}
-            </CopyTextProvider>
+            </CopyTextFunctionProvider>
           </Group>
         }
         actions={<EndpointActions endpoint={endpoint} />}
@@ -96,7 +96,11 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         </Tabs.List>
         <Suspense fallback={<TabLoadingSkeleton />}>
           <Tabs.Panel value="overview" pt="md">
-            <EndpointOverview endpoint={endpoint} window={window} onWindow={(to) => applySearch({ tab, window: to })} />
+            <EndpointOverviewPanel
+              endpoint={endpoint}
+              window={window}
+              onWindow={(to) => applySearch({ tab, window: to })}
+            />
           </Tabs.Panel>
           <Tabs.Panel value="deliveries" pt="md">
             <LazyDeliveryList

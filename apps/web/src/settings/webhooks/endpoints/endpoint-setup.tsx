@@ -9,7 +9,7 @@ import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import { SendTestEventForm } from './send-test.tsx';
 
 /** The setup steps of a new endpoint: verify it, send a test event, and enable it. */
-export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+export function EndpointSetupPanel({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const client = useApi();
   const { id, status } = endpoint;
   const isVerified = status !== 'pending_verification';

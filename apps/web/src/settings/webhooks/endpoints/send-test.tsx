@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
-import { SearchSelect } from '../../../values/search-select.tsx';
+import { SearchableSelectField } from '../../../values/search-select.tsx';
 import { AttemptList } from '../deliveries/delivery-parts.tsx';
 import { DeliveryStatusBadge, DeliveryLink } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_CACHE_KEYS, deliveryQuery } from '../webhook-queries.ts';
@@ -34,7 +34,7 @@ export function SendTestEventForm({ endpoint, onClose }: SendTestProps) {
       <Text size="sm">
         A sample event is sent once, even if the endpoint does not subscribe to its type. Its field “sandbox” is true.
       </Text>
-      <SearchSelect
+      <SearchableSelectField
         label="Type"
         data={EVENT_TYPE_OPTIONS}
         value={type}

@@ -1,13 +1,13 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import type { StatsWindow } from '../webhook-search.ts';
-import type { ChartColumnCounts } from './stats-series.ts';
+import type { AttemptCountsOfChartColumn } from './stats-series.ts';
 
 const HOUR_LABEL_FORMAT = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const DAY_LABEL_FORMAT = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 interface StatsChartProps {
-  readonly columns: readonly ChartColumnCounts[];
+  readonly columns: readonly AttemptCountsOfChartColumn[];
   readonly window: StatsWindow;
 }
 

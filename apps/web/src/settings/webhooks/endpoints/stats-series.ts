@@ -6,7 +6,7 @@ type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
 /** Numbers of attempts in one column of the chart. */
-export interface ChartColumnCounts {
+export interface AttemptCountsOfChartColumn {
   /** Start time of the column, ISO 8601 in UTC. */
   readonly at: string;
   readonly succeeded: number;
@@ -23,7 +23,7 @@ export interface ChartColumnCounts {
  */
 export function getStatsStart(window: StatsWindow, now: number): string {
   return new Date(
-    getColumnStartMs(window, now) - (getStatsColumnCount(window) - 1) * getColumnDurationMs(window),
+    getColumnStartMs(window, now) - (getStatsColumnCount(window) - 1) * getChartColumnDurationMs(window),
   ).toISOString();
 }
 
@@ -32,16 +32,16 @@ export function buildStatsChartColumns(
   stats: Pick<EndpointStats, 'hours'>,
   window: StatsWindow,
   now: number,
-): readonly ChartColumnCounts[] {
+): readonly AttemptCountsOfChartColumn[] {
   const byColumn = Map.groupBy(stats.hours, ({ hour }) => getColumnStartMs(window, Date.parse(hour)));
   const first = Date.parse(getStatsStart(window, now));
   return Array.from({ length: getStatsColumnCount(window) }, (_, index) => {
-    const at = first + index * getColumnDurationMs(window);
+    const at = first + index * getChartColumnDurationMs(window);
     return toStatsChartColumn(at, byColumn.get(at) ?? []);
   });
 }
 
-function toStatsChartColumn(at: number, hours: readonly Hour[]): ChartColumnCounts {
+function toStatsChartColumn(at: number, hours: readonly Hour[]): AttemptCountsOfChartColumn {
   const sum = (count: (hour: Hour) => number) => hours.reduce((total, hour) => total + count(hour), 0);
   const slowest = (latency: (hour: Hour) => number | null) => {
     const known = hours.map(latency).filter((ms) => ms !== null);
@@ -57,7 +57,7 @@ function toStatsChartColumn(at: number, hours: readonly Hour[]): ChartColumnCoun
   };
 }
 
-interface StatsTotals {
+interface EndpointStatsTotals {
   readonly attempts: number;
   readonly failed: number;
   readonly deadLettered: number;
@@ -68,7 +68,7 @@ interface StatsTotals {
   readonly isExact: boolean;
 }
 
-export function sumHourlyStats({ hours }: Pick<EndpointStats, 'hours'>): StatsTotals {
+export function sumHourlyStats({ hours }: Pick<EndpointStats, 'hours'>): EndpointStatsTotals {
   const { succeeded, failed, deadLettered, p95 } = toStatsChartColumn(0, hours);
   const attempts = succeeded + failed;
   return {
@@ -84,10 +84,10 @@ export function formatPercent(share: number): string {
   return `${share < 1 && rounded === 100 ? 99.9 : rounded} %`;
 }
 
-const getColumnDurationMs = (window: StatsWindow) => STATS_WINDOW_LENGTHS[window].hoursPerColumn * HOUR_MS;
+const getChartColumnDurationMs = (window: StatsWindow) => STATS_WINDOW_LENGTHS[window].hoursPerColumn * HOUR_MS;
 const getStatsColumnCount = (window: StatsWindow) =>
   STATS_WINDOW_LENGTHS[window].hours / STATS_WINDOW_LENGTHS[window].hoursPerColumn;
-const getColumnStartMs = (window: StatsWindow, at: number) => at - (at % getColumnDurationMs(window));
+const getColumnStartMs = (window: StatsWindow, at: number) => at - (at % getChartColumnDurationMs(window));
 
 /**
  * Health of a webhook endpoint. `off`: the endpoint is not enabled. `failing`: the latest attempt failed.

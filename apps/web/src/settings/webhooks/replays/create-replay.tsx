@@ -10,8 +10,8 @@ import { TimeRangeFields } from '../../../values/time-fields.tsx';
 import { DELIVERY_QUERY_CACHE_KEYS } from '../webhook-queries.ts';
 import {
   DEFAULT_REPLAY_VALUES,
-  REPLAYED_STATUS_OPTIONS,
-  type ReplayValues,
+  REPLAYED_STATUS_CHOICE_LABELS,
+  type ReplayFormValues,
   type ReplayedStatus,
   toSelectOptions,
   buildReplayBody,
@@ -25,7 +25,7 @@ interface CreateReplayProps {
 
 export function CreateReplayForm({ endpoint, onClose, onStarted }: CreateReplayProps) {
   const client = useApi();
-  const [values, setValues] = useState<ReplayValues>(DEFAULT_REPLAY_VALUES);
+  const [values, setValues] = useState<ReplayFormValues>(DEFAULT_REPLAY_VALUES);
   const start = useApiWrite({
     write: () => client.webhookReplays.create(endpoint.id, buildReplayBody(values)),
     done: 'Replay started.',
@@ -56,7 +56,7 @@ export function CreateReplayForm({ endpoint, onClose, onStarted }: CreateReplayP
         error={values.statuses.length === 0 ? 'Select at least one status' : undefined}
       >
         <Stack gap="xs" mt={4}>
-          {toSelectOptions(REPLAYED_STATUS_OPTIONS).map(({ value, label }) => (
+          {toSelectOptions(REPLAYED_STATUS_CHOICE_LABELS).map(({ value, label }) => (
             <Checkbox key={value} value={value} label={label} />
           ))}
         </Stack>
