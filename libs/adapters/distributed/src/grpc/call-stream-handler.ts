@@ -26,7 +26,7 @@ interface CallStreamHandlerOptions {
   readonly turnsBeforeStart: number;
 }
 
-/** Answers the calls of all streams of a server. */
+/** Responds to the calls of all streams of a server. */
 export class CallStreamHandler {
   private readonly streams = new Set<ServedStream>();
   private isStopping = false;
