@@ -62,7 +62,10 @@ export async function acceptInvitation(subject: SystemUnderTest, link: string, e
   return signIn(subject, email, password);
 }
 
-/** Signs in. Waits while the limit of sign-ins from one network is exceeded, because all suites sign in from this machine. */
+/**
+ * Signs in. Waits while the limit of sign-ins from one network is exceeded, because all suites sign in from this
+ * machine.
+ */
 export async function signIn(subject: SystemUnderTest, email: string, password: string): Promise<SignedInUser> {
   const send = () => createAnonymousClient(subject).post<SessionResponse>('/v1/session', { email, password });
   let answer = await send();

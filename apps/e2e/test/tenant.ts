@@ -128,7 +128,8 @@ export async function listAllItems<T>(
 
 /**
  * Returns every item of a list that includes all acknowledged writes.
- * @throws Error if a page is not returned, or states an age and may therefore lack writes, as after kill -9 of projections
+ * @throws Error if a page is not returned, or states an age and may therefore lack writes, as after kill -9 of
+ *   projections
  */
 export async function listItemsAfterAllWrites<T>(
   api: AxiosInstance,

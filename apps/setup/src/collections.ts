@@ -7,7 +7,10 @@ import { listReadModelCollections } from '@tracking/read-models';
 import { INDEXED_WEBHOOK_COLLECTIONS } from '@tracking/webhooks';
 import { WORKSPACE_SETTINGS_COLLECTION_SPEC } from '@tracking/workspace-settings';
 
-/** Returns all collections that have indexes, and whose indexes services therefore cannot change. @throws UnavailableError */
+/**
+ * Returns all collections that have indexes, and whose indexes services therefore cannot change.
+ * @throws UnavailableError
+ */
 export async function listIndexedCollections(store: DocumentStore): Promise<readonly CollectionSpec[]> {
   return [
     ...IDENTITY_COLLECTIONS,

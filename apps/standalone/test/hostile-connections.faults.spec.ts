@@ -120,7 +120,10 @@ describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib,
           const target = await seed(server.url, hostileKey);
           const ofEachRole = (pieces: (key: string) => Pieces) => hostileKeys.map(pieces);
           let created = 0;
-          /** Checks that a client of another workspace can write and list within the deadline. It repeats failed requests. */
+          /**
+           * Checks that a client of another workspace can write and list within the deadline. It repeats failed
+           * requests.
+           */
           const serves = async () => {
             created += 1;
             const request = { external_id: `OTHER-${created}`, mode: 'ocean' };

@@ -83,8 +83,8 @@ class AdministrationModule {}
 /**
  * Creates the operators' API for the command line tool: JSON with the field names and error format of the public API.
  * It needs no key and checks no permissions, so serve it only where the operator alone can reach it: see
- * `serveOnAdministrationSocket`. A POST that is repeated with its `Idempotency-Key` gets the first response. `app.close()` lets open
- * requests finish and closes none of the `dependencies`.
+ * `serveOnAdministrationSocket`. A POST that is repeated with its `Idempotency-Key` gets the first response.
+ * `app.close()` lets open requests finish and closes none of the `dependencies`.
  */
 export async function createAdministrationHttpApi(
   dependencies: AdministrationDependencies,

@@ -82,7 +82,9 @@ export type EndpointEventType = keyof typeof EVENTS_ABOUT_ENDPOINTS;
 
 export type EventType = ShipmentEventType | EndpointEventType;
 
-/** Every type of public event: docs/reference/events.md#types. Types are never renamed, because clients depend on them. */
+/**
+ * Every type of public event: docs/reference/events.md#types. Types are never renamed, because clients depend on them.
+ */
 const PUBLIC_EVENT_TYPES: Readonly<Record<EventType, PublicEventTypeDescription>> = {
   ...SHIPMENT_EVENT_DEFINITIONS,
   ...EVENTS_ABOUT_ENDPOINTS,
@@ -232,7 +234,10 @@ export class PayloadVersionConverter {
 
 export const PAYLOAD_VERSIONS = new PayloadVersionConverter(API_VERSION_DESCRIPTORS);
 
-/** Forms in which an endpoint receives the data of events. `thin` has no snapshots: docs/reference/events.md#thin-payloads. */
+/**
+ * Forms in which an endpoint receives the data of events. `thin` has no snapshots:
+ * docs/reference/events.md#thin-payloads.
+ */
 export const PAYLOAD_FORMS = ['full', 'thin'] as const;
 export type PayloadForm = (typeof PAYLOAD_FORMS)[number];
 

@@ -41,13 +41,18 @@ export interface HttpSettings {
   readonly webAppFolder?: string;
   /** Limit of one key or session. */
   readonly rateLimitPerMinute: number;
-  /** Limit of all keys and sessions of one user or service account, in multiples of `rateLimitPerMinute`; 4 by default. */
+  /**
+   * Limit of all keys and sessions of one user or service account, in multiples of `rateLimitPerMinute`; 4 by default.
+   */
   readonly rateLimitOwnerFactor?: number;
   /** CIDRs or addresses whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
   /** Bounds of client connections; see `CONNECTION_LIMITS` for the defaults. */
   readonly connections?: Partial<ConnectionLimits>;
-  /** Milliseconds for which open connections may finish when the API closes; 0 by default. See `drainConnectionsWhenClosing`. */
+  /**
+   * Milliseconds for which open connections may finish when the API closes; 0 by default. See
+   * `drainConnectionsWhenClosing`.
+   */
   readonly drainMs?: number;
   /** Secret that signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
   readonly cursorSecret: Uint8Array;

@@ -109,8 +109,8 @@ export interface RequestQuota {
   /** Requests one of `limit` requests per minute under `key`. A refused request does not count. */
   takeQuotaForRequest(key: string, limit: number): Promise<QuotaDecision>;
   /**
-   * Announces that `takeRequest` will probably follow, so that it need not wait for the store. Counts no request.
-   * Absent if `takeRequest` never waits.
+   * Announces that `takeQuotaForRequest` will probably follow, so that it need not wait for the store. Counts no request.
+   * Absent if `takeQuotaForRequest` never waits.
    */
   reserveExpectedRequests?(key: string, limit: number): void;
   close(): Promise<void>;

@@ -71,8 +71,8 @@ export interface FieldBounds {
  * Condition on a top-level field: a value (equal, or contained in an array field) or bounds. All conditions of a filter
  * must match. Values of different types are never equal and never within each other's bounds. Text is ordered by code
  * points. `null` is a value and not equal to an absent field. `ne` also matches an absent field, and an array field
- * without the value. `all` requires, for each condition, an element that equals the value, equals one of several values or
- * lies within the bounds. An index is searched by the first condition of `all`, so put the most selective one first.
+ * without the value. `all` requires, for each condition, an element that equals the value, equals one of several values
+ * or lies within the bounds. An index is searched by the first condition of `all`, so put the most selective one first.
  */
 export type FilterCondition =
   | Scalar
@@ -261,7 +261,11 @@ export interface Collection<T extends Document> {
    * @throws DuplicateKeyError; some documents may then be replaced
    */
   replaceMany(replacements: readonly DocumentReplacement<T>[]): Promise<readonly boolean[]>;
-  /** Inserts the document, or replaces it if the guard matches. @returns true if it was written @throws DuplicateKeyError */
+  /**
+   * Inserts the document, or replaces it if the guard matches.
+   * @returns true if it was written
+   * @throws DuplicateKeyError
+   */
   upsert(document: T, guard?: Filter): Promise<boolean>;
   /**
    * Deletes the document. In a sharded collection, the guard compares the shard key, so that one shard is asked.

@@ -44,8 +44,8 @@ export function isErrorWithoutEffect(error: unknown): error is BusyError | Write
 }
 
 /**
- * Converts an error for callers whose earlier steps or attempts may have taken effect: errors of {@link isErrorWithoutEffect}
- * become a plain `UnavailableError`. Other errors are returned unchanged.
+ * Converts an error for callers whose earlier steps or attempts may have taken effect: errors of
+ * {@link isErrorWithoutEffect} become a plain `UnavailableError`. Other errors are returned unchanged.
  */
 export function convertToUnknownOutcomeError(error: unknown): unknown {
   if (!isErrorWithoutEffect(error)) return error;

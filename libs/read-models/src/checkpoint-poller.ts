@@ -25,7 +25,8 @@ export class CheckpointPoller {
   ) {}
 
   /**
-   * Returns the checkpoints of all generations of one read model. Concurrent calls share one read. @throws UnavailableError
+   * Returns the checkpoints of all generations of one read model. Concurrent calls share one read.
+   * @throws UnavailableError
    */
   async readCheckpointsOfReadModel(readModel: string): Promise<readonly CheckpointDocument[]> {
     this.looking ??= this.readAllCheckpoints().finally(() => (this.looking = undefined));

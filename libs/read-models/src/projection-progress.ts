@@ -27,9 +27,9 @@ interface RemoteProgressReader {
  * Tracks the progress of one read model and the generation that queries of this process use. Runners in this process
  * and followed processes report their progress directly. The progress of all other processes is read from their
  * checkpoints, only while a read waits. Progress is kept for slots of streams, not for partitions: what a partition has
- * handled remains handled when other partitions replace it. A rebuild never makes queries return older data: when the pointer names another
- * generation, queries switch only after that generation contains everything that this process wrote or reported for the
- * previous one. Until then, queries and waiting reads use the previous generation.
+ * handled remains handled when other partitions replace it. A rebuild never makes queries return older data: when the
+ * pointer names another generation, queries switch only after that generation contains everything that this process
+ * wrote or reported for the previous one. Until then, queries and waiting reads use the previous generation.
  */
 export class ProjectionProgress {
   /** Handled positions by generation. */
@@ -43,7 +43,9 @@ export class ProjectionProgress {
   private readonly local = new ProcessCountsOfSlots();
   /** Partitions that followed processes project. */
   private readonly followed = new ProcessCountsOfSlots();
-  /** True once a followed process has reported its partitions. Before, processes of an earlier release may project them. */
+  /**
+   * True once a followed process has reported its partitions. Before, processes of an earlier release may project them.
+   */
   private hasBeenReported = false;
   private queried: number | undefined;
   private next: number | undefined;
@@ -141,8 +143,8 @@ export class ProjectionProgress {
   /**
    * Returns true if the queried rows contain all events up to the position, now or within the timeout.
    * @param awaited a position, or the positions that some slots must have reached
-   * @throws BusyError if too many reads wait already; UnavailableError if the document store fails while the read waits, because
-   *   the read needs it too
+   * @throws BusyError if too many reads wait already; UnavailableError if the document store fails while the read
+   *   waits, because the read needs it too
    */
   async waitUntilPositionReached(awaited: Position | AwaitedSlots, timeoutMs: number): Promise<boolean> {
     if (this.hasReachedAwaitedPosition(awaited)) return true;

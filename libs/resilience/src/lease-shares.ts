@@ -258,7 +258,10 @@ function filterMembersSharingGroup(members: readonly LeaseMember[], group: strin
 
 type LeaseChange = 'gained' | 'handed_over' | 'released' | 'lost';
 
-/** Logs the leases that this process gained, handed over, released or lost, with one line for all changes within a second. */
+/**
+ * Logs the leases that this process gained, handed over, released or lost, with one line for all changes within a
+ * second.
+ */
 class LeaseChangeLog {
   private readonly changes = new Map<LeaseChange, string[]>();
 

@@ -108,8 +108,8 @@ const tooManyChangesError = (resource: string): BusyError =>
  * @param collection object by which this process writes the documents
  * @param resource name of the written resource, for the queue and the error, for example `endpoint whe_1`
  * @param attempt reads, decides and writes; resolves with undefined if a guard refused a write
- * @throws BusyError if no attempt succeeded within 5 seconds; any error of `attempt`. `BusyError` promises that nothing was
- *   written, so an attempt that may write only some of its documents must convert it to `UnavailableError`
+ * @throws BusyError if no attempt succeeded within 5 seconds; any error of `attempt`. `BusyError` promises that nothing
+ *   was written, so an attempt that may write only some of its documents must convert it to `UnavailableError`
  */
 export async function retryConflicts<T>(
   collection: object,

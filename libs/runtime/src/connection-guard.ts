@@ -36,7 +36,10 @@ interface GuardedConnection {
 interface ConnectionGuardOptions extends Partial<ConnectionLimits> {
   /** Metrics that count open and closed connections. If absent, connections are not counted. */
   readonly metrics?: Metrics;
-  /** Returns the network that the connections of an address count for; undefined for a proxy, which has no limit of its own. */
+  /**
+   * Returns the network that the connections of an address count for; undefined for a proxy, which has no limit of its
+   * own.
+   */
   readonly networkOf: (address: string) => string | undefined;
   /** Responds to a refused connection and ends it. If absent, the connection is closed without a response. */
   readonly refuse?: (socket: Socket) => void;

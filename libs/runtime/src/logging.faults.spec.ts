@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Logs lines in several turns of the loop, then prints the metric of dropped lines to standard error and exits with 0. */
+/**
+ * Logs lines in several turns of the loop, then prints the metric of dropped lines to standard error and exits with 0.
+ */
 const program = `
   import { createLogger, PrometheusMetrics, Shutdown } from '@tracking/runtime';
   import { setTimeout as pause } from 'node:timers/promises';

@@ -39,7 +39,10 @@ export interface CheckpointDocument extends Document {
   readonly late?: HandledPosition;
   /** True if the partition has once handled all events that were stored at that time. */
   readonly complete: boolean;
-  /** Epoch of the lease under which the checkpoint was written; {@link RETIRED_CHECKPOINT_EPOCH} after a change of the partitions. */
+  /**
+   * Epoch of the lease under which the checkpoint was written; {@link RETIRED_CHECKPOINT_EPOCH} after a change of the
+   * partitions.
+   */
   readonly epoch: number;
   /** Version of the partition layout that created the checkpoint; absent if no layout did. */
   readonly layout?: number;
@@ -236,7 +239,10 @@ export class Checkpoint {
     return layout === undefined ? position : [position, partition].join(CHECKPOINT_KEY_SEPARATOR);
   }
 
-  /** Moves the checkpoint to a position from `createPositionAfterHandledEvents`, under the same conditions as `moveCheckpointTo`. */
+  /**
+   * Moves the checkpoint to a position from `createPositionAfterHandledEvents`, under the same conditions as
+   * `moveCheckpointTo`.
+   */
   moveCheckpointToRetriedEvent(late: HandledPosition): Promise<void> {
     return this.requestCheckpointWrite({ ...this.applyScheduledCheckpointMove(), late });
   }

@@ -7,8 +7,8 @@ import { BrowserWindow, declareBrowserTests, createNotFoundResponse, startBrowse
 import { createCsvFile } from './shipment-import.ts';
 
 /**
- * Holds the read of `slow.csv` until `releaseSlow` is called. `slowShown` resolves in the second frame after the page has decoded
- * the file: by then it would show its rows.
+ * Holds the read of `slow.csv` until `releaseSlow` is called. `slowShown` resolves in the second frame after the page
+ * has decoded the file: by then it would show its rows.
  */
 const SLOW_READ = `
   const { promise: released, resolve: releaseSlow } = Promise.withResolvers();

@@ -430,7 +430,10 @@ function expectOrderPerShipment(events: readonly EventEnvelope[]): void {
   }
 }
 
-/** Returns when a running process last lost leases, in epoch milliseconds; 0 if none did. @param folder folder of the logs */
+/**
+ * Returns when a running process last lost leases, in epoch milliseconds; 0 if none did.
+ * @param folder folder of the logs
+ */
 async function findLastLeaseLoss(folder: string): Promise<number> {
   const names = (await readdir(folder)).filter((name) =>
     SERVICE_NAMES.some((service) => name.startsWith(`${service}-`)),

@@ -64,8 +64,8 @@ export function useShipmentOfPage(): Shipment {
 }
 
 /**
- * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `getShipmentName`, which never
- * shows a container.
+ * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `getShipmentName`,
+ * which never shows a container.
  */
 export function getShipmentTitle({ external_id, house_bill, container_numbers, id }: Shipment): string {
   return external_id ?? house_bill ?? container_numbers[0] ?? id;

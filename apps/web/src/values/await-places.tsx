@@ -10,8 +10,8 @@ interface AwaitPlacesProps {
 }
 
 /**
- * Shows its children after the places were read, or could not be read. In a file of its own, because the form of a shipment must
- * not load the code that shows times with its first load.
+ * Shows its children after the places were read, or could not be read. In a file of its own, because the form of a
+ * shipment must not load the code that shows times with its first load.
  */
 export function PlacesLoadingGate({ codes, children }: AwaitPlacesProps) {
   const environment = useEnvironment();

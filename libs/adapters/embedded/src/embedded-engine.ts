@@ -23,9 +23,15 @@ import { SqliteReaderPool, type SqliteStorage } from './sqlite-reader-pool.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface EmbeddedEngineLimits {
-  /** Maximum number of events and documents that wait for a commit. Further writes throw `BusyError`. Defaults to 20,000. */
+  /**
+   * Maximum number of events and documents that wait for a commit. Further writes throw `BusyError`. Defaults to
+   * 20,000.
+   */
   readonly waitingWrites?: number;
-  /** Maximum number of lists and scans that wait for a reader thread. Further reads throw `BusyError`. Defaults to 1,000. */
+  /**
+   * Maximum number of lists and scans that wait for a reader thread. Further reads throw `BusyError`. Defaults to
+   * 1,000.
+   */
   readonly waitingReads?: number;
   /** Number of threads for lists, scans and old events. Defaults to 2; with 0 the calling thread reads. */
   readonly readerThreads?: number;

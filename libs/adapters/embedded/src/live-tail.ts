@@ -48,7 +48,8 @@ export class LogTailCache<T> {
   }
 
   /**
-   * Returns wanted items after a position for which `hasAllItemsInMemoryAfter` returned true, at most `limit`, and the position reached.
+   * Returns wanted items after a position for which `hasAllItemsInMemoryAfter` returned true, at most `limit`, and the
+   * position reached.
    */
   readItemsAfter(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
     const items: T[] = [];

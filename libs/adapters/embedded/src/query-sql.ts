@@ -100,8 +100,8 @@ interface AccessPath {
 }
 
 /**
- * Chooses the index that the query names. Otherwise it chooses the index on an array field with the most fields compared by
- * value, unless the filter specifies document ids.
+ * Chooses the index that the query names. Otherwise it chooses the index on an array field with the most fields
+ * compared by value, unless the filter specifies document ids.
  */
 function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
   const array = index === undefined ? chooseArrayIndexTable(layout, filter) : findArrayTableByIndex(layout, index);
@@ -181,7 +181,8 @@ function addSelectMatchingDocumentsSql(
     sql.addSqlText(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
     return addFilterSql(sql, layout, filter);
   }
-  // Reads rows in the order of the index on an array field, and stops at the limit, however many documents have the element.
+  // Reads rows in the order of the index on an array field, and stops at the limit, however many documents have the
+  // element.
   const { led, ofPosting, ofDocument } = splitFilterByArrayTable(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
   const documents = isEnough ? '' : ` CROSS JOIN ${quoteName(layout.table)} AS d ON d.id = a.id`;

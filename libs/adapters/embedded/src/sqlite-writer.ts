@@ -138,8 +138,9 @@ export class SqliteWriter {
   }
 
   /**
-   * Checks that the writer accepts another operation. @throws BusyError if the queue is full, WritesRefusedError while writing is
-   * impossible
+   * Checks that the writer accepts another operation.
+   * @throws BusyError if the queue is full, WritesRefusedError while writing is
+   *   impossible
    */
   throwIfNotWritable(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);

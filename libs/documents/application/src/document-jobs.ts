@@ -9,7 +9,10 @@ export const MAX_JOB_TIME_SHARE = 0.25;
  */
 export const RETRY_TIMEOUT_MS = 10_000;
 
-/** @throws UnavailableError if the engine does not respond within `patienceMs`; any other error of the action immediately */
+/**
+ * @throws UnavailableError if the engine does not respond within `patienceMs`; any other error of the action
+ *   immediately
+ */
 export function retryWhileUnavailable<T>(
   action: () => Promise<T>,
   patienceMs: number,

@@ -194,7 +194,10 @@ export class StorageReservation {
     private isStored = false,
   ) {}
 
-  /** Changes the number of reserved bytes. If it throws, nothing is reserved. @throws StorageQuotaExceededError, UnavailableError */
+  /**
+   * Changes the number of reserved bytes. If it throws, nothing is reserved.
+   * @throws StorageQuotaExceededError, UnavailableError
+   */
   async changeReservedBytes(bytes: number): Promise<void> {
     this.reserved = { ...this.reserved, bytes };
     this.isStored = false;

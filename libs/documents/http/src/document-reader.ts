@@ -55,7 +55,10 @@ export class DocumentReader {
     return found;
   }
 
-  /** Reads a document from the read model, or from the stream if the read model is behind. @throws RequestError `not_found` */
+  /**
+   * Reads a document from the read model, or from the stream if the read model is behind.
+   * @throws RequestError `not_found`
+   */
   async readDocument(
     request: FastifyRequest,
     documentId: string,

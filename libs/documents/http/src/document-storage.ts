@@ -148,8 +148,8 @@ export class DocumentStorage {
   }
 
   /**
-   * @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`, `storage_full`; UnavailableError; the
-   *   error of the source
+   * @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`, `storage_full`; UnavailableError;
+   *   the error of the source
    */
   async storeFile(request: FastifyRequest, bytes: BytesToStore): Promise<DocumentObject> {
     try {
@@ -168,12 +168,18 @@ export class DocumentStorage {
     return this.parts.quota.readStorageUsage(workspaceId);
   }
 
-  /** Reserves bytes of the workspace for a file that is about to be received. @throws RequestError `storage_quota_exceeded`; UnavailableError */
+  /**
+   * Reserves bytes of the workspace for a file that is about to be received.
+   * @throws RequestError `storage_quota_exceeded`; UnavailableError
+   */
   reserveStorageBytes(workspaceId: string, bytes: number, maxMs: number): Promise<StorageReservation> {
     return this.convertQuotaRefusal(this.parts.quota.reserveStorageBytes(workspaceId, bytes, maxMs));
   }
 
-  /** Reserves bytes for a further upload of a pending document. @throws RequestError `storage_quota_exceeded`; UnavailableError */
+  /**
+   * Reserves bytes for a further upload of a pending document.
+   * @throws RequestError `storage_quota_exceeded`; UnavailableError
+   */
   reserveBytesOfPendingUpload(
     workspaceId: string,
     documentId: string,

@@ -83,8 +83,8 @@ function createUploadSealBinding(documentId: string) {
 const MAX_UPLOADS_PER_MINUTE = 20;
 
 /**
- * Limits uploads of a document. Its URL needs no key, so no quota of a key counts them, and each upload writes an object and
- * an event of the shipment.
+ * Limits uploads of a document. Its URL needs no key, so no quota of a key counts them, and each upload writes an
+ * object and an event of the shipment.
  */
 export class UploadThrottle {
   constructor(private readonly quota: RequestQuota) {}

@@ -99,8 +99,8 @@ export class AuditTrail {
 
   /**
    * Runs a change: writes the audit entry before, and completes the entry after the change.
-   * @throws the error of `work`, or `UnavailableError` in its place if the error proves only that the last of several steps
-   * wrote nothing: earlier steps may have written
+   * @throws the error of `work`, or `UnavailableError` in its place if the error proves only that the last of several
+   *   steps wrote nothing: earlier steps may have written
    */
   async runAudited<T>(
     request: FastifyRequest,
@@ -183,8 +183,8 @@ class AuditInterceptor implements NestInterceptor {
 
 /**
  * Records the change of a handler in the audit log, with this type. The target of the entry is the `:id` of the path,
- * or the resource that the handler reports with `reportChangeForAudit`. The entry is stored before the handler and its pipes
- * run: ADR 0023.
+ * or the resource that the handler reports with `reportChangeForAudit`. The entry is stored before the handler and its
+ * pipes run: ADR 0023.
  */
 export function RecordInAuditLog(type: AuditType): MethodDecorator {
   return applyDecorators(SetMetadata(AUDIT_TYPE_METADATA_KEY, type), UseInterceptors(AuditInterceptor));

@@ -133,7 +133,10 @@ export function createErrorBody(
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** Returns problem details (RFC 9457) with our members beside the standard ones. `type` is the URL of the code's documentation. */
+/**
+ * Returns problem details (RFC 9457) with our members beside the standard ones. `type` is the URL of the code's
+ * documentation.
+ */
 export function createProblemDetails(error: ErrorResponseFields, requestId: string, docsUrl: string): object {
   return {
     type: `${docsUrl}/errors#${error.code}`,

@@ -307,7 +307,7 @@ export function CheckedProperty(
 
 /**
  * Runs the check of a field if class-validator itself validates an object. Request bodies are read without
- * class-validator; see `getDeclaredFields`.
+ * class-validator; see `getFieldDeclarations`.
  */
 const FIELD_VALIDATOR = {
   validate: (value: unknown, args: ValidationArguments) => findFirstFieldError(value, args) === undefined,

@@ -72,7 +72,8 @@ export class ApiKeys {
   /**
    * Creates a key. Only the returned `after` contains the key itself.
    * @throws DomainError `validation_failed`; `not_found` if the workspace has no such owner; `user_not_active`;
-   *   `permission_denied`; `too_many_keys`; `secret_unreadable` if an earlier attempt of the command created the key with another secret
+   *   `permission_denied`; `too_many_keys`; `secret_unreadable` if an earlier attempt of the command created the key
+   *   with another secret
    */
   async createKey(
     command: IdentityCommand,

@@ -152,7 +152,10 @@ export class IdentityServices {
     return this.#parts.sessionAuthentication.authenticateSession(token, environment);
   }
 
-  /** Begins a session: see {@link SignInService}. @throws DomainError `invalid_credentials`; BusyError, UnavailableError */
+  /**
+   * Begins a session: see {@link SignInService}.
+   * @throws DomainError `invalid_credentials`; BusyError, UnavailableError
+   */
   signIn(command: SignInCommand, request: SignInRequest): Promise<StartedSession> {
     return this.#parts.signIn.signIn(command, request);
   }

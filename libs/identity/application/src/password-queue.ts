@@ -31,9 +31,9 @@ interface HashJob {
 }
 
 /**
- * Queue of password hashes, which are computed one after another. Neither one network nor all strangers together can fill
- * it. Groups of clients take turns: in each round, one hash of each group is computed. A network with many clients therefore
- * delays its own requests, not those of others.
+ * Queue of password hashes, which are computed one after another. Neither one network nor all strangers together can
+ * fill it. Groups of clients take turns: in each round, one hash of each group is computed. A network with many clients
+ * therefore delays its own requests, not those of others.
  */
 export class PasswordQueue {
   readonly #maxPlaces: number;

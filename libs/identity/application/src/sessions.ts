@@ -228,8 +228,8 @@ const OPERATING_SYSTEM_PATTERNS: readonly (readonly [RegExp, string])[] = [
 const MAX_DEVICE_CHARS = 50;
 
 /**
- * Describes the client of a session by its `User-Agent`, for people only: for example `Firefox on Windows`, or the first word
- * for a program.
+ * Describes the client of a session by its `User-Agent`, for people only: for example `Firefox on Windows`, or the
+ * first word for a program.
  */
 export function describeDevice(userAgent: string | undefined): string {
   if (!userAgent) return 'unknown';

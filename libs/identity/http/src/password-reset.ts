@@ -61,7 +61,8 @@ interface PasswordResetRequest {
 
 /**
  * Resets the password of a user. The sessions end before the keys are listed, so that no session of this replica can
- * create another key. Other replicas accept the sessions and keys for up to 5 s. Each revoked key has its own audit entry.
+ * create another key. Other replicas accept the sessions and keys for up to 5 s. Each revoked key has its own audit
+ * entry.
  */
 export async function resetPassword(
   { identity, trail, appUrl }: PasswordResetDependencies,

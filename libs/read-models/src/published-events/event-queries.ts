@@ -289,8 +289,8 @@ async function findPositionOfFirstEventBeyond(
 }
 
 /**
- * Returns the position of the last imported event. Every event after it was stored within {@link MAX_EVENT_STORAGE_DELAY_MS} of
- * its creation.
+ * Returns the position of the last imported event. Every event after it was stored within
+ * {@link MAX_EVENT_STORAGE_DELAY_MS} of its creation.
  */
 async function findLastImportedPosition(rows: Collection<PublishedEventRow>, scope: WorkspaceScope): Promise<Position> {
   const filter = { ...createScopeFilter(scope), imported: true };

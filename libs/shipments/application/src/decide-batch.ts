@@ -172,7 +172,10 @@ interface StoredEventsOfCommand {
   readonly events: readonly StoredEvent[];
 }
 
-/** Finds the events of a command in its stream. @throws UnavailableError; Error if the stream has no event of the command */
+/**
+ * Finds the events of a command in its stream.
+ * @throws UnavailableError; Error if the stream has no event of the command
+ */
 export async function findStoredCommandOutcome(
   store: EventStore,
   stream: string,

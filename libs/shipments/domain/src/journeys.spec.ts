@@ -768,7 +768,9 @@ function listOrders<T>(given: readonly T[]): readonly (readonly T[])[] {
   return [given, given.toReversed(), rotated, rotated.toReversed(), interleaved];
 }
 
-/** Returns the rule of each milestone by code and day, without the milestones that count with the status of their code. */
+/**
+ * Returns the rule of each milestone by code and day, without the milestones that count with the status of their code.
+ */
 function listRules(scenario: ShipmentScenario): Readonly<Record<string, string>> {
   if (scenario.state === undefined) return {};
   const { milestones } = explainShipment(scenario.state, { places: journeyPlacesStub, settings: scenario.settings });

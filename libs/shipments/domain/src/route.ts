@@ -163,7 +163,9 @@ export function isPlaceOnTheWay(route: ShipmentRoute, location: string | null): 
   return route.destinationCountry !== undefined && country !== undefined && country !== route.destinationCountry;
 }
 
-/** Returns true if the legs say that the goods continue by vessel from the location, so that it is not handed out there. */
+/**
+ * Returns true if the legs say that the goods continue by vessel from the location, so that it is not handed out there.
+ */
 export function isTransshipmentPort({ legs, locate }: ShipmentRoute, location: string | null): boolean {
   const place = locate(location).key;
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);

@@ -59,7 +59,9 @@ export interface DroppedReportSeries {
    * milliseconds, and the revision of the event that stated it.
    */
   readonly times: readonly number[];
-  /** Latest `reported_at` of the reports whose times are no longer known, in milliseconds; `-Infinity` if all are known. */
+  /**
+   * Latest `reported_at` of the reports whose times are no longer known, in milliseconds; `-Infinity` if all are known.
+   */
   readonly forgottenUntil: number;
   /** Revision of the latest event that stated one of the reports. */
   readonly lastWritten: number;
@@ -90,7 +92,9 @@ export interface ClientScheduleValues {
   readonly givenAt: ReadonlyMap<number, Timestamp>;
 }
 
-/** Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it. */
+/**
+ * Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it.
+ */
 export function getTimeOfClientValue({ givenAt }: Pick<ClientScheduleValues, 'givenAt'>, written: number): Timestamp {
   return givenAt.get(written) ?? '';
 }

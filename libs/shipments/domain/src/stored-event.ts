@@ -82,7 +82,7 @@ interface StoredShipmentEvent {
  * @throws UnknownEventTypeError
  */
 export function toShipmentEvent({ type, data, metadata, revision }: StoredShipmentEvent): ShipmentEvent {
-  // Only `toShipmentEvents` writes metadata, with every field that `EventMetadata` requires.
+  // Only `addMetadataToShipmentEvents` writes metadata, with every field that `EventMetadata` requires.
   return { ...upcastEventBody(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 

@@ -21,7 +21,7 @@ export function computeMilestoneDemotionTimes(
   summaries: readonly SummaryOfMilestones[],
   route: ShipmentRoute,
 ): StatusDemotionTimes {
-  // Named fields are faster than the keys of `findLatestTime`, and each derivation reads these.
+  // Named fields are faster than the keys of `findLatestMilestoneTime`, and each derivation reads these.
   let departed = TIME_BEFORE_ALL_TIMESTAMPS;
   let railDeparted = TIME_BEFORE_ALL_TIMESTAMPS;
   let placelessDeparted = TIME_BEFORE_ALL_TIMESTAMPS;

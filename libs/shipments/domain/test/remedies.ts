@@ -81,7 +81,8 @@ export function expectRemediesResolveException(
       const { by, what, act, undo } = remedy;
       onEach(remedy);
       const outcome = then(`${by}: ${what}`, act);
-      // A cancellation that had no effect cancels the shipment once the milestones or the trip that revoked it do not count.
+      // A cancellation that had no effect cancels the shipment once the milestones or the trip that revoked it do not
+      // count.
       if (outcome.includes('resolved shipment_cancelled') && hasMilestone(scenario, 'booking_cancelled')) continue;
       expect(outcome).toEqual([told.type, `${by}: ${what}`, 'resolved auto_cleared']);
       if (undo === undefined) continue;

@@ -32,7 +32,10 @@ export interface EnginesOptions {
   readonly kafkaBrokers?: string | undefined;
   /** Address of a MongoDB server. */
   readonly mongoUrl?: string | undefined;
-  /** Command that starts the server of `mongoUrl` on its data in the foreground. If it is absent, the server must already run. */
+  /**
+   * Command that starts the server of `mongoUrl` on its data in the foreground. If it is absent, the server must
+   * already run.
+   */
   readonly mongoStart?: string | undefined;
   readonly onUnexpectedExit?: (name: string, code: number | null) => void;
 }

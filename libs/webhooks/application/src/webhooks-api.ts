@@ -109,7 +109,10 @@ export interface WebhookReplayOperations {
   create(command: CreateReplayCommand): Promise<WebhookReplay>;
   list(request: ListReplaysRequest): Promise<ItemPage<WebhookReplay>>;
   get(request: WorkspaceScope & { readonly replay_id: string }): Promise<WebhookReplay>;
-  /** Cancels a replay. Deliveries that the replay has already taken continue on their schedule. A replay that has ended stays unchanged. */
+  /**
+   * Cancels a replay. Deliveries that the replay has already taken continue on their schedule. A replay that has ended
+   * stays unchanged.
+   */
   cancel(command: ExistingReplayCommand): Promise<WebhookReplay>;
   /** Resumes a canceled replay where it stopped. @throws replay_completed, replay_running, endpoint_not_enabled */
   resume(command: ExistingReplayCommand): Promise<WebhookReplay>;

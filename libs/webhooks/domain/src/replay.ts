@@ -65,8 +65,8 @@ export function createReplay(fields: NewReplay, at: Timestamp): Replay {
 }
 
 /**
- * Cancels a running replay: deliveries in progress continue, and others are not taken. A replay that has ended is returned
- * unchanged.
+ * Cancels a running replay: deliveries in progress continue, and others are not taken. A replay that has ended is
+ * returned unchanged.
  */
 export function cancelReplay<R extends Replay>(replay: R, at: Timestamp): R {
   return replay.status === 'running' ? { ...replay, status: 'canceled', completed_at: at } : replay;

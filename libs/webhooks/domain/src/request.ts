@@ -38,7 +38,9 @@ export function renderDeliveryBody(
   return JSON.stringify(sandbox ? { ...envelope, sandbox, data } : { ...envelope, data });
 }
 
-/** Returns a body without snapshots (`payload: "thin"`), with the bytes that {@link renderDeliveryBody} returns for it. */
+/**
+ * Returns a body without snapshots (`payload: "thin"`), with the bytes that {@link renderDeliveryBody} returns for it.
+ */
 export function removeSnapshotsFromBody(body: string): string {
   const { data, ...envelope } = JSON.parse(body) as { readonly data: JsonObject };
   return JSON.stringify({ ...envelope, data: removeSnapshotsFromEventData(data) });

@@ -60,7 +60,7 @@ interface BatchAppendCall {
 
 /**
  * Sends appends to a node over one long call, which costs less CPU time than one call for each append. If the call ends,
- * all its appends without a response fail with `Unavailable`, and the next append starts another call.
+ * all its appends without a response fail with `UnavailableError`, and the next append starts another call.
  */
 export class BatchAppendSender {
   private current: BatchAppendCall | undefined;

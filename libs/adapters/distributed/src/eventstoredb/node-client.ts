@@ -47,8 +47,8 @@ export interface EventStoreDbOptions {
 
 export interface EventStoreDbLimits {
   /**
-   * Milliseconds after which an operation fails with `UnavailableError`. Until then the store retries the operation. A read
-   * may take longer while the node keeps sending data within this interval.
+   * Milliseconds after which an operation fails with `UnavailableError`. Until then the store retries the operation. A
+   * read may take longer while the node keeps sending data within this interval.
    */
   readonly operationTimeoutMs: number;
   /** Maximum number of concurrent appends. Further appends throw `BusyError`. */
@@ -176,8 +176,8 @@ function hasErrorType(error: unknown, type: string): boolean {
 }
 
 /**
- * Maps errors of the client to errors of the port: permanent refusals to plain errors, all others to `UnavailableError`. The
- * new error contains neither the text nor the original error as its cause.
+ * Maps errors of the client to errors of the port: permanent refusals to plain errors, all others to
+ * `UnavailableError`. The new error contains neither the text nor the original error as its cause.
  */
 function convertEventStoreDbError(error: unknown): Error {
   if (error instanceof UnavailableError || error instanceof VersionConflictError || error instanceof TypeError)

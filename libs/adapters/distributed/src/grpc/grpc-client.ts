@@ -37,7 +37,7 @@ export function createGrpcClient(
         'grpc.dns_min_time_between_resolutions_ms': 2_000,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 2_000,
-        // gRPC's own retries are disabled, because only this class retries.
+        // gRPC's own retries are disabled, because only the channel retries.
         'grpc.enable_retries': 0,
         // The channel ignores proxy environment variables, which apply to requests to other networks and not to calls
         // between services.

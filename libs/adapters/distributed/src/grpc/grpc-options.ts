@@ -38,7 +38,10 @@ export interface GrpcServerTls extends GrpcClientTls {
 export interface GrpcLimits {
   /** Maximum number of concurrent calls of a client and of a server. Further calls throw `BusyError`. */
   readonly maxCalls: number;
-  /** Maximum bytes of the requests of concurrent calls, as JSON. Further calls throw `BusyError`. One call may exceed it. */
+  /**
+   * Maximum bytes of the requests of concurrent calls, as JSON. Further calls throw `BusyError`. One call may exceed
+   * it.
+   */
   readonly maxRunningBytes: number;
   /** Maximum size of a request in bytes of JSON. A body of the API of 1 MiB fits in any encoding. */
   readonly maxRequestBytes: number;

@@ -106,9 +106,9 @@ interface ServiceOperationWithClient {
  * Calls the operations of other processes: requests with a routing key on the replica that the key selects, others on
  * all replicas in turn. Calls are made at least once: if a replica is lost before it responds, the call is repeated on
  * another. So requests that write have a command id, by which the service recognizes repetitions. `DomainError`,
- * `UnavailableError` and `BusyError` are rethrown. After a lost attempt, which may have written or may still write, `BusyError` and the
- * refusal of a command become `UnavailableError`. Any other error becomes a plain `Error`, whose details are only in the
- * service's log.
+ * `UnavailableError` and `BusyError` are rethrown. After a lost attempt, which may have written or may still write,
+ * `BusyError` and the refusal of a command become `UnavailableError`. Any other error becomes a plain `Error`, whose
+ * details are only in the service's log.
  */
 export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;

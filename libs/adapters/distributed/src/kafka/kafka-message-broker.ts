@@ -116,7 +116,8 @@ export class KafkaMessageBroker implements MessageBroker {
 
   /**
    * Checks the cluster and the connections and consumers of this process.
-   * @throws UnavailableError if the cluster does not respond, connections break, or a consumer is not a member of its group
+   * @throws UnavailableError if the cluster does not respond, connections break, or a consumer is not a member of its
+   *   group
    */
   async checkHealth(topic: string): Promise<void> {
     await this.countPublishedMessages(topic);

@@ -22,10 +22,14 @@ import { type BulkWrite, splitIntoBatches } from './write-batches.ts';
 const WRITE_BATCH_SIZE = 1_000;
 /** Number of documents of maximum size that any working server writes within the deadline. */
 const MIN_WRITE_BATCH_SIZE = 16;
-/** Attempts of an upsert without a guard. Another attempt is needed only if the document was inserted and deleted meanwhile. */
+/**
+ * Attempts of an upsert without a guard. Another attempt is needed only if the document was inserted and deleted
+ * meanwhile.
+ */
 const UPSERT_ATTEMPTS = 10;
 /** Attempts of an upsert with a guard. The second refusal shows that the guard does not match. */
 const GUARDED_UPSERT_ATTEMPTS = 2;
+
 /** Writes many documents of one collection with few requests. */
 export class BulkWriter<T extends Document> {
   private writesAtOnce = WRITE_BATCH_SIZE;
@@ -37,8 +41,9 @@ export class BulkWriter<T extends Document> {
   ) {}
 
   /**
-   * Replaces documents as {@link Collection.replaceMany} does. MongoDB reports only how many documents matched. Unless all of them did, each is replaced again by itself, which has
-   * the same result as the first time, because the document matches its own guard.
+   * Replaces documents as {@link Collection.replaceMany} does. MongoDB reports only how many documents matched. Unless
+   * all of them did, each is replaced again by itself, which has the same result as the first time, because the
+   * document matches its own guard.
    */
   async replaceMany(replacements: readonly DocumentReplacement<T>[]): Promise<readonly boolean[]> {
     if (replacements.length === 0) return [];

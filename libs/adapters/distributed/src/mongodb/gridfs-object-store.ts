@@ -135,7 +135,10 @@ export class GridfsObjectStore implements ObjectStore {
     }
   }
 
-  /** Returns the free bytes of MongoDB's disk, measured at most a second ago; undefined if the server does not report them. */
+  /**
+   * Returns the free bytes of MongoDB's disk, measured at most a second ago; undefined if the server does not report
+   * them.
+   */
   private readFreeBytes(): Promise<number | undefined> {
     const now = performance.now();
     if (this.measured === undefined || now - this.measured.at > MAX_FREE_SPACE_AGE_MS) {

@@ -150,7 +150,10 @@ export class MongoMembership implements LeaseGroupMembership {
     return (this.nextBeat ??= this.writeNextHeartbeat());
   }
 
-  /** Returns true if the member ended: it made no beat for the time to live, and makes none now. @throws UnavailableError */
+  /**
+   * Returns true if the member ended: it made no beat for the time to live, and makes none now.
+   * @throws UnavailableError
+   */
   async hasMemberEnded(id: string): Promise<boolean> {
     const last = this.observations.findBeatOfSilentMember(id);
     if (last === undefined) return false;
@@ -238,8 +241,9 @@ export class LeaseMemberObserver {
   ) {}
 
   /**
-   * Reads all members, and lists those that may be alive. A member that ended without {@link LeaseGroupMembership.removeOwnMember} is listed
-   * until it made no beat for the time to live, of which a long pause between two calls counts little.
+   * Reads all members, and lists those that may be alive. A member that ended without
+   * {@link LeaseGroupMembership.removeOwnMember} is listed until it made no beat for the time to live, of which a long
+   * pause between two calls counts little.
    * @throws UnavailableError
    */
   async listLiveMembers(): Promise<readonly LeaseMember[]> {

@@ -11,7 +11,8 @@ interface MongoOptions {
   /** Milliseconds after which an operation is abandoned with an unknown outcome. Defaults to 5,000. */
   readonly deadlineMs?: number;
   /**
-   * Maximum number of operations running or waiting for a connection; further operations throw `BusyError`. Defaults to 10,000.
+   * Maximum number of operations running or waiting for a connection; further operations throw `BusyError`. Defaults to
+   * 10,000.
    */
   readonly maxOperations?: number;
   /** True to fail all operations within 2.1 s when the server answers nothing. False by default. */

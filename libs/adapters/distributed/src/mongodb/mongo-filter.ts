@@ -72,7 +72,9 @@ export function toShardKeyFilter(spec: CollectionSpec, key: ShardKey, guard: Fil
   return isCompared ? { $and: [key, condition] } : { ...condition, ...key };
 }
 
-/** Returns the shard key and the id of a stored document. Values of the key are texts, so their stored form is the same. */
+/**
+ * Returns the shard key and the id of a stored document. Values of the key are texts, so their stored form is the same.
+ */
 export function pickShardKeyAndId({ shardKey = [] }: CollectionSpec, stored: MongoDocument): ShardKey {
   const fields = shardKey.map((field) => [field, stored[field]]).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(fields), _id: stored._id };

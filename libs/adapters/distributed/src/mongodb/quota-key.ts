@@ -78,7 +78,7 @@ export class KeyQuotaReserver {
   }
 
   /**
-   * Reserves requests for a `takeRequest` that will probably follow, so that it need not wait for the store. Never
+   * Reserves requests for a `takeQuotaForRequest` that will probably follow, so that it need not wait for the store. Never
    * rejects.
    */
   reserveExpectedRequests(limit: number): void {

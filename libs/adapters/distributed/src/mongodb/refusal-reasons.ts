@@ -22,8 +22,8 @@ export function getRefusalReason(error: unknown): string | undefined {
 }
 
 /**
- * Returns the code of the error of Node.js that caused an error of the driver, such as ECONNREFUSED; undefined if there is
- * none.
+ * Returns the code of the error of Node.js that caused an error of the driver, such as ECONNREFUSED; undefined if there
+ * is none.
  */
 export function getSystemErrorCode(error: unknown): string | undefined {
   let causes: readonly unknown[] = [error];

@@ -13,7 +13,8 @@ const NONEXISTENT_ID = '';
 /**
  * Checks that the server accepts the TLS settings and the user, that the user may read and write the database, and that
  * the server is a replica set or a sharded cluster.
- * @throws AccessRefusedError if the server refuses this process for several seconds; UnavailableError if no server responds
+ * @throws AccessRefusedError if the server refuses this process for several seconds; UnavailableError if no server
+ *   responds
  */
 export async function checkMongoServerAccess(
   connection: MongoConnection,

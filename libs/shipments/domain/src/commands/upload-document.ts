@@ -96,7 +96,10 @@ export interface CompleteUploadCommand extends CommandContext {
   readonly lost_object_id: string | null;
 }
 
-/** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`; the document stays pending */
+/**
+ * @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`; the document
+ *   stays pending
+ */
 export const completeUploadCommandHandler: CommandHandler<
   CompleteUploadCommand,
   DocumentResult,

@@ -41,8 +41,9 @@ function createActualMilestoneAnnouncement(milestone: Milestone): PublicEventAnn
 }
 
 /**
- * Events of releases that did not store the time of the report are announced with the time of recording. `addReportTimeToMilestone`
- * restores a more exact time for the timeline, because it knows the milestone before the event.
+ * Events of releases that did not store the time of the report are announced with the time of recording.
+ * `addReportTimeToMilestone` restores a more exact time for the timeline, because it knows the milestone before the
+ * event.
  */
 function addMissingReportTime(milestone: Milestone): Milestone {
   const { reported_at }: Partial<Milestone> = milestone;

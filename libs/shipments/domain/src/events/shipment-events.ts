@@ -93,7 +93,8 @@ export interface ShipmentUpdatedEvent {
     /** Values that the client set for fields that estimates also set. They override earlier estimates. */
     readonly fields: ScheduleFields;
     /**
-     * Revisions of the events that set the times of the legs, by leg; absent if this event sets all times, or sets no legs.
+     * Revisions of the events that set the times of the legs, by leg; absent if this event sets all times, or sets no
+     * legs.
      */
     readonly legs_written?: readonly EventRevisionsOfLegTimes[];
     readonly sent: LastUpsertValues;

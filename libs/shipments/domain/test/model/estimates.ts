@@ -75,7 +75,8 @@ function estimatesDeparture(milestone: ModelMilestone, memory: ShipmentModelStat
 }
 
 /**
- * Returns true if the estimate is for the shipment: its location is absent, free text, or the destination. An estimate at another location sets the time of its leg.
+ * Returns true if the estimate is for the shipment: its location is absent, free text, or the destination. An estimate
+ * at another location sets the time of its leg.
  */
 function isEstimatedForDestination(milestone: ModelMilestone, memory: ShipmentModelState): boolean {
   return lacksKnownLocation(milestone, memory) || milestone.location === findDestinationPort(memory);

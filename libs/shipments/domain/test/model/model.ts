@@ -24,7 +24,10 @@ import {
 } from './milestones.ts';
 import { listEffectiveCancellations, getStatusRank, computeShipmentStatus } from './status.ts';
 
-/** A simple model of a shipment, with which tests compare the real one. It stores all inputs, and computes everything from scratch after each command. */
+/**
+ * A simple model of a shipment, with which tests compare the real one. It stores all inputs, and computes everything
+ * from scratch after each command.
+ */
 export class ReferenceShipmentModel {
   readonly memory: ShipmentModelState = createEmptyModelMemory();
 

@@ -167,13 +167,19 @@ export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
     return !this.waiting.isEmpty;
   }
 
-  /** Returns true if the endpoint's next attempt may begin now. If not, {@link takeNextWaitingEndpoint} returns the endpoint later. */
+  /**
+   * Returns true if the endpoint's next attempt may begin now. If not, {@link takeNextWaitingEndpoint} returns the
+   * endpoint later.
+   */
   mayBeginAttempt(endpoint: E, now: EventLoopTime): boolean {
     if (!endpoint.isPaced) return true;
     return this.trySpendTime(endpoint, endpoint.isFailing ? SPARE_TIME_PER_PROBE_MS : SPARE_TIME_PER_ATTEMPT_MS, now);
   }
 
-  /** Returns true if the endpoint's replay may take deliveries now. If not, {@link takeNextWaitingEndpoint} returns the endpoint later. */
+  /**
+   * Returns true if the endpoint's replay may take deliveries now. If not, {@link takeNextWaitingEndpoint} returns the
+   * endpoint later.
+   */
   canReplayTakeTurn(endpoint: E, now: EventLoopTime): boolean {
     return this.trySpendTime(endpoint, SPARE_TIME_PER_REPLAY_TURN_MS, now);
   }

@@ -247,7 +247,9 @@ export class EndpointAttemptCounter {
     await this.dependencies.recounts.requestRecountOfHour('attempts', hour.endpoint.id, hour.hour);
   }
 
-  /** Forgets the counts of an hour, unless this process replaced them under a later lease. Returns true if it had them. */
+  /**
+   * Forgets the counts of an hour, unless this process replaced them under a later lease. Returns true if it had them.
+   */
   private forgetHour(hour: EndpointHourCounter): boolean {
     return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }

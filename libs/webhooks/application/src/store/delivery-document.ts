@@ -221,7 +221,9 @@ export function listAttemptIds(deliveryId: string, count: number): readonly stri
   return Array.from({ length: places }, (_, index) => `${deliveryId}.${index + 1}`);
 }
 
-/** Body of an event in one payload version and form. Written once, before or with its first delivery, and never changed. */
+/**
+ * Body of an event in one payload version and form. Written once, before or with its first delivery, and never changed.
+ */
 export interface PayloadDocument extends Document {
   readonly body: string;
   readonly created_at: Timestamp;
