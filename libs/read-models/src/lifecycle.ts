@@ -1,4 +1,5 @@
 import type { Clock, EventStore, LeaseSource, Logger } from '@tracking/ports';
+import { runAtTicks } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   CatchUpSubscription,
@@ -65,7 +66,7 @@ const LIFECYCLE_STEPS_PER_SWEEP = 60;
 export class ReadModelLifecycle {
   private readonly projections = new Map<number, CatchUpSubscription | PartitionedSubscription>();
   private readonly replaced = new Map<number, number>();
-  private timer: NodeJS.Timeout | undefined;
+  private stopTicks: (() => void) | undefined;
   private stepping: Promise<void> | undefined;
   private sweeping: Promise<void> | undefined;
   private readonly ending = new AbortController();
@@ -87,10 +88,11 @@ export class ReadModelLifecycle {
   start(): Promise<void> {
     this.runLifecycleStepNow();
     // Metrics are recorded outside of steps, because a step can wait for its store.
-    this.timer = setInterval(() => {
+    // All read models of the process read their pointers at the same times, with one read.
+    this.stopTicks = runAtTicks(LIFECYCLE_STEP_INTERVAL_MS, () => {
       this.recordMetrics();
       this.runLifecycleStepNow();
-    }, LIFECYCLE_STEP_INTERVAL_MS);
+    });
     return this.ready.promise;
   }
 
@@ -105,7 +107,7 @@ export class ReadModelLifecycle {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    clearInterval(this.timer);
+    this.stopTicks?.();
     this.ending.abort();
     await this.stepping;
     await this.sweeping;

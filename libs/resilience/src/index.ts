@@ -3,10 +3,13 @@ export { assignLeases, computeRendezvousScore } from './lease-assignment.ts';
 export { LeaseGroup, LeaseDistributor, type LeaseShareReport, type LeaseSharesOptions } from './lease-shares.ts';
 export {
   monotonicMs,
+  msUntilNextTick,
   pauseFor,
+  pauseUntilNextTick,
   retry,
   retryConflicts,
   type RetryOptions,
+  runAtTicks,
   waitForAbort,
   withDeadline,
 } from './retry.ts';

@@ -154,6 +154,40 @@ export function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
+ * Returns the milliseconds until the next multiple of `everyMs` on the monotonic clock, so that timers of the same
+ * period coincide.
+ */
+export function msUntilNextTick(everyMs: number, now: number): number {
+  return everyMs - (now % everyMs);
+}
+
+/** Milliseconds by which waits exceed the next tick, because a timer may fire up to a millisecond early. */
+const TICK_MARGIN_MS = 2;
+
+/** Resolves at the next multiple of `everyMs` on the monotonic clock, or immediately when the signal aborts. */
+export function pauseUntilNextTick(everyMs: number, signal?: AbortSignal): Promise<void> {
+  return pauseFor(msUntilNextTick(everyMs, monotonicMs()) + TICK_MARGIN_MS, signal);
+}
+
+/**
+ * Calls a function at each multiple of `everyMs` on the monotonic clock, so that functions of the same period run in the
+ * same turn of the event loop and can share their reads. The timer does not keep the process alive.
+ * @returns a function that stops the calls
+ */
+export function runAtTicks(everyMs: number, run: () => void): () => void {
+  const schedule = () => {
+    timer = setTimeout(runAndSchedule, msUntilNextTick(everyMs, monotonicMs()) + TICK_MARGIN_MS).unref();
+  };
+  const runAndSchedule = () => {
+    schedule();
+    run();
+  };
+  let timer: NodeJS.Timeout;
+  schedule();
+  return () => clearTimeout(timer);
+}
+
+/**
  * Settles like `promise`, or rejects after `ms` milliseconds. A later result is ignored.
  * @param createError creates the error for the timeout
  */

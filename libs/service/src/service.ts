@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AccessRefusedError, type Clock, type Logger, createRetryCounter, UnavailableError } from '@tracking/ports';
-import { retry } from '@tracking/resilience';
+import { pauseUntilNextTick, retry } from '@tracking/resilience';
 import {
   convertMachineErrorToConfigError,
   ConfigError,
@@ -108,7 +108,7 @@ export class ServiceProcess {
     const probeRepeatedly = async () => {
       while (!signal.aborted) {
         this.health.setEngineStatus(name, await probeEngine(probe));
-        await pause(ENGINE_PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        await pauseUntilNextTick(ENGINE_PROBE_INTERVAL_MS, signal);
       }
     };
     this.health.setEngineStatus(name, 'the engine was not checked yet');

@@ -1,4 +1,5 @@
 import type { Position } from '@tracking/ports';
+import { runAtTicks } from '@tracking/resilience';
 import { type CheckpointDocument, createCheckpointId, CHECKPOINTS_COLLECTION_SPEC } from './checkpoint.ts';
 import { describeError, PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream } from './parked-streams.ts';
 import { PartitionRunner } from './partition-runner.ts';
@@ -21,7 +22,7 @@ export interface CatchUpSubscriptionOptions extends PartitionRunnerOptions {
 /** Follows the event store for one subscriber in this process. It handles all partitions, from `start` to `stop`. */
 export class CatchUpSubscription {
   private readonly runners: readonly PartitionRunner[];
-  private timer: NodeJS.Timeout | undefined;
+  private stopTicks: (() => void) | undefined;
   private retrying: Promise<void> | undefined;
   private measuring: Promise<void> | undefined;
   private readonly lag = new LagMeasurement();
@@ -35,15 +36,15 @@ export class CatchUpSubscription {
   start(): void {
     for (const runner of this.runners) runner.start();
     this.startMeasuringLag();
-    this.timer ??= setInterval(() => {
+    this.stopTicks ??= runAtTicks(this.parts.pollMs ?? POLL_INTERVAL_MS, () => {
       this.retryRequestedParkedStreams();
       this.startMeasuringLag();
-    }, this.parts.pollMs ?? POLL_INTERVAL_MS).unref();
+    });
   }
 
   /** Finishes current batches, writes the checkpoints and releases the leases. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    this.stopTicks?.();
     await Promise.all([...this.runners.map((runner) => runner.stop()), this.retrying]);
   }
 

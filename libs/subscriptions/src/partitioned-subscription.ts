@@ -1,5 +1,5 @@
 import type { Lease } from '@tracking/ports';
-import { pauseFor, retry } from '@tracking/resilience';
+import { pauseUntilNextTick, retry } from '@tracking/resilience';
 import { CatchUpSubscription } from './catch-up-subscription.ts';
 import { describeError } from './parked-streams.ts';
 import { type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
@@ -118,7 +118,7 @@ export class PartitionedSubscription {
     const couldReplace = this.canReplacePartitionLayout(layout, requested);
     for (;;) {
       // All subscriptions of the process read their layouts at the same times, with one read.
-      await pauseFor(pollMs - (performance.now() % pollMs), signal);
+      await pauseUntilNextTick(pollMs, signal);
       if (signal.aborted) return;
       try {
         const now = await this.stored.readPartitionLayout();

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   BACKWARDS,
   END,
@@ -76,6 +77,7 @@ export class EventStoreDbEventStore implements EventStore {
   private appendingBytes = 0;
   private readonly closing = new AbortController();
   private closed: Promise<void> | undefined;
+  private nextHead: Promise<Position | undefined> | undefined;
 
   /** Creates the store, which connects with its first operation. @throws TypeError if the URL is invalid */
   constructor(private readonly options: EventStoreDbEventStoreOptions) {
@@ -169,7 +171,11 @@ export class EventStoreDbEventStore implements EventStore {
 
   async head(): Promise<Position | undefined> {
     this.throwIfClosed();
-    return retryUntilTimeout(this.limits.operationTimeoutMs, (leftMs) => readLastLogPosition(this.node, leftMs));
+    // Calls in one turn share a read. Later calls need another one, because it may not contain appends before them.
+    return (this.nextHead ??= setImmediate().then(() => {
+      this.nextHead = undefined;
+      return retryUntilTimeout(this.limits.operationTimeoutMs, (leftMs) => readLastLogPosition(this.node, leftMs));
+    }));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Collection, type Filter, type Lease, UnavailableError } from '@tracking/ports';
+import { msUntilNextTick } from '@tracking/resilience';
 
 /** Monotonic clock and timers of a process. */
 export interface LeaseClock {
@@ -169,14 +170,6 @@ export interface LeaseRecord {
   readonly beat: number;
   /** Id of the member that holds the lease; absent if the holder is no member. */
   readonly member?: string;
-}
-
-/**
- * Returns the milliseconds until the next multiple of `everyMs` on the monotonic clock, so that timers of the same
- * period coincide.
- */
-export function msUntilNextTick(everyMs: number, now: number): number {
-  return everyMs - (now % everyMs);
 }
 
 /**

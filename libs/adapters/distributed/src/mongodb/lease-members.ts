@@ -11,7 +11,8 @@ import type {
   LeaseGroupMembership,
   WantedLeases,
 } from '@tracking/ports';
-import { type LeaseClock, msUntilNextTick, SYSTEM_LEASE_CLOCK, waitForTimeOrAbort } from './held-lease.ts';
+import { msUntilNextTick } from '@tracking/resilience';
+import { type LeaseClock, SYSTEM_LEASE_CLOCK, waitForTimeOrAbort } from './held-lease.ts';
 
 export const LEASE_MEMBERS_COLLECTION_SPEC: CollectionSpec = { name: 'lease_members', indexes: [] };
 /** Milliseconds without a renewal or beat after which a lease is free, or a member has ended. */

@@ -13,12 +13,12 @@ import {
   createRetryCounter,
   UnavailableError,
 } from '@tracking/ports';
+import { msUntilNextTick } from '@tracking/resilience';
 import {
   HeldLease,
   type LeaseRecord,
   LeaseRecords,
   type LeaseClock,
-  msUntilNextTick,
   SYSTEM_LEASE_CLOCK,
   waitForTimeOrAbort,
 } from './held-lease.ts';
