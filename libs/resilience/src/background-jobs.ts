@@ -36,8 +36,19 @@ export class LeaderElectedJob {
   private readonly stopping = new AbortController();
   private readonly wakeUp = new WakeUpSignal();
   private running: Promise<void> = Promise.resolve();
+  private lease: Lease | undefined;
 
   constructor(private readonly options: LeaderElectedJobOptions) {}
+
+  /** Name of the job's lease. */
+  get leaseName(): string {
+    return this.options.lease;
+  }
+
+  /** True if this process holds the job's lease and therefore runs the job. */
+  get isLeaseHeld(): boolean {
+    return this.lease?.isLeaseHeld() === true;
+  }
 
   startJobRounds(): void {
     this.running = this.runUntilStopped();
@@ -60,7 +71,11 @@ export class LeaderElectedJob {
       try {
         const lease = await leases.acquireLease(name, signal);
         const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
-        await this.runJobRounds(ending, lease).finally(() => lease.releaseLease());
+        this.lease = lease;
+        await this.runJobRounds(ending, lease).finally(() => {
+          this.lease = undefined;
+          return lease.releaseLease();
+        });
       } catch (error) {
         if (signal.aborted) return;
         countRetry(description);

@@ -29,7 +29,7 @@ export interface WebhookSettings {
   readonly maxBatch: number;
   /** Maximum age of the endpoint and delivery that an attempt is based on. */
   readonly freshnessMs: number;
-  /** Interval at which this process checks for stored wake-ups, which replace messages that did not arrive. */
+  /** Interval at which this process checks for stored wake-ups of its endpoints and jobs. */
   readonly pollMs: number;
   /** Interval at which the number of events waiting to be recorded is measured. */
   readonly lagPollMs: number;
@@ -67,7 +67,7 @@ export const DEFAULT_WEBHOOK_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   payloadCacheBytes: 64 * 1024 * 1024,
   maxBatch: 500,
   freshnessMs: 1_000,
-  pollMs: 500,
+  pollMs: 1_000,
   lagPollMs: 5_000,
   recoveryAfterMs: 600_000,
   failingAfterMs: 3_600_000,

@@ -167,7 +167,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const { clock, leases, logger, metrics } = dependencies;
   const { versions = PAYLOAD_VERSIONS, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_WEBHOOK_SETTINGS, ...dependencies.settings };
-  const { addresses, freshnessMs, maxInFlight, policy, timeoutMs } = settings;
+  const { addresses, freshnessMs, maxInFlight, policy, pollMs, timeoutMs } = settings;
   const countRetry = createRetryCounter(metrics);
   const platform = { clock, leases, logger, metrics, countRetry };
   const time = new SteadyWallClock(clock, dependencies.elapsed);
@@ -202,23 +202,23 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const stats = await openEndpointStatistics({ ...counting, store: documentStore });
   const { recounts } = stats;
 
+  const wakeUps = new OwnerWakeUpStore(stored.wakeUps);
   const replays = new ReplayStore(stored.replays, stored.progress);
   const resending = new ReplaySender({ queries, deliveries: repeatable, recounts, payloads, versions, log, clock });
   const replaySource = { queries, log, watermark };
   const replaying = new ReplayRunner({ ...replaySource, store: replays, resending, clock, time });
   const discarding = new DeadLetterDiscarder({
-    ...{ ...platform, ...replaySource, store: replays, deliveries: repeatable, endpoints: store, recounts },
+    ...{ ...platform, ...replaySource, store: replays, deliveries: repeatable, endpoints: store, recounts, wakeUps },
   });
-  const backlogs = new DeletedEndpointBacklogDiscarder({ ...platform, endpoints: store, queues, replays });
+  const backlogs = new DeletedEndpointBacklogDiscarder({ ...platform, endpoints: store, queues, replays, wakeUps });
 
   const { health } = stored;
   const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random, time });
-  const wakeUps = new OwnerWakeUpStore(stored.wakeUps);
   const { findShardOwner = () => undefined } = dependencies;
   const messagesToOwners = new EndpointOwnerProcessNotifier(findShardOwner, wakeUps, payloads, metrics);
   const owner = new EndpointShardOwner({
     ...{ ...platform, shards, endpoints, queues, backlogs, wakeUps, replays, replaying, clients, payloads },
-    ...{ messages: messagesToOwners, stats: stats.keeper, pollMs: settings.pollMs },
+    ...{ messages: messagesToOwners, stats: stats.keeper, pollMs, jobs: [discarding.job, backlogs.job] },
   });
 
   const parking = new ParkingLot({ ...platform, documents: stored.parked, broker });

@@ -170,7 +170,7 @@ export class DeadLetterUseCases implements WebhookDeadLetters {
 
   async discard(command: ReplayOrDiscardCommand): Promise<DeadLetterReplayResult> {
     const settled = await this.startReplayPerEndpoint(command, 'discard');
-    this.dependencies.discarding.job.wakeJob();
+    await this.dependencies.discarding.startStoredDiscards();
     return settled;
   }
 

@@ -113,7 +113,7 @@ export class Replays implements WebhookReplayOperations {
   private async applyReplayCommand(command: ExistingReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.dependencies.store.applyCommandToStoredReplay(command, change);
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
-    if (after.action === 'discard') this.dependencies.discarding.job.wakeJob();
+    if (after.action === 'discard') await this.dependencies.discarding.startStoredDiscards();
     else await this.dependencies.owner.notifyOwningProcesses([after.endpoint_id]);
     return convertToWebhookReplay(after);
   }

@@ -1,5 +1,5 @@
 import type { CountRetry, Logger } from '@tracking/ports';
-import { pauseFor, retry } from '@tracking/resilience';
+import { type LeaderElectedJob, pauseFor, retry } from '@tracking/resilience';
 import { computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -33,6 +33,8 @@ export interface ShardOwnerDependencies {
   readonly queues: DeliveryQueues;
   readonly backlogs: Pick<DeletedEndpointBacklogDiscarder, 'requestBacklogDiscard'>;
   readonly wakeUps: OwnerWakeUpStore;
+  /** Jobs that stored wake-ups can wake. */
+  readonly jobs: readonly LeaderElectedJob[];
   readonly messages: EndpointOwnerProcessNotifier;
   readonly payloads: Pick<PayloadStore, 'cachePayloadBody'>;
   readonly stats: Pick<EndpointAttemptCounter, 'writeStatsOfShard'>;
@@ -272,11 +274,11 @@ export class EndpointShardOwner implements ShardOwnerOperations {
   }
 
   private async pollEndpointWakeUps(): Promise<void> {
-    const { shards, wakeUps, endpoints, logger, countRetry, pollMs } = this.dependencies;
+    const { shards, wakeUps, jobs, endpoints, logger, countRetry, pollMs } = this.dependencies;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        await wakeUps.processWakeUps(shards.all, async (id) => {
+        await wakeUps.processWakeUps(shards.all, jobs, async (id) => {
           await this.reloadEndpoint(id);
           return shards.ownsShardOf(id);
         });

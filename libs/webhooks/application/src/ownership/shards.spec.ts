@@ -1,7 +1,8 @@
 import type { Lease } from '@tracking/ports';
-import { eventually } from '@tracking/testing';
+import { LeaderElectedJob } from '@tracking/resilience';
+import { eventually, silentLogger } from '@tracking/testing';
 import { ENDPOINT_SHARD_COUNT } from '@tracking/webhooks-domain';
-import { ShardLeases } from './shards.ts';
+import { OwnerWakeUpStore, ShardLeases, type WakeUpDocument } from './shards.ts';
 
 const NEVER = new AbortController().signal;
 const LEASE = { lost: NEVER, handOverRequested: NEVER, isLeaseHeld: () => true, releaseLease: () => Promise.resolve() };
@@ -31,4 +32,62 @@ test('a failure to acquire a shard is counted and logged, and the shard is acqui
   await shards.releaseShards();
   expect(counted).toEqual(['acquiring a shard']);
   expect(logged).toEqual([{ reason: 'Error: the store is away', shard: 3 }]);
+});
+
+describe('a wake-up of a job', () => {
+  const NEVER_MS = 2 ** 31 - 1;
+  let stored: Map<string, WakeUpDocument>;
+  let wakeUps: OwnerWakeUpStore;
+  let started: LeaderElectedJob[];
+  beforeEach(() => {
+    stored = new Map();
+    started = [];
+    wakeUps = new OwnerWakeUpStore({
+      upsert: async (document: WakeUpDocument) => void stored.set(document.id, document),
+      find: async ({ filter }: { readonly filter: { readonly shard: { readonly in: readonly number[] } } }) =>
+        [...stored.values()].filter(({ shard }) => filter.shard.in.includes(shard)),
+      delete: async (id: string, { token }: { readonly token: string }) =>
+        stored.get(id)?.token === token && stored.delete(id),
+    } as unknown as ConstructorParameters<typeof OwnerWakeUpStore>[0]);
+  });
+  afterEach(() => Promise.all(started.map((job) => job.stopJobRounds())));
+
+  /** Starts a process's job, which runs only when woken after its first round. */
+  function startJob(holdsLease: boolean) {
+    let rounds = 0;
+    const lease = { ...LEASE, isLeaseHeld: () => holdsLease } as unknown as Lease;
+    const job = new LeaderElectedJob({
+      leases: { acquireLease: async () => lease },
+      lease: 'a-job',
+      logger: silentLogger,
+      countRetry: () => undefined,
+      description: 'running a job',
+      intervalMs: NEVER_MS,
+      runJobRound: async () => void (rounds += 1),
+    });
+    job.startJobRounds();
+    started.push(job);
+    return { job, countRounds: () => rounds };
+  }
+  const reloadNothing = () => Promise.reject(new Error('no endpoint has a wake-up'));
+
+  test('stays stored until the process that runs the job, which may own no shard, has read it', async () => {
+    const [other, holder] = [startJob(false), startJob(true)];
+    await eventually(() => expect(holder.countRounds()).toBe(1));
+    await wakeUps.requestJobWakeUp(other.job);
+    await wakeUps.processWakeUps([1, 2], [other.job], reloadNothing);
+    expect([...stored.keys()]).toEqual(['a-job']);
+    expect(holder.countRounds()).toBe(1);
+    await wakeUps.processWakeUps([], [holder.job], reloadNothing);
+    await eventually(() => expect(holder.countRounds()).toBe(2));
+    expect(stored.size).toBe(0);
+  });
+
+  test('is not stored by the process that runs the job', async () => {
+    const { job, countRounds } = startJob(true);
+    await eventually(() => expect(countRounds()).toBe(1));
+    await wakeUps.requestJobWakeUp(job);
+    await eventually(() => expect(countRounds()).toBe(2));
+    expect(stored.size).toBe(0);
+  });
 });

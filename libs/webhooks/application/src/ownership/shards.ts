@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, CollectionSpec, CountRetry, Document, Lease, LeaseSource, Logger } from '@tracking/ports';
-import { retry, waitForAbort } from '@tracking/resilience';
+import { type LeaderElectedJob, retry, waitForAbort } from '@tracking/resilience';
 import { ENDPOINT_SHARD_COUNT, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 
 interface ShardLeasesDependencies {
@@ -121,8 +121,12 @@ export class ShardLeases {
   }
 }
 
-/** A wake-up: stored data of the endpoint changed, and its owner, another process, has to read it again. */
+/**
+ * A wake-up of an endpoint or a job. The stored data of the endpoint changed, and its owner, another process, has to
+ * read it again; or another process has to run the job. The id is that of the endpoint, or the name of the job's lease.
+ */
 export interface WakeUpDocument extends Document {
+  /** Shard of the endpoint; `JOBS_SHARD` for a job. */
   readonly shard: number;
   /** Token of the latest change. The owner deletes a wake-up only if the token has not changed since it was read. */
   readonly token: string;
@@ -134,8 +138,13 @@ export const WAKE_UPS_COLLECTION_SPEC: CollectionSpec = {
 };
 
 const WAKE_UPS_PER_READ = 500;
+/** Shard of the wake-ups of jobs. Every process reads them. */
+const JOBS_SHARD = -1;
 
-/** Stored wake-ups, for owners that no message reached. Each owner reads the wake-ups of its shards regularly. */
+/**
+ * Stored wake-ups, for owners that no message reached and for jobs of other processes. Each process regularly reads the
+ * wake-ups of its shards and of jobs, with one request.
+ */
 export class OwnerWakeUpStore {
   constructor(private readonly documents: Collection<WakeUpDocument>) {}
 
@@ -150,14 +159,35 @@ export class OwnerWakeUpStore {
   }
 
   /**
-   * Processes the wake-ups of these shards.
+   * Wakes a job in the process that runs it. If another process runs it, the wake-up is stored when this resolves. Call
+   * it after the work of the job is stored.
+   */
+  async requestJobWakeUp(job: LeaderElectedJob): Promise<void> {
+    job.wakeJob();
+    if (job.isLeaseHeld) return;
+    await this.documents.upsert({ id: job.leaseName, shard: JOBS_SHARD, token: randomUUID() });
+  }
+
+  /**
+   * Processes the wake-ups of these shards, and of the jobs that this process runs.
    * @param reload reloads an endpoint and returns whether this process still owns it; if so, its wake-up is deleted
    */
-  async processWakeUps(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
-    if (shards.length === 0) return;
-    const left = await this.documents.find({ filter: { shard: { in: shards } }, limit: WAKE_UPS_PER_READ });
-    for (const { id, token } of left) {
-      if (await reload(id)) await this.documents.delete(id, { token });
+  async processWakeUps(
+    shards: readonly number[],
+    jobs: readonly LeaderElectedJob[],
+    reload: (endpointId: string) => Promise<boolean>,
+  ): Promise<void> {
+    const filter = { shard: { in: [JOBS_SHARD, ...shards] } };
+    for (const { id, shard, token } of await this.documents.find({ filter, limit: WAKE_UPS_PER_READ })) {
+      const isProcessed = shard === JOBS_SHARD ? wakeHeldJob(jobs, id) : await reload(id);
+      if (isProcessed) await this.documents.delete(id, { token });
     }
   }
+}
+
+/** Wakes the job with this lease if this process runs it. Returns true if it does. */
+function wakeHeldJob(jobs: readonly LeaderElectedJob[], leaseName: string): boolean {
+  const job = jobs.find((each) => each.leaseName === leaseName && each.isLeaseHeld);
+  job?.wakeJob();
+  return job !== undefined;
 }

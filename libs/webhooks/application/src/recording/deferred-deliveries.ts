@@ -59,7 +59,7 @@ const DELIVERIES_PER_WRITE = 50;
 const PAUSE_PER_WRITE_DURATION = 4;
 const MAX_PAUSE_BETWEEN_WRITES_MS = 1_000;
 /** Milliseconds between two checks for events that other processes deferred. */
-const SWEEP_INTERVAL_MS = 500;
+const SWEEP_INTERVAL_MS = 5_000;
 /**
  * Longest wait of a deferred event. While an event has waited longer, deferring stops, and all deliveries are
  * recorded immediately.

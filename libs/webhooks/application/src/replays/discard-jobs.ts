@@ -19,16 +19,22 @@ import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 /** Dead letters that one discard job handles before the next job gets its turn. */
 const DEAD_LETTERS_PER_TURN = 200;
 const DISCARDS_PER_READ = 100;
-/** Milliseconds between two checks for discards that other processes requested. */
-const POLL_INTERVAL_MS = 1_000;
+/** Milliseconds between two checks for requested discards whose wake-up was lost because a process ended. */
+const POLL_INTERVAL_MS = 5_000;
 /** Largest share of time that discards may use. Deliveries take priority. */
 const MAX_DISCARDING_TIME_SHARE = 0.5;
+
+interface JobWakeUpRequester {
+  /** Wakes a job in the process that runs it. @throws UnavailableError */
+  requestJobWakeUp(job: LeaderElectedJob): Promise<void>;
+}
 
 interface DeadLetterDiscarderDependencies extends ReplaySourceDependencies {
   readonly store: ReplayStore;
   readonly endpoints: EndpointStore;
   readonly recounts: HourRecountRequestStore;
   readonly deliveries: Collection<DeliveryDocument>;
+  readonly wakeUps: JobWakeUpRequester;
   readonly clock: Clock;
   readonly leases: LeaseSource;
   readonly logger: Logger;
@@ -54,6 +60,11 @@ export class DeadLetterDiscarder {
       intervalMs: POLL_INTERVAL_MS,
       runJobRound: (ending) => this.discardDeadLettersOfReplays(ending),
     });
+  }
+
+  /** Starts stored discards in the process that runs the job. @throws UnavailableError */
+  async startStoredDiscards(): Promise<void> {
+    await this.dependencies.wakeUps.requestJobWakeUp(this.job);
   }
 
   private async discardDeadLettersOfReplays(ending: AbortSignal): Promise<void> {
@@ -123,6 +134,7 @@ export interface BacklogDiscarderDependencies {
   readonly endpoints: EndpointStore;
   readonly queues: DeliveryQueues;
   readonly replays: ReplayStore;
+  readonly wakeUps: JobWakeUpRequester;
   readonly clock: Clock;
   readonly leases: LeaseSource;
   readonly logger: Logger;
@@ -158,7 +170,7 @@ export class DeletedEndpointBacklogDiscarder {
    */
   async requestBacklogDiscard(endpointId: string): Promise<void> {
     await this.dependencies.endpoints.markDeletedEndpointBacklog(endpointId);
-    this.job.wakeJob();
+    await this.dependencies.wakeUps.requestJobWakeUp(this.job);
   }
 
   private async discardBacklogOfDeletedEndpoints(ending: AbortSignal): Promise<void> {
