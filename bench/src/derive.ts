@@ -64,7 +64,7 @@ export async function benchDerive(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       const bases = list(round);
       const order = round % 2 === 0 ? [0, 1] : [1, 0];
-      for (const index of order) times[index]?.push(measureTakeoverAge(versions[index] as Version, bases));
+      for (const index of order) times[index]?.push(measureDerivationCpuTime(versions[index] as Version, bases));
     }
     const [before = [], after = []] = times.map((all) => all.slice(WARM_UP_ROUNDS));
     const ratios = after.map((time, round) => time / (before[round] ?? NaN));
@@ -103,7 +103,7 @@ async function loadVersion(folder: string): Promise<Version> {
 }
 
 /** Returns the microseconds of CPU time of one derivation. CPU time depends less on other load than elapsed time. */
-function measureTakeoverAge({ deriveShipment, places }: Version, bases: readonly Basis[]): number {
+function measureDerivationCpuTime({ deriveShipment, places }: Version, bases: readonly Basis[]): number {
   const start = process.cpuUsage();
   for (const basis of bases) deriveShipment(basis, places);
   const { user, system } = process.cpuUsage(start);

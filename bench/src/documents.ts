@@ -114,12 +114,12 @@ async function runTurn(
   const { place } = subject;
   const each = <T>(work: (n: number) => Promise<T>) => Promise.all(Array.from({ length: atOnce }, (_, n) => work(n)));
   const mib = atOnce * file.mib;
-  const names = await measureTakeoverAge(subject, mib, up, () => each(() => place.upload(file)));
-  await measureTakeoverAge(subject, mib, down, () => each((n) => place.download(names[n] ?? '')));
+  const names = await measureFileTransfer(subject, mib, up, () => each(() => place.upload(file)));
+  await measureFileTransfer(subject, mib, down, () => each((n) => place.download(names[n] ?? '')));
   for (const name of names) await place.remove(name);
 }
 
-async function measureTakeoverAge<T>(
+async function measureFileTransfer<T>(
   { pid, others }: Subject,
   mib: number,
   totals: Totals,

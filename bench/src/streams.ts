@@ -46,7 +46,7 @@ function quantiles(values: readonly number[]): string {
 }
 
 /** Writes for `seconds`, and measures the time from each response to the line on the observed streams. */
-async function measureTakeoverAge(
+async function measureArrivalTimes(
   server: Server,
   seconds: number,
   key: string,
@@ -87,7 +87,7 @@ export async function benchStreams(seconds: number): Promise<void> {
       await pause(SETTLE_MS);
       const opened = residentMiB(server.pid);
       if (count === 0) without = opened;
-      print(`${String(count).padStart(5)} streams: ${await measureTakeoverAge(server, seconds, key, clients)}`);
+      print(`${String(count).padStart(5)} streams: ${await measureArrivalTimes(server, seconds, key, clients)}`);
       const more = `${(opened - before).toFixed(0)} MiB for opening them, ${(residentMiB(server.pid) - without).toFixed(0)} MiB more than without after the writes`;
       print(`               memory ${opened.toFixed(0)} MiB, ${more}`);
     }
