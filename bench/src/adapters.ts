@@ -65,7 +65,7 @@ async function openDistributed(folder: string): Promise<{ ports: Ports; close: (
   const address = `127.0.0.1:${await findFreePort()}`;
   const token = randomUUID();
   const server = new GrpcServiceServer({ proto: CALL_OPERATIONS, address, token, logger, metrics });
-  server.setServedOperations(localCalls);
+  server.setServedGrpcOperations(localCalls);
   await server.listenOnAddress();
   const channel = new GrpcServiceChannel({ services: { bench: `dns:///${address}` }, token, logger, metrics });
   const objects = new GridfsObjectStore(connection);

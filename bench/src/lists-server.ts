@@ -39,7 +39,14 @@ await writeFile(join(DATA_DIR, 'key'), created.after.key);
 await fill(eventStore, Number(COUNT), otherWorkspaceIds(String(workspace?.id)));
 const rowStore = MONGODB_URL === undefined ? documentStore : mongo(MONGODB_URL);
 const began = performance.now();
-const readModels = await ReadModels.start({ eventStore, documentStore: rowStore, leases, clock, logger, metrics });
+const readModels = await ReadModels.startReadModelsOfProcess({
+  eventStore,
+  documentStore: rowStore,
+  leases,
+  clock,
+  logger,
+  metrics,
+});
 await readModels.ready;
 const head = await eventStore.head();
 if (head !== undefined) await readModels.waitForAllReadModels(head, 3_600_000);

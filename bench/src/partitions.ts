@@ -160,7 +160,7 @@ async function startSubscriber(
       clock: () => new Date(),
       createHandler: () =>
         Promise.resolve({
-          handleEvents: (events) => {
+          handleEventBatchOfPartition: (events) => {
             handled.add(events.length);
             return Promise.resolve([]);
           },

@@ -75,7 +75,7 @@ export class AdministrationClient {
   }
 
   /** Reads up to `maxItems` items of a list, page by page. @returns the last page, with the items of all pages */
-  async readListItems<P extends Page<unknown>>(
+  async readListItemsPageByPage<P extends Page<unknown>>(
     path: string,
     params: Readonly<Record<string, string>>,
     maxItems: number,
@@ -230,7 +230,7 @@ async function runOnTemporaryService<T>(
     if (isNoServiceListening(error) && (await ownService.waitForOrderlyExit())) return 'released';
     throw error;
   } finally {
-    await ownService.stopService();
+    await ownService.terminateOrKillServiceProcess();
   }
 }
 
@@ -255,7 +255,7 @@ class TemporaryServiceProcess {
       env: serviceEnvironment,
       // The pipe closes when this process ends for any reason, and then the service stops.
       stdio: ['pipe', 'ignore', 'pipe'],
-      // Ctrl-C must not end the service in the middle of a request: `stopService` ends the service after that request.
+      // Ctrl-C must not end the service in the middle of a request: `terminateOrKillServiceProcess` ends the service after that request.
       detached: true,
     });
     this.child.stdin?.on('error', () => undefined);
@@ -286,14 +286,14 @@ class TemporaryServiceProcess {
     throw this.createStartError();
   }
 
-  /** Waits until a service that no longer listens has ended. Returns true if it ended in order, without `stopService`. */
+  /** Waits until a service that no longer listens has ended. Returns true if it ended in order, without `terminateOrKillServiceProcess`. */
   async waitForOrderlyExit(): Promise<boolean> {
     await Promise.race([this.ended, pause(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     return this.hasEnded && this.child.exitCode === 0;
   }
 
   /** Terminates the service and waits until it has ended; kills it after a timeout. */
-  async stopService(): Promise<void> {
+  async terminateOrKillServiceProcess(): Promise<void> {
     if (this.hasEnded) return;
     this.child.kill('SIGTERM');
     const killTimer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);

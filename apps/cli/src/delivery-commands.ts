@@ -164,7 +164,7 @@ export async function printItemsUpToLimit<T>(
   params: Readonly<Record<string, string>>,
   columns: readonly Column<T>[],
 ): Promise<void> {
-  const page = await client.readListItems<Page<T> & { readonly workspaces: string[] }>(
+  const page = await client.readListItemsPageByPage<Page<T> & { readonly workspaces: string[] }>(
     path,
     params,
     Number(options['limit']),

@@ -96,7 +96,7 @@ async function printEvents({ client, print, workspace, options }: CommandInvocat
   const pages: Page<EventEnvelope>[] = [];
   for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
     const query = toQueryParameters({ workspace, environment: each, type: eventType, since, until });
-    pages.push(await client.readListItems<Page<EventEnvelope>>('/published_events', query, limit));
+    pages.push(await client.readListItemsPageByPage<Page<EventEnvelope>>('/published_events', query, limit));
   }
   const all = pages.flatMap(({ data }) => data).sort(compareByTime);
   print.printList(all.slice(0, limit), PRINTED_EVENT_COLUMNS, describeEmptyList([workspace]));

@@ -129,7 +129,7 @@ class ListenSession {
       return endpoint;
     } catch (error) {
       const isUrlError = error instanceof RefusedError && error.details.some(({ param }) => param === 'url');
-      throw isUrlError ? createLocalDeliveryRefusedError(error.message) : error;
+      throw isUrlError ? createLocalDeliveryForbiddenByServiceError(error.message) : error;
     }
   }
 
@@ -137,7 +137,7 @@ class ListenSession {
     const { client, receive } = this.api;
     const { last_verification } = await receive(client.webhookEndpoints.verify(id));
     const error = last_verification?.error;
-    if (error && FORBIDDEN_URL_CODES.has(error.code)) throw createLocalDeliveryRefusedError(error.message);
+    if (error && FORBIDDEN_URL_CODES.has(error.code)) throw createLocalDeliveryForbiddenByServiceError(error.message);
     if (error)
       throw new CliError(
         `the service received no valid response to its challenge from ${receiverUrl}: ${error.message}`,
@@ -194,7 +194,7 @@ class ListenSession {
   }
 }
 
-function createLocalDeliveryRefusedError(reason: string): CliError {
+function createLocalDeliveryForbiddenByServiceError(reason: string): CliError {
   return new CliError(
     `the service does not deliver to this machine (${reason}): start it with npm run dev to allow that`,
   );

@@ -17,6 +17,6 @@ try {
     input,
     signal: abortControllerOfInterrupt.signal,
   });
-} catch (commandError) {
-  process.exitCode = new TerminalMessagePrinter(err, commandLineArguments).printFailure(commandError);
+} catch (errorThrownByCommand) {
+  process.exitCode = new TerminalMessagePrinter(err, commandLineArguments).printFailure(errorThrownByCommand);
 }

@@ -45,12 +45,12 @@ export async function runCli(
 ): Promise<number> {
   const report = new TerminalMessagePrinter(err, args);
   const note = (line: string) => report.printNote(line);
-  const beginStream = createSingleCommandGuard();
+  const beginStream = createGuardAgainstRestartedTransfer();
   let passwordRead: Promise<string> | undefined;
   const password = () => (passwordRead ??= readPassword({ input, err, signal }));
   const confirm = (question: string) => askConfirmation({ input, err, signal }, question);
   const createInvocation = (parameters: readonly unknown[]): LocalInvocation => {
-    const { operands, options } = splitCommandParameters(parameters);
+    const { operands, options } = parseCommanderActionParameters(parameters);
     const print = new Printer(out, report.asJson);
     const given = { workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '' };
     return { ...given, print, out, input, beginStream, password, confirm, note, signal };
@@ -126,7 +126,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-function createSingleCommandGuard(): () => void {
+function createGuardAgainstRestartedTransfer(): () => void {
   let wasCalled = false;
   return () => {
     if (wasCalled)
@@ -142,7 +142,7 @@ function createSingleCommandGuard(): () => void {
  * Splits the parameters of a commander action: first the operands (single values or a list), then the options, then the
  * command.
  */
-function splitCommandParameters(parameters: readonly unknown[]): Pick<LocalInvocation, 'operands' | 'options'> {
+function parseCommanderActionParameters(parameters: readonly unknown[]): Pick<LocalInvocation, 'operands' | 'options'> {
   const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
   const operands = parameters.slice(0, -2).flat();
   return { operands: operands.filter((operand) => operand !== undefined).map(String), options };

@@ -31,7 +31,7 @@ export function createPublicApiClient(
   if (key === undefined) throw new UsageError('specify an API key with --key or API_KEY; create one with keys create');
   return {
     client: createTrackingClient(String(url), String(key)),
-    receive: (call) => awaitApiResponse(String(url), call),
+    receive: (call) => rethrowConnectionErrorAsCliError(String(url), call),
   };
 }
 
@@ -43,7 +43,7 @@ function createTrackingClient(baseUrl: string, apiKey: string): TrackingClient {
   }
 }
 
-async function awaitApiResponse<T>(url: string, call: PromiseLike<T>): Promise<T> {
+async function rethrowConnectionErrorAsCliError<T>(url: string, call: PromiseLike<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

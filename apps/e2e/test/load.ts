@@ -12,7 +12,7 @@ const MILESTONE_CODES = [
 const FIRST_MILESTONE_TIME = Date.UTC(2025, 0, 1);
 
 /** Acknowledged state of one shipment. Only one client writes to it, one request at a time. */
-export interface AcknowledgedShipment {
+export interface AcknowledgedShipmentStateForTest {
   readonly id: string;
   /** All house bills that the shipment had, with the latest last. */
   readonly bills: string[];
@@ -21,7 +21,7 @@ export interface AcknowledgedShipment {
 
 /** Clients that write steadily to their own shipments and repeat a write until it is acknowledged. */
 export class LoadGenerator {
-  readonly shipments = new Map<string, AcknowledgedShipment>();
+  readonly shipments = new Map<string, AcknowledgedShipmentStateForTest>();
   acknowledged = 0;
   /** Number of temporary failures: refused or broken connections, and 503 responses. */
   refusals = 0;

@@ -28,11 +28,11 @@ import {
   createFirstAdmin,
   deriveCheckedSecretsKey,
 } from '@tracking/runtime';
-import { connectToEachReplica, openMongoStoreAndLeases, ServiceProcess } from '@tracking/service';
+import { connectToEachReplica, openMongoStoreAndLeasesOfService, ServiceProcess } from '@tracking/service';
 import {
-  createRemoteEventMaker,
+  createEventMakerCallingEventStoreProcess,
   createNextEventTimeFinder,
-  findRequestedShipmentId,
+  findShipmentIdOfOperationRequest,
   PartitionCountManager,
   PUBLISHER_SUBSCRIBER_NAME,
   type ShipmentOperations,
@@ -68,7 +68,12 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const places = await loadPlaces({ file: config.placesFile });
   const { baseUrl, appUrl, maxKeysPerOwner, trustedProxies } = config;
 
-  const { connection, documentStore, leases: allLeases, shares } = openMongoStoreAndLeases(service, config.mongo);
+  const {
+    connection,
+    documentStore,
+    leases: allLeases,
+    shares,
+  } = openMongoStoreAndLeasesOfService(service, config.mongo);
   const leases = shares.getOrCreateLeaseGroup('gateway_jobs');
   const objects = new GridfsObjectStore(connection, config.diskReserve);
   const quota = new MongoQuota(documentStore, clock);
@@ -80,7 +85,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const { shipments, events } = channel.createGrpcClientOperations<ShipmentOperations>(
     SHIPMENTS_PROTO,
     OPERATION_DEADLINE_MS,
-    findRequestedShipmentId,
+    findShipmentIdOfOperationRequest,
   );
   const webhooks = channel.createGrpcClientOperations<WebhookOperations>(
     WEBHOOKS_PROTO,
@@ -115,7 +120,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     WorkspaceSettingsStore.openWorkspaceSettings({ documentStore }),
   );
   await service.retryUntilAvailable(() => ensureFirstAdmin(identity, config, logger));
-  const readModels = await ReadModels.start({
+  const readModels = await ReadModels.startReadModelsOfProcess({
     eventStore: events,
     documentStore,
     leases,
@@ -154,13 +159,13 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const storageQuota = await service.retryUntilAvailable(() =>
     StorageQuotaLimiter.openStorageQuota({
       ...storage,
-      storageBytes: (workspaceId) => documents.sumStorageBytes(workspaceId),
+      storageBytes: (workspaceId) => documents.sumDocumentBytesOfWorkspace(workspaceId),
       isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
       limitBytes: config.storagePerWorkspace,
       isSoleProcess: false,
     }),
   );
-  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventMaker(events));
+  const publishedEvents = new PublishedEventReader(readModels, createEventMakerCallingEventStoreProcess(events));
 
   // HTTP servers.
   const administration = await createAdministrationHttpApi({

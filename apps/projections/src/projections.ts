@@ -5,7 +5,7 @@ import {
   READ_MODEL_LEASE_GROUP,
   ReadModels,
 } from '@tracking/read-models';
-import { ServiceProcess, openEventStoreDb, openMongoStoreAndLeases } from '@tracking/service';
+import { ServiceProcess, openEventStoreDb, openMongoStoreAndLeasesOfService } from '@tracking/service';
 import type { ProjectionsConfig } from './config.ts';
 
 /**
@@ -23,19 +23,19 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
   const { logger, metrics, clock, shutdown } = service;
 
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
-  const { documentStore, shares } = openMongoStoreAndLeases(service, config.mongo, config);
+  const { documentStore, shares } = openMongoStoreAndLeasesOfService(service, config.mongo, config);
 
   const { eventRetentionMs } = config;
   const leases = shares.getOrCreateLeaseGroup(READ_MODEL_LEASE_GROUP);
   const following = { eventStore, documentStore, leases, clock, logger, metrics };
   // Processes of earlier releases query read models only while these have one partition.
   const partitions = { count: DEFAULT_PARTITIONS, canLeaveSinglePartition: () => shares.followsPartitions };
-  const readModels = await ReadModels.start({ ...following, eventRetentionMs, partitions });
+  const readModels = await ReadModels.startReadModelsOfProcess({ ...following, eventRetentionMs, partitions });
   shutdown.addShutdownStep('read models', () => readModels.stop());
 
   const limits = { connectionAgeMs: CONNECTION_AGE_MS };
   const server = new GrpcServiceServer({ ...config, proto: PROJECTIONS_PROTO, logger, metrics, limits });
-  server.setServedOperations<ProjectionOperations>(readModels.operations);
+  server.setServedGrpcOperations<ProjectionOperations>(readModels.operations);
   await server.listenOnAddress();
   shutdown.addShutdownStep('progress', () => server.closeServer());
   await readModels.ready;

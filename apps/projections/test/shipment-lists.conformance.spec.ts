@@ -2,7 +2,7 @@ import { type MongoConnection, MongoDocumentStore } from '@tracking/distributed'
 import {
   createMongoConnectionSubject,
   describeWithMongo,
-  declareTestWithQueryPlans,
+  declareTestSkippedWithoutQueryPlans,
 } from '@tracking/distributed/testing';
 import { defineShipmentListTests } from '@tracking/read-models/testing';
 import { MongoQueryRecorder } from './mongo-query-recorder.ts';
@@ -21,7 +21,7 @@ describeWithMongo('lists of shipments in MongoDB', () => {
     defineShipmentListTests(() => new MongoDocumentStore(connection));
 
     // Runs after the suite above, on the queries that it ran.
-    declareTestWithQueryPlans('use the indexes that they name', async () => {
+    declareTestSkippedWithoutQueryPlans('use the indexes that they name', async () => {
       expect(asked.count).toBeGreaterThan(50);
       expect(await asked.findMisplannedQueries()).toEqual([]);
     });

@@ -22,7 +22,7 @@ describe('a process that follows two processes with projections over gRPC', () =
   async function serveProgress(projecting: ReadModels): Promise<DelayingProxy> {
     const port = await findFreePort();
     const server = new GrpcServiceServer({ ...common, proto: PROJECTIONS_PROTO, address: `127.0.0.1:${port}` });
-    server.setServedOperations<ProjectionOperations>(projecting.operations);
+    server.setServedGrpcOperations<ProjectionOperations>(projecting.operations);
     await server.listenOnAddress();
     closing.push(() => server.closeServer());
     const proxy = await DelayingProxy.startProxy(port);

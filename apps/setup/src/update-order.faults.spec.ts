@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { LeaseMemberObserver, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
-import { describeWithMongoEngine, MongoEngine } from '@tracking/distributed/testing';
+import { describeWithKillableMongoEngine, MongoEngine } from '@tracking/distributed/testing';
 import {
   createAbsentEngineSettings,
   createTempFolder,
@@ -19,7 +19,7 @@ const APPS = fileURLToPath(new URL('../..', import.meta.url));
 const WAITS = /"msg":"shipments waits for its turn in the update"/;
 const MAY_START = /"msg":"shipments may start/;
 
-describeWithMongoEngine('the built programs in an update', (enginesDir) => {
+describeWithKillableMongoEngine('the built programs in an update', (enginesDir) => {
   jest.setTimeout(240_000);
   let folder: TempFolder;
   let engine: MongoEngine;

@@ -30,7 +30,7 @@ const LOG_INTERVAL_MS = 30_000;
 const MAX_WAIT_FOR_ABSENT_SERVICE_MS = 30_000;
 
 /** A release whose set-up is complete. */
-interface SoftwareReleaseDocument extends Document {
+interface CompletedReleaseSetupDocument extends Document {
   /**
    * Increases with each release that is set up for the first time. Releases that are set up at the same time can get the
    * same number. Their ids then determine the order.
@@ -40,7 +40,7 @@ interface SoftwareReleaseDocument extends Document {
 
 /** Records that the set-up of a release is complete. Can be repeated. @throws UnavailableError */
 export async function recordCompletedSetUp(store: DocumentStore, release: string): Promise<void> {
-  const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION_SPEC);
+  const documents = await store.collection<CompletedReleaseSetupDocument>(RELEASES_COLLECTION_SPEC);
   const known = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
   if (known.some(({ id }) => id === release)) return;
   const number = Math.max(0, ...known.map((one) => one.number)) + 1;
@@ -64,7 +64,7 @@ interface PlannedProcessStart {
 
 /** Releases whose set-up is complete, and the live members of all services. */
 interface ObservedReleasesAndMembers {
-  readonly releases: readonly SoftwareReleaseDocument[];
+  readonly releases: readonly CompletedReleaseSetupDocument[];
   readonly members: readonly LeaseMember[];
 }
 
@@ -106,7 +106,7 @@ export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions):
   const { service, release, store, logger, signal, time = SYSTEM_LEASE_CLOCK } = options;
   const observer = new LeaseMemberObserver(store, time);
   const observe = async (): Promise<ObservedReleasesAndMembers> => {
-    const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION_SPEC);
+    const documents = await store.collection<CompletedReleaseSetupDocument>(RELEASES_COLLECTION_SPEC);
     const releases = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
     return { releases, members: await observer.listLiveMembers() };
   };
@@ -114,7 +114,7 @@ export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions):
   while (!signal.aborted) {
     const obstacle = await observe().then(
       (observation) => explainWaitBeforeStart(options, observation),
-      convertUnavailableToObstacle,
+      convertUnavailableErrorToStartObstacle,
     );
     if (obstacle === undefined) return logger.info({ release }, `${service} may start`);
     const now = time.now();
@@ -133,7 +133,7 @@ export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions):
   }
 }
 
-function convertUnavailableToObstacle(error: unknown): ServiceStartObstacle {
+function convertUnavailableErrorToStartObstacle(error: unknown): ServiceStartObstacle {
   if (error instanceof UnavailableError) return { waitingFor: 'document store' };
   throw error;
 }

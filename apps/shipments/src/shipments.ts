@@ -15,8 +15,8 @@ import {
 import {
   connectToEachReplica,
   openEventStoreDb,
-  openKafka,
-  openMongoStoreAndLeases,
+  openMessageBrokerOfService,
+  openMongoStoreAndLeasesOfService,
   ServiceProcess,
 } from '@tracking/service';
 import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
@@ -35,14 +35,14 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const places = await loadPlaces({ file: config.placesFile });
 
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
-  const { documentStore, shares } = openMongoStoreAndLeases(service, config.mongo);
+  const { documentStore, shares } = openMongoStoreAndLeasesOfService(service, config.mongo);
   const leases = shares.getOrCreateLeaseGroup('shipment_jobs');
-  const broker = openKafka(service, config.kafka);
+  const broker = openMessageBrokerOfService(service, config.kafka);
 
   const settings = await service.retryUntilAvailable(() =>
     WorkspaceSettingsStore.openWorkspaceSettings({ documentStore }),
   );
-  const readModels = await ReadModels.start({
+  const readModels = await ReadModels.startReadModelsOfProcess({
     eventStore,
     documentStore,
     leases,
@@ -98,7 +98,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   shutdown.addShutdownStep('publisher', () => publisher.stop());
 
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS_PROTO, logger, metrics });
-  server.setServedOperations<ShipmentOperations>({
+  server.setServedGrpcOperations<ShipmentOperations>({
     shipments,
     events: createEventOperations(eventStore, config.addresses),
   });

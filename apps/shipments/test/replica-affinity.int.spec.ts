@@ -1,5 +1,5 @@
 import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS_PROTO } from '@tracking/distributed';
-import { createEventOperations, findRequestedShipmentId, type ShipmentOperations } from '@tracking/shipments';
+import { createEventOperations, findShipmentIdOfOperationRequest, type ShipmentOperations } from '@tracking/shipments';
 import {
   createMilestoneCommand,
   createMilestones,
@@ -28,7 +28,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
         const address = `127.0.0.1:${await findFreePort()}`;
         const options = { proto: SHIPMENTS_PROTO, address, token: TOKEN, logger: silentLogger, metrics };
         const server = new GrpcServiceServer(options);
-        server.setServedOperations<ShipmentOperations>({
+        server.setServedGrpcOperations<ShipmentOperations>({
           shipments: createShipmentsReplica(engine.store, {}, metrics),
           events: createEventOperations(engine.store, ADDRESSES),
         });
@@ -52,8 +52,11 @@ describe('commands of two callers to two replicas over gRPC', () => {
   it('find the shipment in memory, and never conflict with another replica', async () => {
     const callers = channels.map(
       (channel) =>
-        channel.createGrpcClientOperations<ShipmentOperations>(SHIPMENTS_PROTO, DEADLINE_MS, findRequestedShipmentId)
-          .shipments,
+        channel.createGrpcClientOperations<ShipmentOperations>(
+          SHIPMENTS_PROTO,
+          DEADLINE_MS,
+          findShipmentIdOfOperationRequest,
+        ).shipments,
     );
     const [first] = callers;
     // Until all connections are open, a caller uses the replicas to which it is already connected.

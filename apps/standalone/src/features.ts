@@ -21,7 +21,7 @@ import {
 } from '@tracking/runtime';
 import {
   createEventOperations,
-  createRemoteEventMaker,
+  createEventMakerCallingEventStoreProcess,
   ShipmentEventPublisher,
   ShipmentRecheckJob,
   UpgradeRecheckRequester,
@@ -77,7 +77,10 @@ export async function startStandaloneFeatures(
   });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: EVENT_BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
-  const readModels = await ReadModels.start({ ...jobDependencies, eventRetentionMs: config.eventRetentionMs });
+  const readModels = await ReadModels.startReadModelsOfProcess({
+    ...jobDependencies,
+    eventRetentionMs: config.eventRetentionMs,
+  });
   shutdown.addShutdownStep('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;
   const ruleClock = new DueShipmentChecker({ ...jobDependencies, shipments, workList });
@@ -106,7 +109,7 @@ export async function startStandaloneFeatures(
   shutdown.addShutdownStep('documents', () => documentJobs.stopJobs());
   const storageQuota = await StorageQuotaLimiter.openStorageQuota({
     documentStore,
-    storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
+    storageBytes: (workspaceId) => readModels.queries.documents.sumDocumentBytesOfWorkspace(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
     limitBytes: config.storagePerWorkspace,
     clock,
@@ -115,7 +118,7 @@ export async function startStandaloneFeatures(
   });
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
   const events = createEventOperations(eventStore, addresses);
-  const publishedEvents = new PublishedEventReader(readModels, createRemoteEventMaker(events));
+  const publishedEvents = new PublishedEventReader(readModels, createEventMakerCallingEventStoreProcess(events));
   const webhooks = await WebhooksFeature.start({
     ...storage,
     eventLog: publishedEvents.log,

@@ -42,7 +42,7 @@ export async function announceServerAddresses(
 }
 
 /** Addresses and folder of a server. */
-interface ServerAddresses {
+interface ServerUrlAndDataFolder {
   readonly url: string;
   readonly managementUrl: string;
   readonly dataDir: string;
@@ -55,7 +55,7 @@ interface ServerAddresses {
 }
 
 /** Returns the command that creates the first API key of a server. */
-export function formatFirstKeyCommand({ dataDir, isDefaultDataDir }: ServerAddresses): string {
+export function formatFirstKeyCommand({ dataDir, isDefaultDataDir }: ServerUrlAndDataFolder): string {
   return isDefaultDataDir ? CREATE_FIRST_KEY_COMMAND : `DATA_DIR=${quoteForShell(dataDir)} ${CREATE_FIRST_KEY_COMMAND}`;
 }
 
@@ -63,7 +63,7 @@ export function formatFirstKeyCommand({ dataDir, isDefaultDataDir }: ServerAddre
  * Returns the text that a terminal shows when the server listens. Readers can paste lines that are indented by four
  * spaces.
  */
-export function formatWelcome(where: ServerAddresses): string {
+export function formatWelcome(where: ServerUrlAndDataFolder): string {
   const { url, managementUrl, dataDir, allowsLocalReceivers, firstAdminLink } = where;
   return `
   API            ${url}

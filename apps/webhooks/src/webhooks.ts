@@ -2,8 +2,13 @@ import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS_PROTO, WEBHOOKS_PROTO 
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { PublishedEventReader, ReadModels } from '@tracking/read-models';
 import { deriveCheckedSecretsKey } from '@tracking/runtime';
-import { openKafka, openMongoStoreAndLeases, ReplicaChannels, ServiceProcess } from '@tracking/service';
-import { type ShipmentOperations, createRemoteEventMaker } from '@tracking/shipments';
+import {
+  openMessageBrokerOfService,
+  openMongoStoreAndLeasesOfService,
+  ReplicaChannels,
+  ServiceProcess,
+} from '@tracking/service';
+import { type ShipmentOperations, createEventMakerCallingEventStoreProcess } from '@tracking/shipments';
 import {
   type FindShardOwner,
   createShardLeaseName,
@@ -29,9 +34,9 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const { logger, metrics, clock, shutdown } = service;
 
   // Storage engines
-  const { documentStore, shares } = openMongoStoreAndLeases(service, config.mongo, config);
+  const { documentStore, shares } = openMongoStoreAndLeasesOfService(service, config.mongo, config);
   const leases = shares.getOrCreateLeaseGroup('webhook_jobs');
-  const broker = openKafka(service, config.kafka);
+  const broker = openMessageBrokerOfService(service, config.kafka);
   const channel = new GrpcServiceChannel({ ...config.shipments, token: config.token, logger, metrics });
   shutdown.addShutdownStep('command channel', () => channel.closeChannel());
   const { events } = channel.createGrpcClientOperations<ShipmentOperations>(
@@ -47,12 +52,12 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const secretsKey = await deriveCheckedSecretsKey(config, use);
 
   // Event log in which replays find missed events.
-  const readModels = await ReadModels.start({
+  const readModels = await ReadModels.startReadModelsOfProcess({
     ...{ eventStore: events, documentStore, leases, clock, logger, metrics },
     project: false,
   });
   shutdown.addShutdownStep('read models', () => readModels.stop());
-  const { log: eventLog } = new PublishedEventReader(readModels, createRemoteEventMaker(events));
+  const { log: eventLog } = new PublishedEventReader(readModels, createEventMakerCallingEventStoreProcess(events));
 
   // Other replicas
   const replicas = new ReplicaChannels<WebhookOperations>(shares, SHARD_LEASE_GROUP, {
@@ -91,7 +96,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
 
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS_PROTO, logger, metrics });
-  server.setServedOperations<WebhookOperations>(webhooks);
+  server.setServedGrpcOperations<WebhookOperations>(webhooks);
   await server.listenOnAddress();
   shutdown.addShutdownStep('commands', () => server.closeServer());
   service.markProcessReady({ address: config.address });

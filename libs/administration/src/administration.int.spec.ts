@@ -46,7 +46,14 @@ describe('administration API', () => {
     const { eventStore, documentStore, leases } = engine;
     const clock = () => new Date();
     identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret: randomBytes(32) });
-    readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
+    readModels = await ReadModels.startReadModelsOfProcess({
+      eventStore,
+      documentStore,
+      leases,
+      logger,
+      metrics,
+      clock,
+    });
     await readModels.ready;
     const stored = { documentStore, leases, clock, logger, metrics };
     const cipher = { sealText: (text: string) => text, openText: (text: string) => text };

@@ -147,7 +147,7 @@ export class EventTransferController {
   @Post('workspaces')
   @DeclareQueryAndBodyLimit()
   @HttpCode(200)
-  importWorkspaceWithSameId(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
+  createWorkspaceWithGivenId(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
     const { id, name } = body ?? {};
     if (!isWorkspaceId(id) || typeof name !== 'string') {
       throw createInvalidRequestError([

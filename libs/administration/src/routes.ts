@@ -15,7 +15,7 @@ import {
 } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 
-interface RequestInputOptions {
+interface RouteInputClassOptions {
   /** Class of the query parameters; none by default. */
   readonly query?: DtoClass;
   /** Largest body in bytes; 1 MiB by default. */
@@ -26,7 +26,10 @@ interface RequestInputOptions {
  * Declares the query parameters and the body limit of a route. Access is not declared, because operators may do
  * everything.
  */
-export function DeclareQueryAndBodyLimit({ query = NoParameters, limit }: RequestInputOptions = {}): MethodDecorator {
+export function DeclareQueryAndBodyLimit({
+  query = NoParameters,
+  limit,
+}: RouteInputClassOptions = {}): MethodDecorator {
   return RouteConfig({ parameters: query, body: createJsonBodyRule(limit) });
 }
 

@@ -24,7 +24,7 @@ export class Documents {
    */
   async upload(shipmentId: string, upload: DocumentUpload, options: UploadOptions = {}): Promise<DocumentWritten> {
     const { onProgress, presignedAbove = MAX_MULTIPART_BYTES, ...rest } = options;
-    const whole = describeUpload(upload);
+    const whole = completeUploadFieldsFromFile(upload);
     if (whole.file.size > presignedAbove) return this.uploadByUrl(shipmentId, whole, options);
     const { data } = await this.api.send<DocumentWritten>(
       'addDocument',
@@ -32,7 +32,7 @@ export class Documents {
       {
         ...NO_TIME_LIMITS,
         ...rest,
-        body: createForm(whole),
+        body: createDocumentUploadForm(whole),
         ...(onProgress && { onUpload: onProgress }),
       },
     );
@@ -121,7 +121,7 @@ export class Documents {
    */
   private async uploadByUrl(
     shipmentId: string,
-    upload: ReturnType<typeof describeUpload>,
+    upload: ReturnType<typeof completeUploadFieldsFromFile>,
     { idempotencyKey: given, ...options }: UploadOptions,
   ): Promise<DocumentWritten> {
     const { file, checksum_sha256, replaces_document_id, type, file_name } = upload;
@@ -185,7 +185,9 @@ export interface UploadOptions extends Omit<PostOptions, 'strict'> {
 }
 
 /** Completes the fields of an upload from its file. @throws TypeError if a required field is missing */
-function describeUpload(upload: DocumentUpload): DocumentUpload & { readonly file: Blob; readonly file_name: string } {
+function completeUploadFieldsFromFile(
+  upload: DocumentUpload,
+): DocumentUpload & { readonly file: Blob; readonly file_name: string } {
   const given = upload.file;
   const isBlob = typeof (given as Blob).stream === 'function';
   const name = upload.file_name ?? (given as Partial<File>).name;
@@ -197,7 +199,12 @@ function describeUpload(upload: DocumentUpload): DocumentUpload & { readonly fil
 }
 
 /** Builds the multipart form. Fields precede the file, because the service checks them before the file arrives. */
-function createForm({ type, file, file_name, replaces_document_id }: ReturnType<typeof describeUpload>): FormData {
+function createDocumentUploadForm({
+  type,
+  file,
+  file_name,
+  replaces_document_id,
+}: ReturnType<typeof completeUploadFieldsFromFile>): FormData {
   const form = new FormData();
   form.append('type', type);
   if (replaces_document_id !== undefined) form.append('replaces_document_id', replaces_document_id);

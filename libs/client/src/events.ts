@@ -75,7 +75,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     const connectionEnd = new AbortController();
     let isOpen = false;
     try {
-      const stream = await this.open(AbortSignal.any([signal, connectionEnd.signal]));
+      const stream = await this.openEventStreamResponse(AbortSignal.any([signal, connectionEnd.signal]));
       this.options.onConnection?.(true);
       isOpen = true;
       const reader = stream.getReader();
@@ -99,7 +99,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     }
   }
 
-  private async open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  private async openEventStreamResponse(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const { lastEventId: _, idle: __, onConnection: ___, headers, ...options } = this.options;
     const place = this.lastEventId;
     const { data } = await this.api.send<ReadableStream<Uint8Array>>('streamEvents', undefined, {

@@ -260,7 +260,7 @@ interface SignatureScheme {
  * Format of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with several `v1` during a rotation. The key is the whole
  * secret.
  */
-const serviceScheme: SignatureScheme = {
+const serviceSignatureScheme: SignatureScheme = {
   names: ['service-signature'],
   read: (header) => {
     const parts = (header('service-signature') ?? '').split(',').map((part) => part.trim().split('='));
@@ -292,7 +292,7 @@ const standardScheme: SignatureScheme = {
   },
 };
 
-const SIGNATURE_SCHEMES: readonly SignatureScheme[] = [serviceScheme, standardScheme];
+const SIGNATURE_SCHEMES: readonly SignatureScheme[] = [serviceSignatureScheme, standardScheme];
 
 function parseSignature(
   t: string,

@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 const SAMPLE_SHIPMENT_ID_SUFFIX = 'sandbox2sandbox2sandbox2aa';
 const SHIPMENT_ID = `shp_${SAMPLE_SHIPMENT_ID_SUFFIX}`;
 const SAMPLE_CONTAINER_NUMBER = 'CSQU3054383';
-const SAMPLE_DEPARTURE = {
+const SAMPLE_DEPARTURE_MILESTONE = {
   id: `mst_${SAMPLE_SHIPMENT_ID_SUFFIX}1`,
   code: 'vessel_departed',
   label: 'Vessel departed',
@@ -59,13 +59,13 @@ function createSampleShipmentResource(time: SampleTimes, { appUrl }: PublicAddre
     atd: time(-94),
     ata: null,
   } as const;
-  const last_milestone = { ...SAMPLE_DEPARTURE, occurred_at: time(-94) };
+  const last_milestone = { ...SAMPLE_DEPARTURE_MILESTONE, occurred_at: time(-94) };
   const shipment = {
     ...voyage,
     id: SHIPMENT_ID,
     external_id: 'PO-SANDBOX-1',
     status: 'in_transit',
-    status_milestone_id: SAMPLE_DEPARTURE.id,
+    status_milestone_id: SAMPLE_DEPARTURE_MILESTONE.id,
     load_type: 'fcl',
     house_bill: 'HBL-SANDBOX-1',
     master_bill: 'MEDUSANDBOX1',
@@ -83,7 +83,7 @@ function createSampleShipmentResource(time: SampleTimes, { appUrl }: PublicAddre
         size_type: null,
         seal_number: null,
         status: 'in_transit',
-        status_milestone_id: SAMPLE_DEPARTURE.id,
+        status_milestone_id: SAMPLE_DEPARTURE_MILESTONE.id,
         last_milestone,
         discharged_at: null,
         available_at: null,
@@ -109,7 +109,7 @@ function createSampleShipmentResource(time: SampleTimes, { appUrl }: PublicAddre
 
 function createSampleMilestoneResource(time: SampleTimes, retractedAt: Timestamp | null) {
   return {
-    ...SAMPLE_DEPARTURE,
+    ...SAMPLE_DEPARTURE_MILESTONE,
     shipment_id: SHIPMENT_ID,
     sequence: 55,
     classifier: 'actual',

@@ -232,7 +232,7 @@ export class PayloadVersionConverter {
   }
 }
 
-export const PAYLOAD_VERSIONS = new PayloadVersionConverter(API_VERSION_DESCRIPTORS);
+export const PAYLOAD_VERSION_CONVERTER = new PayloadVersionConverter(API_VERSION_DESCRIPTORS);
 
 /**
  * Forms in which an endpoint receives the data of events. `thin` has no snapshots:

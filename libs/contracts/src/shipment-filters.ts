@@ -201,7 +201,7 @@ export type ShipmentFilterOf<Kind extends ShipmentFilterKind> = {
  * Returns the names of the filters of the given kinds: first by the order of the kinds, then by the order of {@link
  * SHIPMENT_FILTERS}.
  */
-export function listShipmentFiltersOfKinds<Kind extends ShipmentFilterKind>(
+export function listFilterNamesOfFilterKinds<Kind extends ShipmentFilterKind>(
   ...kinds: readonly Kind[]
 ): readonly ShipmentFilterOf<Kind>[] {
   const names = Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[];

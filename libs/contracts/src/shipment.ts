@@ -149,11 +149,11 @@ export const EMPTY_SHIPMENT_FIELDS: ClientShipmentFields = {
   legs: [],
   incoterm: null,
 };
-export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ClientShipmentFields)[];
+export const SHIPMENT_FIELD_NAMES = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ClientShipmentFields)[];
 
 /** Adds the missing fields, with empty values, to a record that was stored before these fields existed. */
 export function addMissingShipmentFields<T extends Partial<ClientShipmentFields>>(some: T): T & ClientShipmentFields {
-  const missing = SHIPMENT_FIELDS.filter((field) => some[field] === undefined);
+  const missing = SHIPMENT_FIELD_NAMES.filter((field) => some[field] === undefined);
   if (missing.length === 0) return some as T & ClientShipmentFields;
   return {
     ...(some as T & ClientShipmentFields),

@@ -106,7 +106,7 @@ export {
   checkEnumValue,
   parseCommaSeparatedValues,
   checkText,
-  createTextLengthCheck,
+  createMaxTextLengthCheck,
 } from './validation/checks.ts';
 export {
   CalendarDateProperty,

@@ -26,7 +26,7 @@ export class WritesRefusedError extends UnavailableError {
  * The engine refuses this process, for example because of a wrong password or an untrusted certificate. It accepts the
  * process only after a change of settings, here or at the engine. The operation had no effect.
  */
-export class AccessRefusedError extends UnavailableError {
+export class EngineAccessRefusedError extends UnavailableError {
   override readonly name = 'AccessRefused';
 }
 

@@ -1,6 +1,6 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { ACME_LIVE_SCOPE, createMilestone, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createMilestone, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { ReadModelsTestBed } from '../test/world.ts';
 import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
 import { type MilestoneReadModelRow, milestonesReadModel } from './milestones.ts';
@@ -35,10 +35,10 @@ describe('projecting a batch of events of events', () => {
     await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB-2' });
     return world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
   }
-  const stored = () => rows.get(`shp_${createShipmentIdSuffix(1)}`);
+  const stored = () => rows.get(`shp_${createNthTestShipmentToken(1)}`);
 
   it('writes each row once, in its state after the whole batch', async () => {
-    await (await projector()).handleEvents(await history());
+    await (await projector()).handleEventBatchOfPartition(await history());
     expect(await stored()).toMatchObject({ revision: 2, record: { house_bill: 'HB-2', version: 3 } });
   });
 
@@ -49,7 +49,7 @@ describe('projecting a batch of events of events', () => {
     const created = await Promise.all(
       Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.getShipmentStreamName(n + 1))),
     );
-    await (await projector()).handleEvents(created.flat());
+    await (await projector()).handleEventBatchOfPartition(created.flat());
     for (let n = 1; n <= COUNT; n += 1) await world.writer.writeShipmentChangedEvent(n, { house_bill: 'HB' });
     const changed = await Promise.all(
       Array.from({ length: COUNT }, (_, n) =>
@@ -72,31 +72,33 @@ describe('projecting a batch of events of events', () => {
       rows: watched as Collection<ReadModelRow>,
       cache: new LRUCache({ max: 1 }),
       scopes: new StreamScopeCache(world.engine.eventStore),
-    }).handleEvents(changed.flat());
+    }).handleEventBatchOfPartition(changed.flat());
     expect(sizes.read).toBeLessThanOrEqual(32);
     expect(sizes.written).toBeLessThanOrEqual(9);
-    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${createShipmentIdSuffix(n + 1)}`));
+    const after = await rows.getMany(
+      Array.from({ length: COUNT }, (_, n) => `shp_${createNthTestShipmentToken(n + 1)}`),
+    );
     expect(after.map((row) => row.revision)).toEqual(Array.from({ length: COUNT }, () => 1));
   });
 
   it('keeps the newer row when a former lease holder writes late', async () => {
     const events = await history();
     const [older, newer] = [await projector(), await projector()];
-    await older.handleEvents(events.slice(0, 1));
-    await newer.handleEvents(events);
+    await older.handleEventBatchOfPartition(events.slice(0, 1));
+    await newer.handleEventBatchOfPartition(events);
     const after = await stored();
-    await older.handleEvents(events.slice(1, 2));
+    await older.handleEventBatchOfPartition(events.slice(1, 2));
     expect(await stored()).toEqual(after);
-    await older.handleEvents(events.slice(2));
+    await older.handleEventBatchOfPartition(events.slice(2));
     expect(await stored()).toEqual(after);
   });
 
   it('continues if rows are ahead of the checkpoint', async () => {
     const events = await history();
-    await (await projector()).handleEvents(events);
+    await (await projector()).handleEventBatchOfPartition(events);
     await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB-3' });
     const [last] = (await world.engine.eventStore.read(world.writer.getShipmentStreamName(1))).slice(-1);
-    await (await projector()).handleEvents([...events, ...(last ? [last] : [])]);
+    await (await projector()).handleEventBatchOfPartition([...events, ...(last ? [last] : [])]);
     expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });
   });
 
@@ -107,9 +109,9 @@ describe('projecting a batch of events of events', () => {
     await world.writer.recordMilestone(1, 'b', { classifier: 'estimated' }, [a]);
     await world.writer.recordMilestone(1, 'c', { classifier: 'estimated' }, [b], [a]);
     const events = await world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
-    expect(await (await projector(milestonesReadModel)).handleEvents(events)).toEqual([]);
+    expect(await (await projector(milestonesReadModel)).handleEventBatchOfPartition(events)).toEqual([]);
     // Another process has no rows in memory. It repeats the events after the one that recorded the dropped estimate.
-    expect(await (await projector(milestonesReadModel)).handleEvents(events.slice(2))).toEqual([]);
+    expect(await (await projector(milestonesReadModel)).handleEventBatchOfPartition(events.slice(2))).toEqual([]);
   });
 
   it('reads the first event of a stream once to find its scope', async () => {
@@ -131,7 +133,7 @@ describe('projecting a batch of events of events', () => {
       close: () => eventStore.close(),
     };
     const milestones = await projector(milestonesReadModel, counted);
-    for (const event of events) await milestones.handleEvents([event]);
+    for (const event of events) await milestones.handleEventBatchOfPartition([event]);
     expect(reads).toBe(1);
     // Several read models project the same events at the same time.
     const shared = new StreamScopeCache(counted);

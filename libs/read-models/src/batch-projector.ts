@@ -53,10 +53,10 @@ export class BatchProjector implements EventHandler {
   constructor(private readonly parts: BatchProjectorOptions) {}
 
   /** Projects the events. Resolves when the rows of all streams without a failed event are written. */
-  async handleEvents(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
+  async handleEventBatchOfPartition(events: readonly HandledEvent[]): Promise<readonly EventFailure[]> {
     const { model } = this.parts;
     const failures = new Map<string, EventFailure>();
-    const decoded = await this.decodeEvents(events, failures);
+    const decoded = await this.upgradeEventsToNewestVersion(events, failures);
     const retainedSince = model.retainedFrom && this.parts.retainedSince?.();
     const isKept = (after: ReadModelRow) => retainedSince === undefined || model.retainedFrom!(after) >= retainedSince;
     const rows = new ProjectedRowBuffer(this.parts);
@@ -77,7 +77,7 @@ export class BatchProjector implements EventHandler {
   }
 
   /** Decodes the events to their newest version. After an event that fails, the rest of its stream is skipped. */
-  private async decodeEvents(
+  private async upgradeEventsToNewestVersion(
     events: readonly HandledEvent[],
     failures: Map<string, EventFailure>,
   ): Promise<readonly DecodedEvent[]> {

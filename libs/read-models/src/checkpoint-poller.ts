@@ -9,7 +9,7 @@ const POLL_INTERVAL_MS = 15;
 /**
  * Milliseconds between polls while other processes report their progress. A poll finds progress whose report was lost.
  */
-const FALLBACK_POLL_INTERVAL_MS = 1_000;
+const LOST_REPORT_POLL_INTERVAL_MS = 1_000;
 /** The limit exceeds the product of read models, generations in use, and partitions. */
 const MAX_CHECKPOINTS_PER_READ = 10_000;
 
@@ -38,7 +38,7 @@ export class CheckpointPoller {
    * @param isReported true if other processes report their progress
    */
   waitForNextPoll(isReported = false): Promise<void> {
-    const intervalMs = isReported ? FALLBACK_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
+    const intervalMs = isReported ? LOST_REPORT_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
     const pausing = this.pausing.get(intervalMs) ?? this.pauseForPollInterval(intervalMs);
     this.pausing.set(intervalMs, pausing);
     return pausing;

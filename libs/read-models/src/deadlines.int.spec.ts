@@ -1,10 +1,15 @@
-import { ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import {
+  ACME_LIVE_SCOPE,
+  ACME_TEST_SCOPE,
+  OTHER_WORKSPACE,
+  createNthTestShipmentToken,
+} from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import type { DueShipment } from './deadlines.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
-const id = (n: number) => `shp_${createShipmentIdSuffix(n)}`;
+const id = (n: number) => `shp_${createNthTestShipmentToken(n)}`;
 const ids = (rows: readonly { readonly id: string }[]) => rows.map((row) => row.id);
 
 describe('queries of deadlines', () => {

@@ -4,13 +4,13 @@ import {
   ACME_LIVE_SCOPE,
   createEvent,
   createSampleShipmentRecord,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
 import { type NextRuleCheckRow, deadlinesReadModel } from './deadlines.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createShipmentIdSuffix(1)}`;
-const id = `shp_${createShipmentIdSuffix(1)}`;
+const stream = `shipment-${createNthTestShipmentToken(1)}`;
+const id = `shp_${createNthTestShipmentToken(1)}`;
 const MONDAY = '2026-03-02T08:00:00.000Z';
 const TUESDAY = '2026-03-03T08:00:00.000Z';
 

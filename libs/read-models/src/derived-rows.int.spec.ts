@@ -5,7 +5,7 @@ import type {
   CancelShipmentCommand,
   CorrectMilestone,
   RecordMilestoneCommand,
-  ReopenShipment,
+  ReopenCancelledShipmentCommand,
   RetractMilestoneCommand,
   ShipmentCommand,
   ShipmentEvent,
@@ -14,7 +14,7 @@ import type {
 } from '@tracking/shipments-domain';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
-import { ACME_LIVE_SCOPE, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { createSeededRandom } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 
@@ -38,7 +38,7 @@ class Handler {
     const before = this.states.get(n);
     let ids = 0;
     const newId = (kind: string) =>
-      `${kind}_${createShipmentIdSuffix(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
+      `${kind}_${createNthTestShipmentToken(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
     const { events, nextCheckAt } = decide(command, before, {
       places: anywhere,
       settings: DEFAULT_RULE_SETTINGS,
@@ -111,7 +111,7 @@ function upsert(n: number, minute: number): UpsertShipment {
   return {
     ...command(minute),
     type: 'UpsertShipment',
-    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
+    shipment_id: `shp_${createNthTestShipmentToken(n)}`,
     fields: {
       external_id: `PO-${n}`,
       mode: 'ocean',
@@ -125,9 +125,9 @@ function upsert(n: number, minute: number): UpsertShipment {
   };
 }
 
-function cancelOrReopen(n: number, minute: number): CancelShipmentCommand | ReopenShipment {
+function cancelOrReopen(n: number, minute: number): CancelShipmentCommand | ReopenCancelledShipmentCommand {
   const type = one(['CancelShipment', 'ReopenShipment', 'ReopenShipment'] as const);
-  return { ...command(minute), type, shipment_id: `shp_${createShipmentIdSuffix(n)}` };
+  return { ...command(minute), type, shipment_id: `shp_${createNthTestShipmentToken(n)}` };
 }
 
 function record(n: number, minute: number, state: ShipmentState): RecordMilestoneCommand {
@@ -135,7 +135,7 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
   return {
     ...command(minute),
     type: 'RecordMilestone',
-    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
+    shipment_id: `shp_${createNthTestShipmentToken(n)}`,
     milestone: {
       code: one(CODES),
       occurred_at: `2026-05-${10 + Math.floor(random() * 20)}T00:00:00.000Z`,
@@ -162,7 +162,7 @@ function correctOrRetract(
   { timeline }: ShipmentState,
 ): CorrectMilestone | RetractMilestoneCommand {
   const milestone_id = timeline.length === 0 ? 'mst_none' : one(timeline).milestone.id;
-  const about = { ...command(minute), shipment_id: `shp_${createShipmentIdSuffix(n)}`, milestone_id };
+  const about = { ...command(minute), shipment_id: `shp_${createNthTestShipmentToken(n)}`, milestone_id };
   if (random() < 0.5) return { ...about, type: 'RetractMilestone' };
   const location = one([null, 'NLRTM', 'CNSHA']);
   return {
@@ -203,12 +203,12 @@ describe('rows projected from client commands', () => {
     await waitUntilCaughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
-      const shown = await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n)}`);
+      const shown = await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
       const { items } = await models.queries.milestones.listMilestones(
         ACME_LIVE_SCOPE,
-        `shp_${createShipmentIdSuffix(n)}`,
+        `shp_${createNthTestShipmentToken(n)}`,
         {
           ...query,
           classifiers,
@@ -216,7 +216,7 @@ describe('rows projected from client commands', () => {
       );
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
       const ofShipment = {
-        filter: { shipment_id: `shp_${createShipmentIdSuffix(n)}` },
+        filter: { shipment_id: `shp_${createNthTestShipmentToken(n)}` },
         sort: 'opened_at',
         limit: 500,
       } as const;

@@ -4,7 +4,7 @@ import {
   ACME_TEST_SCOPE,
   createDocumentRecord,
   OTHER_WORKSPACE,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import {
@@ -18,7 +18,7 @@ import { createRowsCollectionSpec, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
-const id = (n: number, letter: string) => `doc_${createShipmentIdSuffix(n)}${letter}`;
+const id = (n: number, letter: string) => `doc_${createNthTestShipmentToken(n)}${letter}`;
 
 describe('queries of documents', () => {
   let world: ReadModelsTestBed;
@@ -42,11 +42,15 @@ describe('queries of documents', () => {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n)}`, {
-        limit: 100,
-        ...query,
-        after,
-      });
+      const page = await models.queries.documents.listDocuments(
+        ACME_LIVE_SCOPE,
+        `shp_${createNthTestShipmentToken(n)}`,
+        {
+          limit: 100,
+          ...query,
+          after,
+        },
+      );
       all.push(page.items.map((document) => document.id.slice(-1)));
       if (!page.next) return all;
       // Query in the form that the HTTP edge passes.
@@ -85,7 +89,7 @@ describe('queries of documents', () => {
     await waitUntilCaughtUp(models);
     const { items } = await models.queries.documents.listDocuments(
       ACME_LIVE_SCOPE,
-      `shp_${createShipmentIdSuffix(n)}`,
+      `shp_${createNthTestShipmentToken(n)}`,
       {
         limit: 10,
       },
@@ -115,11 +119,11 @@ describe('queries of documents', () => {
     const nothing = { items: [], next: undefined };
     for (const scope of [ACME_TEST_SCOPE, OTHER_WORKSPACE]) {
       expect(
-        await models.queries.documents.listDocuments(scope, `shp_${createShipmentIdSuffix(n)}`, { limit: 10 }),
+        await models.queries.documents.listDocuments(scope, `shp_${createNthTestShipmentToken(n)}`, { limit: 10 }),
       ).toEqual(nothing);
     }
     expect(
-      await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n + 1_000)}`, {
+      await models.queries.documents.listDocuments(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(n + 1_000)}`, {
         limit: 10,
       }),
     ).toEqual(nothing);
@@ -207,7 +211,9 @@ describe('storage of a workspace', () => {
     await waitUntilCaughtUp(models);
     const sums = () =>
       Promise.all(
-        [ACME_LIVE_SCOPE, OTHER_WORKSPACE].map((each) => models.queries.documents.sumStorageBytes(each.workspace_id)),
+        [ACME_LIVE_SCOPE, OTHER_WORKSPACE].map((each) =>
+          models.queries.documents.sumDocumentBytesOfWorkspace(each.workspace_id),
+        ),
       );
     expect(await sums()).toEqual([1_011, 600]);
     await expectEqualToRebuild(models);
@@ -217,7 +223,7 @@ describe('storage of a workspace', () => {
       createRowsCollectionSpec(documentsReadModel, 2),
     );
     const former = createFixedRowSource(rows, 1);
-    expect(await new DocumentQueries(former).sumStorageBytes(ACME_LIVE_SCOPE.workspace_id)).toBe(1_011);
+    expect(await new DocumentQueries(former).sumDocumentBytesOfWorkspace(ACME_LIVE_SCOPE.workspace_id)).toBe(1_011);
     await world.close();
   });
 });

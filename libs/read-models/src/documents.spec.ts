@@ -5,12 +5,12 @@ import {
   createDocumentRecord,
   createMilestone,
   createEvent,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
 import { type DocumentReadModelRow, documentsReadModel } from './documents.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createShipmentIdSuffix(1)}`;
+const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const DELETED_AT = '2026-03-05T10:00:00.000Z';
 
 function event(revision: number, type: string, data: object, imported = false): ProjectedEvent {

@@ -179,7 +179,7 @@ export class DocumentQueries {
    * Returns the bytes that all documents of a workspace take, in both environments, including pending uploads.
    * @throws UnavailableError
    */
-  async sumStorageBytes(workspace_id: string): Promise<number> {
+  async sumDocumentBytesOfWorkspace(workspace_id: string): Promise<number> {
     const { rows, version } = await this.active.openRowsOfQueriedGeneration();
     if (version < FIRST_VERSION_WITH_STORAGE_BYTES) return sumDocumentSizes(rows, workspace_id);
     return rows.sum('storage_bytes', { workspace_id, storage_bytes: { gt: 0 } }, 'by_storage');

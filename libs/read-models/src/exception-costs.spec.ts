@@ -2,7 +2,7 @@ import { EXCEPTION_TYPES } from '@tracking/contracts';
 import { VisitCountingCollection } from '../test/counted-rows.ts';
 import { createExceptionRow } from '../test/listed-exceptions.ts';
 import { toTimeOfNthDay, createSeededRandom } from '../test/listed-shipments.ts';
-import { ACME_LIVE_SCOPE, createSampleException, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createSampleException, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { type ExceptionListFilter, ExceptionQueries, exceptionsReadModel, type ExceptionSort } from './exceptions.ts';
 
 const OPEN = 1_000;
@@ -66,11 +66,11 @@ describe('rows visited per page, with 1,000 open among 100,000 resolved exceptio
     ['a person’s of a type that nobody was given', { assignee: 'clerk 0', type: ['eta_slip'] }, '-opened_at', 4_000, 0],
     ['a person’s of a type that nobody was given', { assignee: 'clerk 0', type: ['eta_slip'] }, '-severity', 4_000, 0],
     ['a type that is mostly somebody’s', { type: ['no_update'], unassigned: true }, '-opened_at', 4_000, 10],
-    ['a shipment’s', { shipment_id: `shp_${createShipmentIdSuffix(77)}` }, '-opened_at', 10, 10],
-    ['a shipment’s', { shipment_id: `shp_${createShipmentIdSuffix(77)}` }, '-severity', 4 * 10, 10],
+    ['a shipment’s', { shipment_id: `shp_${createNthTestShipmentToken(77)}` }, '-opened_at', 10, 10],
+    ['a shipment’s', { shipment_id: `shp_${createNthTestShipmentToken(77)}` }, '-severity', 4 * 10, 10],
     [
       'a shipment’s to do of a type',
-      { ...WORK, shipment_id: `shp_${createShipmentIdSuffix(77)}`, type: ['lost'] },
+      { ...WORK, shipment_id: `shp_${createNthTestShipmentToken(77)}`, type: ['lost'] },
       'opened_at',
       10,
       0,

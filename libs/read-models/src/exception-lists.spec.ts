@@ -8,7 +8,7 @@ import {
 import { describeFilter } from '../test/listed-shipments.ts';
 import { ACME_LIVE_SCOPE } from '../test/shipment-events.ts';
 import { EXCEPTION_SORTS, type ExceptionListFilter, exceptionsReadModel } from './exceptions.ts';
-import type { ScanBounds } from './walked-ranges.ts';
+import type { ListScanWorkLimits } from './walked-ranges.ts';
 
 const ROWS = createExceptionRows(240);
 const OWN = ROWS.filter(
@@ -18,7 +18,7 @@ const PAIRS = TESTED_EXCEPTION_LIST_FILTERS.flatMap((one, at) =>
   TESTED_EXCEPTION_LIST_FILTERS.slice(at + 1).map((other): ExceptionListFilter => ({ ...one, ...other })),
 );
 /** Bounds with one scan per page, and bounds with many small scans. */
-const BOUNDS: readonly [string, ScanBounds][] = [
+const BOUNDS: readonly [string, ListScanWorkLimits][] = [
   ['few rows', { visit: 2_000, stretches: 2, bytes: 60_000 }],
   ['many rows', { visit: 20, stretches: 2, bytes: 8_000 }],
 ];

@@ -13,7 +13,7 @@ import {
   ACME_LIVE_SCOPE,
   createSampleException,
   OTHER_WORKSPACE,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, rebuildReadModelAndWait, ReadModelsTestBed } from '../test/world.ts';
 import {
@@ -111,15 +111,15 @@ describe('queries of exceptions', () => {
       if (random() < 0.3) {
         const shipment = next % 12;
         const opened = createRandomException(next, random);
-        const id = `exc_${createShipmentIdSuffix(shipment)}-new${next}`;
-        await put(shipment, { ...opened, id, shipment_id: `shp_${createShipmentIdSuffix(shipment)}` }, true);
+        const id = `exc_${createNthTestShipmentToken(shipment)}-new${next}`;
+        await put(shipment, { ...opened, id, shipment_id: `shp_${createNthTestShipmentToken(shipment)}` }, true);
         next += 1;
         return;
       }
       const one = [...all.values()][Math.floor(random() * all.size)] as ShipmentException;
       const { status, severity, assignee } = createRandomException(0, random);
       const shipment = Array.from({ length: 12 }, (_, n) => n).find(
-        (n) => one.shipment_id === `shp_${createShipmentIdSuffix(n)}`,
+        (n) => one.shipment_id === `shp_${createNthTestShipmentToken(n)}`,
       );
       // A resolution changes no other exception.
       const others = status === 'resolved' ? {} : { severity, assignee };

@@ -4,12 +4,12 @@ import {
   createSampleException,
   createMilestone,
   createEvent,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
 import { type ExceptionReadModelRow, exceptionsReadModel } from './exceptions.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createShipmentIdSuffix(1)}`;
+const stream = `shipment-${createNthTestShipmentToken(1)}`;
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };

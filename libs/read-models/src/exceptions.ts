@@ -20,7 +20,13 @@ import {
   pickScopeFields,
   type SortValues,
 } from './read-model.ts';
-import { type ListPart, MAX_PAGE_BYTES, readPageFromParts, type ScanBounds, scanRowRanges } from './walked-ranges.ts';
+import {
+  type ListPart,
+  MAX_PAGE_BYTES,
+  readPageFromConsecutiveListParts,
+  type ListScanWorkLimits,
+  scanRowRanges,
+} from './walked-ranges.ts';
 
 /** Row of one exception, with separate fields for filters and sorting. */
 export interface ExceptionReadModelRow extends ReadModelRow, WorkspaceScope {
@@ -109,7 +115,7 @@ export interface ExceptionListQuery {
 }
 
 /** Limits of the work for one page. All parts of the list share these limits. */
-const EXCEPTION_LIST_SCAN_BOUNDS: ScanBounds = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
+const EXCEPTION_LIST_SCAN_BOUNDS: ListScanWorkLimits = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
 
 /** Queries of exceptions. For read-your-writes, wait with `ReadModelProgress`. */
 export class ExceptionQueries {
@@ -133,7 +139,7 @@ export class ExceptionQueries {
     const { stretches } = this.bounds;
     const visit = Math.ceil(this.bounds.visit / parts.length);
     const bytes = this.bounds.bytes / parts.length;
-    const page = await readPageFromParts(parts, limit, (part, wanted) =>
+    const page = await readPageFromConsecutiveListParts(parts, limit, (part, wanted) =>
       scanRowRanges(rows, part, wanted, { visit, stretches, bytes }),
     );
     return { items: page.rows.map(({ exception }) => exception), next: page.next };

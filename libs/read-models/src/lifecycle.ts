@@ -54,7 +54,7 @@ export interface ReadModelLifecycleOptions {
 }
 
 /** Milliseconds between steps. Within this time, a process notices requests of other processes. */
-const LIFECYCLE_STEP_INTERVAL_MS = 1_000;
+const READ_MODEL_LIFECYCLE_STEP_INTERVAL_MS = 1_000;
 const LIFECYCLE_STEPS_PER_SWEEP = 60;
 
 /**
@@ -85,11 +85,11 @@ export class ReadModelLifecycle {
   ) {}
 
   /** Resolves when the queried generation has contained all stored events once. */
-  start(): Promise<void> {
+  startReadModelLifecycle(): Promise<void> {
     this.runLifecycleStepNow();
     // Metrics are recorded outside of steps, because a step can wait for its store.
     // All read models of the process read their pointers at the same times, with one read.
-    this.stopTicks = runAtTicks(LIFECYCLE_STEP_INTERVAL_MS, () => {
+    this.stopTicks = runAtTicks(READ_MODEL_LIFECYCLE_STEP_INTERVAL_MS, () => {
       this.recordMetrics();
       this.runLifecycleStepNow();
     });
@@ -194,7 +194,7 @@ export class ReadModelLifecycle {
     this.replaced.set(now.retiring, since);
     const left = since + this.parts.graceMs - performance.now();
     if (left > 0) {
-      if (left < LIFECYCLE_STEP_INTERVAL_MS) setTimeout(() => this.runLifecycleStepNow(), left).unref();
+      if (left < READ_MODEL_LIFECYCLE_STEP_INTERVAL_MS) setTimeout(() => this.runLifecycleStepNow(), left).unref();
       return;
     }
     if (await this.parts.generations.finishGenerationRetirement(now)) this.replaced.delete(now.retiring);
@@ -284,7 +284,7 @@ export class ReadModelLifecycle {
       onHandling: (partition, position) => progress.recordPositionBeingWritten(generation, partition, position),
       onAdvanced: (partition, position, isIdle) => {
         progress.recordHandledPosition(generation, partition, position);
-        if (isIdle) projected.recordIdleProgress(describe(partition, position));
+        if (isIdle) projected.recordProgressPastOtherPartitionsEvents(describe(partition, position));
         else projected.recordPartitionProgress(describe(partition, position));
       },
       onReleased: (partition) => {

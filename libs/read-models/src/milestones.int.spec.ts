@@ -1,5 +1,5 @@
 import type { Classifier } from '@tracking/contracts';
-import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, ReadModelsTestBed } from '../test/world.ts';
 import type { MilestoneListQuery } from './milestones.ts';
 import type { SortValues } from './read-model.ts';
@@ -26,7 +26,7 @@ describe('queries of milestones', () => {
     for (let after: SortValues | undefined; ;) {
       const { items, next } = await models.queries.milestones.listMilestones(
         ACME_LIVE_SCOPE,
-        `shp_${createShipmentIdSuffix(n)}`,
+        `shp_${createNthTestShipmentToken(n)}`,
         {
           classifiers: ['actual'],
           include_superseded: false,
@@ -73,7 +73,7 @@ describe('queries of milestones', () => {
   it('omit superseded and retracted milestones unless requested', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated'];
     await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-    await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createShipmentIdSuffix(n)}a`]);
+    await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createNthTestShipmentToken(n)}a`]);
     await world.writer.recordMilestone(n, 'c', { retracted_at: '2026-03-03T00:00:00.000Z' });
     expect(await list({ classifiers })).toEqual([['b']]);
     expect(await list({ classifiers, include_superseded: true })).toEqual([['a', 'b']]);
@@ -86,7 +86,7 @@ describe('queries of milestones', () => {
     expect(await list()).toEqual([['a']]);
     const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;
     expect(
-      await models.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createShipmentIdSuffix(n)}`, query),
+      await models.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createNthTestShipmentToken(n)}`, query),
     ).toEqual({
       items: [],
       next: undefined,

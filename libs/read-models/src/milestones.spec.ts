@@ -1,9 +1,9 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE_SCOPE, createMilestone, createEvent, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createMilestone, createEvent, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { milestonesReadModel } from './milestones.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createShipmentIdSuffix(1)}`;
+const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
@@ -28,7 +28,7 @@ describe('rows of milestones', () => {
     expect([...fold(first).values()]).toEqual([
       expect.objectContaining({
         ...ACME_LIVE_SCOPE,
-        shipment_id: `shp_${createShipmentIdSuffix(1)}`,
+        shipment_id: `shp_${createNthTestShipmentToken(1)}`,
         revision: 1,
         superseded: false,
         retracted: false,

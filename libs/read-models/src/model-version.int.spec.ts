@@ -50,7 +50,7 @@ describe('a changed version of a read model', () => {
       cachedRows: 100,
       projected: new ProgressOfProjectedPartitions(),
     });
-    void lifecycle.start();
+    void lifecycle.startReadModelLifecycle();
     stops.push(() => lifecycle.stop());
     const by = async (n: number) =>
       (await (await active.openActiveGenerationRows()).get(world.writer.getShipmentStreamName(n)))?.by;

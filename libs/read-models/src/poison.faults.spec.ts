@@ -1,6 +1,6 @@
 import { ParkedStreams, PartitionCountManager } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, createRecordingLogger } from '@tracking/testing';
-import { createShipmentIdSuffix, ShipmentEventWriter } from '../test/shipment-events.ts';
+import { createNthTestShipmentToken, ShipmentEventWriter } from '../test/shipment-events.ts';
 import { waitUntilTrue, ReadModelsTestBed } from '../test/world.ts';
 import { ActiveGenerationSelector } from './active-rows.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
@@ -65,7 +65,7 @@ describe('an event that cannot be applied', () => {
       cachedRows: 100,
       projected: new ProgressOfProjectedPartitions(),
     });
-    void lifecycle.start();
+    void lifecycle.startReadModelLifecycle();
     stops.push(() => lifecycle.stop());
     const parked = new ParkedStreams(world.engine.documentStore, () => lifecycle.retryRequestedParkedStreams());
     const revisions = async (n: number) =>
@@ -222,7 +222,7 @@ describe('an event that cannot be applied', () => {
       [...READ_MODEL_NAMES]
         .sort()
         .map((name) => [
-          `${name}.1.shipment-${createShipmentIdSuffix(1)}`,
+          `${name}.1.shipment-${createNthTestShipmentToken(1)}`,
           'UnknownEventType: unknown type of shipment event: shipment.teleported.v1',
         ]),
     );

@@ -238,7 +238,7 @@ describe('messages about projected partitions', () => {
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
     // Partition a has not handled its event of position 2 yet.
-    for (const partition of [b, c]) projected.recordIdleProgress(progress(partition, '0002'));
+    for (const partition of [b, c]) projected.recordProgressPastOtherPartitionsEvents(progress(partition, '0002'));
     await eventually(() => expect(messages).toHaveLength(2));
     const { read_model, generation } = progress(a, null);
     expect(messages[1]).toEqual({ partitions: [], generations: [{ read_model, generation, position: '0001' }] });
@@ -253,7 +253,7 @@ describe('messages about projected partitions', () => {
     const reached = new Map<string, string>();
     const reported = {
       addPartitionOfFollowedProcess: () => undefined,
-      forgetRemotePartition: () => undefined,
+      recordEndOfRemotePartitionProjection: () => undefined,
       recordHandledPosition: (_: number, partition: string, position: string) => void reached.set(partition, position),
       recordAllPartitionsReported: () => undefined,
     };
@@ -275,7 +275,7 @@ describe('messages about projected partitions', () => {
     const messages: ProjectionProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
-    projected.recordIdleProgress(progress('shipment-', '0002'));
+    projected.recordProgressPastOtherPartitionsEvents(progress('shipment-', '0002'));
     await eventually(() => expect(messages.slice(1)).toEqual([{ partitions: [progress('shipment-', '0002')] }]));
     ending.abort();
     await following;
@@ -324,7 +324,7 @@ describe('messages about projected partitions', () => {
     };
     const reported = {
       addPartitionOfFollowedProcess: (_: number, partition: string) => void events.push(`add ${partition}`),
-      forgetRemotePartition: (_: number, partition: string) => void events.push(`remove ${partition}`),
+      recordEndOfRemotePartitionProjection: (_: number, partition: string) => void events.push(`remove ${partition}`),
       recordHandledPosition: (_: number, _partition: string, position: string) => void events.push(position),
       recordAllPartitionsReported: () => void events.push('complete'),
     };

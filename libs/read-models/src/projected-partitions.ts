@@ -67,15 +67,15 @@ class FollowerProgressSender {
 
   queuePartitionProgress(key: string, progress: PartitionProgress): void {
     this.changes.set(key, progress);
-    if (!this.isSending) void this.sendProgressChanges();
+    if (!this.isSending) void this.sendProjectionProgressToFollower();
   }
 
   queueGenerationProgressMessage(generation: ProjectedPartitionsOfGeneration): void {
     this.advanced.add(generation);
-    if (!this.isSending) void this.sendProgressChanges();
+    if (!this.isSending) void this.sendProjectionProgressToFollower();
   }
 
-  private async sendProgressChanges(): Promise<void> {
+  private async sendProjectionProgressToFollower(): Promise<void> {
     this.isSending = true;
     await setImmediate();
     while (!this.signal.aborted && this.changes.size + this.advanced.size > 0) {
@@ -134,7 +134,7 @@ export class ProgressOfProjectedPartitions {
    * Records that a partition has passed events of other partitions. Followers get the lowest position of its generation
    * only, because all partitions pass each event.
    */
-  recordIdleProgress(progress: PartitionProgress): void {
+  recordProgressPastOtherPartitionsEvents(progress: PartitionProgress): void {
     const generation = this.getOrCreatePartitionsOfGeneration(progress);
     // Releases without partitions follow a single partition, and do not know the progress of its generation.
     if (generation.positions.size <= 1) return this.recordPartitionProgress(progress);
@@ -174,7 +174,7 @@ const RECONNECT_PAUSE_MS = 250;
 /** Records the progress of one read model that other processes report. */
 export interface RemoteProgressRecorder {
   addPartitionOfFollowedProcess(generation: number, partition: string): void;
-  forgetRemotePartition(generation: number, partition: string): void;
+  recordEndOfRemotePartitionProjection(generation: number, partition: string): void;
   recordHandledPosition(generation: number, partition: string, position: HandledPosition): void;
   /** Records that a process has reported all partitions that it projects. */
   recordAllPartitionsReported(): void;
@@ -197,7 +197,7 @@ export async function followProjections(
       const progress = progressByName.get(read_model);
       const key = createPartitionKey(reported);
       if (!reported.held) {
-        if (held.delete(key)) progress?.forgetRemotePartition(generation, partition);
+        if (held.delete(key)) progress?.recordEndOfRemotePartitionProjection(generation, partition);
         return;
       }
       // The position comes first: a process that relies on these reports must not miss it.
@@ -221,7 +221,7 @@ export async function followProjections(
     // A lost connection is expected when the process stops. Reads then poll the checkpoints.
     await operations.progress.follow({}, applyMessage, signal).catch(() => undefined);
     for (const { read_model, generation, partition } of held.values())
-      progressByName.get(read_model)?.forgetRemotePartition(generation, partition);
+      progressByName.get(read_model)?.recordEndOfRemotePartitionProjection(generation, partition);
     await pauseFor(RECONNECT_PAUSE_MS, signal);
   }
 }

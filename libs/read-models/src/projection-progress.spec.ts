@@ -67,7 +67,7 @@ describe('the progress of a read model', () => {
     await progress.applyGenerationPointer(1, null);
     const closed = progress.waitUntilPositionReached('0002', LONG);
     expect(await progress.waitUntilPositionReached('0001', 5)).toBe(false);
-    progress.endWaitingReads();
+    progress.endReadsWaitingForProjection();
     expect(await closed).toBe(false);
   });
 
@@ -105,7 +105,7 @@ describe('the progress of a read model', () => {
     });
 
     it('is polled again when the process can no longer be reached', async () => {
-      progress.forgetRemotePartition(1, B);
+      progress.recordEndOfRemotePartitionProjection(1, B);
       const wait = progress.waitUntilPositionReached('0002', LONG);
       checkpoints = [checkpoint(1, A, '0002'), checkpoint(1, B, '0002')];
       expect(await wait).toBe(true);
@@ -114,7 +114,7 @@ describe('the progress of a read model', () => {
 
     it('is taken over from the end of its process until another process reports it', () => {
       expect(progress.isTakenOver).toBe(false);
-      progress.forgetRemotePartition(1, B);
+      progress.recordEndOfRemotePartitionProjection(1, B);
       expect(progress.isTakenOver).toBe(true);
       progress.addPartitionOfFollowedProcess(1, B);
       expect(progress.isTakenOver).toBe(false);
@@ -126,7 +126,7 @@ describe('the progress of a read model', () => {
       starting.recordAllPartitionsReported();
       await starting.applyGenerationPointer(1, null);
       expect(starting.isTakenOver).toBe(false);
-      starting.forgetRemotePartition(1, ALL);
+      starting.recordEndOfRemotePartitionProjection(1, ALL);
       expect(starting.isTakenOver).toBe(true);
     });
 
@@ -134,7 +134,7 @@ describe('the progress of a read model', () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
       await starting.applyGenerationPointer(1, null);
       starting.addPartitionOfFollowedProcess(1, A);
-      starting.forgetRemotePartition(1, A);
+      starting.recordEndOfRemotePartitionProjection(1, A);
       expect(starting.isTakenOver).toBe(false);
       await progress.applyGenerationPointer(2, 1);
       expect(progress.isTakenOver).toBe(false);
@@ -142,7 +142,7 @@ describe('the progress of a read model', () => {
 
     it('is not polled while another process reports the partition', async () => {
       progress.addPartitionOfFollowedProcess(1, B);
-      progress.forgetRemotePartition(1, B);
+      progress.recordEndOfRemotePartitionProjection(1, B);
       expect(await progress.waitUntilPositionReached('0002', NOW)).toBe(false);
       expect(polls).toBe(0);
     });

@@ -95,7 +95,7 @@ export class ProjectionProgress {
   }
 
   /** Records that a followed process no longer projects the partition, or can no longer be reached. */
-  forgetRemotePartition(generation: number, partition: string): void {
+  recordEndOfRemotePartitionProjection(generation: number, partition: string): void {
     this.followed.decrementPartitionSlotCounts(generation, partition);
   }
 
@@ -178,11 +178,11 @@ export class ProjectionProgress {
   }
 
   /** Ends all waiting reads. Each read returns false. */
-  endWaitingReads(): void {
-    for (const waiter of this.listWaitingReads()) waiter.settle(false);
+  endReadsWaitingForProjection(): void {
+    for (const waiter of this.listReadsWaitingForProjection()) waiter.settle(false);
   }
 
-  private listWaitingReads(): readonly ReadWaitingForProjection[] {
+  private listReadsWaitingForProjection(): readonly ReadWaitingForProjection[] {
     return [...this.waiters, ...this.slotWaiters];
   }
 
@@ -266,7 +266,8 @@ export class ProjectionProgress {
   }
 
   private failWaiters(error: unknown): void {
-    if (error instanceof UnavailableError) for (const waiter of this.listWaitingReads()) waiter.fail(error);
+    if (error instanceof UnavailableError)
+      for (const waiter of this.listReadsWaitingForProjection()) waiter.fail(error);
   }
 
   private async refreshProjectionProgress(): Promise<void> {

@@ -1,4 +1,4 @@
-import { ACME_LIVE_SCOPE, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { createWriteFaults, createSeededRandom, createFaultyDocumentStore } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild, waitUntilTrue } from '../test/world.ts';
 
@@ -13,7 +13,9 @@ describe('read models over the embedded engines', () => {
     for (let n = from; n < to; n += 1) {
       await world.writer.createShipment(n);
       await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-      await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createShipmentIdSuffix(n)}a`]);
+      await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [
+        `mst_${createNthTestShipmentToken(n)}a`,
+      ]);
       await world.writer.writeShipmentChangedEvent(n, { status: 'in_transit' });
     }
   }

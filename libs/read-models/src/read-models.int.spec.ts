@@ -1,6 +1,6 @@
 import { CHECKPOINTS_COLLECTION_SPEC } from '@tracking/subscriptions';
 import { RecordedMetrics, eventually } from '@tracking/testing';
-import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createShipmentIdSuffix } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, OTHER_WORKSPACE, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
@@ -40,13 +40,13 @@ describe('read models over the embedded engines', () => {
     expect(await models.progress.place('shipments')).toBe(position);
     expect(await externalIds(models)).toEqual(['two', 'one']);
     expect(
-      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(2)}`),
+      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(2)}`),
     ).toMatchObject({
       position,
       record: { version: 1 },
     });
     expect(
-      await models.queries.shipments.getShipment(OTHER_WORKSPACE, `shp_${createShipmentIdSuffix(2)}`),
+      await models.queries.shipments.getShipment(OTHER_WORKSPACE, `shp_${createNthTestShipmentToken(2)}`),
     ).toBeUndefined();
   });
 
@@ -74,7 +74,7 @@ describe('read models over the embedded engines', () => {
       const position = await world.writer.createShipment(n);
       expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
       expect(
-        (await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(n)}`))?.position,
+        (await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(n)}`))?.position,
       ).toBe(position);
     }
     const next = 'f'.repeat(16);
@@ -91,14 +91,14 @@ describe('read models over the embedded engines', () => {
     const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await waitUntilCaughtUp(second);
     expect(
-      (await second.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1)}`))?.record,
+      (await second.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(1)}`))?.record,
     ).toMatchObject({
       house_bill: 'HB',
       version: 3,
     });
     expect(
       (
-        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1)}`, {
+        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(1)}`, {
           ...ALL,
           limit: 10,
         })
@@ -117,7 +117,7 @@ describe('read models over the embedded engines', () => {
     await waitUntilCaughtUp(second);
     expect(
       (
-        await second.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createShipmentIdSuffix(1)}`, {
+        await second.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createNthTestShipmentToken(1)}`, {
           ...ALL,
           limit: 10,
         })
@@ -125,7 +125,7 @@ describe('read models over the embedded engines', () => {
     ).toHaveLength(1);
     expect(
       (
-        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1)}`, {
+        await second.queries.milestones.listMilestones(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(1)}`, {
           ...ALL,
           limit: 10,
         })

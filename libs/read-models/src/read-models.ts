@@ -25,7 +25,7 @@ import { followProjections, ProgressOfProjectedPartitions, type ProjectionOperat
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { EventSweeper } from './published-events/published-event-rows.ts';
 import { LazilyOpenedCollections } from './read-model.ts';
-import { createTakeoverAgeMeters, type FindTimeAfter } from './takeover-age.ts';
+import { createReadModelAgeMeters, type FindTimeAfter } from './takeover-age.ts';
 import { computeDigestOfAllRows, type RowDigest } from './row-digest.ts';
 import { type AwaitedEvent, getLastPositionsOfSlots } from './slots.ts';
 import {
@@ -146,7 +146,7 @@ export class ReadModels {
 
     this.rows = rows;
     this.queries = queries;
-    const ages = createTakeoverAgeMeters(rows, options);
+    const ages = createReadModelAgeMeters(rows, options);
     this.progress = {
       reached: (model, position, timeoutMs) => rows[model].progress.waitUntilPositionReached(position, timeoutMs),
       place: (model) => rows[model].progress.readCurrentHandledPosition(),
@@ -163,7 +163,7 @@ export class ReadModels {
   }
 
   /** Starts the read models. Resolves immediately; it waits for unavailable engines in the background. See `ready`. */
-  static start(options: ReadModelsOptions | QueryOnlyReadModelsOptions): Promise<ReadModels> {
+  static startReadModelsOfProcess(options: ReadModelsOptions | QueryOnlyReadModelsOptions): Promise<ReadModels> {
     return Promise.resolve(new ReadModels(options));
   }
 
@@ -260,7 +260,7 @@ export class ReadModels {
     this.stopping.abort();
     await this.sweeper?.job.stopJobRounds();
     await Promise.all([...this.lifecycles.values()].map((lifecycle) => lifecycle.stop()));
-    for (const { progress } of Object.values(this.rows)) progress.endWaitingReads();
+    for (const { progress } of Object.values(this.rows)) progress.endReadsWaitingForProjection();
   }
 
   private *createReadModelLifecycles(
@@ -279,7 +279,7 @@ export class ReadModels {
   /** Resolves when the read model can be queried. */
   private async startReadModel(name: ReadModelName): Promise<void> {
     const lifecycle = this.lifecycles.get(name);
-    if (lifecycle !== undefined) return lifecycle.start();
+    if (lifecycle !== undefined) return lifecycle.startReadModelLifecycle();
     const { metrics, logger } = this.options;
     const countRetry = createRetryCounter(metrics);
     const onFailure = (error: unknown) => {

@@ -35,7 +35,7 @@ export class ReadModelAgeMeter {
       const createError = () =>
         new UnavailableError('event store', 'the age of the read models is not known; retry later');
       const missingSince = withDeadline(
-        this.readTimeOfFirstMissingEvent(now),
+        this.readTimeOfFirstUnprojectedEvent(now),
         TAKEOVER_LOOK_UP_TIMEOUT_MS,
         createError,
       );
@@ -48,7 +48,7 @@ export class ReadModelAgeMeter {
   }
 
   /** @param now epoch milliseconds, which are the result if the rows lack nothing */
-  private async readTimeOfFirstMissingEvent(now: number): Promise<number> {
+  private async readTimeOfFirstUnprojectedEvent(now: number): Promise<number> {
     const place = await this.progress.readCurrentHandledPosition();
     const recordedAt = await this.findTimeAfter(place === undefined ? null : toLogPosition(place));
     return recordedAt === undefined ? now : Date.parse(recordedAt);
@@ -56,7 +56,7 @@ export class ReadModelAgeMeter {
 }
 
 /** Returns the ages of read models by their names; none if the time of events cannot be found. */
-export function createTakeoverAgeMeters(
+export function createReadModelAgeMeters(
   rows: Readonly<Record<string, { readonly progress: ProjectionProgress }>>,
   { clock, findTimeAfter }: { readonly clock: Clock; readonly findTimeAfter?: FindTimeAfter },
 ): ReadonlyMap<string, ReadModelAgeMeter> {

@@ -33,7 +33,7 @@ function divideBytesAmongRanges(bytes: number, ranges: number): number {
 }
 
 /** Limits of the work for one part of a list page. */
-export interface ScanBounds {
+export interface ListScanWorkLimits {
   /** Maximum number of index entries that one scan visits in all ranges together, at least one per range. */
   readonly visit: number;
   readonly stretches: number;
@@ -45,7 +45,7 @@ export interface ScanBounds {
  * Reads one page of a list that consists of consecutive parts. If a part is not read to its end, the page ends with the
  * rows found so far, and the next page continues in that part.
  */
-export async function readPageFromParts<R extends Document>(
+export async function readPageFromConsecutiveListParts<R extends Document>(
   parts: readonly ListPart[],
   limit: number,
   read: (part: ListPart, wanted: number) => Promise<IndexScanResult<R>>,
@@ -70,7 +70,7 @@ export async function scanRowRanges<R extends Document>(
   rows: Pick<Collection<R>, 'scan'>,
   part: ListPart,
   wanted: number,
-  bounds: ScanBounds,
+  bounds: ListScanWorkLimits,
 ): Promise<IndexScanResult<R>> {
   let documents: readonly R[] = [];
   let { after } = part;

@@ -9,14 +9,14 @@ import {
   STORED_UNASSIGNED_VALUE,
 } from '../src/exceptions.ts';
 import type { SortValues } from '../src/read-model.ts';
-import type { ScanBounds } from '../src/walked-ranges.ts';
+import type { ListScanWorkLimits } from '../src/walked-ranges.ts';
 import { toTimeOfNthDay, createSeededRandom } from './listed-shipments.ts';
 import {
   ACME_LIVE_SCOPE,
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
   createSampleException,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from './shipment-events.ts';
 
 const ASSIGNEE_SAMPLES = [null, null, 'ann@example.com', 'team customs'];
@@ -71,9 +71,9 @@ export const TESTED_EXCEPTION_LIST_FILTERS: readonly ExceptionListFilter[] = [
   { type: EXCEPTION_TYPES },
   { severity: ['critical'] },
   { severity: ['low', 'high'] },
-  { shipment_id: `shp_${createShipmentIdSuffix(7)}` },
+  { shipment_id: `shp_${createNthTestShipmentToken(7)}` },
   // This shipment belongs to another scope.
-  { shipment_id: `shp_${createShipmentIdSuffix(10)}` },
+  { shipment_id: `shp_${createNthTestShipmentToken(10)}` },
   { assignee: 'ann@example.com' },
   { assignee: 'Ann@example.com' },
   { unassigned: true },
@@ -125,7 +125,7 @@ const PAGE_SIZE = 1_000;
 export async function readAllExceptionIds(
   rows: Pick<Collection<ExceptionReadModelRow>, 'scan'>,
   query: ExceptionListReadOptions,
-  bounds?: ScanBounds,
+  bounds?: ListScanWorkLimits,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
   const queries = new ExceptionQueries({ openActiveGenerationRows: () => Promise.resolve(rows as never) }, bounds);

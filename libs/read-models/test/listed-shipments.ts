@@ -12,7 +12,7 @@ import {
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
   createSampleShipmentRecord,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from './shipment-events.ts';
 
 /** Returns a generator of numbers from 0 to below 1. The sequence is the same in every run. */
@@ -105,7 +105,7 @@ export function createRandomShipmentRows(count: number, seed = 1): readonly Ship
 
 /** Filters to test, each with values that some rows have and with values that no row has. */
 export const TESTED_SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
-  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createShipmentIdSuffix(n)}`) },
+  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createNthTestShipmentToken(n)}`) },
   { status: ['in_transit'] },
   { status: ['arrived', 'pending', 'cancelled'] },
   { status: SHIPMENT_STATUSES },

@@ -23,7 +23,7 @@ const SAMPLE_NOON_EPOCH_MS = Date.parse('2026-03-01T12:00:00.000Z');
  * Returns the token of the n-th shipment. It is as long as real tokens, and its first character is uniformly
  * distributed.
  */
-export function createShipmentIdSuffix(n: number): string {
+export function createNthTestShipmentToken(n: number): string {
   return `${BASE32_ALPHABET[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
     .padStart(8, '0')
     .replace(/[01]/g, (digit) => BASE32_ALPHABET[Number(digit)] ?? '')}`;
@@ -33,7 +33,7 @@ export function createSampleShipmentRecord(n: number, fields: Partial<ShipmentRe
   const at = new Date(SAMPLE_NOON_EPOCH_MS + n * 1_000).toISOString();
   return {
     ...EMPTY_SHIPMENT_FIELDS,
-    id: `shp_${createShipmentIdSuffix(n)}`,
+    id: `shp_${createNthTestShipmentToken(n)}`,
     external_id: null,
     mode: 'ocean',
     load_type: null,
@@ -72,8 +72,8 @@ export function createSampleShipmentRecord(n: number, fields: Partial<ShipmentRe
 
 export function createMilestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
   return {
-    id: `mst_${createShipmentIdSuffix(n)}${id}`,
-    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
+    id: `mst_${createNthTestShipmentToken(n)}${id}`,
+    shipment_id: `shp_${createNthTestShipmentToken(n)}`,
     code: 'gated_in',
     label: 'Gated in',
     sequence: 40,
@@ -105,8 +105,8 @@ export function createSampleException(
   fields: Partial<ShipmentException> = {},
 ): ShipmentException {
   return {
-    id: `exc_${createShipmentIdSuffix(n)}${id}`,
-    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
+    id: `exc_${createNthTestShipmentToken(n)}${id}`,
+    shipment_id: `shp_${createNthTestShipmentToken(n)}`,
     container_number: null,
     type: 'customs_hold',
     severity: 'high',
@@ -129,8 +129,8 @@ export function createSampleException(
 
 export function createDocumentRecord(n: number, id: string, fields: Partial<DocumentRecord> = {}): DocumentRecord {
   return {
-    id: `doc_${createShipmentIdSuffix(n)}${id}`,
-    shipment_id: `shp_${createShipmentIdSuffix(n)}`,
+    id: `doc_${createNthTestShipmentToken(n)}${id}`,
+    shipment_id: `shp_${createNthTestShipmentToken(n)}`,
     type: 'packing_list',
     status: 'uploaded',
     file_name: 'packing list.pdf',
@@ -175,7 +175,7 @@ export class ShipmentEventWriter {
   constructor(private readonly eventStore: EventStore) {}
 
   getShipmentStreamName(n: number): string {
-    return `shipment-${createShipmentIdSuffix(n)}`;
+    return `shipment-${createNthTestShipmentToken(n)}`;
   }
 
   createShipment(

@@ -25,8 +25,8 @@ const LIVE_ENVIRONMENT_RECORDS = RANDOM_SHIPMENT_ROWS.filter(
 const FILTER_PAIRS = TESTED_SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
   TESTED_SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
-/** `LIST_BOUNDS_FORCING_SORTS` make lists read and sort all rows; `LIST_BOUNDS_FORCING_SCANS` make them scan all rows. */
-const LIST_BOUNDS_FORCING_SORTS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
+/** `LIMITS_MAKING_LISTS_SORT_ALL_ROWS` make lists read and sort all rows; `LIST_BOUNDS_FORCING_SCANS` make them scan all rows. */
+const LIMITS_MAKING_LISTS_SORT_ALL_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
 const LIST_BOUNDS_FORCING_SCANS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
 
 /** Filters for lists that are read while rows change: by a sort index, a term, words, and a selective condition. */
@@ -88,7 +88,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       (_order, at) => (at + TESTED_SHIPMENT_LIST_FILTERS.indexOf(filter)) % TESTED_SORT_ORDER_STEP === 0,
     )) {
       const expected = sortShipmentRecords(asked, order).map(({ id }) => id);
-      expect(await readAllShipmentPages(rows, { filter, order, limit: 30 }, LIST_BOUNDS_FORCING_SORTS)).toEqual(
+      expect(await readAllShipmentPages(rows, { filter, order, limit: 30 }, LIMITS_MAKING_LISTS_SORT_ALL_ROWS)).toEqual(
         expected,
       );
       expect(await readAllShipmentPages(rows, { filter, order, limit: 30 }, LIST_BOUNDS_FORCING_SCANS)).toEqual(

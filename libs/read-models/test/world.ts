@@ -26,7 +26,7 @@ export class ReadModelsTestBed {
   }
 
   async startReadModels(options: Partial<ReadModelsOptions> = {}): Promise<ReadModels> {
-    const readModels = await ReadModels.start({ ...this.createReadModelsOptions(), ...options });
+    const readModels = await ReadModels.startReadModelsOfProcess({ ...this.createReadModelsOptions(), ...options });
     this.started.push(readModels);
     return readModels;
   }

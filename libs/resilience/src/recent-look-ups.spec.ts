@@ -58,7 +58,7 @@ describe('cached look-ups', () => {
     await find('one', 0, 'a');
     await find('two', 0, 'b');
     await find(null, 0, 'c');
-    recent.removeMatchingValues((found) => found === 'one');
+    recent.removeMatchingCachedLookUps((found) => found === 'one');
     expect([await find('new', 0, 'a'), await find('new', 0, 'b'), await find('new', 0, 'c')]).toEqual([
       'new',
       'two',
@@ -67,7 +67,7 @@ describe('cached look-ups', () => {
   });
 
   it('do not store a look-up that was in progress when its key was removed', async () => {
-    for (const forget of [() => recent.removeCachedLookUp('a'), () => recent.removeMatchingValues(() => true)]) {
+    for (const forget of [() => recent.removeCachedLookUp('a'), () => recent.removeMatchingCachedLookUps(() => true)]) {
       const { promise, resolve } = Promise.withResolvers<string>();
       const early = recent.getOrLookUpValue('a', () => promise);
       forget();

@@ -65,7 +65,7 @@ export class RecentLookUpCache<T> {
   }
 
   /** Removes all values that match, and all cached misses. */
-  removeMatchingValues(matches: (found: T) => boolean): void {
+  removeMatchingCachedLookUps(matches: (found: T) => boolean): void {
     for (const [key, { found }] of this.#found) if (found !== undefined && matches(found)) this.#found.delete(key);
     this.#absent.clear();
     this.#lookUps.clear();

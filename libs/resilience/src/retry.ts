@@ -89,7 +89,9 @@ async function runAfterEarlierActions<T>(
   ends.set(resource, end);
   try {
     if (previous)
-      await withDeadline(previous, Math.max(0, deadline - monotonicMs()), () => tooManyChangesError(resource));
+      await withDeadline(previous, Math.max(0, deadline - monotonicMs()), () =>
+        createTooManyConcurrentChangesError(resource),
+      );
     return await action();
   } finally {
     if (ends.get(resource) === end) ends.delete(resource);
@@ -97,7 +99,7 @@ async function runAfterEarlierActions<T>(
   }
 }
 
-const tooManyChangesError = (resource: string): BusyError =>
+const createTooManyConcurrentChangesError = (resource: string): BusyError =>
   new BusyError('document store', `too many requests change ${resource} at the same time`);
 
 /**
@@ -129,7 +131,7 @@ export async function retryConflicts<T>(
       retry(write, { ...CONFLICT_RETRY_PAUSES, deadline, isTransient }),
     );
   } catch (error) {
-    throw isTransient(error) ? tooManyChangesError(resource) : error;
+    throw isTransient(error) ? createTooManyConcurrentChangesError(resource) : error;
   }
 }
 

@@ -4,7 +4,7 @@ import {
   parseBoolean,
   createChoiceSettingType,
   parseTextSetting,
-  parseUrl,
+  parseHttpUrlSetting,
 } from './setting-types.ts';
 
 /** Settings of the MCP server. */
@@ -43,7 +43,7 @@ export const MCP_API_ACCESS_SETTINGS = {
     for: 'API key of the MCP server with the transport `stdio`',
   },
   TRACKING_URL: {
-    type: parseUrl,
+    type: parseHttpUrlSetting,
     programs: ['mcp'],
     default: 'http://127.0.0.1:3000',
     for: 'URL of the API for the MCP server',

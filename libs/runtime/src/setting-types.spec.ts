@@ -12,7 +12,7 @@ import {
   parseServiceAddress,
   parseByteSize,
   type SettingType,
-  parseUrl,
+  parseHttpUrlSetting,
 } from './setting-types.ts';
 
 describe('a setting', () => {
@@ -25,7 +25,7 @@ describe('a setting', () => {
     [80, '80', parsePortNumberSetting],
     [true, 'true', parseBoolean],
     [['10.0.0.0/8', '::1', '127.0.0.1/32'], '10.0.0.0/8, ::1 ,127.0.0.1/32', parseCidrs],
-    ['https://a.example/app', 'https://a.example/app/', parseUrl],
+    ['https://a.example/app', 'https://a.example/app/', parseHttpUrlSetting],
     ['ann@example.com', 'ann@example.com', parseEmail],
     ['dns:///shipments:4001', 'shipments:4001', parseServiceAddress],
     [65_536, '64KiB', parseByteSize],
@@ -42,10 +42,10 @@ describe('a setting', () => {
     ['a number with a sign', '-1', createIntegerSettingParser(0, 5)],
     ['a boolean', 'yes', parseBoolean],
     ['a choice', 'loud', createChoiceSettingType('info', 'warn')],
-    ['an address', 'ftp://example.org', parseUrl],
-    ['an address with a query', 'https://a.example?b=c', parseUrl],
-    ['an address with a fragment', 'https://a.example/#', parseUrl],
-    ['an address with a user', 'https://me@a.example', parseUrl],
+    ['an address', 'ftp://example.org', parseHttpUrlSetting],
+    ['an address with a query', 'https://a.example?b=c', parseHttpUrlSetting],
+    ['an address with a fragment', 'https://a.example/#', parseHttpUrlSetting],
+    ['an address with a user', 'https://me@a.example', parseHttpUrlSetting],
     ['an address of a service', 'shipments', parseServiceAddress],
     ['a CIDR', '10.0.0.0/33', parseCidrs],
     ['a CIDR of letters', 'localhost', parseCidrs],
@@ -62,7 +62,7 @@ describe('a setting', () => {
 
   it.each<[string, SettingType<unknown>]>([
     ['hunter2hunter2', createBase64BytesSettingType(32)],
-    ['https://me:hunter2@a.example', parseUrl],
+    ['https://me:hunter2@a.example', parseHttpUrlSetting],
     ['hunter2', createSecretSettingType(32)],
   ])('never shows the secret %p', (given, type) => {
     expect(() => type(given, 'X')).toThrow(ConfigError);

@@ -59,7 +59,7 @@ export const parseByteSize: SettingType<number> = (given, name) => {
 };
 
 /** Parses an absolute HTTP or HTTPS URL and removes trailing slashes, so that paths can be appended. */
-export const parseUrl: SettingType<string> = (given, name) => {
+export const parseHttpUrlSetting: SettingType<string> = (given, name) => {
   const parsed = URL.parse(given);
   if (parsed && (parsed.username !== '' || parsed.password !== '')) {
     throw new ConfigError(`${name}: expected a URL without user and password`);

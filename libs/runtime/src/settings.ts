@@ -16,7 +16,7 @@ import {
   parseServiceAddress,
   type SettingType,
   parseTextSetting,
-  parseUrl,
+  parseHttpUrlSetting,
 } from './setting-types.ts';
 
 /** Name of a program that reads settings; `compose` stands for Docker Compose, `services` for `npm run services`. */
@@ -47,7 +47,7 @@ export const SETTINGS = {
     for: 'token of the command line for the management port; 32 characters or more',
   },
   ADMINISTRATION_URL: {
-    type: parseUrl,
+    type: parseHttpUrlSetting,
     programs: ['cli'],
     for: "URL of a gateway's management port, for the command line",
   },
@@ -75,13 +75,13 @@ export const SETTINGS = {
     for: 'ports on this machine for gateways',
   },
   APP_URL: {
-    type: parseUrl,
+    type: parseHttpUrlSetting,
     programs: ['standalone', 'gateway', 'shipments', 'webhooks'],
     otherwise: '`BASE_URL`',
     for: 'address of the web application, used in links',
   },
   BASE_URL: {
-    type: parseUrl,
+    type: parseHttpUrlSetting,
     programs: ['standalone', 'gateway', 'shipments', 'webhooks'],
     otherwise: 'from `HOST` and `PORT`; of shipments and webhooks `http://127.0.0.1:3000`',
     for: 'address of the API for clients; set it if `HOST` is `0.0.0.0` or behind a proxy',

@@ -33,7 +33,7 @@ export function openEventStoreDb(service: ServiceProcess, options: EventStoreDbO
  * all components that start later.
  * @param reached address `host:port` at which other processes reach this one, and its certificate
  */
-export function openMongoStoreAndLeases(
+export function openMongoStoreAndLeasesOfService(
   service: ServiceProcess,
   options: { readonly url: string },
   reached: { readonly advertisedAddress?: string; readonly tls?: GrpcServerTls } = {},
@@ -61,7 +61,7 @@ export function openMongoStoreAndLeases(
 }
 
 /** Opens the message broker. The service watches it, and closes it after all components that start later. */
-export function openKafka(service: ServiceProcess, options: KafkaOptions): KafkaMessageBroker {
+export function openMessageBrokerOfService(service: ServiceProcess, options: KafkaOptions): KafkaMessageBroker {
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
   shutdown.addShutdownStep('message broker', () => broker.close());

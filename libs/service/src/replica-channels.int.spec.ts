@@ -62,7 +62,7 @@ describe('following the replicas of a service', () => {
       ...{ proto: PROJECTIONS_PROTO, address, token: TOKEN, logger: silentLogger, metrics: noMetrics },
       ...(tls && { tls }),
     });
-    server.setServedOperations<FollowedOperations>({
+    server.setServedGrpcOperations<FollowedOperations>({
       progress: {
         follow: (_request, send, signal) =>
           new Promise((resolve) => {

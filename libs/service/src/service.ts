@@ -1,5 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AccessRefusedError, type Clock, type Logger, createRetryCounter, UnavailableError } from '@tracking/ports';
+import {
+  EngineAccessRefusedError,
+  type Clock,
+  type Logger,
+  createRetryCounter,
+  UnavailableError,
+} from '@tracking/ports';
 import { pauseUntilNextTick, retry } from '@tracking/resilience';
 import {
   convertMachineErrorToConfigError,
@@ -119,12 +125,12 @@ export class ServiceProcess {
    * Checks in the background whether an engine accepts this process, and waits for the engine if it is not available. If
    * the engine refuses, the process prints one line that names the setting and stops with exit code 1.
    * @param setting name of the setting with the address and credentials
-   * @param check rejects with `AccessRefusedError` if the engine refuses
+   * @param check rejects with `EngineAccessRefusedError` if the engine refuses
    */
   stopProcessIfEngineRefuses(setting: string, check: () => Promise<unknown>): void {
-    this.retryWhile((error) => !(error instanceof AccessRefusedError), check).catch((error: unknown) => {
+    this.retryWhile((error) => !(error instanceof EngineAccessRefusedError), check).catch((error: unknown) => {
       if (this.stopping.signal.aborted) return;
-      const reason = error instanceof AccessRefusedError ? error.reason : 'the engine could not be checked';
+      const reason = error instanceof EngineAccessRefusedError ? error.reason : 'the engine could not be checked';
       this.logger.error({ setting, reason }, 'an engine refuses this process');
       process.stderr.write(`${setting}: ${reason}\n`);
       this.shutdown.exitWithFailure(() => this.startDraining());

@@ -46,7 +46,7 @@ describe('a subscriber', () => {
     const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
       partitions: [createStreamPartition(['thing-'])],
-      createHandler: () => Promise.resolve({ handleEvents: () => Promise.resolve([]) }),
+      createHandler: () => Promise.resolve({ handleEventBatchOfPartition: () => Promise.resolve([]) }),
       eventStore: engine.eventStore,
       documentStore: engine.documentStore,
       leases: engine.leases,
@@ -73,7 +73,7 @@ describe('a subscriber', () => {
     const never = new AbortController();
     let failures = 0;
     const batches: string[][] = [];
-    const handle: EventHandler['handleEvents'] = (events, ending) => {
+    const handle: EventHandler['handleEventBatchOfPartition'] = (events, ending) => {
       batches.push(events.map(({ id }) => id));
       if (handOver.signal.aborted) return Promise.resolve([]);
       handOver.abort();
@@ -95,7 +95,7 @@ describe('a subscriber', () => {
     await append();
     start({
       leases: { acquireLease },
-      createHandler: () => Promise.resolve({ handleEvents: handle }),
+      createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }),
       metrics: { observeBatchDuration: () => undefined, recordFailure: () => (failures += 1) },
     });
     await eventually(() => expect(batches).toHaveLength(2), DEADLINE);
@@ -127,7 +127,7 @@ describe('a subscriber', () => {
     };
     const batchingDelayMs = 3_600_000;
     const subscription = start({
-      createHandler: () => Promise.resolve({ handleEvents: handle }),
+      createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }),
       eventStore: storeThat({ catchUp }),
       batchingDelayMs,
     });
@@ -151,7 +151,7 @@ describe('a subscriber', () => {
     };
     await append();
     const position = await engine.eventStore.head();
-    start({ createHandler: () => Promise.resolve({ handleEvents: handle }), listener });
+    start({ createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }), listener });
     const expected = ['handling', 'handle', 'advanced'].map((what) => `${what} ${position}`);
     await eventually(() => expect(happened.slice(0, 3)).toEqual(expected), DEADLINE);
   });
@@ -164,7 +164,7 @@ describe('a subscriber', () => {
       handled.push(...events.filter(({ stream }) => stream !== faulty));
       return Promise.resolve(failed === undefined ? [] : [{ event: failed, error: new Error('a fault') }]);
     };
-    const begin = () => Promise.resolve({ handleEvents: handle });
+    const begin = () => Promise.resolve({ handleEventBatchOfPartition: handle });
     const stored = async () => {
       const [checkpoint] = await (
         await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC)
@@ -216,7 +216,7 @@ describe('a subscriber', () => {
       return lease;
     };
     const subscription = start({
-      createHandler: () => Promise.resolve({ handleEvents: handle }),
+      createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }),
       leases: { acquireLease },
     });
     await append('thing-1');
@@ -255,7 +255,7 @@ describe('a subscriber', () => {
       most = Math.max(most, done.length);
       return Promise.resolve(failed === undefined ? [] : [{ event: failed, error: new Error('a fault') }]);
     };
-    const begin = () => Promise.resolve({ handleEvents: handle });
+    const begin = () => Promise.resolve({ handleEventBatchOfPartition: handle });
     await engine.eventStore.append('thing-1', 'no_stream', events);
     for (const next of [0, 40, COUNT]) {
       faultyFrom = next;
@@ -332,7 +332,7 @@ describe('a subscriber', () => {
       Promise.race([gate.promise, once(ending, 'abort')]).then(() => []);
     await append(undefined, now - 3_600_000);
     const working = start({
-      createHandler: () => Promise.resolve({ handleEvents: handle }),
+      createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }),
       clock: () => new Date(now),
     });
     await eventually(() => expect(working.computeLagMs()).toBe(3_600_000), DEADLINE);
@@ -368,7 +368,7 @@ describe('a subscriber', () => {
     let isAway = true;
     const handle = () => (isAway ? Promise.reject(new UnavailableError('engine', 'away')) : Promise.resolve([]));
     await working.stop();
-    start({ createHandler: () => Promise.resolve({ handleEvents: handle }) });
+    start({ createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }) });
     await idle.stop();
     const watching = start();
     await append();

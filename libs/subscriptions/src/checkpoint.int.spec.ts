@@ -242,7 +242,8 @@ describe('a checkpoint', () => {
     const { id, ...fields } = { id: 'shipments/1/shipment-', ...OF, position: '0003', complete: true, epoch: 0 };
     await documents.insert({ id, ...fields, ahead });
     const checkpoint = await claim(1);
-    const hasHandled = (stream: string, at: string) => checkpoint.hasHandledEvent({ stream, position: at });
+    const hasHandled = (stream: string, at: string) =>
+      checkpoint.wasEventHandledBeforePartitionCreation({ stream, position: at });
     expect([hasHandled('shipment-ab', '0005'), hasHandled('shipment-ab', '0006')]).toEqual([true, false]);
     expect([hasHandled('shipment-bb', '0009'), hasHandled('shipment-cb', '0004')]).toEqual([true, false]);
     await checkpoint.moveCheckpointTo('0005', true);

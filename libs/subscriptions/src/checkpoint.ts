@@ -202,7 +202,7 @@ export class Checkpoint {
   }
 
   /** Returns true if the event was handled before its partition was created. */
-  hasHandledEvent({ stream, position }: Pick<StoredEvent, 'stream' | 'position'>): boolean {
+  wasEventHandledBeforePartitionCreation({ stream, position }: Pick<StoredEvent, 'stream' | 'position'>): boolean {
     const { ahead = [] } = this.document;
     return ahead.some((handled) => stream.startsWith(handled.prefix) && position <= handled.position);
   }
@@ -311,7 +311,7 @@ export function toLogPosition(place: HandledPosition): Position {
 }
 
 /** Returns a position at or after every late position of the log position, and before the next log position. */
-export function toLastHandledPosition(position: Position): HandledPosition {
+export function toHandledPositionAfterLateEvents(position: Position): HandledPosition {
   return `${toLogPosition(position)}${CHECKPOINT_KEY_SEPARATOR}~`;
 }
 

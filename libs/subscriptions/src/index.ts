@@ -7,7 +7,7 @@ export {
   deleteEarlierGenerations,
   RETIRED_CHECKPOINT_EPOCH,
   type HandledPosition,
-  toLastHandledPosition,
+  toHandledPositionAfterLateEvents,
   toLogPosition,
 } from './checkpoint.ts';
 export {

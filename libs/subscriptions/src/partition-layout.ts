@@ -142,7 +142,7 @@ export class PartitionLayoutStore {
     handled: readonly StreamPrefixesWithCheckpoint[],
   ): CheckpointDocument {
     const { name, generation } = this.subscriber;
-    const slots = streamPrefixes.flatMap((prefix) => extendPrefixByOneCharacter(prefix, this.streamPrefix));
+    const slots = streamPrefixes.flatMap((prefix) => listStreamPrefixesOneCharacterLonger(prefix, this.streamPrefix));
     const sources = slots.map((prefix) => ({ prefix, ...findHandledPositions(prefix, handled) }));
     const position = findAlphabeticallyFirstText(sources.map((source) => source.position));
     const handledPosition = findAlphabeticallyFirstText(sources.map((source) => source.handledPosition));
@@ -201,7 +201,7 @@ interface StreamPrefixesWithCheckpoint {
 }
 
 /** Returns the prefix extended by each possible character, or the prefix itself if it is already extended. */
-function extendPrefixByOneCharacter(prefix: string, streamPrefix: string): readonly string[] {
+function listStreamPrefixesOneCharacterLonger(prefix: string, streamPrefix: string): readonly string[] {
   return prefix === streamPrefix ? STREAM_NAME_CHARACTERS.map((character) => prefix + character) : [prefix];
 }
 

@@ -209,9 +209,9 @@ export class PartitionRunner {
     if (last !== undefined) this.parts.listener?.onHandling(this.partition.key, last.position);
     const attempt = async () => {
       const isWaiting = (event: StoredEvent) =>
-        !parked.findParkedStream(event.stream) && !checkpoint.hasHandledEvent(event);
+        !parked.findParkedStream(event.stream) && !checkpoint.wasEventHandledBeforePartitionCreation(event);
       const waiting = batch.events.filter(isWaiting);
-      for (const failure of await handler.handleEvents(waiting, ending)) {
+      for (const failure of await handler.handleEventBatchOfPartition(waiting, ending)) {
         await parked.parkStream(failure, 1);
         this.logParkedStream(failure);
       }
@@ -271,7 +271,7 @@ export class PartitionRunner {
     held: LeasedPartition,
   ): Promise<EventFailure | undefined> {
     const { handler, ending, checkpoint } = held;
-    const [failure] = await handler.handleEvents(events, ending);
+    const [failure] = await handler.handleEventBatchOfPartition(events, ending);
     const handledPosition = events.at(-1)?.handledPosition;
     if (handledPosition !== undefined) {
       void checkpoint.moveCheckpointToRetriedEvent(handledPosition);

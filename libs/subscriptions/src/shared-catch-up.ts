@@ -46,7 +46,7 @@ export class SharedPartitionCatchUp {
     if (known !== undefined) return known;
     const read = new SharedLogRead();
     this.forming.set(key, read);
-    void read.waitUntilAllReadersJoined(this.waitForJoins).then(() => {
+    void read.waitUntilNoFurtherReaderJoins(this.waitForJoins).then(() => {
       this.forming.delete(key);
       return read.readLogForAllReaders(this.eventStore, after);
     });
@@ -66,7 +66,7 @@ class SharedLogRead {
    * Waits until no further reader joins. On a busy machine, partitions can begin seconds after each other. Each of them
    * joins once.
    */
-  async waitUntilAllReadersJoined(waitForJoins: () => Promise<void>): Promise<void> {
+  async waitUntilNoFurtherReaderJoins(waitForJoins: () => Promise<void>): Promise<void> {
     for (let joined = -1; joined < this.readers.length;) {
       joined = this.readers.length;
       await waitForJoins();

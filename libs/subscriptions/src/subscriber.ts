@@ -51,7 +51,7 @@ export interface EventHandler {
    * @param ending aborts when the process stops or the lease is lost: finish without waiting
    * @throws UnavailableError; the method is then called again with the same events
    */
-  handleEvents(events: readonly HandledEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
+  handleEventBatchOfPartition(events: readonly HandledEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
 }
 
 /** Listener for the progress of the partitions that this process handles. */

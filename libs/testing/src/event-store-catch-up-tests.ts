@@ -2,7 +2,7 @@ import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import {
   hasCatchUpReadAllEvents,
   createEventCountCondition,
-  collectCatchUpEvents,
+  collectCatchUpEventsUntilDone,
   listEventIds,
   createSampleNewEvents,
   createUniqueStreamPrefix,
@@ -39,7 +39,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up returns stored events, then new ones, in order', async () => {
       const stored = await appendToStreams(['a', 'b', 'c'], 4);
-      const following = collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(24));
+      const following = collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(24));
       const live = await appendToStreams(['d', 'e', 'f'], 4);
       const { events } = await following;
       expect(listEventIds(events)).toEqual([...stored, ...live]);
@@ -48,10 +48,14 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up returns events exactly as reads do', async () => {
       await appendToStreams(['a'], 5);
-      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(5));
+      const { events } = await collectCatchUpEventsUntilDone(
+        store,
+        { prefixes: [prefix] },
+        createEventCountCondition(5),
+      );
       expect(events).toEqual(await store.read(`${prefix}a`));
       store = await reopen();
-      const again = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(5));
+      const again = await collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(5));
       expect(again.events).toEqual(events);
     });
 
@@ -61,7 +65,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       let after: Position | undefined;
       while (seen.length < stored.length) {
         // Stops requesting batches, like a consumer that stops between two batches.
-        const { events, position } = await collectCatchUpEvents(
+        const { events, position } = await collectCatchUpEventsUntilDone(
           store,
           { prefixes: [prefix], after, maxBatch: 3 },
           () => true,
@@ -70,19 +74,19 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
         after = position;
       }
       expect(seen).toEqual(stored);
-      const rest = await collectCatchUpEvents(store, { prefixes: [prefix], after }, hasCatchUpReadAllEvents);
+      const rest = await collectCatchUpEventsUntilDone(store, { prefixes: [prefix], after }, hasCatchUpReadAllEvents);
       expect(rest.events).toEqual([]);
     });
 
     it('a catch-up continues after a checkpoint from before a restart', async () => {
       await appendToStreams(['a'], 6);
-      const first = await collectCatchUpEvents(
+      const first = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 2 },
         createEventCountCondition(2),
       );
       store = await reopen();
-      const rest = await collectCatchUpEvents(
+      const rest = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], after: first.position },
         createEventCountCondition(6 - first.events.length),
@@ -94,9 +98,13 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up continues after the position of any event', async () => {
       const stored = await appendToStreams(['a', 'b'], 3);
-      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(6));
+      const { events } = await collectCatchUpEventsUntilDone(
+        store,
+        { prefixes: [prefix] },
+        createEventCountCondition(6),
+      );
       for (const [index, { position }] of events.entries()) {
-        const rest = await collectCatchUpEvents(
+        const rest = await collectCatchUpEventsUntilDone(
           store,
           { prefixes: [prefix], after: position },
           hasCatchUpReadAllEvents,
@@ -107,14 +115,14 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up returns only events of streams with its prefixes', async () => {
       await appendToStreams(['a1', 'b1', 'ab1', 'c1', 'a2'], 2);
-      const { events } = await collectCatchUpEvents(
+      const { events } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [`${prefix}a`, `${prefix}c1`] },
         hasCatchUpReadAllEvents,
       );
       const names = ['a1', 'ab1', 'c1', 'a2'].map((name) => prefix + name);
       expect(events.map(({ stream }) => stream)).toEqual([...names, ...names]);
-      const live = collectCatchUpEvents(
+      const live = collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], after: await store.head() },
         createEventCountCondition(1),
@@ -122,15 +130,15 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       await store.append(`x${prefix}a`, 'no_stream', createSampleNewEvents(1));
       await store.append(`${prefix}z`, 'no_stream', createSampleNewEvents(1));
       expect((await live).events.map(({ stream }) => stream)).toEqual([`${prefix}z`]);
-      const within = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasCatchUpReadAllEvents);
+      const within = await collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, hasCatchUpReadAllEvents);
       expect(within.events).toHaveLength(11);
-      const none = await collectCatchUpEvents(store, { prefixes: [] }, hasCatchUpReadAllEvents);
+      const none = await collectCatchUpEventsUntilDone(store, { prefixes: [] }, hasCatchUpReadAllEvents);
       expect(none.events).toEqual([]);
     });
 
     it('a catch-up treats special characters in stream prefixes literally', async () => {
       await appendToStreams(['a_b', 'axb', 'a%b', 'a.b', 'A_b'], 1);
-      const { events } = await collectCatchUpEvents(
+      const { events } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [`${prefix}a_`, `${prefix}a%`] },
         hasCatchUpReadAllEvents,
@@ -140,7 +148,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up returns at most `maxBatch` events in a batch', async () => {
       await appendToStreams(['a'], 10);
-      const { batches } = await collectCatchUpEvents(
+      const { batches } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 4 },
         createEventCountCondition(10),
@@ -150,7 +158,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up reports whether it has returned all stored events', async () => {
       await appendToStreams(['a'], 5);
-      const { batches } = await collectCatchUpEvents(
+      const { batches } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 1 },
         hasCatchUpReadAllEvents,
@@ -163,7 +171,11 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
     it('a catch-up without stored events reports immediately that it has caught up', async () => {
       await appendToStreams(['a'], 1);
       const after = await store.head();
-      const { events, position } = await collectCatchUpEvents(store, { prefixes: [prefix], after }, () => true);
+      const { events, position } = await collectCatchUpEventsUntilDone(
+        store,
+        { prefixes: [prefix], after },
+        () => true,
+      );
       expect(events).toEqual([]);
       expect(position).toBe(after);
     });
@@ -172,13 +184,13 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       await appendToStreams(['mine'], 1);
       const other = createUniqueStreamPrefix();
       const last = await store.append(`${other}x`, 'no_stream', createSampleNewEvents(50));
-      const { events } = await collectCatchUpEvents(
+      const { events } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix] },
         ({ position }) => (position ?? '') >= last.position,
       );
       expect(events).toHaveLength(1);
-      const following = collectCatchUpEvents(
+      const following = collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix] },
         ({ position }) => (position ?? '') > last.position,
@@ -191,8 +203,8 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const streams = Array.from({ length: 64 }, (_, index) => `${prefix}${index}`);
       const total = 64 * 20;
       const followers = [
-        collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(total)),
-        collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 7 }, createEventCountCondition(total)),
+        collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(total)),
+        collectCatchUpEventsUntilDone(store, { prefixes: [prefix], maxBatch: 7 }, createEventCountCondition(total)),
       ];
       await Promise.all(
         streams.map(async (stream) => {
@@ -203,7 +215,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
           }
         }),
       );
-      followers.push(collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(total)));
+      followers.push(collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(total)));
       for (const { events } of await Promise.all(followers)) {
         expect(events).toHaveLength(total);
         expectAscendingPositions(events);
@@ -216,7 +228,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up waits for a slow consumer, which does not delay other consumers', async () => {
       const proceed = Promise.withResolvers<void>();
-      const slow = collectCatchUpEvents(
+      const slow = collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 10 },
         createEventCountCondition(3_000),
@@ -226,7 +238,11 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       for (let stream = 1; stream < 300; stream += 1) {
         await store.append(`${prefix}${stream}`, 'no_stream', createSampleNewEvents(10));
       }
-      const quick = await collectCatchUpEvents(store, { prefixes: [prefix] }, createEventCountCondition(3_000));
+      const quick = await collectCatchUpEventsUntilDone(
+        store,
+        { prefixes: [prefix] },
+        createEventCountCondition(3_000),
+      );
       proceed.resolve();
       expect(listEventIds((await slow).events)).toEqual(listEventIds(quick.events));
       expect(quick.events).toHaveLength(3_000);

@@ -32,7 +32,7 @@ export interface CatchUpResult {
  * shows which events are missing.
  * @param afterBatch runs after each batch, before the next batch is requested
  */
-export async function collectCatchUpEvents(
+export async function collectCatchUpEventsUntilDone(
   store: EventStore,
   options: { readonly prefixes: readonly string[]; readonly after?: Position | undefined; readonly maxBatch?: number },
   isDone: (followed: CatchUpResult) => boolean,

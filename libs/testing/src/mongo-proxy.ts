@@ -151,14 +151,14 @@ export class MongoProxy {
       takeWriteFault: () => this.writeFaults.shift(),
       readDelayMs: () => this.delayMs,
       noteWrite: (at) => (this.lastWriteTime = at),
-      seesNothing: (command) => this.hasOldSnapshot && !this.requestsReadAfterLastWrite(command),
+      seesNothing: (command) => this.hasOldSnapshot && !this.isCommandReadingAfterLastWrite(command),
       onClose: () => this.connections.delete(connection),
     });
     this.connections.add(connection);
     if (this.isHung || member === this.hungMember) connection.hangConnection();
   }
 
-  private requestsReadAfterLastWrite(command: Document): boolean {
+  private isCommandReadingAfterLastWrite(command: Document): boolean {
     const { afterClusterTime } = (command['readConcern'] ?? {}) as { readonly afterClusterTime?: Timestamp };
     return this.lastWriteTime === undefined || afterClusterTime?.greaterThanOrEqual(this.lastWriteTime) === true;
   }

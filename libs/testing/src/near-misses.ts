@@ -55,7 +55,7 @@ export function generateNearlyMatchingDocuments(
  */
 function groupConditionsByField({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
   const all = new Map<string, readonly FilterCondition[]>(
-    Object.entries(filter).map(([field, one]) => [field, isAllCondition(one) ? one.all : [one]]),
+    Object.entries(filter).map(([field, one]) => [field, hasAllOfOperator(one) ? one.all : [one]]),
   );
   sort?.fields.forEach((field, at) => {
     const from = at === 0 ? after?.[0] : undefined;
@@ -65,7 +65,9 @@ function groupConditionsByField({ filter, sort, after }: Query): ReadonlyMap<str
   return all;
 }
 
-function isAllCondition(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
+function hasAllOfOperator(
+  condition: FilterCondition,
+): condition is Extract<FilterCondition, { readonly all: unknown }> {
   return typeof condition === 'object' && condition !== null && 'all' in condition;
 }
 

@@ -33,7 +33,7 @@ export function computeSha256(chunks: Iterable<Uint8Array>): string {
   return hash.digest('hex');
 }
 
-export const createObjectId = () => `obj_${randomUUID()}`;
+export const createRandomObjectId = () => `obj_${randomUUID()}`;
 
 /** Returns bytes that differ for each id and position. */
 export function generateSampleBytes(id: string, size: number): Buffer {

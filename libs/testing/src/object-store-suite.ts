@@ -5,7 +5,7 @@ import { MemoryMeter } from './machine.ts';
 import {
   readAllBytes,
   generateSampleBytes,
-  createObjectId,
+  createRandomObjectId,
   splitIntoUnevenChunks,
   PausedSource,
 } from './object-samples.ts';
@@ -41,7 +41,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     it.each([0, 1, 255 * 1024 - 1, 255 * 1024, 255 * 1024 + 1, 3 * BYTES_PER_MIB + 7])(
       'the store keeps %d bytes unchanged, with size and hash, after a restart',
       async (size) => {
-        const id = createObjectId();
+        const id = createRandomObjectId();
         const sha256 = createHash('sha256').update(generateSampleBytes(id, size)).digest('hex');
         expect(await put(id, size)).toEqual({ sizeBytes: size, sha256 });
         expect((await store.getObject(id))?.sizeBytes).toBe(size);
@@ -52,7 +52,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     );
 
     it('the store reads a range of an object, limited to its size', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       const size = 2 * BYTES_PER_MIB;
       await put(id, size);
       for (const [start, end] of [
@@ -70,8 +70,8 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     });
 
     it('the store returns nothing for an id that was not stored', async () => {
-      expect(await store.getObject(createObjectId())).toBeUndefined();
-      await store.deleteObject(createObjectId());
+      expect(await store.getObject(createRandomObjectId())).toBeUndefined();
+      await store.deleteObject(createRandomObjectId());
     });
 
     it.each(['../outside', 'a/b', 'a\\b', '.', '', 'Large', 'a.part', 'a\0', 'x'.repeat(101)])(
@@ -84,14 +84,14 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     );
 
     it('the store never changes a stored object', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       await put(id, 1_000);
       await expect(store.putObject(id, splitIntoUnevenChunks(Buffer.from('other')))).rejects.toThrow(ObjectExistsError);
       expect((await read(id)).equals(generateSampleBytes(id, 1_000))).toBe(true);
     });
 
     it('the store accepts one of several concurrent objects with the same id', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(300_000, n));
       const outcomes = await Promise.allSettled(
         contents.map((content) => store.putObject(id, splitIntoUnevenChunks(content))),
@@ -104,7 +104,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     });
 
     it('the store does not return an object before it is stored completely', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       const gate = new PausedSource(generateSampleBytes(id, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
       const putting = store.putObject(id, gate.streamBytesWithPause());
       await gate.reached;
@@ -119,7 +119,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     it.each([0, 100, 300_000, BYTES_PER_MIB])(
       'the store saves no object whose source throws an error after %d bytes',
       async (size) => {
-        const id = createObjectId();
+        const id = createRandomObjectId();
         const fault = new Error('the client disconnected during the upload');
         async function* createFailingByteSource() {
           yield* splitIntoUnevenChunks(generateSampleBytes(id, size));
@@ -134,21 +134,21 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     );
 
     it('the store saves and reads many objects concurrently', async () => {
-      const ids = Array.from({ length: 30 }, createObjectId);
+      const ids = Array.from({ length: 30 }, createRandomObjectId);
       await Promise.all(ids.map((id, n) => put(id, n * 20_000)));
       const contents = await Promise.all(ids.map((id) => read(id)));
       expect(contents.every((content, n) => content.equals(generateSampleBytes(ids[n] ?? '', n * 20_000)))).toBe(true);
     });
 
     it('a slow reader or a slow source does not delay other objects', async () => {
-      const [slow, quick, slowlyPut] = [createObjectId(), createObjectId(), createObjectId()];
+      const [slow, quick, slowlyPut] = [createRandomObjectId(), createRandomObjectId(), createRandomObjectId()];
       await put(slow, 3 * BYTES_PER_MIB);
       const reader = (await store.getObject(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
       const gate = new PausedSource(generateSampleBytes(slowlyPut, BYTES_PER_MIB), 1);
       const putting = store.putObject(slowlyPut, gate.streamBytesWithPause());
       await gate.reached;
-      await Promise.all(Array.from({ length: 20 }, () => put(createObjectId(), 100_000)));
+      await Promise.all(Array.from({ length: 20 }, () => put(createRandomObjectId(), 100_000)));
       await put(quick, 100_000);
       expect((await read(quick)).length).toBe(100_000);
       gate.open();
@@ -159,7 +159,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     });
 
     it('the store allows a reader to stop before the end of an object', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       await put(id, BYTES_PER_MIB);
       for await (const bytes of (await store.getObject(id))?.bytes ?? []) {
         expect(bytes.length).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     });
 
     it('the store does not return deleted objects, immediately and after a restart', async () => {
-      const [gone, stays] = [createObjectId(), createObjectId()];
+      const [gone, stays] = [createRandomObjectId(), createRandomObjectId()];
       await put(gone, 600_000);
       await put(stays, 600_000);
       await store.deleteObject(gone);
@@ -183,7 +183,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     });
 
     it('the store gives the reader of a deleted object the remaining bytes or an error', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       await put(id, 3 * BYTES_PER_MIB);
       const content = await store.getObject(id);
       const reader = content?.bytes[Symbol.asyncIterator]();
@@ -201,7 +201,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
 
     it('the store lists ids by the time of storing, and allows deleting them meanwhile', async () => {
       const from = new Date();
-      const ids = Array.from({ length: 12 }, createObjectId);
+      const ids = Array.from({ length: 12 }, createRandomObjectId);
       await Promise.all(ids.map((id) => put(id, 10)));
       const has = async (period: { from?: Date; before: Date }) => {
         const found = await stored(period);
@@ -219,7 +219,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
     });
 
     it('the store does not remove complete objects when it removes unfinished ones', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       await put(id, 300_000);
       await store.removeUnfinishedObjects(getTomorrow());
       expect((await read(id)).equals(generateSampleBytes(id, 300_000))).toBe(true);
@@ -229,7 +229,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
       'other processes can read stored objects',
       async () => {
         const other = await subject.openSecond?.();
-        const [id, contested] = [createObjectId(), createObjectId()];
+        const [id, contested] = [createRandomObjectId(), createRandomObjectId()];
         await put(id, 300_000);
         expect((await readAllBytes(await other?.getObject(id))).equals(generateSampleBytes(id, 300_000))).toBe(true);
         const puts = [store, other].map((one) => put(contested, 300_000, one));
@@ -247,7 +247,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
         let ended = false;
         const putForever = async (from: ObjectStore) => {
           while (!ended) {
-            const id = createObjectId();
+            const id = createRandomObjectId();
             sizes.set(id, 1 + ((sizes.size * 97_001) % 1_200_000));
             await put(id, sizes.get(id) ?? 0, from).then(
               () => acknowledged.push(id),
@@ -255,7 +255,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
             );
           }
         };
-        const unfinished = createObjectId();
+        const unfinished = createRandomObjectId();
         const gate = new PausedSource(generateSampleBytes(unfinished, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
         const caught = store.putObject(unfinished, gate.streamBytesWithPause()).catch(() => undefined);
         await gate.reached;
@@ -296,7 +296,7 @@ export function declareObjectStoreMemoryTests(name: string, subject: TestedAdapt
     afterAll(() => subject.close());
 
     it('the store needs little memory for an object, whatever its size', async () => {
-      const id = createObjectId();
+      const id = createRandomObjectId();
       const memory = new MemoryMeter('buffers');
       const sent = createHash('sha256');
       async function* createLargeByteSource() {

@@ -6,14 +6,15 @@ const NOT_WRITABLE_PRIMARY_CODE = { code: 10_107, codeName: 'NotWritablePrimary'
 const NOT_PRIMARY_NO_SECONDARY_OK_CODE = { code: 13_435, codeName: 'NotPrimaryNoSecondaryOk' };
 const INTERRUPTED_BY_ELECTION_ERROR = { code: 11_602, codeName: 'InterruptedDueToReplStateChange' };
 /** Commands that only the primary performs. */
-const WRITE_COMMANDS: ReadonlySet<string> = new Set([
+const MONGO_PRIMARY_ONLY_COMMANDS: ReadonlySet<string> = new Set([
   ...['insert', 'update', 'delete', 'findAndModify', 'create', 'createIndexes'],
   ...['drop', 'dropIndexes', 'dropDatabase', 'collMod'],
 ]);
 /** Commands that a secondary performs only if the client allows it. */
 const MONGO_READ_COMMANDS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct', 'listCollections']);
 
-export const isMongoWrite = (command: Document): boolean => WRITE_COMMANDS.has(readMongoCommandName(command));
+export const isMongoWrite = (command: Document): boolean =>
+  MONGO_PRIMARY_ONLY_COMMANDS.has(readMongoCommandName(command));
 export const isMongoRead = (command: Document): boolean => MONGO_READ_COMMANDS.has(readMongoCommandName(command));
 
 /** Roles of the members of a replica set, as their replies show them to a driver. All members have the same data. */

@@ -1,3 +1,3 @@
 export { WORKSPACE_SETTINGS_COLLECTION_SPEC } from './settings-document.ts';
-export type { RequestedShipmentRecheck, RecheckProgress, RecheckStore } from './rechecks.ts';
+export type { RequestedShipmentRecheck, RecheckProgressRecord, RecheckStore } from './rechecks.ts';
 export { WorkspaceSettingsStore, type ChangeSettingsRequest, type SettingsChange } from './settings-of-workspaces.ts';

@@ -25,7 +25,7 @@ export interface RequestedShipmentRecheck {
   readonly checked: number;
 }
 
-export interface RecheckProgress extends Pick<RequestedShipmentRecheck, 'after' | 'checked'> {
+export interface RecheckProgressRecord extends Pick<RequestedShipmentRecheck, 'after' | 'checked'> {
   readonly isDone: boolean;
   readonly at: Timestamp;
 }
@@ -52,7 +52,7 @@ export class RecheckStore {
       ...(after !== undefined && { after: [after] }),
       limit,
     });
-    return found.flatMap((document) => extractSettingsRecheck(document) ?? []);
+    return found.flatMap((document) => toRequestedShipmentRecheck(document) ?? []);
   }
 
   /**
@@ -95,7 +95,7 @@ export class RecheckStore {
    */
   async storeRecheckProgress(
     recheck: RequestedShipmentRecheck,
-    { after, checked, isDone, at }: RecheckProgress,
+    { after, checked, isDone, at }: RecheckProgressRecord,
   ): Promise<RequestedShipmentRecheck | undefined> {
     const { workspace_id: id, version, step } = recheck;
     const found = await this.documents.get(id);
@@ -114,11 +114,11 @@ export class RecheckStore {
       },
     };
     const isStored = await this.documents.replace(advanced, { version, recheck_step: step });
-    return isStored ? extractSettingsRecheck(advanced) : undefined;
+    return isStored ? toRequestedShipmentRecheck(advanced) : undefined;
   }
 }
 
-function extractSettingsRecheck({
+function toRequestedShipmentRecheck({
   id,
   version,
   recheck,

@@ -122,7 +122,7 @@ export function pickValuesThatDifferFromDefault({
 
 function mergeSettingsWithDefaults(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
   const defaults: ExceptionSettings = DEFAULT_EXCEPTION_SETTINGS[type];
-  return { ...defaults, ...set, by_mode: sortSettingsByMode({ ...defaults.by_mode, ...set.by_mode }) };
+  return { ...defaults, ...set, by_mode: sortSettingsInTransportModeOrder({ ...defaults.by_mode, ...set.by_mode }) };
 }
 
 function pickSettingsDifferentFromDefaults(
@@ -136,7 +136,7 @@ function pickSettingsDifferentFromDefaults(
 }
 
 /** Sorts members in the order of {@link TRANSPORT_MODES}. */
-function sortSettingsByMode(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
+function sortSettingsInTransportModeOrder(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
   return Object.fromEntries(
     TRANSPORT_MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])),
   );

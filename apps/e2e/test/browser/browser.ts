@@ -15,7 +15,7 @@ export function declareBrowserTests(name: string, tests: () => void): void {
 /** Folder for screenshots of pages. If it is not set, no screenshots are taken. */
 const { SCREENSHOTS } = process.env;
 
-export const WIDE_WINDOW_SIZE = { width: 1400, height: 900 };
+export const WIDE_BROWSER_WINDOW_SIZE = { width: 1400, height: 900 };
 export const NARROW_WINDOW_SIZE = { width: 390, height: 844 };
 
 export function startBrowser(): Promise<Browser> {
@@ -52,7 +52,7 @@ export class BrowserWindow {
     browser: Browser,
     subject: SystemUnderTest,
     person?: SignedInUser,
-    viewport = WIDE_WINDOW_SIZE,
+    viewport = WIDE_BROWSER_WINDOW_SIZE,
     timezoneId = 'Europe/Amsterdam',
   ): Promise<BrowserWindow> {
     const [base = ''] = subject.urls;

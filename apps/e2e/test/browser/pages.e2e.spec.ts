@@ -3,7 +3,13 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW_SIZE, WIDE_WINDOW_SIZE, BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
+import {
+  NARROW_WINDOW_SIZE,
+  WIDE_BROWSER_WINDOW_SIZE,
+  BrowserWindow,
+  startBrowser,
+  declareBrowserTests,
+} from './browser.ts';
 import { createSampleShipment } from './shipment-scene.ts';
 import { type SampleEndpointsAndServer, createSampleWebhooks } from './webhook-scene.ts';
 
@@ -86,7 +92,7 @@ declareBrowserTests('every page', () => {
     webhooks = await createSampleWebhooks(admin);
     ids = { ...webhooks.ids, ...(await createSampleShipment(admin)) };
     windows = {
-      wide: await BrowserWindow.openBrowserWindow(browser, subject, admin, WIDE_WINDOW_SIZE),
+      wide: await BrowserWindow.openBrowserWindow(browser, subject, admin, WIDE_BROWSER_WINDOW_SIZE),
       narrow: await BrowserWindow.openBrowserWindow(browser, subject, admin, NARROW_WINDOW_SIZE),
     };
   }, scaleTimeout(90_000));

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, declareBrowserTests, WIDE_WINDOW_SIZE } from './browser.ts';
+import { BrowserWindow, startBrowser, declareBrowserTests, WIDE_BROWSER_WINDOW_SIZE } from './browser.ts';
 
 interface Milestone {
   readonly id: string;
@@ -285,7 +285,7 @@ declareBrowserTests('the shipment page', () => {
     const entry = { code: 'gated_in', classifier: 'planned', location: 'CNSHA', occurred_at: gatedIn };
     for (const milestone of [arrival, entry])
       expect((await admin.api.post(`/v1/shipments/${data.id}/milestones`, milestone)).status).toBe(201);
-    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin, WIDE_WINDOW_SIZE, timezone);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, admin, WIDE_BROWSER_WINDOW_SIZE, timezone);
     const { page } = window;
 
     await window.openPageAtPath(`/shipments?q=${external_id}`);

@@ -18,7 +18,7 @@ import {
 import { readTopic } from '../topic.ts';
 import { computeShardLeaseName, LeaseObserver, type LeaseReport, readLeaseReport } from './lease-observer.ts';
 
-const SERVICE_SETTINGS = {
+const TEST_SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
   WEBHOOKS_RETRY_FIRST: '300ms',
   WEBHOOKS_RETRY_FACTOR: '2',
@@ -36,7 +36,7 @@ const SHARE_BALANCING_TIMEOUT_MS = 15_000 + 7_000;
  * Maximum concurrency of each endpoint. The first endpoint also requests pauses, and the last one fails some attempts.
  * The second one gets one event at a time and fails none, so it gets the events of a shipment in order.
  */
-const CONCURRENCY_LIMITS = [1, 1, 2, 3];
+const ENDPOINT_CONCURRENCY_LIMITS = [1, 1, 2, 3];
 const RECEIVER_WORK_MS_PER_DELIVERY = 50;
 /** Seconds of a pause, which is longer than the time until another replica takes over from a killed owner. */
 const RETRY_AFTER_SECONDS = 14;
@@ -72,7 +72,7 @@ export function declareReplicaChangeTests(): void {
   const elapsed = startStopwatch();
 
   beforeAll(async () => {
-    services = await startServices(SERVICE_SETTINGS, { replicas: MAX_REPLICAS, startedReplicas: 1 });
+    services = await startServices(TEST_SERVICE_SETTINGS, { replicas: MAX_REPLICAS, startedReplicas: 1 });
     tenant = await createTestTenant(services);
     services.system.services.gateway.forEach((replica, index) =>
       gateways.set(replica, tenant.gateways[index] as AxiosInstance),
@@ -80,7 +80,7 @@ export function declareReplicaChangeTests(): void {
     for (const service of SERVICE_NAMES) addRunningReplica(replicaOf(service, 0));
     receiver = await EndpointServer.startEndpointServer(RECEIVER_WORK_MS_PER_DELIVERY);
     hooks = await Promise.all(
-      CONCURRENCY_LIMITS.map((max_concurrency, index) =>
+      ENDPOINT_CONCURRENCY_LIMITS.map((max_concurrency, index) =>
         receiver.createEnabledEndpoint(balanced[0] as AxiosInstance, `/hook-${index}`, { max_concurrency }),
       ),
     );
@@ -210,7 +210,7 @@ export function declareReplicaChangeTests(): void {
     }, LONG_WAIT_OPTIONS);
 
   /** Kills random processes, most of them while others restart. The first is the given one. */
-  async function killRandomProcesses(first: ServiceReplica): Promise<void> {
+  async function killRandomServiceReplicas(first: ServiceReplica): Promise<void> {
     const restarts: Promise<void>[] = [];
     for (let kill = 0; kill < KILLED_PROCESS_COUNT; kill += 1) {
       const victim = kill === 0 ? first : random.pickRandomItem([...running]);
@@ -298,7 +298,7 @@ export function declareReplicaChangeTests(): void {
         await Promise.all(SERVICE_NAMES.map((service) => startReplica(replicaOf(service, index))));
       }
       await expectEvenLeaseShares(totals);
-      await killRandomProcesses(await pauseEndpointAndFindReplica());
+      await killRandomServiceReplicas(await pauseEndpointAndFindReplica());
       await expectEvenLeaseShares(totals);
 
       await stopTwoReplicas('shipments');

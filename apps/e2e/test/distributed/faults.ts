@@ -24,7 +24,7 @@ import {
 import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 import { createKafkaClient, readTopic } from '../topic.ts';
 
-const SERVICE_SETTINGS = {
+const TEST_SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
   WEBHOOKS_RETRY_FIRST: '300ms',
   WEBHOOKS_RETRY_FACTOR: '2',
@@ -50,7 +50,7 @@ export function declareEngineFaultTests(): void {
   const figures: string[] = [];
 
   beforeAll(async () => {
-    services = await startServices(SERVICE_SETTINGS);
+    services = await startServices(TEST_SERVICE_SETTINGS);
     tenant = await createTestTenant(services);
     reader = await createKey(services, tenant.workspace, 'viewer');
     receiver = await EndpointServer.startEndpointServer(30);

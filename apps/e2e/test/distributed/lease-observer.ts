@@ -27,7 +27,7 @@ interface MemberDocument {
 }
 
 /** A document that the owner of a lease writes: its epoch, and the position of a checkpoint. */
-interface DocumentOfLeaseOwner {
+interface DocumentWithLeaseEpoch {
   readonly _id: string;
   readonly epoch: number;
   readonly position?: string | null;
@@ -51,7 +51,7 @@ export class LeaseObserver {
   private readonly epochs = new Map<string, ObservedLeaseEpoch[]>();
   /** Holder of each lease by name and epoch. */
   private readonly holders = new Map<string, string>();
-  private readonly owned = new Map<string, DocumentOfLeaseOwner>();
+  private readonly owned = new Map<string, DocumentWithLeaseEpoch>();
   /** Reports of more leases than stored, by process and group, in the previous observation. */
   private excesses = new Set<string>();
   private readonly stopping = new AbortController();
@@ -97,7 +97,7 @@ export class LeaseObserver {
   async findStoredEndpointPause(endpointId: string): Promise<number | undefined> {
     const conditions = this.mongo
       .db()
-      .collection<DocumentOfLeaseOwner & { readonly held_until: string | null }>(ENDPOINT_CONDITIONS_COLLECTION);
+      .collection<DocumentWithLeaseEpoch & { readonly held_until: string | null }>(ENDPOINT_CONDITIONS_COLLECTION);
     const { held_until = null } = (await conditions.findOne({ _id: endpointId })) ?? {};
     return held_until === null ? undefined : Date.parse(held_until);
   }
@@ -156,7 +156,7 @@ export class LeaseObserver {
   }
 
   private async recordOwnershipViolations(name: string): Promise<void> {
-    for (const now of await this.mongo.db().collection<DocumentOfLeaseOwner>(name).find().toArray()) {
+    for (const now of await this.mongo.db().collection<DocumentWithLeaseEpoch>(name).find().toArray()) {
       const known = this.owned.get(now._id);
       this.owned.set(now._id, now);
       if (known === undefined) continue;

@@ -27,7 +27,7 @@ const RECEIVER_WORK_MS_PER_DELIVERY = 10;
 const LONG_WAIT_OPTIONS = { deadlineMs: 120_000 + REPLAYED_EVENT_COUNT * 10 };
 const TEST_TIMEOUT_MS = scaleTimeout(600_000 + REPLAYED_EVENT_COUNT * 40);
 
-interface ReplayStatus {
+interface ReplayProgressResponse {
   readonly id: string;
   readonly status: string;
   readonly matched: number;
@@ -83,7 +83,7 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     };
     load = new LoadGenerator(tenant.gateways, 2, 50);
     const filter = { since, event_types: ['shipment.created'] };
-    const made = await tenant.api.post<ReplayStatus>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
+    const made = await tenant.api.post<ReplayProgressResponse>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
     expect(made.status).toBe(202);
     await killAndRestartProcesses(subject.processes, kills, again);
     isKilling = false;
@@ -170,9 +170,9 @@ async function killAndRestartProcesses(
   await Promise.all(starting.values());
 }
 
-function waitForCompletedReplay({ api }: TestTenant, id: string): Promise<ReplayStatus> {
+function waitForCompletedReplay({ api }: TestTenant, id: string): Promise<ReplayProgressResponse> {
   return eventually(async () => {
-    const { data } = await api.get<ReplayStatus>(`/v1/webhook_replays/${id}`);
+    const { data } = await api.get<ReplayProgressResponse>(`/v1/webhook_replays/${id}`);
     expect(data.status).toBe('completed');
     return data;
   }, LONG_WAIT_OPTIONS);

@@ -18,7 +18,7 @@ const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
  * Returns the response without headers that may differ. Repeats return the response byte for byte; only
  * `Consistency-Token` may be later.
  */
-function serializeResponse({ status, data, headers }: AxiosResponse<string>): string {
+function serializeResponseForComparison({ status, data, headers }: AxiosResponse<string>): string {
   const names = ['content-type', 'location', 'etag'];
   return JSON.stringify([status, data, names.map((name) => headers[name] ?? null)]);
 }
@@ -42,7 +42,7 @@ export function declareSafeRetryTests(): void {
       const headers = { 'Idempotency-Key': request.name };
       const options = { headers, transformResponse: (text: string) => text };
       const answer = await api.post<string>(request.path, request.body, options);
-      if (answer.status < 300) request.answers.add(serializeResponse(answer));
+      if (answer.status < 300) request.answers.add(serializeResponseForComparison(answer));
       else if (answer.status !== 409 && answer.status !== 503) throw new Error(`${answer.status} ${answer.data}`);
       else await waitForSimulatedDelay(RETRY_DELAY_MS);
       return answer.status;

@@ -28,9 +28,9 @@ import {
   createWriteRequestOptions,
 } from './tool.ts';
 
-const MAX_TEXT_LENGTH = 1_000;
+const MAX_TOOL_TEXT_ARGUMENT_LENGTH = 1_000;
 const createTextArgumentSchema = (description: string) =>
-  z.string().min(1).max(MAX_TEXT_LENGTH).optional().describe(description);
+  z.string().min(1).max(MAX_TOOL_TEXT_ARGUMENT_LENGTH).optional().describe(description);
 
 /** Tools that read shipments and their milestones. */
 export const SHIPMENT_TOOLS: readonly McpTool[] = [
@@ -149,7 +149,11 @@ export const SHIPMENT_TOOLS: readonly McpTool[] = [
     title: 'Find ports and airports',
     description: 'Finds the codes of ports and airports by name, for the port arguments of find_shipments.',
     input: {
-      q: z.string().min(1).max(MAX_TEXT_LENGTH).describe('Words of the name, or a code, for example Rotterdam.'),
+      q: z
+        .string()
+        .min(1)
+        .max(MAX_TOOL_TEXT_ARGUMENT_LENGTH)
+        .describe('Words of the name, or a code, for example Rotterdam.'),
       limit: pagingArgumentSchemas.limit,
     },
     output: z.object({ items: z.array(outputs.placeOutputSchema) }),

@@ -152,7 +152,7 @@ const shipmentExplanationRoute = createRoute({
 const shipmentApiRequestsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/calls',
-  component: createLazyPage(() => import('../shipment/calls/calls-section.tsx'), 'ApiRequestsSection'),
+  component: createLazyPage(() => import('../shipment/calls/calls-section.tsx'), 'ShipmentJsonAndCurlSection'),
 });
 const shipmentSectionRoutes = [
   ...[shipmentOverviewRoute, shipmentTimelineRoute, shipmentEtaRoute, shipmentExceptionsRoute],

@@ -44,7 +44,7 @@ export function useApiWrite<Input = void, Output = unknown>(parts: WriteOptions<
 }
 
 /** Maximum number of concurrent requests of a bulk action. More would slow down other users of the service. */
-const MAX_CONCURRENT_WRITES = 4;
+const MAX_CONCURRENT_BULK_ACTION_REQUESTS = 4;
 
 export interface BulkWriteResult<Item> {
   readonly done: readonly Item[];
@@ -87,7 +87,7 @@ export async function writeItemsConcurrently<Item>(
       onProgress(tally());
     }
   };
-  await Promise.all(Array.from({ length: MAX_CONCURRENT_WRITES }, work));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_BULK_ACTION_REQUESTS }, work));
   return tally();
 }
 

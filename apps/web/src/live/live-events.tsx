@@ -30,7 +30,7 @@ const REFETCH_DELAY_MS = 1_000;
  * Milliseconds between updates of the displayed shipments. Rendering the page for each event would freeze it when many
  * events arrive.
  */
-const UPDATE_DISPLAY_DELAY_MS = 200;
+const SHIPMENT_DISPLAY_UPDATE_INTERVAL_MS = 200;
 /** Maximum number of shipments read in one request. */
 const MAX_SHIPMENTS_PER_REQUEST = 50;
 /** Query kinds of lists without automatic refetch. A refetch would move their rows. */
@@ -49,7 +49,7 @@ const LISTS_WITHOUT_AUTO_REFETCH: ReadonlySet<unknown> = new Set([
 export function startLiveFeed(queries: QueryClient, environment: Environment): void {
   if (liveFeed?.environment === environment) return;
   liveFeed?.stopLiveFeed();
-  liveFeed = new LiveFeed(queries, environment);
+  liveFeed = new LiveEventCacheUpdater(queries, environment);
 }
 
 /** Runs the event stream of the current environment while the component is mounted. */
@@ -121,7 +121,7 @@ export function ConnectionBadge() {
 const liveEventListeners = new Set<(event: TrackingEvent) => void>();
 const streamStatusListeners = new Set<() => void>();
 let liveStreamStatus: LiveStreamStatus = { isConnected: undefined, gaps: 0 };
-let liveFeed: LiveFeed | undefined;
+let liveFeed: LiveEventCacheUpdater | undefined;
 
 function subscribeToConnectionStatus(watcher: () => void): () => void {
   streamStatusListeners.add(watcher);
@@ -134,7 +134,7 @@ function updateStreamStatus(change: Partial<LiveStreamStatus>): void {
 }
 
 /** Receives the events of one environment, updates the query cache and calls the event listeners. */
-class LiveFeed {
+class LiveEventCacheUpdater {
   private readonly pendingRefetches: PendingShipmentRefetches;
   private readonly pendingUpdates: PendingShipmentUpdates;
   private readonly stream: LiveStream;
@@ -192,7 +192,7 @@ class PendingShipmentUpdates {
 
   queueShipmentUpdate(shipment: Shipment): void {
     this.shipments.push(shipment);
-    this.timer ??= setTimeout(() => this.showPendingShipmentUpdates(), UPDATE_DISPLAY_DELAY_MS);
+    this.timer ??= setTimeout(() => this.showPendingShipmentUpdates(), SHIPMENT_DISPLAY_UPDATE_INTERVAL_MS);
   }
 
   stopUpdates(): void {
@@ -204,7 +204,7 @@ class PendingShipmentUpdates {
    */
   readShipmentIfListed(id: string): void {
     this.idsToRead.add(id);
-    this.timer ??= setTimeout(() => this.showPendingShipmentUpdates(), UPDATE_DISPLAY_DELAY_MS);
+    this.timer ??= setTimeout(() => this.showPendingShipmentUpdates(), SHIPMENT_DISPLAY_UPDATE_INTERVAL_MS);
   }
 
   private showPendingShipmentUpdates(): void {

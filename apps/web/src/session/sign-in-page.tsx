@@ -7,7 +7,7 @@ import { describeFailure } from '../app/failures.ts';
 import { NarrowPageLayout } from '../app/page.tsx';
 import { getApiClient } from './api.ts';
 import { notifyOtherTabs } from './session.ts';
-import { isApplicationPath, useRateLimitCountdown } from './sign-in.ts';
+import { isPathWithinApplication, useRateLimitCountdown } from './sign-in.ts';
 
 export function SignInPage() {
   useDocumentTitle('Sign in · Shipment tracking');
@@ -23,7 +23,7 @@ export function SignInPage() {
     onSuccess: async () => {
       notifyOtherTabs();
       queries.clear();
-      if (isApplicationPath(next)) router.history.push(next);
+      if (isPathWithinApplication(next)) router.history.push(next);
       else await navigate({ to: '/shipments', search: {} });
     },
     onError: (error) => {

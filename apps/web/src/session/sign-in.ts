@@ -15,7 +15,7 @@ export function readSignInUrlParameters({ next, ended }: Record<string, unknown>
 /**
  * Checks if a path belongs to this application. Any other URL could lead the user to a foreign site after signing in.
  */
-export function isApplicationPath(path: string | undefined): path is string {
+export function isPathWithinApplication(path: string | undefined): path is string {
   return path !== undefined && /^\/(?![/\\])/.test(path) && !path.startsWith('/sign-in');
 }
 

@@ -1,6 +1,6 @@
 import type { AnswerOf, Milestone, Shipment } from '@tracking/client';
 import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
-import { ENDED_STATUSES } from '../values/codes.ts';
+import { ENDED_SHIPMENT_STATUSES } from '../values/codes.ts';
 import { getDayAtPlace } from '../values/zones.ts';
 import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-values.ts';
 import { isMilestoneInEffect } from './timeline/timeline-rows.ts';
@@ -17,7 +17,7 @@ export interface UpcomingShipmentEvent {
   readonly isOverdue: boolean;
 }
 
-interface ExpectedEventsInput {
+interface UpcomingShipmentEventsInput {
   readonly shipment: Shipment;
   readonly milestones: readonly Milestone[];
   /** Explanation of the shipment from the API. Undefined while it loads. */
@@ -41,8 +41,8 @@ export function listUpcomingShipmentEvents({
   explanation,
   zoneOf,
   now,
-}: ExpectedEventsInput): UpcomingShipmentEvent[] {
-  if (ENDED_STATUSES.includes(shipment.status)) return [];
+}: UpcomingShipmentEventsInput): UpcomingShipmentEvent[] {
+  if (ENDED_SHIPMENT_STATUSES.includes(shipment.status)) return [];
   const legs = listLegEvents(shipment, zoneOf);
   const pending = listExpectedMilestones(milestones).filter(
     ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
@@ -72,7 +72,7 @@ function toEventTime(
 }
 
 /** Lists the expected departures and arrivals of the legs. Legs before the latest leg that has started are skipped. */
-function listLegEvents({ legs }: Shipment, zoneOf: ExpectedEventsInput['zoneOf']): ExpectedEvent[] {
+function listLegEvents({ legs }: Shipment, zoneOf: UpcomingShipmentEventsInput['zoneOf']): ExpectedEvent[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
     0,

@@ -26,7 +26,7 @@ const LazyConflictDialog = createOnDemandComponent(
 /**
  * Fields that the conflict dialog compares if another user has changed the shipment before it is cancelled or reopened.
  */
-const COMPARED_SHIPMENT_FIELDS = [
+const SHIPMENT_FIELDS_COMPARED_IN_CONFLICT_DIALOG = [
   ...(['status', 'external_id', 'mode', 'load_type'] as const),
   ...PLAIN_SHIPMENT_FIELD_NAMES,
   ...(['carrier_scac', 'origin_port', 'destination_port', 'etd', 'eta', 'atd', 'ata', 'shipper', 'consignee'] as const),
@@ -121,7 +121,11 @@ function ShipmentMenu() {
           )}
         </Menu.Dropdown>
       </Menu>
-      <LazyConflictDialog conflict={act.conflict} what="the shipment" fields={COMPARED_SHIPMENT_FIELDS} />
+      <LazyConflictDialog
+        conflict={act.conflict}
+        what="the shipment"
+        fields={SHIPMENT_FIELDS_COMPARED_IN_CONFLICT_DIALOG}
+      />
     </>
   );
 }

@@ -14,7 +14,7 @@ import {
   calculateEtaDelayHours,
   formatDelay,
 } from '../shipments/shipment-facts.tsx';
-import { ENDED_STATUSES, TRANSPORT_MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
+import { ENDED_SHIPMENT_STATUSES, TRANSPORT_MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
 import { PlaceName, MilestoneLocationText, PlaceTimeText, usePlaces } from '../values/place.tsx';
 import { CalendarDateText, LocalTimeText } from '../values/time.tsx';
 import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
@@ -308,5 +308,7 @@ function NextShipmentEventListItem({
 }
 
 function describeNoUpcomingEvents(status: Shipment['status']): string {
-  return ENDED_STATUSES.includes(status) ? 'No upcoming events. The shipment has ended.' : 'No upcoming events';
+  return ENDED_SHIPMENT_STATUSES.includes(status)
+    ? 'No upcoming events. The shipment has ended.'
+    : 'No upcoming events';
 }

@@ -5,7 +5,7 @@ import {
   isContainerNumber,
   isPortCode,
   normaliseCode,
-  correctCheckDigit,
+  suggestContainerNumberWithCorrectCheckDigit,
 } from './codes.ts';
 
 describe('codes', () => {
@@ -26,9 +26,9 @@ describe('codes', () => {
     });
 
     it('suggests the container number with the correct check digit', () => {
-      expect(correctCheckDigit('CSQU3054384')).toBe('CSQU3054383');
-      expect(correctCheckDigit('CSQU3054383')).toBeUndefined();
-      expect(correctCheckDigit('AKE12345LH')).toBeUndefined();
+      expect(suggestContainerNumberWithCorrectCheckDigit('CSQU3054384')).toBe('CSQU3054383');
+      expect(suggestContainerNumberWithCorrectCheckDigit('CSQU3054383')).toBeUndefined();
+      expect(suggestContainerNumberWithCorrectCheckDigit('AKE12345LH')).toBeUndefined();
     });
 
     it('checks container numbers by mode', () => {

@@ -42,7 +42,7 @@ function getLetterValue(char: string): number {
  * Returns the container number with its correct check digit. Returns undefined if the check digit is already correct,
  * or if the text is not a container number.
  */
-export function correctCheckDigit(number: string): string | undefined {
+export function suggestContainerNumberWithCorrectCheckDigit(number: string): string | undefined {
   const digit = calculateCheckDigit(number);
   return digit === undefined || number.endsWith(String(digit)) ? undefined : `${number.slice(0, 10)}${digit}`;
 }
@@ -107,9 +107,9 @@ export const SHIPMENT_STATUS_LABELS: Readonly<Record<Status, string>> = {
   cancelled: 'Cancelled',
 };
 /** Statuses of shipments that have ended. Further events are not expected. */
-export const ENDED_STATUSES: readonly Status[] = ['completed', 'returned', 'cancelled'];
+export const ENDED_SHIPMENT_STATUSES: readonly Status[] = ['completed', 'returned', 'cancelled'];
 /** Statuses of shipments that the filter `active` excludes: delivered or later, and cancelled. */
-export const INACTIVE_STATUSES: readonly Status[] = ['delivered', ...ENDED_STATUSES];
+export const INACTIVE_STATUSES: readonly Status[] = ['delivered', ...ENDED_SHIPMENT_STATUSES];
 
 /**
  * Returns the name of a shipment in lists: its reference, otherwise its house bill, booking number, master bill or id.

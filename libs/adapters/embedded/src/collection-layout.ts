@@ -89,7 +89,10 @@ export function getIndexName({ name }: CollectionSpec, index: string): string {
   return quoteName(`index:${name}:${index}`);
 }
 
-export function getColumnValues(layout: CollectionLayout, document: Readonly<Record<string, unknown>>): SqlValue[] {
+export function getSqlValuesOfIndexedFields(
+  layout: CollectionLayout,
+  document: Readonly<Record<string, unknown>>,
+): SqlValue[] {
   return layout.columns.map((field) => encodeSqlValue(document[field]));
 }
 

@@ -104,7 +104,7 @@ export class FileObjectStore implements ObjectStore {
     readonly from?: Date;
     readonly before: Date;
   }): AsyncGenerator<string> {
-    for await (const { name, at } of this.listFiles((each) => OBJECT_ID_PATTERN.test(each))) {
+    for await (const { name, at } of this.listStoredFilesWithWriteTimes((each) => OBJECT_ID_PATTERN.test(each))) {
       if (at < before && (from === undefined || at >= from)) yield name;
     }
   }
@@ -112,7 +112,7 @@ export class FileObjectStore implements ObjectStore {
   async removeUnfinishedObjects(before: Date): Promise<void> {
     const isPart = (name: string) =>
       name.endsWith(UNFINISHED_FILE_SUFFIX) && !this.beingStored.has(name.slice(0, -UNFINISHED_FILE_SUFFIX.length));
-    for await (const { name, at } of this.listFiles(isPart)) {
+    for await (const { name, at } of this.listStoredFilesWithWriteTimes(isPart)) {
       // Another upload of the same id started meanwhile and uses the file.
       if (at < before && isPart(name)) await convertDiskErrors(rm(join(this.folder, name), { force: true }));
     }
@@ -124,7 +124,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   /** Lists files of the folder with a wanted name, and the time of their last write. */
-  private async *listFiles(
+  private async *listStoredFilesWithWriteTimes(
     isWanted: (name: string) => boolean,
   ): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
     const entries = await convertDiskErrors(opendir(this.folder));

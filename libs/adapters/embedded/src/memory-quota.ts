@@ -64,7 +64,7 @@ export class InMemoryRequestQuota implements RequestQuota {
 
 /** Makes `now` the newest bucket and clears buckets older than a minute. */
 function dropExpiredRequestCounts(taken: RequestCountsBySecond, now: number): void {
-  if (now < taken.newest) handleQuotaClockSetBack(taken, now);
+  if (now < taken.newest) countAllRequestsAsNewAfterClockSetBack(taken, now);
   for (let second = Math.max(taken.newest + 1, now - ONE_SECOND_BUCKET_COUNT + 1); second <= now; second += 1) {
     taken.total -= taken.counts[second % ONE_SECOND_BUCKET_COUNT] ?? 0;
     taken.counts[second % ONE_SECOND_BUCKET_COUNT] = 0;
@@ -73,7 +73,7 @@ function dropExpiredRequestCounts(taken: RequestCountsBySecond, now: number): vo
 }
 
 /** After the clock was set back, all counted requests count as admitted now, for at most a minute. */
-function handleQuotaClockSetBack(taken: RequestCountsBySecond, now: number): void {
+function countAllRequestsAsNewAfterClockSetBack(taken: RequestCountsBySecond, now: number): void {
   taken.counts.fill(0);
   taken.counts[now % ONE_SECOND_BUCKET_COUNT] = taken.total;
   taken.newest = now;

@@ -20,7 +20,7 @@ import { BackgroundWorkThrottle } from '@tracking/resilience';
 import {
   getIndexedArraysAsJson,
   type CollectionLayout,
-  getColumnValues,
+  getSqlValuesOfIndexedFields,
   decodeSqlValue,
   createCollectionLayout,
   quoteName,
@@ -238,7 +238,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
       mode,
       id: document.id,
       json: JSON.stringify(document),
-      columns: getColumnValues(this.layout, fields),
+      columns: getSqlValuesOfIndexedFields(this.layout, fields),
       arrays: getIndexedArraysAsJson(this.layout, fields),
       guard: guard === undefined ? null : createFilterSql(this.layout, guard),
     };

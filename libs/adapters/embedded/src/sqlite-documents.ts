@@ -4,7 +4,7 @@ import {
   getIndexedArraysAsJson,
   type CollectionLayout,
   getColumnOfIndexedField,
-  getColumnValues,
+  getSqlValuesOfIndexedFields,
   createTableStatements,
   ID_FIELD,
   type IndexedValues,
@@ -17,7 +17,7 @@ import {
 import { type SqliteConnection, isConstraintError, LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type {
   ClaimDocumentOperation,
-  DocumentClaimOutcome,
+  SqliteDocumentClaimResult,
   DocumentWrite,
   DocumentWriteOutcome,
   CollectionDroppedOutcome,
@@ -40,11 +40,11 @@ export class SqliteDocumentWriter {
 
   constructor(database: SqliteConnection) {
     this.database = database;
-    this.reloadTables();
+    this.reloadDocumentCollections();
   }
 
   /** Reloads the collections. Call it after a rollback, which may have undone the creation of a collection. */
-  reloadTables(): void {
+  reloadDocumentCollections(): void {
     this.tables.clear();
     for (const [name, spec] of this.database.readRows('SELECT name, spec FROM collections')) {
       this.tables.set(String(name), this.openDocumentTable(String(spec)));
@@ -96,7 +96,7 @@ export class SqliteDocumentWriter {
     return { kind: 'wrote', count, duplicate };
   }
 
-  claimDocument({ collection, select, set }: ClaimDocumentOperation): DocumentClaimOutcome {
+  claimDocument({ collection, select, set }: ClaimDocumentOperation): SqliteDocumentClaimResult {
     const table = this.requireTable(collection);
     const found = this.database.readFirstValueOfQuery(select.text, select.values);
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
@@ -171,7 +171,7 @@ function createDocumentWrite(
   document: { id: string },
 ): DocumentWrite {
   const { id } = document;
-  const columns = getColumnValues(layout, { ...document });
+  const columns = getSqlValuesOfIndexedFields(layout, { ...document });
   return {
     mode,
     id,

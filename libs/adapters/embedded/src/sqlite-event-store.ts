@@ -105,7 +105,7 @@ export class SqliteEventStore implements EventStore {
         const { changed } = this.tail.signal;
         const isLive = this.tail.hasAllItemsInMemoryAfter(after);
         const batch = isLive
-          ? this.readLiveBatch(after, options)
+          ? this.readEventBatchFromMemoryTail(after, options)
           : await this.readStoredEventBatch(after, options, stop);
         if (batch === undefined) return;
         const position = decodePosition(batch.position);
@@ -168,7 +168,10 @@ export class SqliteEventStore implements EventStore {
     }
   }
 
-  private readLiveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions): EventBatch {
+  private readEventBatchFromMemoryTail(
+    after: number,
+    { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions,
+  ): EventBatch {
     const isWanted = ({ stream }: StoredEvent) => streamPrefixes.some((prefix) => stream.startsWith(prefix));
     const { items, position } = this.tail.readItemsAfter(after, maxBatch, isWanted);
     return { events: items, position: encodePosition(position), caughtUp: position >= this.tail.last };

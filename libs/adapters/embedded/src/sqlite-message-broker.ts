@@ -68,7 +68,7 @@ export class SqliteMessageBroker implements MessageBroker {
 
   async publishMessages(topic: string, messages: readonly BrokerMessage[]): Promise<void> {
     this.throwIfClosed();
-    const { partitions } = this.findTopic(topic);
+    const { partitions } = this.findTopicSpec(topic);
     if (messages.length === 0) return;
     this.storage.writer.throwIfNotWritable();
     const placed = messages.map((message) => ({ ...message, partition: hashToPartition(message.key, partitions) }));
@@ -99,7 +99,7 @@ export class SqliteMessageBroker implements MessageBroker {
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
     this.throwIfClosed();
-    const spec = this.findTopic(topic);
+    const spec = this.findTopicSpec(topic);
     const key = JSON.stringify([topic, name]);
     let group = this.groups.get(key);
     if (group === undefined) {
@@ -112,13 +112,13 @@ export class SqliteMessageBroker implements MessageBroker {
   /** One sequence numbers the messages of all topics. */
   async countPublishedMessages(topic: string): Promise<readonly number[]> {
     this.throwIfClosed();
-    this.findTopic(topic);
+    this.findTopicSpec(topic);
     return [this.readHeadPosition()];
   }
 
   async readConsumerLag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
-    const partitions = JSON.stringify([...Array(this.findTopic(topic).partitions).keys()]);
+    const partitions = JSON.stringify([...Array(this.findTopicSpec(topic).partitions).keys()]);
     const sql = { text: SELECT_LAG_SQL, values: [topic, group, partitions] };
     const { json } = await this.storage.readers.runReadInThread({ kind: 'rows', sql });
     return (JSON.parse(json) as number[])[0] ?? 0;
@@ -194,7 +194,7 @@ export class SqliteMessageBroker implements MessageBroker {
     return Number(this.storage.database.readFirstValueOfQuery(SELECT_HEAD_SQL));
   }
 
-  private findTopic(name: string): TopicSpec {
+  private findTopicSpec(name: string): TopicSpec {
     const known = this.topics.get(name);
     if (known) return known;
     const row = this.storage.database.readRow('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);

@@ -5,7 +5,7 @@ import type {
   ReadRequest,
   RowsAnswer,
   RowsReadRequest,
-  CollectionScanAnswer,
+  ReaderThreadScanAnswer,
   CollectionScanRequest,
   SqlValue,
 } from './storage-threads.ts';
@@ -56,7 +56,7 @@ function toEventJson([position, stream, revision, id, type, data, metadata]: rea
 function runSqlDocumentScan(
   database: SqliteConnection,
   { sql, visit, limit, maxBytes }: CollectionScanRequest,
-): CollectionScanAnswer {
+): ReaderThreadScanAnswer {
   const documents = new BoundedJsonArrayBuilder(maxBytes);
   let last: readonly SqlValue[] = [];
   let visited = 0;
@@ -111,7 +111,7 @@ class BoundedJsonArrayBuilder {
 export function performReadRequest(
   database: SqliteConnection,
   request: ReadRequest,
-): EventsAnswer | RowsAnswer | CollectionScanAnswer {
+): EventsAnswer | RowsAnswer | ReaderThreadScanAnswer {
   switch (request.kind) {
     case 'events':
       return readEventRows(database, request);

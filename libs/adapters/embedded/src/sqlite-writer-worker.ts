@@ -3,7 +3,7 @@ import { type SqliteConnection, isFatalDatabaseError, isDiskFullError, getErrorM
 import { SqliteDocumentWriter } from './sqlite-documents.ts';
 import {
   checkStorageFile,
-  StoredCommitCounter,
+  AcknowledgedCommitCounter,
   DamagedStorageError,
   OpenFilesChecker,
   NewerSchemaError,
@@ -156,7 +156,7 @@ class SqliteMessageWriter {
 class WriterThread {
   private readonly database: SqliteConnection;
   private readonly checkpointer: WalCheckpointer;
-  private readonly count: StoredCommitCounter;
+  private readonly count: AcknowledgedCommitCounter;
   private readonly files: OpenFilesChecker;
   private readonly appends: SqliteEventAppender;
   private readonly documents: SqliteDocumentWriter;
@@ -166,7 +166,7 @@ class WriterThread {
   constructor(database: SqliteConnection, file: string, checkpointBytes: number) {
     this.database = database;
     this.checkpointer = new WalCheckpointer(database, file, checkpointBytes);
-    this.count = new StoredCommitCounter(database, file);
+    this.count = new AcknowledgedCommitCounter(database, file);
     this.files = new OpenFilesChecker([file, `${file}-wal`]);
     this.appends = new SqliteEventAppender(database);
     this.documents = new SqliteDocumentWriter(database);
@@ -221,7 +221,7 @@ class WriterThread {
   }
 
   async closeWriterThread(): Promise<void> {
-    await this.checkpointer.closeCheckpointer();
+    await this.checkpointer.closeWalCheckpointerAndDatabase();
     this.count.closeFile();
     this.files.closeFileDescriptors();
   }
@@ -254,7 +254,7 @@ class WriterThread {
   /** Call it after a rollback: reloads cached state from the file. */
   private reloadCachedState(): void {
     this.appends.reloadLastEventPosition();
-    this.documents.reloadTables();
+    this.documents.reloadDocumentCollections();
   }
 
   private performStorageOperation(operation: StorageOperation): OperationOutcome {

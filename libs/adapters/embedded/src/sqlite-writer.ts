@@ -59,7 +59,7 @@ interface PendingWrite extends CallerWaitingForWrite {
   readonly commitClass: CommitClass;
 }
 /** Placeholder of a batch without operations. */
-const BATCH_WITHOUT_OPERATIONS: readonly CallerWaitingForWrite[] = [
+const PLACEHOLDER_FOR_EMPTY_WRITE_BATCH: readonly CallerWaitingForWrite[] = [
   { completeOperation: () => undefined, reject: () => undefined },
 ];
 
@@ -208,7 +208,7 @@ export class SqliteWriter {
   private probeDisk(): void {
     void this.state.measureFreeSpace();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
-    this.committing = BATCH_WITHOUT_OPERATIONS;
+    this.committing = PLACEHOLDER_FOR_EMPTY_WRITE_BATCH;
     this.worker.postMessage({
       operations: [],
       durable: this.state.outOfSpace !== undefined,
@@ -257,7 +257,7 @@ export class SqliteWriter {
     // The next commit starts before callers are notified, so that the thread works meanwhile.
     this.commitWaitingWrites();
     if (answer.kind === 'committed') {
-      if (batch !== BATCH_WITHOUT_OPERATIONS)
+      if (batch !== PLACEHOLDER_FOR_EMPTY_WRITE_BATCH)
         this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
       answer.outcomes.forEach((outcome, index) => batch[index]?.completeOperation(outcome));
     } else {

@@ -22,7 +22,7 @@ const SCHEMA_VERSION = 2;
 /** Application id that identifies the file (`file` and `PRAGMA application_id` show it): "frtk". */
 const SQLITE_APPLICATION_ID = 0x6672746b;
 /** Number of digits in `commits`, constant so that each number overwrites the previous one. */
-const COMMIT_COUNT_DIGITS = 16;
+const COMMIT_COUNT_FILE_DIGITS = 16;
 
 /** The file differs from its acknowledged content. The message names the problem and the solution. */
 export class DamagedStorageError extends Error {
@@ -154,7 +154,7 @@ function createDatabaseSchema(database: SqliteConnection): void {
  * failure, and drops all later frames. Only a number stored elsewhere shows that acknowledged commits are missing. The
  * file is not synchronized: after a power failure it can be older than the database, but never ahead of it.
  */
-export class StoredCommitCounter {
+export class AcknowledgedCommitCounter {
   private readonly database: SqliteConnection;
   private readonly descriptor: number;
   private count: number;
@@ -174,7 +174,7 @@ export class StoredCommitCounter {
   writeCommitCount(): void {
     this.count += 1;
     try {
-      writeSync(this.descriptor, `${String(this.count).padStart(COMMIT_COUNT_DIGITS, '0')}\n`, 0);
+      writeSync(this.descriptor, `${String(this.count).padStart(COMMIT_COUNT_FILE_DIGITS, '0')}\n`, 0);
     } catch {
       // The older number promises less, and the next commit writes it again.
     }

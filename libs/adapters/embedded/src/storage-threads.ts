@@ -63,7 +63,7 @@ export interface ClaimDocumentOperation {
   /** JSON of the fields to set. */
   readonly set: string;
 }
-export interface DocumentClaimOutcome {
+export interface SqliteDocumentClaimResult {
   readonly kind: 'claimed';
   /** The document after the claim; null if none matched or `duplicate` is set. */
   readonly json: string | null;
@@ -76,7 +76,7 @@ interface DefineCollectionOperation {
   readonly spec: string;
 }
 /** Deletes some documents of a collection, and drops it when it is empty. */
-interface DropCollectionOperation {
+interface DropSqliteCollectionOperation {
   readonly kind: 'drop';
   readonly collection: string;
 }
@@ -139,12 +139,12 @@ export type StorageOperation =
   | DocumentWriteOperation
   | ClaimDocumentOperation
   | DefineCollectionOperation
-  | DropCollectionOperation
+  | DropSqliteCollectionOperation
   | MessagesOperation;
 interface OutcomeByKind {
   readonly append: AppendOutcome;
   readonly write: WriteOutcome;
-  readonly claim: DocumentClaimOutcome;
+  readonly claim: SqliteDocumentClaimResult;
   readonly define: DocumentWriteOutcome;
   readonly drop: CollectionDroppedOutcome;
   readonly publish: DocumentWriteOutcome;
@@ -220,7 +220,7 @@ export interface CollectionScanRequest {
    */
   readonly maxBytes?: number | undefined;
 }
-export interface CollectionScanAnswer {
+export interface ReaderThreadScanAnswer {
   /** JSON array of the documents. */
   readonly json: string;
   /** Sort values of the last visited row; null if the scan reached the end of the range. */
@@ -229,7 +229,7 @@ export interface CollectionScanAnswer {
 }
 export interface ReadAnswerByKind {
   readonly events: EventsAnswer;
-  readonly scan: CollectionScanAnswer;
+  readonly scan: ReaderThreadScanAnswer;
   readonly rows: RowsAnswer;
 }
 export type ReadRequest = EventsReadRequest | RowsReadRequest | CollectionScanRequest;

@@ -21,6 +21,6 @@ describe('the checkpointer beside the writer', () => {
     }
     await thread()?.terminate();
     await eventually(() => expect(log.isAlive).toBe(false));
-    await log.closeCheckpointer();
+    await log.closeWalCheckpointerAndDatabase();
   });
 });

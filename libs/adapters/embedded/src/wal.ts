@@ -58,7 +58,7 @@ export class WalCheckpointer {
    * Ends the thread, then closes the writer's connection. The writer's connection is the last one, so SQLite
    * checkpoints and deletes the log.
    */
-  async closeCheckpointer(): Promise<void> {
+  async closeWalCheckpointerAndDatabase(): Promise<void> {
     this.worker?.postMessage(null);
     await this.exited;
     this.database.closeDatabase();

@@ -13,7 +13,7 @@ export function createEmbeddedAdapterForTest<P>(
   let folder: TempFolder | undefined;
   let dataDir = '';
 
-  async function openAdapterAgain(): Promise<P> {
+  async function openNewAdapterOnSameData(): Promise<P> {
     const engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir,
       logger: silentLogger,
@@ -28,11 +28,11 @@ export function createEmbeddedAdapterForTest<P>(
     async openTestedAdapter() {
       folder = await createTempFolder();
       dataDir = join(folder.path, 'data');
-      return openAdapterAgain();
+      return openNewAdapterOnSameData();
     },
     async closeAndReopenAdapter() {
       await opened.pop()?.closeEngine();
-      return openAdapterAgain();
+      return openNewAdapterOnSameData();
     },
     /**
      * The subject continues with copies of the files while the engine has them open. A killed process leaves files in
@@ -44,7 +44,7 @@ export function createEmbeddedAdapterForTest<P>(
       // it.
       execFileSync('cp', ['-r', dataDir, left]);
       dataDir = left;
-      return openAdapterAgain();
+      return openNewAdapterOnSameData();
     },
     async close() {
       for (const engine of opened.splice(0)) await engine.closeEngine();

@@ -3,7 +3,7 @@ import type { CollectionSpec, CountOptions, Document, Filter, Query, IndexScanQu
 import {
   getIndexedArraysAsJson,
   getColumnOfIndexedField,
-  getColumnValues,
+  getSqlValuesOfIndexedFields,
   createTableStatements,
   createCollectionLayout,
   quoteName,
@@ -44,7 +44,10 @@ export class VisitedRowCounter {
     for (const document of documents) {
       const { id } = document;
       const fields = { ...document } as Readonly<Record<string, unknown>>;
-      const [columns, arrays] = [getColumnValues(this.layout, fields), getIndexedArraysAsJson(this.layout, fields)];
+      const [columns, arrays] = [
+        getSqlValuesOfIndexedFields(this.layout, fields),
+        getIndexedArraysAsJson(this.layout, fields),
+      ];
       try {
         this.documents.runDocumentWrite({
           mode: 'insert',

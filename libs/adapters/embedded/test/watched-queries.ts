@@ -60,19 +60,19 @@ const MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK = 5;
 /** Maximum visited rows per document or list value: the entry in one table, the row in another, and one at the end. */
 const MAX_VISITED_ROWS_PER_RESULT = 3;
 
-interface WatchedQuery {
+interface QueryCheckedForIndexUse {
   readonly spec: CollectionSpec;
   readonly query: Query | IndexScanQuery;
 }
 
 /** Kinds of queries that passed. All suites of a process share them, so that no kind is checked twice. */
 const verifiedEfficientQueryKinds = new Set<string>();
-const recordedQueriesByDescription = new Map<string, WatchedQuery>();
+const recordedQueriesByDescription = new Map<string, QueryCheckedForIndexUse>();
 
 /**
  * Returns a key of everything that affects the result: the kind, the indexes, the page size and the lengths of lists.
  */
-function createQueryCheckKey(title: string, { spec, query }: WatchedQuery): string {
+function createQueryCheckKey(title: string, { spec, query }: QueryCheckedForIndexUse): string {
   const lists = Object.entries(query.filter).map(([field, condition]) => [field, findLengthsOfInLists(condition)]);
   return JSON.stringify([title, spec, Math.min(query.limit, MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK), lists.sort()]);
 }
@@ -97,11 +97,11 @@ function recordWatchedQuery({ name, ...spec }: CollectionSpec, query: Query | In
 
 function describeConditionKind(condition: FilterCondition): string {
   if (condition === null || typeof condition !== 'object') return '=';
-  if (isAllCondition(condition)) return `all ${condition.all.map((one) => describeConditionKind(one)).join(' and ')}`;
+  if (hasAllOfOperator(condition)) return `all ${condition.all.map((one) => describeConditionKind(one)).join(' and ')}`;
   return Object.keys(condition).sort().join();
 }
 
-function isAllCondition(
+function hasAllOfOperator(
   condition: FilterCondition | undefined,
 ): condition is Extract<FilterCondition, { readonly all: unknown }> {
   return typeof condition === 'object' && condition !== null && 'all' in condition;
@@ -111,7 +111,7 @@ function isAllCondition(
  * Returns true if the field may be checked in documents of the named index. A query that names an index has counted
  * that it selects few documents, so other conditions may be checked in each of them.
  */
-function mayCheckFieldWithoutIndex({ spec, query }: WatchedQuery, field: string, which: number): boolean {
+function mayCheckFieldWithoutIndex({ spec, query }: QueryCheckedForIndexUse, field: string, which: number): boolean {
   const index = spec.indexes.find(({ name }) => name === query.index);
   return index !== undefined && (which > 0 || !findIndexFieldsUsed(index, query.filter).includes(field));
 }
@@ -120,7 +120,7 @@ function mayCheckFieldWithoutIndex({ spec, query }: WatchedQuery, field: string,
 function findIndexFieldsUsed({ fields }: IndexSpec, filter: Filter): readonly string[] {
   const ended = fields.findIndex((field) => {
     const condition = filter[field];
-    const first = isAllCondition(condition) ? condition.all[0] : condition;
+    const first = hasAllOfOperator(condition) ? condition.all[0] : condition;
     return first === undefined || (typeof first === 'object' && first !== null);
   });
   return ended < 0 ? fields : fields.slice(0, ended + 1);
@@ -135,10 +135,10 @@ function countFilterListValues(filter: Filter): number {
 }
 
 /** Returns a description of the inefficiency, if any. */
-function findInefficientStep(watched: WatchedQuery): string | undefined {
+function findInefficientStep(watched: QueryCheckedForIndexUse): string | undefined {
   const { spec, query } = watched;
   const { filter } = query;
-  const elements = Object.values(filter).flatMap((one) => (isAllCondition(one) ? one.all.slice(1) : []));
+  const elements = Object.values(filter).flatMap((one) => (hasAllOfOperator(one) ? one.all.slice(1) : []));
   const forEach = MAX_VISITED_ROWS_PER_RESULT + elements.length;
   const limit =
     'visit' in query ? MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK : Math.min(query.limit, MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK);

@@ -124,7 +124,7 @@ const NAME_SERVER_LIST_MAX_AGE_MS = 60_000;
  * the operator's own networks
  * @param servers name servers as `address:port`, instead of the system's list
  */
-export function createDnsLookup(systemNames: boolean, servers?: readonly string[]): Lookup {
+export function createDnsLookupByNameServers(systemNames: boolean, servers?: readonly string[]): Lookup {
   const running = new Map<string, Promise<readonly string[]>>();
   const createResolver = () => {
     const created = new dns.Resolver({ timeout: 2000, tries: 2 });

@@ -21,13 +21,14 @@ const CERTIFICATE_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete or its authority is not trusted',
 };
 
-const NO_HTTP_1_MESSAGE = 'the receiver accepts only HTTP/2; deliveries use HTTP/1.1, which it must accept too';
+const RECEIVER_ACCEPTS_ONLY_HTTP_2_MESSAGE =
+  'the receiver accepts only HTTP/2; deliveries use HTTP/1.1, which it must accept too';
 
 const TLS_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ...CERTIFICATE_ERROR_MESSAGES,
   // The receiver refused `http/1.1` in the negotiation of the protocol (ALPN).
-  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: NO_HTTP_1_MESSAGE,
-  'ERR_SSL_SSL/TLS_ALERT_NO_APPLICATION_PROTOCOL': NO_HTTP_1_MESSAGE,
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: RECEIVER_ACCEPTS_ONLY_HTTP_2_MESSAGE,
+  'ERR_SSL_SSL/TLS_ALERT_NO_APPLICATION_PROTOCOL': RECEIVER_ACCEPTS_ONLY_HTTP_2_MESSAGE,
 };
 
 const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
@@ -103,7 +104,7 @@ function describeInvalidAnswer(code: string, error: Error): string {
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the length of the answer differs from its Content-Length';
   if (code === 'UND_ERR_SOCKET') return 'the answer begins with an unexpected status (101)';
   if (error instanceof errors.HTTPParserError && isHttp2Frame((error as { readonly data?: string }).data))
-    return NO_HTTP_1_MESSAGE;
+    return RECEIVER_ACCEPTS_ONLY_HTTP_2_MESSAGE;
   // The reasons of llhttp are constants of the parser, not text of the receiver.
   const reason = /\(([\w /,'-]{1,80})\)$/.exec(error.message)?.[1];
   return `the answer is not valid HTTP/1.1${reason === undefined ? '' : `: ${reason}`}`;

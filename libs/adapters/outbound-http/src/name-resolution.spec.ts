@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
-import { createDnsLookup, type Lookup, HostNameNotResolvedError } from './connector.ts';
+import { createDnsLookupByNameServers, type Lookup, HostNameNotResolvedError } from './connector.ts';
 
 /** Resource records by name, as a name server returns them: type 1 (A) and 28 (AAAA). */
 type Records = Readonly<Record<string, { readonly a?: string; readonly aaaa?: string } | 'silent' | 'refused'>>;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
   held = [];
-  lookup = createDnsLookup(false, [`127.0.0.1:${(server.address() as AddressInfo).port}`]);
+  lookup = createDnsLookupByNameServers(false, [`127.0.0.1:${(server.address() as AddressInfo).port}`]);
 });
 afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
 

@@ -3,7 +3,7 @@ const LINE_FEED_BYTE = 0x0a;
 const MAX_BUFFERED_LINE_BYTES = 256;
 const STATUS_LINE_PATTERN = /^HTTP\/1\.[01] (\d{3})[ \r]/;
 /** Text that matches every beginning of a status line, up to its status. */
-const HTTP_STATUS_LINE_SAMPLE = 'HTTP/1.1 000 ';
+const HTTP_STATUS_LINE_COMPARISON_TEMPLATE = 'HTTP/1.1 000 ';
 const FRAMING_HEADER_PREFIXES = ['content-length:', 'transfer-encoding:'] as const;
 /** One length, or a list of lengths that a proxy joined. */
 const CONTENT_LENGTH_LINE_PATTERN = /^content-length:[ \t]*(\d+(?:[ \t]*,[ \t]*\d+)*)[ \t]*\r\n$/i;
@@ -163,7 +163,7 @@ export class ResponseHeadFilter {
 }
 
 function isStatusLineBeginning(line: string): boolean {
-  return line === '\r' || STATUS_LINE_PATTERN.test(line + HTTP_STATUS_LINE_SAMPLE.slice(line.length));
+  return line === '\r' || STATUS_LINE_PATTERN.test(line + HTTP_STATUS_LINE_COMPARISON_TEMPLATE.slice(line.length));
 }
 
 function mayBeFramingHeaderLine(line: string): boolean {

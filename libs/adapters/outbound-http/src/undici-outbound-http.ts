@@ -1,7 +1,7 @@
 import type { Metrics, OutboundRequestFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import { createAddressPolicy } from './addresses.ts';
 import { ReceiverConnectionPool, type ReceiverConnectionLimits } from './connections.ts';
-import { createAddressCheckingConnector, createDnsLookup, type Lookup } from './connector.ts';
+import { createAddressCheckingConnector, createDnsLookupByNameServers, type Lookup } from './connector.ts';
 import { RequestExchange } from './exchange.ts';
 import type { FailureReason } from './failure.ts';
 import { createRequestHeaders } from './response-body.ts';
@@ -38,7 +38,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   const { allowHttp, userAgent = 'shipment-tracking-webhooks/1' } = options;
   const addresses = createAddressPolicy(options.allowedCidrs);
   const rules = { addresses, allowHttp };
-  const lookup = options.lookup ?? createDnsLookup(options.allowedCidrs.length > 0);
+  const lookup = options.lookup ?? createDnsLookupByNameServers(options.allowedCidrs.length > 0);
   const connector = createAddressCheckingConnector({
     addresses,
     lookup,

@@ -97,7 +97,7 @@ function createAirportRow(row: AirportRow): PlaceTableFileRow {
     country: row.country_code,
     name: row.airport,
     at: row.latitude !== '' && isOnEarth(at) ? at : null,
-    zone: findValidZone(zone),
+    zone: toCurrentValidTimeZone(zone),
     subdivision: '',
   };
 }
@@ -130,7 +130,7 @@ function findTimeZoneOfPort(
   at: PlaceCoordinates | null,
   around: readonly PlaceTableFileRow[],
 ): string | null {
-  const own = findValidZone(port.timezone);
+  const own = toCurrentValidTimeZone(port.timezone);
   if (PORTS_EXEMPT_FROM_ZONE_CHECK.has(code)) return own;
   const nearest = at ? findNearestAirport(at, around) : undefined;
   const witnesses = nearest && nearest.km <= MAX_SAME_ZONE_KM ? [nearest.airport] : around;
@@ -187,7 +187,7 @@ function isOnEarth({ latitude, longitude }: PlaceCoordinates): boolean {
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
 }
 
-function findValidZone(name: string | undefined): string | null {
+function toCurrentValidTimeZone(name: string | undefined): string | null {
   const zone = name?.replaceAll(' ', '') ?? '';
   const current = RENAMED_ZONES[zone] ?? zone;
   return current !== '' && formatZoneOffsets(current) !== null ? current : null;

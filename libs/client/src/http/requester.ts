@@ -77,7 +77,11 @@ export class Requester {
         if (!(error instanceof TrackingError)) throw error;
         error.attempts = attempt;
         if (isAlreadyDeleted(request, error, mayHaveSucceeded)) {
-          return toApiResponse<T>({ status: 200, headers: error.headers, data: request.resultIfDeleted });
+          return convertRawResponseToApiResponse<T>({
+            status: 200,
+            headers: error.headers,
+            data: request.resultIfDeleted,
+          });
         }
         mayHaveSucceeded = recordMayHaveSucceeded(error, mayHaveSucceeded);
         const conditional = request.ifMatch !== undefined;
@@ -112,7 +116,7 @@ export class Requester {
   }
 
   private readResponse<T>(answer: RawResponse, sent: string | undefined): ApiResponse<T> {
-    const heard = toApiResponse<T>(answer);
+    const heard = convertRawResponseToApiResponse<T>(answer);
     if (heard.consistencyToken !== undefined) this.tokens.recordWrite(heard.consistencyToken, sent);
     return heard;
   }
@@ -128,7 +132,7 @@ function isAlreadyDeleted(
   return mayBeDone && resultIfDeleted !== undefined && isMissing;
 }
 
-function toApiResponse<T>({ status, headers, data }: RawResponse): ApiResponse<T> {
+function convertRawResponseToApiResponse<T>({ status, headers, data }: RawResponse): ApiResponse<T> {
   return {
     data: data as T,
     status,
@@ -168,7 +172,7 @@ export function createIdempotencyKey(): string {
 }
 
 /** Properties of a request that decide whether a retry is safe. */
-interface RetryCandidate {
+interface RequestConsideredForRetry {
   readonly method: Method;
   /** True if the request has `If-Match`. */
   readonly conditional: boolean;
@@ -185,7 +189,7 @@ interface BackoffLimits {
  * idempotent. A conditional request is not idempotent: if an attempt changed the resource, its retry fails the
  * precondition. Such a request is not retried if its outcome is unknown.
  */
-function canRetry({ method, conditional }: RetryCandidate, error: TrackingError): boolean {
+function canRetry({ method, conditional }: RequestConsideredForRetry, error: TrackingError): boolean {
   const isSafe = method === 'GET' || method === 'POST' || !conditional;
   if (error instanceof ConnectionError) return isSafe || !error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;

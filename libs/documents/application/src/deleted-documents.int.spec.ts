@@ -2,7 +2,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { UnavailableError } from '@tracking/ports';
 import { eventually, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
-import { createObjectId, TestObjectStore } from '../test/objects.ts';
+import { createDocumentObjectIdForTest, TestObjectStore } from '../test/objects.ts';
 import {
   type DeletedDocument,
   DeletedDocumentSweeper,
@@ -69,7 +69,7 @@ const lettered = (n: number) =>
     .replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 /** A deleted document whose bytes still exist. */
 async function deleted(name: string, deleted_at: string): Promise<DeletedDocument> {
-  const object_id = await objects.putObject(createObjectId('a', name), now);
+  const object_id = await objects.putObject(createDocumentObjectIdForTest('a', name), now);
   const row = { id: `doc_${name}`, deleted_at, object_id };
   rows.push(row);
   return row;
@@ -83,10 +83,14 @@ const destroyed = () => metrics.getMetricValue('document_objects_destroyed_total
 describe('bytes of deleted documents', () => {
   it('are destroyed a minute later if that did not happen immediately', async () => {
     await deleted('left', at(-61 * SECOND_MS));
-    rows.push({ id: 'doc_gone', deleted_at: at(-90 * SECOND_MS), object_id: createObjectId('a', 'gone') });
+    rows.push({
+      id: 'doc_gone',
+      deleted_at: at(-90 * SECOND_MS),
+      object_id: createDocumentObjectIdForTest('a', 'gone'),
+    });
     rows.push({ id: 'doc_without', deleted_at: at(-90 * SECOND_MS), object_id: null });
     const inHand = await deleted('hand', at(-59 * SECOND_MS));
-    const wanted = await objects.putObject(createObjectId('a', 'wanted'), now);
+    const wanted = await objects.putObject(createDocumentObjectIdForTest('a', 'wanted'), now);
     start();
     await becomes(inHand.object_id, wanted);
     await eventually(() => expect(destroyed()).toBe(1));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { UnavailableError } from '@tracking/ports';
 import { RecordedMetrics, createTempFolder } from '@tracking/testing';
 import { createDocxBytes, splitIntoByteChunks, createPdfBytes, createSamplePng, createTiff } from '../test/files.ts';
-import { createShipmentId, TestObjectStore, createShipmentIdSuffix } from '../test/objects.ts';
+import { createShipmentId, TestObjectStore, createRepeatedLetterShipmentToken } from '../test/objects.ts';
 import { createZip } from '../test/zip.ts';
 import {
   type BytesToStore,
@@ -56,7 +56,7 @@ describe('the bytes of a document', () => {
   ])('are stored unchanged, with their type: %s', async (content_type, bytes) => {
     const stored = await store(splitIntoByteChunks(bytes));
     expect(stored).toEqual({
-      id: expect.stringMatching(new RegExp(`^${createShipmentIdSuffix('s')}-[a-z2-7]{26}$`)),
+      id: expect.stringMatching(new RegExp(`^${createRepeatedLetterShipmentToken('s')}-[a-z2-7]{26}$`)),
       size_bytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
       content_type,
@@ -74,7 +74,7 @@ describe('the bytes of a document', () => {
     const random = (size: number) => Buffer.from(Array.from({ length: size }, (_, n) => n + 224));
     documents = new DocumentBytesStore({ objects: objects.store, metrics, random });
     expect((await store(splitIntoByteChunks(createPdfBytes()))).id).toBe(
-      `${createShipmentIdSuffix('s')}-abcdefghijklmnopqrstuvwxyz`,
+      `${createRepeatedLetterShipmentToken('s')}-abcdefghijklmnopqrstuvwxyz`,
     );
   });
 

@@ -61,7 +61,7 @@ export class DocumentBytesStore {
     try {
       if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLargeError(limitBytes);
       if (declaredBytes === 0) throw new EmptyDocumentError();
-      const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
+      const id = createDocumentObjectId(shipmentId, this.parts.random ?? randomBytes);
       const judgement = new FileTypeDetector(hint);
       const passing = new DocumentBytesChecker(source, limitBytes, judgement);
       const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.readAndCheckBytes());
@@ -136,7 +136,7 @@ const DOCUMENT_OBJECT_ID_PATTERN = /^([a-z2-7]{26})-[a-z2-7]{26}$/;
  * Returns a new object id: the token of its shipment, so that the shipment can be asked whether the object is needed,
  * and 130 random bits.
  */
-function createObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
+function createDocumentObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
   const characters = Array.from(random(RANDOM_CHARACTER_COUNT), (byte) => BASE32.charAt(byte & 31));
   return `${shipmentId.slice(SHIPMENT_ID_PREFIX.length)}-${characters.join('')}`;
 }

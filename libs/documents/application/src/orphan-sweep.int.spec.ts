@@ -3,7 +3,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type ObjectStore, UnavailableError } from '@tracking/ports';
 import { eventually, type LogLine, RecordedMetrics, createRecordingLogger, createTempFolder } from '@tracking/testing';
-import { createObjectId, createShipmentId, TestObjectStore } from '../test/objects.ts';
+import { createDocumentObjectIdForTest, createShipmentId, TestObjectStore } from '../test/objects.ts';
 import { OrphanSweep, type OrphanSweepDependencies } from './index.ts';
 
 const HOUR_MS = 3_600_000;
@@ -73,10 +73,10 @@ const swept = (outcome: string) => metrics.getMetricValue(`document_objects_swep
 
 describe('the sweep of orphans', () => {
   it('deletes unneeded objects after two days', async () => {
-    const kept = await objects.putObject(createObjectId('a', 'needed'), ahead(-49));
-    const young = await objects.putObject(createObjectId('a', 'young'), ahead(-47));
-    await objects.putObject(createObjectId('a', 'orphan'), ahead(-49));
-    await objects.putObject(createObjectId('b', 'orphan'), ahead(-500));
+    const kept = await objects.putObject(createDocumentObjectIdForTest('a', 'needed'), ahead(-49));
+    const young = await objects.putObject(createDocumentObjectIdForTest('a', 'young'), ahead(-47));
+    await objects.putObject(createDocumentObjectIdForTest('a', 'orphan'), ahead(-49));
+    await objects.putObject(createDocumentObjectIdForTest('b', 'orphan'), ahead(-500));
     needed.set(createShipmentId('a'), [kept, young]);
     start();
     await becomes(kept, young);
@@ -88,7 +88,7 @@ describe('the sweep of orphans', () => {
 
   it('ignores objects that do not belong to documents', async () => {
     const other = await objects.putObject('another-thing', ahead(-49));
-    const orphan = await objects.putObject(createObjectId('a', 'orphan'), ahead(-49));
+    const orphan = await objects.putObject(createDocumentObjectIdForTest('a', 'orphan'), ahead(-49));
     start();
     await becomes(other);
     expect(asked).toEqual([createShipmentId('a')]);
@@ -96,13 +96,13 @@ describe('the sweep of orphans', () => {
   });
 
   it('checks each object once, whichever process does it', async () => {
-    const kept = await objects.putObject(createObjectId('a', 'needed'), ahead(-49));
+    const kept = await objects.putObject(createDocumentObjectIdForTest('a', 'needed'), ahead(-49));
     needed.set(createShipmentId('a'), [kept]);
     const first = start();
     await isSweptUpTo(ahead(-48));
     await first.job.stopJobRounds();
 
-    await objects.putObject(createObjectId('b', 'later'), ahead(-47.5));
+    await objects.putObject(createDocumentObjectIdForTest('b', 'later'), ahead(-47.5));
     now = ahead(8);
     start();
     await becomes(kept);
@@ -142,7 +142,7 @@ describe('the sweep of orphans', () => {
 
   it('asks a shipment with many objects once per hundred objects, and finds them all', async () => {
     const ids = Array.from({ length: 250 }, (_, n) =>
-      createObjectId('a', `n${String(n).replaceAll(/\d/g, digitLetter)}`),
+      createDocumentObjectIdForTest('a', `n${String(n).replaceAll(/\d/g, digitLetter)}`),
     );
     for (const id of ids) await objects.putObject(id, ahead(-49));
     const kept = ids.filter((_, n) => n % 3 === 0);
@@ -161,7 +161,7 @@ describe('the sweep of orphans', () => {
   });
 
   it('repeats a step that an engine failure interrupted, and loses none of it', async () => {
-    const ids = ['a', 'b', 'c', 'd'].map((letter) => createObjectId(letter, 'orphan'));
+    const ids = ['a', 'b', 'c', 'd'].map((letter) => createDocumentObjectIdForTest(letter, 'orphan'));
     for (const id of ids) await objects.putObject(id, ahead(-49));
     let failures = 2;
     const failing: OrphanSweepDependencies['neededObjects'] = async (shipmentId, at) => {
@@ -180,8 +180,8 @@ describe('the sweep of orphans', () => {
   });
 
   it('deletes nothing if the needed objects cannot be determined', async () => {
-    const kept = await objects.putObject(createObjectId('a', 'unknown'), ahead(-49));
-    await objects.putObject(createObjectId('b', 'orphan'), ahead(-49));
+    const kept = await objects.putObject(createDocumentObjectIdForTest('a', 'unknown'), ahead(-49));
+    await objects.putObject(createDocumentObjectIdForTest('b', 'orphan'), ahead(-49));
     start({
       neededObjects: async (shipmentId, at) => {
         if (shipmentId === createShipmentId('a')) throw new TypeError('cannot be folded');
@@ -195,7 +195,7 @@ describe('the sweep of orphans', () => {
   });
 
   it('continues after a stop halfway', async () => {
-    for (const letter of 'abcdef') await objects.putObject(createObjectId(letter, 'orphan'), ahead(-49));
+    for (const letter of 'abcdef') await objects.putObject(createDocumentObjectIdForTest(letter, 'orphan'), ahead(-49));
     const reached = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const first = start({
@@ -224,7 +224,7 @@ describe('the sweep of orphans', () => {
     await isSweptUpTo(new Date(now.getTime() - 48 * HOUR_MS));
     await first.job.stopJobRounds();
     now = ahead(0);
-    await objects.putObject(createObjectId('a', 'orphan'), ahead(-48.5));
+    await objects.putObject(createDocumentObjectIdForTest('a', 'orphan'), ahead(-48.5));
     start();
     await becomes();
     await isSweptUpTo(ahead(-48));

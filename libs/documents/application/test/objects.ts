@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { FileObjectStore } from '@tracking/embedded';
 
 /** Token of a shipment: a letter from `a` to `z`, repeated. */
-export const createShipmentIdSuffix = (letter: string) => `${letter.repeat(25)}a`;
-export const createShipmentId = (letter: string) => `shp_${createShipmentIdSuffix(letter)}`;
+export const createRepeatedLetterShipmentToken = (letter: string) => `${letter.repeat(25)}a`;
+export const createShipmentId = (letter: string) => `shp_${createRepeatedLetterShipmentToken(letter)}`;
 /** Returns the id of an object of that shipment. */
-export const createObjectId = (letter: string, name: string) =>
-  `${createShipmentIdSuffix(letter)}-${name.padEnd(26, 'x')}`;
+export const createDocumentObjectIdForTest = (letter: string, name: string) =>
+  `${createRepeatedLetterShipmentToken(letter)}-${name.padEnd(26, 'x')}`;
 
 async function* yieldTextBytes(bytes: string) {
   yield Buffer.from(bytes);

@@ -64,7 +64,7 @@ export class DocumentReader {
     documentId: string,
   ): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {
     const expected = this.readYourWrites.readRequiredReadPosition(request);
-    const isShown = await this.readYourWrites.hasReachedPosition('documents', expected);
+    const isShown = await this.readYourWrites.waitUntilReadModelReachesPosition('documents', expected);
     const row = isShown
       ? await this.readModels.queries.documents.getDocument(getRequestScope(request), documentId)
       : undefined;

@@ -162,7 +162,7 @@ export class DocumentResource extends ResponseSchemaBase implements wire.Shipmen
   readonly download_url!: string | null;
 }
 
-const checkReceivedFile: FieldCheck = (value, param) =>
+const checkIsReceivedFile: FieldCheck = (value, param) =>
   value instanceof ReceivedFile
     ? []
     : createFieldError(param, 'invalid_type', 'Must be a file: a part with a filename.');
@@ -173,7 +173,7 @@ export class AddDocumentDto extends DeriveRequestClassFromResource(DocumentResou
   optional: ['replaces_document_id'],
 }) {
   @CheckedProperty(
-    checkReceivedFile,
+    checkIsReceivedFile,
     { description: 'The file with its name. The parts of the form may have any order.' },
     { type: String, format: 'binary' },
   )

@@ -75,7 +75,7 @@ export class ShipmentDocumentsController {
     const { type, file, replaces_document_id = null } = sent.value;
     const { fileName: file_name, object } = file;
     const about = { ...command, shipment_id, object } as const;
-    const reservation = takeOverStorageReservation(request);
+    const reservation = takeReservationOfReceivedFile(request);
     const written = await this.storage.runWithStorageReservation(reservation, object.size_bytes, (fields) => {
       request.unnamedObject = null;
       return this.storage.runAndDestroyObjectIfRefused(request, object.id, () =>
@@ -152,7 +152,7 @@ export class ShipmentDocumentsController {
 }
 
 /** Takes over the reservation for the received file, which the command then uses or releases. */
-function takeOverStorageReservation(request: FastifyRequest): StorageReservation {
+function takeReservationOfReceivedFile(request: FastifyRequest): StorageReservation {
   const { storageReservation } = request;
   if (storageReservation === null) throw new Error('no storage was reserved for the file of the form');
   request.storageReservation = null;

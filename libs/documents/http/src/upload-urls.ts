@@ -67,7 +67,9 @@ export class UploadUrlIssuer {
   /** @throws RequestError `invalid_upload_url`, without details of the token */
   private readUploadGrant(documentId: string, token: unknown): UploadGrant {
     const text =
-      typeof token === 'string' ? this.sealer.openSealedToken(token, createUploadSealBinding(documentId)) : undefined;
+      typeof token === 'string'
+        ? this.sealer.readTextOfVerifiedToken(token, createUploadSealBinding(documentId))
+        : undefined;
     if (text === undefined) throw new RequestError('invalid_upload_url', 'The URL was not issued for this document.');
     const grant = JSON.parse(text) as UploadGrant;
     if (Date.parse(grant.expires_at) > this.clock().getTime()) return grant;

@@ -107,13 +107,13 @@ ${link('Webhook events', 'docs/webhooks', 'the rules for receivers and an exampl
 
 ## Guides
 
-${listTableOfContents('docs/guides')
+${listLinkedPagesOfReadme('docs/guides')
   .map(({ name, path, notes }) => link(name, path, notes))
   .join('\n')}
 
 ## Reference
 
-${listTableOfContents('docs/reference')
+${listLinkedPagesOfReadme('docs/reference')
   .map(({ name, path, notes }) => link(name, path, notes))
   .join('\n')}
 
@@ -127,13 +127,13 @@ ${link('All guides and the reference in one file', 'llms-full.txt', 'about 500 k
 /** Returns `/llms-full.txt`: all guides and the reference, each after a line with its address. */
 export function createLlmsFullText(baseUrl: string): string {
   return ['docs/guides', 'docs/reference']
-    .flatMap((folder) => listTableOfContents(folder))
+    .flatMap((folder) => listLinkedPagesOfReadme(folder))
     .map(({ path }) => `Source: ${baseUrl}/${path}\n\n${readFileSync(join(REPOSITORY_FOLDER, path), 'utf8')}`)
     .join('\n');
 }
 
 /** Returns the rows of the tables of a folder's `README.md` whose first column links to a page. */
-function listTableOfContents(folder: string) {
+function listLinkedPagesOfReadme(folder: string) {
   const tokens = lexer(readFileSync(join(REPOSITORY_FOLDER, folder, 'README.md'), 'utf8'));
   const tables = tokens.filter((token): token is Tokens.Table => token.type === 'table');
   return tables

@@ -35,7 +35,7 @@ const SHARED_RESPONSES: readonly (readonly [status: number, name: string, descri
   [507, 'InsufficientStorage', 'The storage of the service is full.'],
 ];
 /** The response of any operation to a request that is not valid HTTP. */
-const INVALID_REQUEST_RESPONSE_DOCS = {
+const INVALID_HTTP_REQUEST_RESPONSE_DOCS = {
   name: 'InvalidHttpRequest',
   description: 'The request did not arrive in time, or its headers or its method are not acceptable.',
   codes: ['request_timeout', 'expectation_failed', 'headers_too_large', 'method_not_implemented'] satisfies ErrorCode[],
@@ -66,7 +66,7 @@ export function describeErrorResponses(document: OpenAPIObject, docs: ApiDocs): 
     const content = { 'application/json': createErrorMedia('ErrorResponse', codes) };
     return codes.length === 0 ? [] : [[name, { description, headers: createErrorHeaderDocs(status), content }]];
   });
-  const { name, description, codes } = INVALID_REQUEST_RESPONSE_DOCS;
+  const { name, description, codes } = INVALID_HTTP_REQUEST_RESPONSE_DOCS;
   const defaultContent = { 'application/json': createErrorMedia('ErrorResponse', codes) };
   const problemContent = { [PROBLEM_MEDIA_TYPE]: createErrorMedia('Problem', ['not_found']) };
   responses.push(
@@ -93,7 +93,7 @@ function describeErrorsOfOperation(described: DescribedOperation, docs: ApiDocs)
     const reason = reasons.get(status) ?? '';
     if (reason !== '') lines.push(`- ${status}: ${reason}`);
   }
-  operation.responses['default'] = { $ref: `#/components/responses/${INVALID_REQUEST_RESPONSE_DOCS.name}` };
+  operation.responses['default'] = { $ref: `#/components/responses/${INVALID_HTTP_REQUEST_RESPONSE_DOCS.name}` };
   if (lines.length > 0) operation.description = `${operation.description ?? ''}\n\n${lines.join('\n')}`.trim();
   Object.assign(operation, { 'x-error-codes': codes });
   return codes;

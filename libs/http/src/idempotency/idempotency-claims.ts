@@ -286,7 +286,7 @@ const SWEEP_BATCH_SIZE = 200;
 /** Milliseconds of rest for each millisecond of deletion. */
 const REST_TIME_PER_DELETION_TIME = 4;
 
-interface SweeperDependencies {
+interface IdempotencyClaimSweeperDependencies {
   readonly leases: LeaseSource;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -296,7 +296,7 @@ interface SweeperDependencies {
 /** Creates the job that deletes expired claims. An expired claim counts as absent until then. */
 export function createIdempotencyClaimSweeper(
   claims: Collection<IdempotencyClaim>,
-  { leases, clock, logger, metrics }: SweeperDependencies,
+  { leases, clock, logger, metrics }: IdempotencyClaimSweeperDependencies,
 ): LeaderElectedJob {
   return new LeaderElectedJob({
     leases,

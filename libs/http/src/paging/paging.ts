@@ -79,7 +79,10 @@ export class PageCursorCodec {
 
   /** @throws RequestError `invalid_cursor` */
   parsePageCursor(cursor: string, listing: CursorScope): SortValues {
-    const text = this.sealer.openSealedToken(cursor, { purpose: 'cursor', binding: createListCursorBinding(listing) });
+    const text = this.sealer.readTextOfVerifiedToken(cursor, {
+      purpose: 'cursor',
+      binding: createListCursorBinding(listing),
+    });
     if (text !== undefined) return JSON.parse(text) as SortValues;
     throw createInvalidRequestError([
       {

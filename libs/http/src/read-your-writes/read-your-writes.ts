@@ -91,7 +91,7 @@ export class ReadYourWrites<Model extends string = string> {
   async acknowledgeRepeatedWrite(reply: FastifyReply, token: string): Promise<void> {
     await this.rememberWriteAndAddToken(
       reply,
-      getPositionInToken(this.sealer.openSealedToken(token, CONSISTENCY_TOKEN_SEAL)),
+      getPositionInToken(this.sealer.readTextOfVerifiedToken(token, CONSISTENCY_TOKEN_SEAL)),
     );
   }
 
@@ -129,7 +129,11 @@ export class ReadYourWrites<Model extends string = string> {
   }
 
   /** Resolves to true if the read model reaches the position within the time, or if there is no position. */
-  async hasReachedPosition(model: Model, position: Position | undefined, withinMs = 0): Promise<boolean> {
+  async waitUntilReadModelReachesPosition(
+    model: Model,
+    position: Position | undefined,
+    withinMs = 0,
+  ): Promise<boolean> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
 
@@ -138,7 +142,7 @@ export class ReadYourWrites<Model extends string = string> {
    * there.
    */
   async waitForModelBriefly(model: Model, position: Position | undefined): Promise<void> {
-    await this.hasReachedPosition(model, position, this.waits.duplicatesMs).catch(() => false);
+    await this.waitUntilReadModelReachesPosition(model, position, this.waits.duplicatesMs).catch(() => false);
   }
 
   /**
@@ -147,7 +151,7 @@ export class ReadYourWrites<Model extends string = string> {
    */
   async waitForReadModel(model: Model, request: FastifyRequest): Promise<void> {
     const expected = this.readRequiredReadPosition(request);
-    if (await this.hasReachedPosition(model, expected, this.waits.listMs)) return;
+    if (await this.waitUntilReadModelReachesPosition(model, expected, this.waits.listMs)) return;
     throw createOutdatedReadModelError();
   }
 
@@ -161,14 +165,14 @@ export class ReadYourWrites<Model extends string = string> {
     const { listMs } = this.waits;
     const firstWaitMs = Math.min(MAX_LIST_WAIT_DURING_TAKEOVER_MS, listMs);
     const expected = this.readRequiredReadPosition(request);
-    if (await this.hasReachedPosition(model, expected, firstWaitMs)) {
+    if (await this.waitUntilReadModelReachesPosition(model, expected, firstWaitMs)) {
       // The list has all that the client wrote. Without the age, it is served as at all other times.
       request.readModelAgeMs = (await progress.findTakeoverAge?.(model).catch(() => undefined)) ?? null;
       return;
     }
     let ageMs = await progress.findTakeoverAge?.(model);
     if (ageMs === undefined) {
-      if (await this.hasReachedPosition(model, expected, listMs - firstWaitMs)) return;
+      if (await this.waitUntilReadModelReachesPosition(model, expected, listMs - firstWaitMs)) return;
       ageMs = await progress.findTakeoverAge?.(model);
     }
     if (ageMs === undefined) throw createOutdatedReadModelError();
@@ -185,7 +189,7 @@ export class ReadYourWrites<Model extends string = string> {
     // Accept several tokens: a client with parallel writes cannot tell which token is the latest.
     const opened = String(header)
       .split(',')
-      .map((token) => this.sealer.openSealedToken(token.trim(), CONSISTENCY_TOKEN_SEAL));
+      .map((token) => this.sealer.readTextOfVerifiedToken(token.trim(), CONSISTENCY_TOKEN_SEAL));
     return {
       last: opened.map(getPositionInToken).reduce(chooseLaterPosition, undefined),
       hasForeign: opened.includes(undefined),

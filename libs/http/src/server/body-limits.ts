@@ -185,7 +185,7 @@ function isBodyLate(body: PendingRequestBody, { socket }: IncomingMessage, now: 
 /** Maximum number of bodies whose rest is discarded concurrently. */
 const MAX_CONCURRENT_BODY_DISCARDS = 32;
 /** Number of these bodies that may come from one network, so that its slow clients do not delay others. */
-const MAX_REQUEST_DISCARDS_PER_NETWORK = MAX_CONCURRENT_BODY_DISCARDS / 2;
+const MAX_CONCURRENT_BODY_DISCARDS_PER_NETWORK = MAX_CONCURRENT_BODY_DISCARDS / 2;
 /** Bytes in memory for each of these bodies, discarded or waiting: the buffer of the piece that is read. */
 const HELD_BYTES_PER_DISCARDED_BODY = 65_536;
 
@@ -232,7 +232,7 @@ class BodyDiscarder {
     for (const body of this.waiting) {
       if (this.discarding.size >= MAX_CONCURRENT_BODY_DISCARDS) return;
       const ofNetwork = [...this.discarding].filter(({ network }) => network === body.network);
-      if (ofNetwork.length < MAX_REQUEST_DISCARDS_PER_NETWORK) this.startDiscardingBody(body);
+      if (ofNetwork.length < MAX_CONCURRENT_BODY_DISCARDS_PER_NETWORK) this.startDiscardingBody(body);
     }
   }
 

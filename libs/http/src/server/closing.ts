@@ -8,7 +8,7 @@ const SHUTDOWN_CLIENT_GRACE_MS = 8_000;
 const MIN_RESPONSE_READ_MS = 2_000;
 
 /** The latest request of a connection and its response. */
-interface LatestRequestAndResponse {
+interface LatestConnectionRequestAndResponse {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -19,14 +19,14 @@ interface LatestRequestAndResponse {
  * disconnected. A request that was received completely always gets its response.
  */
 export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
-  const connections = new Map<Socket, LatestRequestAndResponse | undefined>();
+  const connections = new Map<Socket, LatestConnectionRequestAndResponse | undefined>();
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
 
   /** @param isSlow selects the connections to close among those without a request in its handler */
   const disconnect = (isSlow: (socket: Socket) => boolean) => {
     const waiting = new Set(
-      [...connections].flatMap(([socket, exchange]) => (isHandlerRunning(exchange) ? [] : [socket])),
+      [...connections].flatMap(([socket, exchange]) => (isHttpRequestHandlerRunning(exchange) ? [] : [socket])),
     );
     for (const socket of waiting) if (isSlow(socket)) socket.destroy();
     timer = setTimeout(() => disconnect((socket) => waiting.has(socket)), MIN_RESPONSE_READ_MS).unref();
@@ -78,6 +78,6 @@ export function drainConnectionsWhenClosing(fastify: FastifyInstance, drainMs: n
   });
 }
 
-function isHandlerRunning(exchange: LatestRequestAndResponse | undefined): boolean {
+function isHttpRequestHandlerRunning(exchange: LatestConnectionRequestAndResponse | undefined): boolean {
   return exchange !== undefined && exchange.request.complete && !exchange.response.headersSent;
 }

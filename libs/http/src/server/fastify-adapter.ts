@@ -94,7 +94,7 @@ export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAda
     done();
   });
   addRouteBodyParsers(fastify, [JSON_BODY_KIND, MERGE_PATCH_BODY_KIND, FORM_BODY_KIND, FILE_BODY_KIND]);
-  limitBodyReceiveTimes(fastify, (socket) => bare.refuseLateRequest(socket));
+  limitBodyReceiveTimes(fastify, (socket) => bare.respondToRequestReceivedTooSlowly(socket));
   endConnectionsWhenClosing(fastify);
   // Without these listeners, Node responds to an invalid request with a bare status and to CONNECT not at all.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
@@ -196,7 +196,7 @@ export class SocketErrorResponder {
     } else if (error.code === 'HPE_INVALID_METHOD' && isUnknownHttpMethodError(error)) {
       this.writeErrorResponseToSocket(socket, 'method_not_implemented', 'The method of the request is unknown.');
     } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      this.refuseLateRequest(socket);
+      this.respondToRequestReceivedTooSlowly(socket);
     } else {
       const reason = error.reason ? `: ${error.reason}` : '';
       this.writeErrorResponseToSocket(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
@@ -204,7 +204,7 @@ export class SocketErrorResponder {
   }
 
   /** Stops waiting for the rest of the request. */
-  refuseLateRequest(socket: Duplex): void {
+  respondToRequestReceivedTooSlowly(socket: Duplex): void {
     this.writeErrorResponseToSocket(socket, 'request_timeout', 'The request did not arrive in time.');
   }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decodeBase64, decodeBase64Text, isBase64Encoded, parseExtendedFileName } from './form-parts.ts';
+import { decodeBase64, decodeBase64Text, isBase64TransferEncoding, parseExtendedFileName } from './form-parts.ts';
 
 async function decodePieces(text: string, size: number): Promise<string> {
   const bytes = Buffer.from(text, 'latin1');
@@ -39,10 +39,10 @@ describe('base64', () => {
   it('contains UTF-8 in fields', () => expect(decodeBase64Text('wrVx\r\n')).toBe('µq'));
 
   it('is the only accepted encoding that changes bytes', () => {
-    expect(['BASE64', ' base64 '].map(isBase64Encoded)).toEqual([true, true]);
-    expect(['7bit', '8bit', 'Binary'].map(isBase64Encoded)).toEqual([false, false, false]);
+    expect(['BASE64', ' base64 '].map(isBase64TransferEncoding)).toEqual([true, true]);
+    expect(['7bit', '8bit', 'Binary'].map(isBase64TransferEncoding)).toEqual([false, false, false]);
     for (const other of ['quoted-printable', 'x-uuencode', '']) {
-      expect(() => isBase64Encoded(other)).toThrow(expect.objectContaining(MALFORMED));
+      expect(() => isBase64TransferEncoding(other)).toThrow(expect.objectContaining(MALFORMED));
     }
   });
 });

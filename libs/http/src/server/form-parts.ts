@@ -35,7 +35,7 @@ const BLANK_CHARACTERS_PATTERN = /[\t\n\r ]+/g;
 const BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Returns true if the part is encoded in base64. @throws RequestError `malformed_multipart` for another encoding */
-export function isBase64Encoded(transferEncoding: string): boolean {
+export function isBase64TransferEncoding(transferEncoding: string): boolean {
   const encoding = transferEncoding.trim().toLowerCase();
   if (encoding === 'base64') return true;
   if (BYTE_PRESERVING_ENCODINGS.includes(encoding)) return false;

@@ -99,7 +99,7 @@ export function isLargerAsJsonThan(bytes: number, value: unknown): boolean {
       const members = Object.entries(one);
       size += countPunctuationBytes(members.length);
       for (const [name, member] of members) {
-        size += computeJsonBytes(name) + COLON_BYTES;
+        size += computeJsonBytes(name) + COLON_BYTE_LENGTH;
         waiting.push(member);
       }
     } else {
@@ -109,7 +109,7 @@ export function isLargerAsJsonThan(bytes: number, value: unknown): boolean {
   return size > bytes;
 }
 
-const COLON_BYTES = 1;
+const COLON_BYTE_LENGTH = 1;
 
 /** Returns the number of bytes of the brackets and commas of an array or object. */
 function countPunctuationBytes(held: number): number {

@@ -24,7 +24,7 @@ const PAGE_SIZE_SAFETY_FACTOR = 2;
 /** Factor by which the remembered size of a list's pages decreases with each page. */
 const PAGE_SIZE_DECAY_FACTOR = 0.95;
 /** Maximum number of lists whose recent page size is remembered. */
-const MAX_REMEMBERED_PAGE_SIZES = 10_000;
+const MAX_LISTS_WITH_REMEMBERED_PAGE_SIZE = 10_000;
 /** Responses of at most so many bytes are not counted. */
 const MAX_UNCOUNTED_RESPONSE_BYTES = 64 * 1_024;
 const MAX_BUDGET_WAIT_MS = 5_000;
@@ -69,7 +69,7 @@ export class ResponseBudget {
   private readonly bytesOfWorkspaces = new Map<string | undefined, number>();
   private waiting: ListResponseWaitingForBudget[] = [];
   /** Size in bytes of the largest recent page, by list. */
-  private readonly pageSizes = new LRUCache<string, number>({ max: MAX_REMEMBERED_PAGE_SIZES });
+  private readonly pageSizes = new LRUCache<string, number>({ max: MAX_LISTS_WITH_REMEMBERED_PAGE_SIZE });
 
   constructor(
     private readonly maxBytes = MAX_CONCURRENT_RESPONSE_BYTES,
@@ -87,7 +87,7 @@ export class ResponseBudget {
       const page = this.releaseResponseBytes(id);
       if (page?.list !== undefined && reply.statusCode === 200) this.recordListPageBytes(page.list, bytes);
       if (bytes > MAX_UNCOUNTED_RESPONSE_BYTES) {
-        this.reserveResponseBytes(id, { bytes, workspace: findWorkspaceId(request) });
+        this.reserveResponseBytes(id, { bytes, workspace: getWorkspaceIdOfPrincipal(request) });
         callWhenResponseEnds(request, reply, () => this.releaseBudgetOfResponse(id));
       }
       this.startPagesWaitingForBudget();
@@ -101,7 +101,7 @@ export class ResponseBudget {
 
   /** @throws BusyError if the wait takes too long, or too many requests wait */
   async waitForResponseBudget(request: FastifyRequest): Promise<void> {
-    const list = [findWorkspaceId(request), request.routeOptions.url].join(' ');
+    const list = [getWorkspaceIdOfPrincipal(request), request.routeOptions.url].join(' ');
     if (this.reservePageBytes(request, list)) return;
     if (this.waiting.length >= MAX_WAITING_PAGES) throw new BusyError('gateway', 'too many list pages wait to be read');
     await new Promise<void>((resolve, reject) => {
@@ -135,7 +135,7 @@ export class ResponseBudget {
 
   /** Reserves the bytes of a page. Returns false, and reserves nothing, if there is no room. */
   private reservePageBytes(request: FastifyRequest, list: string): boolean {
-    const workspace = findWorkspaceId(request);
+    const workspace = getWorkspaceIdOfPrincipal(request);
     const bytes = this.estimatePageBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
     const hasRoom =
@@ -182,7 +182,7 @@ export class ResponseBudget {
   }
 }
 
-function findWorkspaceId({ principal }: FastifyRequest): string | undefined {
+function getWorkspaceIdOfPrincipal({ principal }: FastifyRequest): string | undefined {
   return principal?.workspace_id;
 }
 

@@ -26,7 +26,7 @@ export class TokenSigner {
   }
 
   /** Returns the text of a token; undefined unless `sealTextWithMac` created exactly this token with the same seal. */
-  openSealedToken(token: string, seal: TokenPurposeAndBinding): string | undefined {
+  readTextOfVerifiedToken(token: string, seal: TokenPurposeAndBinding): string | undefined {
     if (token.length > MAX_TOKEN_CHARS) return undefined;
     const bytes = Buffer.from(token, 'base64url');
     // Base64 decoding ignores other characters and spare bits, which would allow several spellings of one token.

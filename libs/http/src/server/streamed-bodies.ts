@@ -5,7 +5,7 @@ import { createInvalidRequestError, RequestError } from '../errors/request-error
 import {
   decodeBase64,
   decodeBase64Text,
-  isBase64Encoded,
+  isBase64TransferEncoding,
   createMalformedFormError,
   observeFormPartHeaders,
   type PartHeaders,
@@ -109,7 +109,7 @@ class FormReader {
           // The parser assumes `text/plain` if a part has no type.
           mediaType: partHeaders['content-type'] && mediaType,
           bytes,
-          isBase64: isBase64Encoded(encoding),
+          isBase64: isBase64TransferEncoding(encoding),
         }),
       );
     });
@@ -198,7 +198,7 @@ function unescapeFormPartName(name: string | undefined): string | undefined {
 
 /** @throws RequestError `malformed_multipart` */
 function decodeFormField(value: string, transferEncoding: string): string {
-  return isBase64Encoded(transferEncoding) ? decodeBase64Text(value) : value;
+  return isBase64TransferEncoding(transferEncoding) ? decodeBase64Text(value) : value;
 }
 
 interface FormPart {

@@ -26,7 +26,7 @@ export const checkPassword: FieldCheck = (value, param) =>
   value === '' ? createFieldError(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
 
 /** Returns a check that a value is a text of at most `max` characters. */
-export function createTextLengthCheck(max: number): FieldCheck {
+export function createMaxTextLengthCheck(max: number): FieldCheck {
   return (value, param) => {
     const faults = checkText(value, param);
     return faults.length > 0 || !isLongerThanCharacters(String(value), max) ? faults : createTooLongErrors(param, max);

@@ -71,14 +71,14 @@ interface DtoReadResult<T> {
 export function readAndValidateObject<T extends object>(dto: DtoClass<T>, input: unknown): DtoReadResult<T> {
   if (!isJsonObject(input)) throw new RequestError('validation_failed', 'The body must be a JSON object.');
   const value = copyDeclaredFields(dto, input);
-  return { value, faults: findFieldErrors(value, '') };
+  return { value, faults: validateDtoFields(value, '') };
 }
 
 /** Returns the check of a field that holds an object of the class. */
 export function createNestedObjectCheck(dto: DtoClass): FieldCheck {
   return (value, param) =>
     isJsonObject(value)
-      ? findFieldErrors(copyDeclaredFields(dto, value), param)
+      ? validateDtoFields(copyDeclaredFields(dto, value), param)
       : createFieldError(param, 'invalid_type', 'Must be an object.');
 }
 
@@ -97,7 +97,7 @@ export function copyDeclaredFields<T extends object>(dto: DtoClass<T>, input: Re
   return value as T;
 }
 
-function findFieldErrors(object: object, parent: string): readonly FieldError[] {
+function validateDtoFields(object: object, parent: string): readonly FieldError[] {
   const faults: FieldError[] = [];
   for (const { name, check, conditions } of getFieldDeclarations(object.constructor).values()) {
     const value = object[name as keyof object] as unknown;

@@ -9,7 +9,7 @@ const MAX_TIMESTAMP_CHARS = 64;
 const MIN_YEAR = 1900;
 const MAX_YEAR = 2999;
 
-const DAYS_PER_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const DAYS_OF_EACH_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Returns an RFC 3339 timestamp with an offset in UTC, with milliseconds and `Z`; undefined if it is malformed, if its
@@ -17,7 +17,7 @@ const DAYS_PER_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  * leap second, which is valid only at the end of a UTC day, becomes the next second, as in POSIX time.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
-  return parseTime(text).time;
+  return parseTimestampOrFault(text).time;
 }
 
 /** Forms of a time that a field accepts in addition to a time with an offset. */
@@ -52,7 +52,7 @@ function addSecondsAndOffset(text: string): string {
 
 /** Returns the fault of a timestamp in words; undefined if it is valid. */
 export function describeTimestampFault(text: string): string | undefined {
-  return parseTime(text).fault;
+  return parseTimestampOrFault(text).fault;
 }
 
 /** Returns the fault of a date such as `2026-11-21` in words; undefined if it is valid. */
@@ -66,7 +66,7 @@ export function describeDateFault(text: string): string | undefined {
 type ParsedTime =
   { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
 
-function parseTime(text: string): ParsedTime {
+function parseTimestampOrFault(text: string): ParsedTime {
   if (text.length > MAX_TIMESTAMP_CHARS || !RFC_3339.test(text)) return { fault: describeTimestampFormatFault(text) };
   const parts = splitTimestampIntoParts(text);
   const fault = describeNonexistentTimestampPart(text, parts);
@@ -166,5 +166,5 @@ function parseFractionMs(text: string): number {
 /** Returns the number of days in the month; 0 for a month that does not exist. */
 function countDaysOfMonth(year: number, month: number): number {
   const leapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  return month === 2 && leapYear ? 29 : (DAYS_PER_MONTH[month - 1] ?? 0);
+  return month === 2 && leapYear ? 29 : (DAYS_OF_EACH_MONTH[month - 1] ?? 0);
 }

@@ -25,11 +25,11 @@ import {
   type AccessToApiKeys,
   getMaxRoleOfKey,
   isKeyAccessible,
-  requireRotationAllowed,
+  requirePermissionToRotateKey,
   requireKeyAccess,
 } from './principal.ts';
-import { normalizeName, findAllDocuments, readFilteredPageNewestFirst } from './records.ts';
-import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeApiKey } from './secrets.ts';
+import { normalizeName, findAllMatchingDocuments, readFilteredPageNewestFirst } from './records.ts';
+import { deriveCredentialBytes, hashSecretKeyForStorage, derivePrefixedId, encodeApiKey } from './secrets.ts';
 import type { KeyOwnerReader } from './service-accounts.ts';
 
 export interface NewKeyRequest {
@@ -100,7 +100,9 @@ export class ApiKeys {
 
   /** Returns all keys of the workspace, oldest first, including expired and revoked keys. */
   async listWorkspaceKeys(workspace_id: string): Promise<readonly ApiKey[]> {
-    return this.toApiKeysWithRoles(await findAllDocuments(this.documents, { workspace_id }, ['created_at', 'id']));
+    return this.toApiKeysWithRoles(
+      await findAllMatchingDocuments(this.documents, { workspace_id }, ['created_at', 'id']),
+    );
   }
 
   /** @throws DomainError `not_found`, also for a key out of reach */
@@ -126,7 +128,7 @@ export class ApiKeys {
 
   /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
   async listRevocableKeyIds({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
-    const keys = await findAllDocuments(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
+    const keys = await findAllMatchingDocuments(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
     const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !isExpiredAt(expires_at, at);
     return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
   }
@@ -149,7 +151,7 @@ export class ApiKeys {
   ): Promise<KeyRotationResult> {
     const { if_match: _, ...unconditional } = command;
     const old = await this.getApiKey(command.workspace_id, reach, id);
-    requireRotationAllowed(reach, old);
+    requirePermissionToRotateKey(reach, old);
     const rotated_to = derivePrefixedId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
     const requireRotatable = (present: ApiKey) => {
@@ -207,7 +209,7 @@ export class ApiKeys {
       revoked_at: null,
       rotated_to: null,
       max_role,
-      hash: hashKey(key),
+      hash: hashSecretKeyForStorage(key),
     };
     // Check one key at a time, so that only keys above the maximum are refused if several are created at once.
     const document = await retryConflicts(this.documents, `the keys of ${owner.id}`, async () => {
@@ -215,7 +217,7 @@ export class ApiKeys {
       if (stored.isNew && remedy !== undefined) await this.requireBelowKeyLimit(stored.document, command.at, remedy);
       return stored.document;
     });
-    if (document.hash === hashKey(key)) return { ...toApiKey(document, role), key };
+    if (document.hash === hashSecretKeyForStorage(key)) return { ...toApiKey(document, role), key };
     throw new DomainError(
       'secret_unreadable',
       'The key exists but cannot be shown again, because it was created with another SECRETS_KEY. Revoke it and create a new one.',

@@ -97,7 +97,7 @@ export class AuditLog {
       type,
       target,
       actor: { type: actor.type, id: actor.id },
-      lists: filters.map((filter) => createAuditListKey(workspace, filter)),
+      lists: filters.map((filter) => createAuditListFilterKey(workspace, filter)),
       changes: {},
       outcome: 'unknown',
     });
@@ -137,7 +137,7 @@ export class AuditLog {
     const find = (type: AuditType | undefined, earliest: Timestamp | undefined) =>
       this.documents.find({
         filter: {
-          lists: createAuditListKey(workspace_id, { actor, type }),
+          lists: createAuditListFilterKey(workspace_id, { actor, type }),
           ...((earliest !== undefined || to !== undefined) && {
             at: { ...(earliest && { gte: earliest }), ...(to && { lte: to }) },
           }),
@@ -195,7 +195,7 @@ function compareNewestFirst(one: AuditDocument, other: AuditDocument): number {
   return `${one.at} ${one.id}` < `${other.at} ${other.id}` ? 1 : -1;
 }
 
-function createAuditListKey(workspaceId: string, { actor, type }: AuditListFilter): string {
+function createAuditListFilterKey(workspaceId: string, { actor, type }: AuditListFilter): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 

@@ -11,7 +11,7 @@ import type { Clock, Collection, Logger } from '@tracking/ports';
 import { RecentLookUpCache, type RecentLookUpsOptions } from '@tracking/resilience';
 import { toApiKey, type ApiKeyDocument, isExpiredAt } from './api-keys.ts';
 import { getKeyPermissions, getPermissionsOfRole } from './principal.ts';
-import { hashKey, hasApiKeyForm, hasSecretTokenForm } from './secrets.ts';
+import { hashSecretKeyForStorage, hasApiKeyForm, hasSecretTokenForm } from './secrets.ts';
 import type { KeyOwnerReader, ServiceAccounts } from './service-accounts.ts';
 import { isSessionValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
 import type { UserDocument } from './user-store.ts';
@@ -39,7 +39,7 @@ export async function findCredentialsHolder(
   const [owner, workspace, credential] = await Promise.all([
     findOwnerOfCredentials(parts, principal),
     parts.workspaces.getWorkspace(workspace_id),
-    findExpiryAndRoleLimit(parts, principal),
+    findExpiryAndRoleLimitOfCredential(parts, principal),
   ]);
   if (!owner || !credential) return undefined;
   const { expires_at, max_role } = credential;
@@ -62,7 +62,7 @@ async function findOwnerOfCredentials(
 }
 
 /** Returns the expiry and the role limit of the key or session; undefined if the key or session no longer exists. */
-async function findExpiryAndRoleLimit(
+async function findExpiryAndRoleLimitOfCredential(
   { keys, sessions }: CredentialsHolderDependencies,
   { type, credential_id }: Principal,
 ): Promise<{ readonly expires_at: Timestamp | null; readonly max_role: Role | null } | undefined> {
@@ -98,7 +98,9 @@ export class KeyAuthentication {
    */
   async authenticateKey(key: string): Promise<Principal | undefined> {
     if (!hasApiKeyForm(key)) return undefined;
-    const known = await this.#cache.findCredential(hashKey(key), (hash) => this.#findActiveApiKey(hash));
+    const known = await this.#cache.findCredential(hashSecretKeyForStorage(key), (hash) =>
+      this.#findActiveApiKey(hash),
+    );
     return known?.principal;
   }
 
@@ -162,7 +164,7 @@ interface SessionAuthenticationOptions extends CredentialCacheOptions {
 }
 
 /** Authenticates sessions: finds the user of a session, and the user's present permissions. */
-export class SessionAuthentication {
+export class CachedSessionAuthenticator {
   readonly #cache: CredentialCache<CachedSession>;
   readonly #writes: BackgroundWrites;
 
@@ -178,7 +180,7 @@ export class SessionAuthentication {
    */
   async authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
     if (!hasSecretTokenForm(token)) return undefined;
-    const known = await this.#cache.findCredential(hashKey(token), (hash) => this.#findSession(hash));
+    const known = await this.#cache.findCredential(hashSecretKeyForStorage(token), (hash) => this.#findSession(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;
     const permissions = getPermissionsOfRole(role, environment);
@@ -287,7 +289,7 @@ export class CredentialCache<T extends KnownCredential> {
 
   /** Removes all credentials of a user or service account from the cache, and all hashes that were not found. */
   forgetCredentialsOfOwner(ownerId: string): void {
-    this.#recent.removeMatchingValues(({ owner_id }) => owner_id === ownerId);
+    this.#recent.removeMatchingCachedLookUps(({ owner_id }) => owner_id === ownerId);
   }
 
   #hasCredentialExpired({ ends_at }: T): boolean {

@@ -6,7 +6,7 @@ import { FIRST_ADMIN_LINKS_COLLECTION_SPEC } from './collections.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import {
-  hashKey,
+  hashSecretKeyForStorage,
   derivePrefixedId,
   type OneTimeLinkHolderCommand,
   type OneTimeLinkDetails,
@@ -82,7 +82,7 @@ export class FirstAdminCreator {
       const link = present && createOneTimeLink(secret, 'first_admin', rebuildCommandOfFirstAdminLink(present));
       const now = clock();
       const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_LINK_VALIDITY_MS;
-      if (isGood && hashKey(link.token) === present.link_hash) return link;
+      if (isGood && hashSecretKeyForStorage(link.token) === present.link_hash) return link;
       await this.#replaceFirstAdminLink(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
     }
   }
@@ -184,7 +184,7 @@ export class FirstAdminCreator {
   ): Promise<void> {
     const { workspace_id: id, secret } = this.options;
     const { token } = createOneTimeLink(secret, 'first_admin', { id: made_by, at: made_at });
-    const document = { id, made_by, made_at, link_hash: hashKey(token) };
+    const document = { id, made_by, made_at, link_hash: hashSecretKeyForStorage(token) };
     if (!present) await this.links.insert(document);
     else await this.links.replace(document, { link_hash: present.link_hash });
   }

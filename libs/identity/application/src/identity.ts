@@ -4,7 +4,7 @@ import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { type ApiKeyDocument, ApiKeys } from './api-keys.ts';
 import { AuditLog } from './audit-log.ts';
 import type { NamesOf } from './audit-log.ts';
-import { findCredentialsHolder, KeyAuthentication, SessionAuthentication } from './authentication.ts';
+import { findCredentialsHolder, KeyAuthentication, CachedSessionAuthenticator } from './authentication.ts';
 import { FirstAdminCreator } from './first-admin.ts';
 import { KeyOwnerReader, ServiceAccounts } from './service-accounts.ts';
 import { OneTimeLinks } from './one-time-links.ts';
@@ -41,7 +41,7 @@ type IdentityParts = Pick<IdentityServices, 'workspaces' | 'serviceAccounts' | '
     readonly userStore: UserStore;
     readonly namesOf: NamesOf;
     readonly keyAuthentication: KeyAuthentication;
-    readonly sessionAuthentication: SessionAuthentication;
+    readonly sessionAuthentication: CachedSessionAuthenticator;
     readonly signIn: SignInService;
   };
 
@@ -84,7 +84,7 @@ export class IdentityServices {
       sessionAuthentication.forgetSessionsOfUser(ownerId);
     };
     const passwords = new Passwords(options.passwords);
-    const workspaces = await Workspaces.openWorkspaces(documentStore, clock, randomBytes);
+    const workspaces = await Workspaces.openWorkspacesCreatingDefault(documentStore, clock, randomBytes);
     const serviceAccounts = await ServiceAccounts.openServiceAccounts(documentStore, forgetOwner);
     const userStore = await UserStore.openUserStore(documentStore, ({ id }) => forgetOwner(id));
     const namesOf: NamesOf = async (actors) => {
@@ -107,7 +107,7 @@ export class IdentityServices {
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
     const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forgetCachedSession(session);
     const sessions = await Sessions.openSessions(documentStore, { users: userStore.documents, clock, secret, onEnded });
-    const sessionAuthentication = new SessionAuthentication({
+    const sessionAuthentication = new CachedSessionAuthenticator({
       sessions,
       users: userStore.documents,
       clock,

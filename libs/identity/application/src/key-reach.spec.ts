@@ -4,7 +4,7 @@ import {
   getKeyAccessOfPrincipal,
   getPermissionsOfRole,
   isKeyAccessible,
-  requireRotationAllowed,
+  requirePermissionToRotateKey,
   requireKeyAccess,
 } from './principal.ts';
 
@@ -64,9 +64,9 @@ describe('keys', () => {
 
   it('of other users are never rotated, not even by an admin', () => {
     const reach = getKeyAccessOfPrincipal(principal('session', 'admin'));
-    expect(() => requireRotationAllowed(reach, key('usr_me'))).not.toThrow();
-    expect(() => requireRotationAllowed(reach, key('sva_1'))).not.toThrow();
-    expect(() => requireRotationAllowed(reach, key('usr_other'))).toThrow(/Only the user who owns/);
+    expect(() => requirePermissionToRotateKey(reach, key('usr_me'))).not.toThrow();
+    expect(() => requirePermissionToRotateKey(reach, key('sva_1'))).not.toThrow();
+    expect(() => requirePermissionToRotateKey(reach, key('usr_other'))).toThrow(/Only the user who owns/);
   });
 
   it.each<[string, Principal, ReturnType<typeof key>]>([
@@ -84,7 +84,7 @@ describe('keys', () => {
     'of service accounts are created and rotated by a developer up to the own permissions: %s',
     (environment, roles) => {
       const reach = getKeyAccessOfPrincipal(principal('session', 'developer'));
-      const permitted = (check: typeof requireRotationAllowed) =>
+      const permitted = (check: typeof requirePermissionToRotateKey) =>
         USER_ROLES.filter((role) => {
           try {
             check(reach, key('sva_1', role, environment));
@@ -93,7 +93,7 @@ describe('keys', () => {
             return false;
           }
         });
-      expect([permitted(requireKeyAccess), permitted(requireRotationAllowed)]).toEqual([roles, roles]);
+      expect([permitted(requireKeyAccess), permitted(requirePermissionToRotateKey)]).toEqual([roles, roles]);
     },
   );
 });

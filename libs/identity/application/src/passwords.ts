@@ -13,7 +13,7 @@ import type { Fault } from './records.ts';
 
 export interface PasswordsOptions {
   /** Cost of new hashes; OWASP's by default. A stored hash keeps its cost until the user's next successful sign-in. */
-  readonly cost?: HashCost;
+  readonly cost?: Argon2CostParameters;
   /** Maximum number of clients whose passwords wait or are hashed; 100 by default, with about 3 s for one hash each. */
   readonly maxWaiting?: number;
   /** Computes one hash; argon2id by default. */
@@ -33,7 +33,7 @@ const UNLIMITED_PASSWORD_HASH_REQUESTER: ClientInPasswordQueue = { shares: [], i
 
 /** Hashes passwords, one after another: clients that send thousands keep at most one core busy. */
 export class Passwords {
-  readonly #cost: HashCost;
+  readonly #cost: Argon2CostParameters;
   readonly #queue: PasswordQueue;
   readonly #derive: typeof computeArgon2idHash;
 
@@ -95,7 +95,7 @@ export class Passwords {
   /** Returns true if the hash has another cost than new hashes. Such a password is hashed again at the next sign-in. */
   isOutdatedHash(stored: string): boolean {
     const { cost } = parsePasswordHash(stored);
-    return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
+    return (Object.keys(cost) as (keyof Argon2CostParameters)[]).some((each) => cost[each] !== this.#cost[each]);
   }
 
   async #computePasswordHash(input: PasswordHashInput, place: PasswordQueuePlace | undefined): Promise<Uint8Array> {
@@ -110,7 +110,7 @@ export class Passwords {
 
 interface PasswordHashInput {
   readonly password: string;
-  readonly cost: HashCost;
+  readonly cost: Argon2CostParameters;
   readonly salt: Uint8Array;
 }
 
@@ -182,18 +182,18 @@ interface CommonPasswordLists {
 }
 
 /** Parameters of argon2id. */
-interface HashCost {
+interface Argon2CostParameters {
   /** Memory in KiB. */
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
 }
 /** OWASP's parameters (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
-export const DEFAULT_HASH_COST: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
+export const DEFAULT_HASH_COST: Argon2CostParameters = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /** A stored hash, read from its PHC string. */
 interface PasswordHash {
-  readonly cost: HashCost;
+  readonly cost: Argon2CostParameters;
   readonly salt: Uint8Array;
   readonly digest: Uint8Array;
 }
@@ -205,7 +205,11 @@ const PHC_PATTERN = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([0
 const deriveKey = promisify(argon2);
 
 /** Computes argon2id (RFC 9106) of a text on a thread of Node's pool, not on the event loop. */
-export async function computeArgon2idHash(text: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
+export async function computeArgon2idHash(
+  text: string,
+  cost: Argon2CostParameters,
+  salt: Uint8Array,
+): Promise<Uint8Array> {
   return deriveKey('argon2id', { ...cost, message: text, nonce: salt, tagLength: PASSWORD_HASH_BYTES });
 }
 

@@ -24,7 +24,7 @@ const DEVELOPER_PERMISSIONS = [...VIEWER_PERMISSIONS, 'webhooks:manage', 'keys:m
 
 type ByRole = Readonly<Record<Role, ReadonlySet<Permission>>>;
 
-const LIVE_PERMISSIONS: ByRole = {
+const LIVE_ENVIRONMENT_PERMISSIONS_BY_ROLE: ByRole = {
   viewer: new Set(VIEWER_PERMISSIONS),
   operator: new Set(OPERATOR_PERMISSIONS),
   feed: new Set(FEED_PERMISSIONS),
@@ -32,10 +32,10 @@ const LIVE_PERMISSIONS: ByRole = {
   admin: new Set(API_KEY_PERMISSIONS),
 };
 const PERMISSIONS_BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
-  live: LIVE_PERMISSIONS,
+  live: LIVE_ENVIRONMENT_PERMISSIONS_BY_ROLE,
   // Grant developers all permissions for test data, so that they can try an integration without real data.
   test: {
-    ...LIVE_PERMISSIONS,
+    ...LIVE_ENVIRONMENT_PERMISSIONS_BY_ROLE,
     developer: new Set([...DEVELOPER_PERMISSIONS, ...OPERATOR_PERMISSIONS, ...FEED_PERMISSIONS]),
   },
 };
@@ -116,7 +116,7 @@ export function getMaxRoleOfKey({ service_accounts }: AccessToApiKeys, owner: Ke
  * a caller who may create such a key. Other callers may revoke the key.
  * @throws DomainError `permission_denied`
  */
-export function requireRotationAllowed(reach: AccessToApiKeys, key: ReachedKey): void {
+export function requirePermissionToRotateKey(reach: AccessToApiKeys, key: ReachedKey): void {
   if (key.owner.type === 'user' && key.owner.id !== reach.user_id) {
     throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
   }

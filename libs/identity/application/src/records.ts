@@ -95,7 +95,7 @@ const ITEMS_PER_READ = 500;
  * Returns every matching document, sorted by fields of which the last is `id`. For small collections that people fill
  * by hand: workspaces, keys.
  */
-export async function findAllDocuments<T extends Document>(
+export async function findAllMatchingDocuments<T extends Document>(
   collection: Collection<T>,
   filter: Filter,
   sortedBy: readonly (keyof T & string)[],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   deriveCredentialBytes,
-  hashKey,
+  hashSecretKeyForStorage,
   hasApiKeyForm,
   derivePrefixedId,
   encodeApiKey,
@@ -39,7 +39,7 @@ describe('keys', () => {
   });
 
   it('are stored as SHA-256', () => {
-    expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    expect(hashSecretKeyForStorage('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 });
 

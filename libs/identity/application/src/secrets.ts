@@ -45,7 +45,7 @@ export function hasSecretTokenForm(text: string): boolean {
  * can be guessed, but 256 random bits cannot be guessed, and a slow hash at every request would only help to exhaust
  * the service. Keys are looked up by this digest, so the duration of a look-up reveals nothing about a key.
  */
-export function hashKey(key: string): string {
+export function hashSecretKeyForStorage(key: string): string {
   return hash('sha256', key);
 }
 
@@ -136,7 +136,7 @@ export function createOneTimeLink(
 /** Returns the digest that is stored instead of a token. @throws DomainError `not_found` if the text is not a token */
 export function hashLinkToken(token: string): string {
   if (!hasSecretTokenForm(token)) throw createUnknownLinkError();
-  return hashKey(token);
+  return hashSecretKeyForStorage(token);
 }
 
 /** The error for every invalid link: unknown, used, replaced, expired, or of a deactivated user. */

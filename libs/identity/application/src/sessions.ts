@@ -3,7 +3,7 @@ import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import type { BackgroundWorkThrottle } from '@tracking/resilience';
 import { SESSIONS_COLLECTION_SPEC } from './collections.ts';
 import { readFilteredPageNewestFirst } from './records.ts';
-import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeSecretToken } from './secrets.ts';
+import { deriveCredentialBytes, hashSecretKeyForStorage, derivePrefixedId, encodeSecretToken } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -85,7 +85,7 @@ export class Sessions {
       created_at: command.at,
       last_seen_at: command.at,
       expires_at,
-      hash: hashKey(token),
+      hash: hashSecretKeyForStorage(token),
       epoch: owner.sessions_epoch,
       ends_at: computeSessionEnd(command.at, expires_at),
     };
@@ -130,7 +130,7 @@ export class Sessions {
    * session. Returns undefined if the session was ended.
    * @param command the command that began the epoch; a repeat returns the same token
    */
-  async renewSession(
+  async replaceSessionTokenForNewEpoch(
     command: { readonly id: string },
     { id, epoch }: { readonly id: string; readonly epoch: number },
   ): Promise<StartedSession | undefined> {
@@ -138,7 +138,7 @@ export class Sessions {
     if (!present || present.epoch === EPOCH_OF_ENDED_SESSION) return undefined;
     const token = this.#createSessionToken(command);
     const renewed = await this.documents.claim(createFilterForUnchangedSession(present), {
-      hash: hashKey(token),
+      hash: hashSecretKeyForStorage(token),
       epoch,
     });
     return renewed && { session: renewed, token };

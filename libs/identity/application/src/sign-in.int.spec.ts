@@ -292,9 +292,9 @@ describe('a new password', () => {
     const changing = await replicas.createTestCommand();
     const { sessions_epoch: epoch } = await identity.userPasswords.changePassword(changing, user.id, change);
     const { id } = renewed.session;
-    const again = await identity.sessions.renewSession(changing, { id, epoch });
+    const again = await identity.sessions.replaceSessionTokenForNewEpoch(changing, { id, epoch });
     if (!again) throw new Error('not renewed');
-    expect(await identity.sessions.renewSession(changing, { id, epoch })).toEqual(again);
+    expect(await identity.sessions.replaceSessionTokenForNewEpoch(changing, { id, epoch })).toEqual(again);
     expect([await lets(again), await lets(renewed), await lets(ended)]).toEqual([true, false, false]);
     lookedUpAgain();
     for (const begun of [renewed, ended]) expect([begun.token, await lets(begun, other)]).toEqual([begun.token, false]);
@@ -319,7 +319,7 @@ describe('a new password', () => {
     const changing = await replicas.createTestCommand();
     const { sessions_epoch: epoch } = await identity.userPasswords.changePassword(changing, user.id, change);
     await identity.sessions.endSession(user.id, session.id);
-    expect(await identity.sessions.renewSession(changing, { id: session.id, epoch })).toBeUndefined();
+    expect(await identity.sessions.replaceSessionTokenForNewEpoch(changing, { id: session.id, epoch })).toBeUndefined();
     expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items).toEqual([]);
   });
 

@@ -178,7 +178,7 @@ export class UserPasswordChanger {
 
   /**
    * Sets a new password, which ends all sessions and the link. The session of the request can be renewed for the
-   * returned epoch: see {@link Sessions.renewSession}.
+   * returned epoch: see {@link Sessions.replaceSessionTokenForNewEpoch}.
    * @throws DomainError `invalid_credentials` if the current password is wrong, `validation_failed`; BusyError
    */
   async changePassword(

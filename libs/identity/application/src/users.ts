@@ -7,10 +7,10 @@ import {
   toPublicUser,
   type UserStore,
 } from './user-store.ts';
-import { normalizeName, findAllDocuments, readPageNewestFirst } from './records.ts';
+import { normalizeName, findAllMatchingDocuments, readPageNewestFirst } from './records.ts';
 import { createNotFoundError } from './identity-command.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
-import { hashKey, createOneTimeLink, type OneTimeLink } from './secrets.ts';
+import { hashSecretKeyForStorage, createOneTimeLink, type OneTimeLink } from './secrets.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 
 export interface NewUser {
@@ -48,7 +48,12 @@ export class Users {
   async inviteUser(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedUserWithLink> {
     const made = createOneTimeLink(this.secret, 'invitation', command);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
-    const after = await this.store.createUser(command, { email, role, link, link_hash: hashKey(made.token) });
+    const after = await this.store.createUser(command, {
+      email,
+      role,
+      link,
+      link_hash: hashSecretKeyForStorage(made.token),
+    });
     return { before: null, after: toPublicUser(after), link: made };
   }
 
@@ -76,7 +81,9 @@ export class Users {
 
   /** Returns all users of a workspace, oldest first. */
   async listWorkspaceUsers(workspace_id: string): Promise<readonly User[]> {
-    return (await findAllDocuments(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(toPublicUser);
+    return (await findAllMatchingDocuments(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(
+      toPublicUser,
+    );
   }
 
   /** @throws DomainError `not_found`, also for a user of another workspace */
@@ -134,7 +141,7 @@ export class Users {
    */
   async reactivateUser(command: IdentityCommand, id: string): Promise<ReactivatedUser> {
     const made = createOneTimeLink(this.secret, 'invitation', command);
-    const link_hash = hashKey(made.token);
+    const link_hash = hashSecretKeyForStorage(made.token);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
     const changed = await this.store.changeUser(command, id, ({ status, password_hash }) => {
       if (status !== 'deactivated') return {};
@@ -156,7 +163,7 @@ export class Users {
       }
       const purpose = status === 'invited' ? 'invitation' : 'password_reset';
       const link = { purpose, expires_at, used_by: null } as const;
-      return { link, link_hash: hashKey(token), sessions_epoch: sessions_epoch + 1 };
+      return { link, link_hash: hashSecretKeyForStorage(token), sessions_epoch: sessions_epoch + 1 };
     });
     const purpose = changed.after.link?.purpose ?? 'password_reset';
     return { ...toPublicUserChange(changed), link: { purpose, token, expires_at } };

@@ -3,7 +3,7 @@ import type { Workspace } from '@tracking/contracts';
 import { DuplicateKeyError } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import { WORKSPACES_COLLECTION_SPEC } from './collections.ts';
-import { normalizeName, findAllDocuments } from './records.ts';
+import { normalizeName, findAllMatchingDocuments } from './records.ts';
 import { derivePrefixedId, createPrefixedId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 
@@ -25,7 +25,7 @@ export class Workspaces {
    * Creates the workspace `default` if it is missing. The id is derived, so that two replicas create only one
    * workspace.
    */
-  static async openWorkspaces(
+  static async openWorkspacesCreatingDefault(
     documentStore: DocumentStore,
     clock: Clock,
     randomBytes: RandomBytes,
@@ -58,7 +58,7 @@ export class Workspaces {
 
   /** Returns all workspaces, oldest first. */
   async listWorkspaces(): Promise<readonly Workspace[]> {
-    return (await findAllDocuments(this.documents, {}, ['created_at', 'id'])).map(toWorkspace);
+    return (await findAllMatchingDocuments(this.documents, {}, ['created_at', 'id'])).map(toWorkspace);
   }
 
   /** @throws DomainError `not_found` */

@@ -9,7 +9,7 @@ import { openTestStorage } from './storage.ts';
 import type { TestStorage } from './storage.ts';
 
 const SAMPLE_OPERATOR: Actor = { type: 'system', id: 'administration' };
-const SAMPLE_SECRET = Buffer.alloc(32, 5);
+const SAMPLE_KEY_DERIVATION_SECRET = Buffer.alloc(32, 5);
 
 /** Replicas over one document store, with a clock that only tests advance. */
 export class IdentityTestHarness {
@@ -49,7 +49,7 @@ export class IdentityTestHarness {
       clock,
       elapsed,
       logger,
-      secret: SAMPLE_SECRET,
+      secret: SAMPLE_KEY_DERIVATION_SECRET,
       passwords,
     });
     this.replicas.push(replica);

@@ -100,7 +100,7 @@ export class SessionController {
     const { request } = reply;
     const environment = readEnvironmentOfRequest(request);
     const { email, password, workspace } = value;
-    const { device, client } = this.origins.recognizeSignInOrigin(request, email);
+    const { device, client } = this.origins.recognizeKnownSignInDevice(request, email);
     await this.throttle.countSignInAttempt(email, { address: request.ip, device });
     const command = getCommandIdentity(request);
     const begun = await this.identity.signIn(command, {
@@ -203,7 +203,10 @@ export class SessionController {
       .changePassword(command, actor.id, { current_password, new_password })
       .catch(throwAsPasswordFieldError);
     if (type === 'session') {
-      const renewed = await this.identity.sessions.renewSession(command, { id: credential_id, epoch });
+      const renewed = await this.identity.sessions.replaceSessionTokenForNewEpoch(command, {
+        id: credential_id,
+        epoch,
+      });
       if (renewed) this.setCookie(reply, renewed);
     }
     reportChangeForAudit(request, { before: null, after: {} }, actor.id);

@@ -23,7 +23,7 @@ const requestWith = (setCookie: string, ip = ELSEWHERE) => ({
   ip,
 });
 const deviceOf = (request: ReturnType<typeof requestWith>, email: string, by = origins) =>
-  by.recognizeSignInOrigin(request, email).device;
+  by.recognizeKnownSignInDevice(request, email).device;
 
 describe('the cookie of a known device', () => {
   const sent = origins.rememberSignInDevice({ ip: HOME }, 'Jo@example.com', COMMAND);
@@ -57,14 +57,14 @@ describe('the cookie of a known device', () => {
     for (const forged of ['__Host-device=', '__Host-device=abc', `${cookie}A`, cookie.replace('device=', 'session=')]) {
       expect(deviceOf(requestWith(forged), 'jo@example.com')).toBeUndefined();
     }
-    expect(origins.recognizeSignInOrigin({ headers: {}, ip: ELSEWHERE }, 'jo@example.com').device).toBeUndefined();
+    expect(origins.recognizeKnownSignInDevice({ headers: {}, ip: ELSEWHERE }, 'jo@example.com').device).toBeUndefined();
     expect(deviceOf(requestWith(sent), 'jo@example.com', originsWith(Buffer.alloc(32, 2)))).toBeUndefined();
   });
 });
 
 describe('the share of the queue of password hashes', () => {
   const clientOf = (by: KnownSignInDevices, email: string, request = requestWith('')) =>
-    by.recognizeSignInOrigin(request, email).client;
+    by.recognizeKnownSignInDevice(request, email).client;
 
   it('is that of the network for a stranger, and that of the user for a known device or address', () => {
     const fresh = originsWith(SECRET);

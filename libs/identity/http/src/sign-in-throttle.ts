@@ -97,8 +97,8 @@ export class KnownSignInDevices {
     private readonly clock: Clock,
   ) {}
 
-  recognizeSignInOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedSignInAttempt {
-    const device = this.getDeviceKey(request, email);
+  recognizeKnownSignInDevice(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedSignInAttempt {
+    const device = this.getKeyOfKnownSignInDevice(request, email);
     const isKnown = device !== undefined || this.addresses.has(getAccountNetworkKey(request, email));
     const shares = isKnown ? [computeAccountDigest(email)] : listClientNetworkPrefixes(request.ip);
     return { device, client: { shares, isKnown } };
@@ -123,10 +123,10 @@ export class KnownSignInDevices {
     return this.cookie.formatSetCookie(this.sealer.sealTextWithMac(text, createAccountBindingOfCookie(email)), expires);
   }
 
-  private getDeviceKey(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
+  private getKeyOfKnownSignInDevice(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
     const [id, expires = ''] =
       this.sealer
-        .openSealedToken(this.cookie.readCookie(request) ?? '', createAccountBindingOfCookie(email))
+        .readTextOfVerifiedToken(this.cookie.readCookie(request) ?? '', createAccountBindingOfCookie(email))
         ?.split(' ') ?? [];
     return this.clock().toISOString() < expires ? id : undefined;
   }

@@ -7,7 +7,7 @@ import {
   ACME_LIVE_SCOPE,
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, rebuildReadModelAndWait } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -148,7 +148,7 @@ describe('following the events', () => {
     await waitUntilCaughtUp(models);
     const feed = feedOf();
     const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
-    const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${createShipmentIdSuffix(2)}` });
+    const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${createNthTestShipmentToken(2)}` });
     const ofTest = await follow(feed, undefined, {}, ACME_TEST_SCOPE);
     expect([ofType.startedAfter, ofTest.startedAfter]).toEqual(['beginning', 'beginning']);
     await world.writer.createShipment(1);
@@ -159,7 +159,7 @@ describe('following the events', () => {
     await milestones(2, 1);
     await milestones(3, 1);
     expect(await next(ofType, 2)).toEqual(await all({ type: ['milestone.recorded'] }));
-    expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${createShipmentIdSuffix(2)}` }));
+    expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${createNthTestShipmentToken(2)}` }));
     expect(await next(ofTest, 2)).toEqual(await all({}, ACME_TEST_SCOPE));
     // Events of scopes without followers are not built.
     expect(bodies.made).toHaveLength(6);
@@ -303,7 +303,7 @@ describe('following the events', () => {
     const filters: FollowFilter[] = [
       {},
       { type: ['shipment.created'] },
-      { shipment_id: `shp_${createShipmentIdSuffix(2)}` },
+      { shipment_id: `shp_${createNthTestShipmentToken(2)}` },
     ];
     for (let n = 0; n < 4; n += 1) await world.writer.createShipment(n);
     await waitUntilCaughtUp(models);

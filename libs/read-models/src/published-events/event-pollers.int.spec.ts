@@ -5,7 +5,7 @@ import type { Collection, CollectionSpec, Document, DocumentStore, EventStore, S
 import type { EventReference } from '@tracking/shipments-domain';
 import { findPublicEventOfStoredEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import { eventually, choosePropertyTestRounds } from '@tracking/testing';
-import { ACME_LIVE_SCOPE, createSampleException, createShipmentIdSuffix } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createSampleException, createNthTestShipmentToken } from '../../test/shipment-events.ts';
 import { createSeededRandom } from '../../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -45,7 +45,7 @@ class Faults {
 }
 
 const SHIPMENTS = 6;
-const shipment_id = `shp_${createShipmentIdSuffix(2)}`;
+const shipment_id = `shp_${createNthTestShipmentToken(2)}`;
 const FILTERS: readonly FollowFilter[] = [
   {},
   { type: ['exception.opened'] },

@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, UnavailableError } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
-import { ACME_LIVE_SCOPE, createEvent, createShipmentIdSuffix } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createEvent, createNthTestShipmentToken } from '../../test/shipment-events.ts';
 import type { ActiveGenerationSelector } from '../active-rows.ts';
 import { createRowsCollectionSpec } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
@@ -32,7 +32,7 @@ describe('event queries with an event that was handled long after it was stored'
 
   const names = new Map<string, string>();
   async function store(name: string, n: number, position: string, place?: string): Promise<void> {
-    const stream = `shipment-${createShipmentIdSuffix(n)}`;
+    const stream = `shipment-${createNthTestShipmentToken(n)}`;
     const stored = {
       ...createEvent({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
       stream,

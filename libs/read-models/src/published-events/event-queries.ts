@@ -1,7 +1,7 @@
 import { type EventType, type WorkspaceScope, type Timestamp, isResourceInScope } from '@tracking/contracts';
 import { type Collection, type Filter, type Position, UnavailableError } from '@tracking/ports';
 import { toShipmentStreamName } from '@tracking/shipments-domain';
-import { type HandledPosition, toLastHandledPosition, toLogPosition } from '@tracking/subscriptions';
+import { type HandledPosition, toHandledPositionAfterLateEvents, toLogPosition } from '@tracking/subscriptions';
 import type { ActiveGenerationSelector } from '../active-rows.ts';
 import { createScopeFilter, type QueryPage, type SortValues, toShardKeyValues } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
@@ -183,7 +183,7 @@ export class EventQueries {
     ]);
     if (named === undefined) return undefined;
     const gt = [named, floor, String(after?.[0] ?? '')].reduce((a, b) => (a > b ? a : b));
-    const bounds = [ceiling, filter.upTo && toLastHandledPosition(filter.upTo), filter.reached];
+    const bounds = [ceiling, filter.upTo && toHandledPositionAfterLateEvents(filter.upTo), filter.reached];
     const lte = bounds.filter((each) => each !== undefined).sort()[0];
     return { gt, ...(lte !== undefined && { lte }) };
   }
@@ -213,7 +213,7 @@ async function readPublishedEventPage(
   return pages
     .flat()
     .filter((row) => isResourceInScope(row, scope))
-    .sort((a, b) => (newestFirst ? comparePositions(b, a) : comparePositions(a, b)))
+    .sort((a, b) => (newestFirst ? compareEventRowsByPosition(b, a) : compareEventRowsByPosition(a, b)))
     .slice(0, limit);
 }
 
@@ -311,6 +311,6 @@ function addMs(at: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(at) + ms).toISOString();
 }
 
-function comparePositions(a: PublishedEventRow, b: PublishedEventRow): number {
+function compareEventRowsByPosition(a: PublishedEventRow, b: PublishedEventRow): number {
   return a.position < b.position ? -1 : 1;
 }

@@ -4,7 +4,7 @@ import {
   ACME_LIVE_SCOPE,
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, rebuildReadModelAndWait } from '../../test/world.ts';
 import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
@@ -48,7 +48,7 @@ describe('the retention of published events', () => {
     offsetMs = 31 * DAY_MS;
     for (const filter of [
       {},
-      { shipment_id: `shp_${createShipmentIdSuffix(1)}` },
+      { shipment_id: `shp_${createNthTestShipmentToken(1)}` },
       { since: '2020-01-01T00:00:00.000Z' },
     ]) {
       expect(await ids(filter)).toEqual([]);

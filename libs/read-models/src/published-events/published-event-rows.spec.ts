@@ -5,12 +5,12 @@ import {
   createMilestone,
   createEvent,
   createSampleShipmentRecord,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import type { ProjectedEvent } from '../read-model.ts';
 import { publishedEventsReadModel } from './published-event-rows.ts';
 
-const stream = `shipment-${createShipmentIdSuffix(1)}`;
+const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const last = { containers: [] };
 const exception = { id: 'exc_1' };
 const estimate = createMilestone(1, 'a', { classifier: 'estimated' });

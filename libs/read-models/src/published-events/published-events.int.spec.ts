@@ -14,7 +14,7 @@ import {
   createMilestone,
   createEvent,
   createSampleShipmentRecord,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, expectEqualToRebuild } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -131,7 +131,11 @@ describe('published events', () => {
       created_at: at(0),
       api_version: '2026-11-01',
       ...ACME_LIVE_SCOPE,
-      data: { shipment_id: `shp_${createShipmentIdSuffix(1)}`, shipment_version: 1, shipment: { house_bill: null } },
+      data: {
+        shipment_id: `shp_${createNthTestShipmentToken(1)}`,
+        shipment_version: 1,
+        shipment: { house_bill: null },
+      },
     });
     expect(await events.getEvent(ACME_LIVE_SCOPE, idOf('a4'))).toMatchObject({
       type: 'shipment.updated',
@@ -142,7 +146,7 @@ describe('published events', () => {
   it('return nothing of another scope', async () => {
     expect(await list({}, 9, ACME_TEST_SCOPE)).toEqual([['test']]);
     expect(await list({}, 9, OTHER_WORKSPACE)).toEqual([['other']]);
-    expect(await list({ shipment_id: `shp_${createShipmentIdSuffix(4)}` })).toEqual([[]]);
+    expect(await list({ shipment_id: `shp_${createNthTestShipmentToken(4)}` })).toEqual([[]]);
     expect(await list({ after: idOf('test') })).toEqual([[]]);
     for (const id of [idOf('other'), idOf('test'), idOf('quiet'), 'evt_unknown']) {
       expect(await events.getEvent(ACME_LIVE_SCOPE, id)).toBeUndefined();
@@ -154,10 +158,10 @@ describe('published events', () => {
     ['two types', { type: ['milestone.recorded', 'shipment.updated'] }, ['a2', 'a3', 'late', 'a4']],
     ['no type', { type: [] }, []],
     ['a type that nothing has', { type: ['exception.opened'] }, []],
-    ['a shipment', { shipment_id: `shp_${createShipmentIdSuffix(2)}` }, ['b1', 'late']],
+    ['a shipment', { shipment_id: `shp_${createNthTestShipmentToken(2)}` }, ['b1', 'late']],
     [
       'a shipment and a type',
-      { shipment_id: `shp_${createShipmentIdSuffix(1)}`, type: ['milestone.recorded'] },
+      { shipment_id: `shp_${createNthTestShipmentToken(1)}`, type: ['milestone.recorded'] },
       ['a2', 'a3'],
     ],
     ['an earliest time', { since: at(1) }, ALL.slice(1)],
@@ -166,7 +170,7 @@ describe('published events', () => {
     ['a time of one that was stored late', { since: at(10), until: at(20) }, ['late']],
     ['a time when there was nothing', { since: at(50), until: at(60) }, []],
     ['times beyond all measure', { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }, ALL],
-    ['a shipment and a time', { shipment_id: `shp_${createShipmentIdSuffix(1)}`, since: at(41) }, ['a3', 'a4']],
+    ['a shipment and a time', { shipment_id: `shp_${createNthTestShipmentToken(1)}`, since: at(41) }, ['a3', 'a4']],
   ])('can be filtered by %s, page by page', async (_, filter, expected) => {
     expect((await list(filter)).flat()).toEqual(expected);
     expect((await list(filter, 1)).flat()).toEqual(expected);

@@ -1,4 +1,4 @@
-import { ACME_LIVE_SCOPE, createShipmentIdSuffix } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createNthTestShipmentToken } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { SortValues } from '../read-model.ts';
@@ -12,7 +12,7 @@ const LARGE = {
   references: many(() => ({ type: '港'.repeat(1_000), value: '海'.repeat(1_000) })),
 };
 /** More shipments than fit into one page. */
-const IDS = Array.from({ length: 15 }, (_, n) => `shp_${createShipmentIdSuffix(n)}`);
+const IDS = Array.from({ length: 15 }, (_, n) => `shp_${createNthTestShipmentToken(n)}`);
 
 describe('pages of large shipments', () => {
   let world: ReadModelsTestBed;

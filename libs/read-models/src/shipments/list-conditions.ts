@@ -6,7 +6,7 @@ import {
   type ShipmentFilterName,
   type ShipmentRecord,
   type ShipmentStatus,
-  listShipmentFiltersOfKinds,
+  listFilterNamesOfFilterKinds,
 } from '@tracking/contracts';
 import type { FieldBounds, Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
@@ -173,17 +173,17 @@ export function createFiltersPerIndexRange(
   const every = { ...scope, ...ranges, ...common };
   const elements = listNonLeadingTermConditions(conditions, lead);
   if (lead === undefined || lead.by === 'time') {
-    return [{ ...every, ...createTermsCondition(elements), ...createStatusCondition(statuses) }];
+    return [{ ...every, ...combineTermConditionsWithAnd(elements), ...createStatusCondition(statuses) }];
   }
   if (lead.by === 'statuses') {
-    return lead.terms.map((one) => ({ ...every, ...createTermsCondition([one, ...elements]) }));
+    return lead.terms.map((one) => ({ ...every, ...combineTermConditionsWithAnd([one, ...elements]) }));
   }
   const inTerms = statuses === undefined ? [] : listStatusTerms(statuses);
   // If several statuses are requested, the index cannot tell which one a row has, so the `status` field is compared.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
   return listLeadingTermConditions(lead).map((first) => ({
     ...every,
-    ...createTermsCondition([first, ...asTerm, ...elements]),
+    ...combineTermConditionsWithAnd([first, ...asTerm, ...elements]),
     ...createStatusCondition(asField),
   }));
 }
@@ -259,7 +259,7 @@ function dropPrefixWords(words: readonly string[]): readonly string[] {
 
 function toSortFieldRanges(filter: ShipmentListFilter): ShipmentListConditions['ranges'] {
   const ranges: { [Field in ShipmentSortField]?: FieldBounds } = {};
-  for (const name of listShipmentFiltersOfKinds('time')) {
+  for (const name of listFilterNamesOfFilterKinds('time')) {
     const value = filter[name];
     const [field, side] = SHIPMENT_FILTERS[name].bounds;
     if (value !== undefined) ranges[field] = { ...ranges[field], [side === 'from' ? 'gte' : 'lte']: value };
@@ -267,7 +267,7 @@ function toSortFieldRanges(filter: ShipmentListFilter): ShipmentListConditions['
   return ranges;
 }
 
-function createTermsCondition(all: readonly ElementCondition[]): { readonly terms?: FilterCondition } {
+function combineTermConditionsWithAnd(all: readonly ElementCondition[]): { readonly terms?: FilterCondition } {
   const [only] = all;
   if (only === undefined) return {};
   return { terms: all.length === 1 ? only : { all } };

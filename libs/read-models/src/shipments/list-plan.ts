@@ -3,7 +3,7 @@ import type { SortValues } from '../read-model.ts';
 import {
   type ListPart,
   MAX_PAGE_BYTES,
-  readPageFromParts,
+  readPageFromConsecutiveListParts,
   type RowPage,
   readSortedRanges,
   scanRowRanges,
@@ -164,7 +164,7 @@ export function readListPage(
   const { stretches } = bounds;
   const parts = splitIntoListParts(plan, order, after);
   const bytes = bounds.bytes / parts.length;
-  return readPageFromParts(parts, limit, (part, wanted) =>
+  return readPageFromConsecutiveListParts(parts, limit, (part, wanted) =>
     plan.few
       ? readSortedRanges(rows, part, wanted, bytes)
       : scanRowRanges(rows, part, wanted, { visit, stretches, bytes }),

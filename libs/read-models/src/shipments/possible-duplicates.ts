@@ -44,7 +44,7 @@ interface DuplicateSearchSource {
 }
 
 /** Finds a few other active shipments with the same house bill or a common container. */
-export async function findPossibleDuplicates(
+export async function findPossibleDuplicateShipments(
   { rows, version, readFirstRows }: DuplicateSearchSource,
   scope: WorkspaceScope,
   freight: Freight,

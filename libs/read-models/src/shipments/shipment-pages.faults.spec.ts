@@ -7,7 +7,7 @@ import {
   createRandomShipmentRecord,
   createSeededRandom,
 } from '../../test/listed-shipments.ts';
-import { ACME_LIVE_SCOPE, createShipmentIdSuffix } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createNthTestShipmentToken } from '../../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
@@ -183,7 +183,7 @@ describe('pages of lists during concurrent writes', () => {
     expect(lists).toBeGreaterThanOrEqual(12);
     await expectEqualToRebuild(models);
     expect(
-      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createShipmentIdSuffix(1_000)}`),
+      await models.queries.shipments.getShipment(ACME_LIVE_SCOPE, `shp_${createNthTestShipmentToken(1_000)}`),
     ).toBeDefined();
   });
 });

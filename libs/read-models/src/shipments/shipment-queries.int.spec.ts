@@ -4,7 +4,7 @@ import {
   ACME_LIVE_SCOPE,
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -36,7 +36,7 @@ describe('queries of shipments', () => {
   ): Promise<string> {
     numbers += 1;
     await world.writer.createShipment(numbers, fields, of);
-    return `shp_${createShipmentIdSuffix(numbers)}`;
+    return `shp_${createNthTestShipmentToken(numbers)}`;
   }
 
   async function pages(filter: ShipmentListQuery['filter'], limit: number): Promise<string[][]> {

@@ -18,7 +18,7 @@ import {
   type PossibleDuplicate,
   FIRST_READ_ROWS,
   createTermsFilter,
-  findPossibleDuplicates,
+  findPossibleDuplicateShipments,
 } from './possible-duplicates.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 import {
@@ -39,7 +39,7 @@ export interface ReferenceSearchValues {
 export type ShipmentOfContainer = Pick<ShipmentRecord, 'id' | 'status'>;
 
 /** Maximum number of shipments per container that are candidates for a milestone, newest first. */
-const MAX_CANDIDATE_SHIPMENTS_PER_CONTAINER = 50;
+const MAX_CANDIDATE_SHIPMENTS_PER_MILESTONE_CONTAINER = 50;
 /** Maximum number of shipments that are read for a value to find the one with exactly this spelling. */
 const MAX_SHIPMENTS_READ_PER_SPELLING = 10;
 /** Rows per value that one query of several values reads. A container rarely has more shipments. */
@@ -115,7 +115,7 @@ export class ShipmentQueries {
   async findPossibleDuplicates(scope: WorkspaceScope, record: Freight): Promise<readonly PossibleDuplicate[]> {
     const { rows, version } = await this.active.openRowsOfQueriedGeneration();
     const readFirstRows = (terms: readonly string[]) => this.termReads.readRows(rows, scope, terms);
-    return findPossibleDuplicates({ rows, version, readFirstRows }, scope, record);
+    return findPossibleDuplicateShipments({ rows, version, readFirstRows }, scope, record);
   }
 
   /**
@@ -154,7 +154,7 @@ export class ShipmentQueries {
     numbers: readonly string[],
   ): Promise<ReadonlyMap<string, readonly ShipmentOfContainer[]>> {
     const references = { field: 'container_number', values: numbers } as const;
-    const found = await this.findByReference(scope, references, MAX_CANDIDATE_SHIPMENTS_PER_CONTAINER);
+    const found = await this.findByReference(scope, references, MAX_CANDIDATE_SHIPMENTS_PER_MILESTONE_CONTAINER);
     const newestFirst = (a: ShipmentReadModelRow, b: ShipmentReadModelRow) => (a.created_at < b.created_at ? 1 : -1);
     return new Map(
       [...found].map(([number, rows]) => [

@@ -2,13 +2,13 @@ import {
   ACME_LIVE_SCOPE,
   createEvent,
   createSampleShipmentRecord,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { shipmentsReadModel } from './shipment-rows.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
-const stream = `shipment-${createShipmentIdSuffix(1)}`;
+const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const sent = { etd: null, eta: null, legs: [] };
 
 function event(revision: number, type: string, data: object) {
@@ -30,7 +30,7 @@ describe('rows of shipments', () => {
     expect(shipmentsReadModel.listRowIdsToRead?.(created)).toEqual([]);
     expect(apply(created)).toEqual([
       expect.objectContaining({
-        id: `shp_${createShipmentIdSuffix(1)}`,
+        id: `shp_${createNthTestShipmentToken(1)}`,
         ...ACME_LIVE_SCOPE,
         revision: 0,
         position: '0',
@@ -44,7 +44,7 @@ describe('rows of shipments', () => {
 
   it('a shipment that ends is no longer active', () => {
     const [before] = apply(created);
-    expect(shipmentsReadModel.listRowIdsToRead?.(delivered)).toEqual([`shp_${createShipmentIdSuffix(1)}`]);
+    expect(shipmentsReadModel.listRowIdsToRead?.(delivered)).toEqual([`shp_${createNthTestShipmentToken(1)}`]);
     const [after] = apply(delivered, before);
     expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE_SCOPE });
     expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:hb']));

@@ -6,7 +6,7 @@ import {
   ACME_LIVE_SCOPE,
   createEvent,
   createSampleShipmentRecord,
-  createShipmentIdSuffix,
+  createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import { type ShipmentReadModelRow, shipmentsReadModel } from './shipment-rows.ts';
 import { MAX_INDEXED_WORDS, listShipmentSearchTerms } from './shipment-terms.ts';
@@ -26,7 +26,7 @@ function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readon
     const stored = {
       ...createEvent(body),
       ...body,
-      stream: `shipment-${createShipmentIdSuffix(1)}`,
+      stream: `shipment-${createNthTestShipmentToken(1)}`,
       position: String(body.revision),
     };
     const last = rows.at(-1);

@@ -5,7 +5,7 @@ import {
   type ShipmentFilterOf,
   type ShipmentRecord,
   type ShipmentStatus,
-  listShipmentFiltersOfKinds,
+  listFilterNamesOfFilterKinds,
 } from '@tracking/contracts';
 
 /** Statuses that the `active` filter excludes: delivered or later, or cancelled. */
@@ -23,7 +23,7 @@ const TERM_FILTER_KINDS = {
 } satisfies Record<Exclude<ShipmentFilterKind, 'ids' | 'statuses' | 'flag' | 'time' | 'words'>, true>;
 
 /** Exact-match filters, in the order of their kinds. */
-export const EXACT_MATCH_TERM_FILTERS = listShipmentFiltersOfKinds(
+export const EXACT_MATCH_TERM_FILTERS = listFilterNamesOfFilterKinds(
   ...(Object.keys(TERM_FILTER_KINDS) as (keyof typeof TERM_FILTER_KINDS)[]),
 );
 export type TermFilter = (typeof EXACT_MATCH_TERM_FILTERS)[number];
@@ -33,7 +33,7 @@ type ReferenceFilter = ShipmentFilterOf<'reference' | 'container'>;
 /** Kind of an exact search term: a filter, or a property that only some shipments have. */
 export type TermKind = TermFilter | 'status' | 'active' | 'has_open_exceptions';
 
-const REFERENCE_TERM_KINDS: ReadonlySet<TermKind> = new Set(listShipmentFiltersOfKinds('reference', 'container'));
+const REFERENCE_TERM_KINDS: ReadonlySet<TermKind> = new Set(listFilterNamesOfFilterKinds('reference', 'container'));
 
 /** Filters that compare the record field with the filter's name. */
 type FieldFilter = {
@@ -72,7 +72,7 @@ function isFieldFilter(filter: TermFilter): filter is FieldFilter {
 
 /** Order of terms in a row: terms of field filters first, then terms of other filters. */
 const SEARCH_TERM_ORDER_IN_ROW: readonly TermFilter[] = [
-  ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isTermFilter).filter(isFieldFilter),
+  ...(Object.keys(SHIPMENT_FILTERS) as ShipmentFilterName[]).filter(isFilterOnSearchTerms).filter(isFieldFilter),
   ...(Object.keys(FILTER_VALUE_READERS) as (keyof typeof FILTER_VALUE_READERS)[]),
 ];
 const REFERENCE_FILTERS = SEARCH_TERM_ORDER_IN_ROW.filter((filter): filter is ReferenceFilter =>
@@ -80,7 +80,7 @@ const REFERENCE_FILTERS = SEARCH_TERM_ORDER_IN_ROW.filter((filter): filter is Re
 );
 const NON_REFERENCE_FILTERS = SEARCH_TERM_ORDER_IN_ROW.filter((filter) => !REFERENCE_TERM_KINDS.has(filter));
 
-function isTermFilter(filter: ShipmentFilterName): filter is TermFilter {
+function isFilterOnSearchTerms(filter: ShipmentFilterName): filter is TermFilter {
   return SHIPMENT_FILTERS[filter].kind in TERM_FILTER_KINDS;
 }
 

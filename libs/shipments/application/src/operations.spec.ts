@@ -1,5 +1,5 @@
 import { createUpsertCommand, SAMPLE_SCOPE } from '../test/builders.ts';
-import { findRequestedShipmentId } from './operations.ts';
+import { findShipmentIdOfOperationRequest } from './operations.ts';
 
 describe('findRequestedShipmentId', () => {
   const shipment_id = `shp_${'a'.repeat(25)}a`;
@@ -12,7 +12,7 @@ describe('findRequestedShipmentId', () => {
     ['a command with a malformed id', { shipment_id: 'shp_Ø' }, undefined],
     ['a query of no shipment', {}, undefined],
   ])('returns the shipment of %s', (_, request, expected) => {
-    expect(findRequestedShipmentId(request)).toBe(expected);
+    expect(findShipmentIdOfOperationRequest(request)).toBe(expected);
   });
 
   it('returns the same shipment for all upserts of one external_id', () => {
@@ -20,10 +20,10 @@ describe('findRequestedShipmentId', () => {
       createUpsertCommand({ external_id: 'PO-1' }),
       createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }),
     ];
-    expect(findRequestedShipmentId(one)).toMatch(/^shp_/);
-    expect(findRequestedShipmentId(other)).toBe(findRequestedShipmentId(one));
-    expect(findRequestedShipmentId(createUpsertCommand({ external_id: 'PO-2' }))).not.toBe(
-      findRequestedShipmentId(one),
+    expect(findShipmentIdOfOperationRequest(one)).toMatch(/^shp_/);
+    expect(findShipmentIdOfOperationRequest(other)).toBe(findShipmentIdOfOperationRequest(one));
+    expect(findShipmentIdOfOperationRequest(createUpsertCommand({ external_id: 'PO-2' }))).not.toBe(
+      findShipmentIdOfOperationRequest(one),
     );
   });
 });

@@ -48,7 +48,7 @@ export interface ShipmentOperations {
  * several. A replica that gets all requests of a shipment has its current state in the cache. An upsert has the id of
  * the shipment that it creates or updates.
  */
-export function findRequestedShipmentId(request: object): string | undefined {
+export function findShipmentIdOfOperationRequest(request: object): string | undefined {
   const { shipment_id, exception_id, document_id } = request as Readonly<Record<string, unknown>>;
   if (shipment_id !== undefined) return parseShipmentId(shipment_id);
   if ('fields' in request) {
@@ -70,7 +70,9 @@ export interface EventOperations extends EventTransferOperations {
 }
 
 /** Returns a function that recreates public events in the process that has the event store. */
-export function createRemoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
+export function createEventMakerCallingEventStoreProcess({
+  makeEvents,
+}: Pick<EventOperations, 'makeEvents'>): MakeEvents {
   return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
 
@@ -135,7 +137,7 @@ export function createEventImportAndExport(store: EventStore): EventTransferOper
         for await (const { events, position, caughtUp } of store.catchUp(options)) {
           if (events.length === 0 && !caughtUp) continue;
           if (events.length === 0) break;
-          const page = limitEventsToPage(events);
+          const page = limitEventsToResponseBytes(events);
           const isWhole = page.length === events.length;
           const end = isWhole ? position : (page.at(-1)?.position ?? after);
           return { events: page.map(toExportedEvent), position: end, complete: isWhole && caughtUp };
@@ -178,7 +180,7 @@ export function createEventImportAndExport(store: EventStore): EventTransferOper
 }
 
 /** Returns as many leading events as fit into one response, at least one. */
-function limitEventsToPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
+function limitEventsToResponseBytes(events: readonly StoredEvent[]): readonly StoredEvent[] {
   let bytes = 0;
   const beyond = events.findIndex((event, index) => {
     bytes += Buffer.byteLength(JSON.stringify(toExportedEvent(event)));

@@ -75,7 +75,7 @@ interface DecidedCommands {
  * are queued. All queued commands are decided one after another and appended together, so only another replica can
  * cause a conflict.
  */
-export class ShipmentWriter {
+export class ShipmentCommandExecutor {
   private readonly batches: KeyedBatchQueues<CommandWithDeadline, AnswerWithPosition<ShipmentAnswer>>;
   private readonly store: EventStore;
   private readonly cache: ShipmentCache;

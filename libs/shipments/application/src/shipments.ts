@@ -25,13 +25,13 @@ import {
   type DocumentAnswer,
   type OpenExceptionCommand,
   type OpenExceptionAnswer,
-  type PatchContainer,
+  type PatchContainerCommand,
   type PatchShipmentCommand,
   type ReceiveUploadCommand,
   type RecordMilestoneCommand,
   type RecordMilestoneAnswer,
   type RejectDocumentCommand,
-  type ReopenShipment,
+  type ReopenCancelledShipmentCommand,
   type RequestUploadCommand,
   type ResolveExceptionCommand,
   type ResolveExceptionAnswer,
@@ -50,7 +50,7 @@ import { createCachedRuleSettingsReader, type RuleSettingsReader, type AnswerWit
 import { createShipmentId } from './ids.ts';
 import { ShipmentStreamReader } from './reads/read-shipments.ts';
 import { type ShipmentCacheLimits, ShipmentCache } from './shipment-cache.ts';
-import { type CommandLimits, ShipmentWriter } from './shipment-writer.ts';
+import { type CommandLimits, ShipmentCommandExecutor } from './shipment-writer.ts';
 
 /** A command without its type, which the operation sets. */
 type CommandRequest<Command extends ShipmentCommand> = Omit<Command, 'type'>;
@@ -88,7 +88,7 @@ export interface ShipmentsOptions {
  * unknown, and `BusyError` if queues are full and nothing was done.
  */
 export class EventSourcedShipmentService extends ShipmentStreamReader {
-  private readonly writer: ShipmentWriter;
+  private readonly writer: ShipmentCommandExecutor;
   private readonly metrics: CommandMetrics;
 
   constructor(options: ShipmentsOptions) {
@@ -98,7 +98,7 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
     const cache = new ShipmentCache(limits.cache, metrics.cacheReads);
     super({ ...options, settings, cache });
     this.metrics = metrics;
-    this.writer = new ShipmentWriter({ ...options, settings, cache, conflicts: metrics.conflicts, limits });
+    this.writer = new ShipmentCommandExecutor({ ...options, settings, cache, conflicts: metrics.conflicts, limits });
     options.metrics.createGauge(
       'commands_pending',
       'Commands accepted but not answered yet.',
@@ -121,7 +121,7 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
     return this.executeCommand({ ...request, type: 'PatchShipment' });
   }
 
-  patchContainer(request: CommandRequest<PatchContainer>): Promise<AnswerWithPosition<ContainerPatchAnswer>> {
+  patchContainer(request: CommandRequest<PatchContainerCommand>): Promise<AnswerWithPosition<ContainerPatchAnswer>> {
     return this.executeCommand({ ...request, type: 'PatchContainer' });
   }
 
@@ -130,7 +130,9 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
   }
 
   /** Revokes the client's cancellation. */
-  reopenShipment(request: CommandRequest<ReopenShipment>): Promise<AnswerWithPosition<CancellationAnswer>> {
+  reopenShipment(
+    request: CommandRequest<ReopenCancelledShipmentCommand>,
+  ): Promise<AnswerWithPosition<CancellationAnswer>> {
     return this.executeCommand({ ...request, type: 'ReopenShipment' });
   }
 

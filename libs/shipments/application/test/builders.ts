@@ -9,12 +9,12 @@ import type {
   MilestoneInput,
   MilestonePatch,
   OpenExceptionCommand,
-  PatchContainer,
+  PatchContainerCommand,
   PatchShipmentCommand,
   ReceivedDocumentFile,
   ReceiveUploadCommand,
   RecordMilestoneCommand,
-  ReopenShipment,
+  ReopenCancelledShipmentCommand,
   RequestUploadCommand,
   ResolveExceptionCommand,
   RetractMilestoneCommand,
@@ -88,8 +88,8 @@ export function createPatchCommand(shipment_id: string, fields: PatchShipmentCom
 export function createPatchContainerCommand(
   shipment_id: string,
   number: string,
-  fields: PatchContainer['patch'],
-): PatchContainer {
+  fields: PatchContainerCommand['patch'],
+): PatchContainerCommand {
   return { type: 'PatchContainer', ...createSampleCommandContext(), shipment_id, number, patch: fields };
 }
 
@@ -109,7 +109,7 @@ export function createSampleCancelShipmentCommand(shipment_id: string): CancelSh
   return { type: 'CancelShipment', ...createSampleCommandContext(), shipment_id };
 }
 
-export function createReopenShipmentCommand(shipment_id: string): ReopenShipment {
+export function createReopenShipmentCommand(shipment_id: string): ReopenCancelledShipmentCommand {
   return { type: 'ReopenShipment', ...createSampleCommandContext(), shipment_id };
 }
 

@@ -131,7 +131,7 @@ export class PublishingTestHarness {
   }
 
   /** Returns the announcements of all stored events, in the order of the store. The domain folds the shipments. */
-  async listAnnouncements(): Promise<readonly PublishedEvent[]> {
+  async computeAnnouncementsOfStoredEvents(): Promise<readonly PublishedEvent[]> {
     const states = new Map<string, ShipmentState>();
     return (await this.readStoredEvents()).flatMap((stored) => {
       const event = toShipmentEvent(stored);
@@ -158,7 +158,7 @@ export class PublishingTestHarness {
 
   /** Waits until all announcements are on the topic. Returns the messages of the topic. */
   async waitForPublishedAnnouncements(): Promise<readonly ReceivedMessage[]> {
-    const expected = (await this.listAnnouncements()).map(({ id }) => id);
+    const expected = (await this.computeAnnouncementsOfStoredEvents()).map(({ id }) => id);
     return eventually(async () => {
       const messages = await this.readMessages();
       expect(messages.map(({ headers }) => headers['event-id'])).toEqual(expect.arrayContaining(expected));

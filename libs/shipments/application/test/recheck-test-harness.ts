@@ -5,7 +5,7 @@ import { ShipmentRecheckJob, type RecheckJobDependencies } from '../src/clock/re
 import type {
   UnsettledShipmentReader,
   RequestedShipmentRecheck,
-  RecheckProgress,
+  RecheckProgressRecord,
   RecheckStore,
 } from '../src/clock/rechecks.ts';
 import { SAMPLE_DAY_START_MS, createNthShipmentId } from './clock-test-harness.ts';
@@ -46,7 +46,7 @@ class RechecksInMemory implements RecheckStore {
 
   async storeRecheckProgress(
     recheck: RequestedShipmentRecheck,
-    progress: RecheckProgress,
+    progress: RecheckProgressRecord,
   ): Promise<RequestedShipmentRecheck | undefined> {
     const { workspace_id } = recheck;
     const { after, checked, isDone } = progress;

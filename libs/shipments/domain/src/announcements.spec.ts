@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { API_VERSIONS, NEWEST_API_VERSION, PAYLOAD_VERSIONS } from '@tracking/contracts';
+import { API_VERSIONS, NEWEST_API_VERSION, PAYLOAD_VERSION_CONVERTER } from '@tracking/contracts';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
 import { journeyPlacesStub } from '../test/journey-places.ts';
 import {
@@ -65,7 +65,7 @@ describe('announcements', () => {
   it('announce once the status that a check changes because the rules of places differ', () => {
     const scenario = createOceanShipmentScenario();
     // The earlier rules do not know the place, so the milestone counts as the arrival at the destination.
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10), { location: 'Norfolk' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(10), { location: 'Norfolk' });
     expect(scenario.record.status).toBe('arrived');
     scenario.places = journeyPlacesStub;
     expect(scenario.checkRules().outcome).toBe('checked');
@@ -108,7 +108,7 @@ describe('announcements', () => {
 
   it('do not announce what an upsert only remembers', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(25), { location: 'USLAX' });
     scenario.upsertShipment({ eta: createTimeInJanuary2026(25) });
     expect(scenario.events.at(-1)?.type).toBe('shipment.updated.v1');
     expect(announcedLast(scenario)).toEqual([]);
@@ -116,7 +116,7 @@ describe('announcements', () => {
 
   it('announce an actual milestone, and the shipment if it changes', () => {
     const scenario = createOceanShipmentScenario();
-    const { milestone } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+    const { milestone } = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), {
       location: 'CNSHA',
       source: 'carrier',
     });
@@ -138,20 +138,20 @@ describe('announcements', () => {
       type: 'shipment.updated',
       data: { shipment_version: 3, changes: { status: { from: 'pending', to: 'in_transit' } } },
     });
-    scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('in_transit_checkpoint', createTimeInJanuary2026(3));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded']);
   });
 
   it.each(['estimated', 'planned'] as const)('do not announce an %s milestone', (classifier) => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { classifier });
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), { classifier });
     expect(scenario.events.at(-1)?.type).toBe('milestone.recorded.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce the ETA that an estimate changes', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20, 18));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20, 18));
     expect(announcedLast(scenario)).toMatchObject([
       {
         type: 'shipment.updated',
@@ -162,8 +162,8 @@ describe('announcements', () => {
 
   it('announce an estimate that becomes actual as a milestone, not as a correction', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { external_id: 'EV-1' });
-    const { milestone } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), {
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(2), { external_id: 'EV-1' });
+    const { milestone } = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(3), {
       external_id: 'EV-1',
       source: 'carrier',
     });
@@ -180,8 +180,8 @@ describe('announcements', () => {
   ] as const)('announce a corrected %s of an actual milestone only as a change of the shipment', (_, fields) => {
     const scenario = createOceanShipmentScenario();
     const sent = { external_id: 'EV-1', source: 'carrier' } as const;
-    const { milestone: from } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), sent);
-    const { milestone: to } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+    const { milestone: from } = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), sent);
+    const { milestone: to } = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), {
       ...sent,
       ...fields,
     });
@@ -192,15 +192,15 @@ describe('announcements', () => {
 
   it('do not announce the correction of an estimate', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('gated_in', createTimeInJanuary2026(2), { external_id: 'EV-1' });
-    scenario.postEstimate('gated_in', createTimeInJanuary2026(3), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('gated_in', createTimeInJanuary2026(2), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('gated_in', createTimeInJanuary2026(3), { external_id: 'EV-1' });
     expect(scenario.events.at(-1)?.type).toBe('milestone.corrected.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce an opened and a resolved exception', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5), { container_number: CONTAINER_A });
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(5), { container_number: CONTAINER_A });
     const opened = scenario.state?.exceptions[0];
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.opened']);
     expect(announcedLast(scenario)[1]?.data).toEqual({
@@ -209,7 +209,9 @@ describe('announcements', () => {
       shipment_version: scenario.record.version,
       exception: opened,
     });
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(6), { container_number: CONTAINER_A });
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(6), {
+      container_number: CONTAINER_A,
+    });
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.resolved']);
     expect(announcedLast(scenario)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
   });
@@ -231,8 +233,8 @@ describe('announcements', () => {
 
   it('announce a cancellation with the exceptions that it resolves', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
-    scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(6));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(5));
+    scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(6));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'shipment.updated', 'exception.resolved']);
   });
 
@@ -246,9 +248,9 @@ describe('announcements', () => {
 
   it('contain at most one public event per stored event, with its id, also without the shipment', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21));
-    scenario.postMilestone('delivered', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(5));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21));
+    scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(20));
     const expected = scenario.events.flatMap((event) => {
       const announcement = findPublicEventOfStoredEvent(event);
       return announcement === undefined ? [] : [[`evt_${event.revision}`, announcement.type]];
@@ -271,7 +273,7 @@ describe('golden file of public events', () => {
       expect(api_version).toBe(NEWEST_API_VERSION);
       return JSON.stringify({
         ...event,
-        data: PAYLOAD_VERSIONS.downgradeEventData({ api_version, ...event, data }, first),
+        data: PAYLOAD_VERSION_CONVERTER.downgradeEventData({ api_version, ...event, data }, first),
       });
     });
     expect(lines).toEqual(

@@ -7,7 +7,7 @@ import type {
   ShipmentException,
   ShipmentRecord,
 } from '@tracking/contracts';
-import type { PublicEventAnnouncement, EventHistoryEntry } from './events/descriptor.ts';
+import type { PublicEventMapping, EventHistoryEntry } from './events/descriptor.ts';
 import { type ShipmentEvent, findStoredEventDescriptor } from './events/stored-events.ts';
 import { readExceptionChange } from './evolve.ts';
 
@@ -47,7 +47,7 @@ export interface ShipmentSnapshot {
  * Returns the announcement of a stored event; undefined if the event is not announced. The publisher and the list of
  * published events both use this function, so that they publish the same events.
  */
-export function findPublicEventOfStoredEvent({ type, data }: ShipmentEvent): PublicEventAnnouncement | undefined {
+export function findPublicEventOfStoredEvent({ type, data }: ShipmentEvent): PublicEventMapping | undefined {
   return findStoredEventDescriptor(type).announce?.(data);
 }
 

@@ -1,7 +1,7 @@
 import {
   type Container,
   type LastMilestoneSummary,
-  SHIPMENT_FIELDS,
+  SHIPMENT_FIELD_NAMES,
   type ClientShipmentFields,
   type ShipmentRecord,
 } from '@tracking/contracts';
@@ -27,7 +27,7 @@ const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof Clie
  * Announced fields in the order in which changes are stored: fields that clients set, each followed by its derived
  * fields.
  */
-const ANNOUNCED_FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELDS.flatMap((field) => [
+const ANNOUNCED_FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELD_NAMES.flatMap((field) => [
   field,
   ...(Object.keys(DERIVED_FIELDS) as DerivedField[]).filter((derived) => DERIVED_FIELDS[derived].after === field),
 ]);

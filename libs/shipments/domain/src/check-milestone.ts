@@ -14,7 +14,7 @@ import {
   getTimeZoneOfPort,
   isDateWithoutTime,
   isLocalTime,
-  restoreStatedTime,
+  buildStatedTimeFromStoredTime,
   convertLocalTimeToUtc,
 } from './local-time.ts';
 import { isContainerNumber, isImoNumber, normaliseCode, normaliseImoNumber, normaliseLocation } from './references.ts';
@@ -47,7 +47,7 @@ export interface MilestoneInput extends MilestoneDetailFields {
   readonly classifier: Classifier;
   readonly reason_code: string | null;
   readonly location: string | null;
-  /** IANA name. Before the check, it can also be {@link LOCATION_TIME_ZONE_KEYWORD}. */
+  /** IANA name. Before the check, it can also be {@link TIMEZONE_VALUE_FOR_LOCATION_ZONE}. */
   readonly timezone: string | null;
   readonly external_id: string | null;
   readonly container_number: string | null;
@@ -59,7 +59,7 @@ export interface MilestoneInput extends MilestoneDetailFields {
 }
 
 /** Value of `timezone` that stands for the time zone of the milestone's location. */
-export const LOCATION_TIME_ZONE_KEYWORD = 'location';
+export const TIMEZONE_VALUE_FOR_LOCATION_ZONE = 'location';
 
 export interface CheckedMilestone {
   /** The normalized milestone. Use it only if there are no errors. */
@@ -97,7 +97,7 @@ function findMilestoneTimeZoneAndErrors(
 ): { readonly timezone: string | null; readonly errors: readonly FieldError[] } {
   const { timezone: given } = input;
   const errors = checkTimeForms(input);
-  const isOfLocation = given === LOCATION_TIME_ZONE_KEYWORD;
+  const isOfLocation = given === TIMEZONE_VALUE_FOR_LOCATION_ZONE;
   if (given !== null && !isOfLocation) return { timezone: given, errors };
   const isNeeded = isOfLocation || isDateWithoutTime(input.occurred_at);
   const timezone =
@@ -186,9 +186,9 @@ function checkReasonCode({ reason_code }: MilestoneInput): FieldError | undefine
 
 function checkMilestoneTime(milestone: MilestoneInput, at: Timestamp): FieldError | undefined {
   const { classifier, occurred_at, occurred_at_precision, timezone } = milestone;
-  const { day } = restoreStatedTime(occurred_at, occurred_at_precision, timezone);
+  const { day } = buildStatedTimeFromStoredTime(occurred_at, occurred_at_precision, timezone);
   if (isBeforeEarliestDate(day ?? occurred_at)) return { param: 'occurred_at', ...TIME_OUT_OF_RANGE_ERROR };
-  if (classifier !== 'actual' || !isInFuture(occurred_at, at)) return undefined;
+  if (classifier !== 'actual' || !isInFutureBeyondClockSkew(occurred_at, at)) return undefined;
   const message = 'An actual milestone cannot be in the future. Send the classifier estimated or planned.';
   return { param: 'occurred_at', code: 'timestamp_in_future', message };
 }
@@ -196,12 +196,12 @@ function checkMilestoneTime(milestone: MilestoneInput, at: Timestamp): FieldErro
 function checkReportTime({ reported_at }: MilestoneInput, at: Timestamp): FieldError | undefined {
   if (reported_at === null) return undefined;
   if (isBeforeEarliestDate(reported_at)) return { param: 'reported_at', ...TIME_OUT_OF_RANGE_ERROR };
-  if (!isInFuture(reported_at, at)) return undefined;
+  if (!isInFutureBeyondClockSkew(reported_at, at)) return undefined;
   const message = 'A report cannot be in the future. Send the time when the source stated the milestone.';
   return { param: 'reported_at', code: 'timestamp_in_future', message };
 }
 
-function isInFuture(time: Timestamp, at: Timestamp): boolean {
+function isInFutureBeyondClockSkew(time: Timestamp, at: Timestamp): boolean {
   return Date.parse(time) > Date.parse(at) + MAX_CLOCK_SKEW_MS;
 }
 

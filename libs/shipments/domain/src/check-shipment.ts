@@ -4,7 +4,7 @@ import {
   type LegFields,
   type Party,
   type PlaceLookup,
-  SHIPMENT_FIELDS,
+  SHIPMENT_FIELD_NAMES,
   type ClientShipmentFields,
   type Warning,
 } from '@tracking/contracts';
@@ -63,7 +63,7 @@ export function checkShipmentFields(
 ): ShipmentFieldsCheckResult {
   const check = new ShipmentFieldsChecker(places, strict, mode);
   const fields: Record<string, unknown> = {};
-  for (const name of SHIPMENT_FIELDS) {
+  for (const name of SHIPMENT_FIELD_NAMES) {
     const value = input[name];
     if (value === undefined) continue;
     const checkField = SHIPMENT_FIELD_CHECKS[name];
@@ -112,7 +112,7 @@ const SHIPMENT_FIELD_CHECKS: {
  * Returns a warning if both times are known and `eta` is before `etd`. If one of them is a day, the dates at the two
  * places are compared.
  */
-export function checkEtaAfterEtd(param: string | null, etd: TimeAtPlace, eta: TimeAtPlace): Warning | undefined {
+export function warnIfEtaBeforeEtd(param: string | null, etd: TimeAtPlace, eta: TimeAtPlace): Warning | undefined {
   if (!(measureTimeBetween(etd, eta) < 0)) return undefined;
   return { code: 'eta_before_etd', param, message: 'The estimated arrival is before the estimated departure.' };
 }
@@ -222,7 +222,7 @@ class ShipmentFieldsChecker {
       this.errors.push({ param: `${prefix}etd`, ...TIME_OUT_OF_RANGE_ERROR });
     if (eta != null && isBeforeEarliestDate(eta))
       this.errors.push({ param: `${prefix}eta`, ...TIME_OUT_OF_RANGE_ERROR });
-    const warning = checkEtaAfterEtd(`${prefix}eta`, departure, arrival);
+    const warning = warnIfEtaBeforeEtd(`${prefix}eta`, departure, arrival);
     if (warning !== undefined) this.warnings.push(warning);
   }
 }

@@ -151,7 +151,7 @@ describe('computeContainerMatch', () => {
       from: createTimeInJanuary2026(3),
       until: createTimeInJanuary2026(80),
     });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
     expect(match(scenario, gatedIn)).toMatchObject({
       from: createTimeInJanuary2026(4),
       until: createTimeInJanuary2026(80),
@@ -160,23 +160,23 @@ describe('computeContainerMatch', () => {
 
   it('ends with the milestone that completes the shipment', () => {
     const scenario = create();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
-    scenario.postMilestone('empty_returned', createTimeInJanuary2026(30));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('empty_returned', createTimeInJanuary2026(30));
     expect(match(scenario, gatedIn)).toMatchObject({ status: 'completed', ended_at: createTimeInJanuary2026(30) });
   });
 
   it.each(['booking_cancelled', 'cancel'])('has no end if the shipment is cancelled by %s', (how) => {
     const scenario = create();
     if (how === 'cancel') scenario.cancelShipment();
-    else scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(3));
+    else scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(3));
     expect(match(scenario, gatedIn)).toMatchObject({ status: 'cancelled', ended_at: null });
   });
 
   it('knows repetitions and corrections of milestones, in any spelling', () => {
     const scenario = create();
     const feed = { source: 'carrier', container_number: CONTAINER_A } as const;
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { ...feed, external_id: 'EV-1' });
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { ...feed, location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(4), { ...feed, external_id: 'EV-1' });
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), { ...feed, location: 'CNSHA' });
     const isKnown = (fields: Parameters<typeof createMilestoneInput>[0]) =>
       match(scenario, { ...feed, ...fields }).isKnown;
     expect(isKnown({ code: 'vessel_departed', occurred_at: createTimeInJanuary2026(9), external_id: 'EV-1' })).toBe(

@@ -1,7 +1,7 @@
 import type { PlaceLookup, ShipmentRecord, ShipmentStatus, Timestamp } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from './check-milestone.ts';
 import { listPortsOfShipment } from './commands/record-milestone.ts';
-import { computeStartOfStatedTime, getTimeZoneOfPort, restoreStatedTime } from './local-time.ts';
+import { computeStartOfStatedTime, getTimeZoneOfPort, buildStatedTimeFromStoredTime } from './local-time.ts';
 import { findTimelineEntryOrThrow, type ShipmentState } from './state.ts';
 import { findDuplicateMilestone } from './timeline.ts';
 
@@ -50,7 +50,7 @@ function computeStartOfEtdDay(
   places: PlaceLookup,
 ): Timestamp | null {
   const zone = getTimeZoneOfPort(origin_port, places);
-  return computeStartOfStatedTime(restoreStatedTime(etd, etd_precision, zone), zone);
+  return computeStartOfStatedTime(buildStatedTimeFromStoredTime(etd, etd_precision, zone), zone);
 }
 
 function computeEndOfShipment(state: ShipmentState): Timestamp {

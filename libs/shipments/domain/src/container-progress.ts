@@ -5,7 +5,7 @@ import {
   type StatusDemotionRule,
   type StatusDemotionTimes,
   STATUS_BY_KIND_BEFORE_DEMOTION,
-  isAfterTurningPoint,
+  isAfterDemotionTurningPoint,
   isArrivalDemotedByDeparture,
 } from './status-demotions.ts';
 import type { ShipmentRoute } from './route.ts';
@@ -135,10 +135,10 @@ function applyDemotableMilestones(
   const stretches: readonly StatusDemotionRule[] = STATUS_DEMOTIONS[kind];
   for (const stretch of stretches) {
     const first = entries[place];
-    if (first === undefined || isAfterTurningPoint(stretch, points, first.milestone.occurred_at)) continue;
+    if (first === undefined || isAfterDemotionTurningPoint(stretch, points, first.milestone.occurred_at)) continue;
     if (stretch.status !== null) reach(STATUS_RANKS[stretch.status], first);
     place = findFirstMatchingEntryIndex(entries, ({ occurred_at }) =>
-      isAfterTurningPoint(stretch, points, occurred_at),
+      isAfterDemotionTurningPoint(stretch, points, occurred_at),
     );
   }
   const staying = isArrivalDemotedByDeparture(kind)

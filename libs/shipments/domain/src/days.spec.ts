@@ -106,7 +106,7 @@ describe('a day as the time of a milestone', () => {
     ['Depot 7', 'Asia/Shanghai', END_IN_SHANGHAI, 'Asia/Shanghai'],
   ])('ends at its place: %s, %s', (location, timezone, occurred_at, zone) => {
     const scenario = createOceanShipmentScenario();
-    const { milestone } = scenario.postEstimate('vessel_arrived', '2026-01-09', { location, timezone });
+    const { milestone } = scenario.postEstimateInScenario('vessel_arrived', '2026-01-09', { location, timezone });
     expect(milestone).toMatchObject({ occurred_at, occurred_at_precision: 'day', timezone: zone });
     // The ETA of the shipment is that day at the destination.
     expect(scenario.record).toMatchObject({ eta: END_IN_LOS_ANGELES, eta_precision: 'day' });
@@ -114,9 +114,9 @@ describe('a day as the time of a milestone', () => {
 
   it('is refused for an actual milestone', () => {
     const scenario = createOceanShipmentScenario();
-    const refused = captureRefusal(() => scenario.postMilestone('vessel_departed', '2026-01-09'));
+    const refused = captureRefusal(() => scenario.postMilestoneInScenario('vessel_departed', '2026-01-09'));
     expect(refused.details).toMatchObject([{ param: 'occurred_at', code: 'invalid_timestamp' }]);
-    const { milestone } = scenario.postEstimate('vessel_departed', '2026-01-09', { location: 'CNSHA' });
+    const { milestone } = scenario.postEstimateInScenario('vessel_departed', '2026-01-09', { location: 'CNSHA' });
     const correction = captureRefusal(() => scenario.correctMilestone(milestone, { classifier: 'actual' }));
     expect(correction.details).toMatchObject([{ param: 'occurred_at', code: 'invalid_timestamp' }]);
     scenario.correctMilestone(milestone, { classifier: 'actual', occurred_at: createTimeInJanuary2026(9) });
@@ -129,24 +129,28 @@ describe('a day as the time of a milestone', () => {
   it('must not be before 2000', () => {
     const scenario = createOceanShipmentScenario();
     for (const location of ['USLAX', 'Depot 7']) {
-      const refused = captureRefusal(() => scenario.postEstimate('vessel_arrived', '1999-12-31', { location }));
+      const refused = captureRefusal(() =>
+        scenario.postEstimateInScenario('vessel_arrived', '1999-12-31', { location }),
+      );
       expect(refused.details).toMatchObject([{ param: 'occurred_at', code: 'timestamp_out_of_range' }]);
     }
-    expect(scenario.postEstimate('vessel_arrived', '2000-01-01', { location: 'CNSHA' }).outcome).toBe('recorded');
+    expect(scenario.postEstimateInScenario('vessel_arrived', '2000-01-01', { location: 'CNSHA' }).outcome).toBe(
+      'recorded',
+    );
   });
 
   it('is the same milestone if it is sent again, but a time is another one', () => {
     const scenario = createOceanShipmentScenario();
     const sent = { location: 'USLAX' };
-    scenario.postEstimate('vessel_arrived', '2026-01-09', sent);
-    expect(scenario.postEstimate('vessel_arrived', '2026-01-09', sent).outcome).toBe('existing');
-    expect(scenario.postEstimate('vessel_arrived', END_IN_LOS_ANGELES, sent).outcome).toBe('recorded');
+    scenario.postEstimateInScenario('vessel_arrived', '2026-01-09', sent);
+    expect(scenario.postEstimateInScenario('vessel_arrived', '2026-01-09', sent).outcome).toBe('existing');
+    expect(scenario.postEstimateInScenario('vessel_arrived', END_IN_LOS_ANGELES, sent).outcome).toBe('recorded');
     expect(scenario.record).toMatchObject({ eta: END_IN_LOS_ANGELES, eta_precision: 'time' });
   });
 
   it('stays the same day if its place or time zone is corrected', () => {
     const scenario = createOceanShipmentScenario();
-    const { milestone } = scenario.postEstimate('vessel_arrived', '2026-01-09', { location: 'USLAX' });
+    const { milestone } = scenario.postEstimateInScenario('vessel_arrived', '2026-01-09', { location: 'USLAX' });
     expect(scenario.correctMilestone(milestone, { note: 'by phone' }).milestone.occurred_at).toBe(END_IN_LOS_ANGELES);
     expect(scenario.correctMilestone(milestone, { location: 'SGSIN' }).milestone.occurred_at).toBe(END_IN_SHANGHAI);
     expect(scenario.correctMilestone(milestone, { timezone: 'America/Los_Angeles' }).milestone.occurred_at).toBe(
@@ -178,7 +182,7 @@ describe('a day as the time of a milestone', () => {
         scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
         for (const index of [...order, ...order]) {
           const [when, reported_at] = reports[index]!;
-          scenario.postEstimate('vessel_arrived', when, { location: 'USLAX', reported_at, external_id });
+          scenario.postEstimateInScenario('vessel_arrived', when, { location: 'USLAX', reported_at, external_id });
         }
         expect(scenario.record).toMatchObject({ eta: END_IN_LOS_ANGELES, eta_precision: 'day' });
         expect(scenario.record).toMatchObject({ original_eta: END_IN_LOS_ANGELES, original_eta_precision: 'day' });
@@ -192,7 +196,7 @@ describe('a day as the time of a milestone', () => {
     const post = (index: number, isDay: boolean) => {
       const reported_at = new Date(Date.parse(createTimeInJanuary2026(1)) + index * 60_000).toISOString();
       const occurred_at = isDay ? '2026-01-09' : END_IN_LOS_ANGELES;
-      return scenario.postEstimate('vessel_arrived', occurred_at, { location: 'USLAX', reported_at });
+      return scenario.postEstimateInScenario('vessel_arrived', occurred_at, { location: 'USLAX', reported_at });
     };
     for (let index = 0; index < 60; index++) post(index, index % 2 === 0);
     expect(scenario.state?.timeline.length).toBeLessThan(60);
@@ -217,7 +221,8 @@ describe('a day as the time of a milestone', () => {
     const postAll = (posts: readonly Partial<MilestoneInput>[]) => {
       const scenario = new ShipmentScenario().setTimeOfNextCommand(createJanuaryTime(26));
       scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
-      for (const { occurred_at = '', ...rest } of posts) scenario.postEstimate('vessel_arrived', occurred_at, rest);
+      for (const { occurred_at = '', ...rest } of posts)
+        scenario.postEstimateInScenario('vessel_arrived', occurred_at, rest);
       const { eta, eta_precision, original_eta, original_eta_precision } = scenario.record;
       return { eta, eta_precision, original_eta, original_eta_precision };
     };
@@ -294,7 +299,7 @@ describe('comparisons by local days', () => {
     ];
     const scenario = createScenarioWithRule('missed_connection', { legs }).setTimeOfNextCommand(createJanuaryTime(6));
     scenario.settings = createRuleSettingsForOneType('missed_connection', { after_hours: 6 });
-    scenario.postMilestone('discharged', createJanuaryTime(6), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(6), { location: 'SGSIN' });
     expect(scenario.state?.nextCheckAt).toBe('2026-01-09T22:00:00.000Z');
     scenario.setTimeOfNextCommand('2026-01-09T22:00:00.000Z').checkRules();
     expect(scenario.state?.exceptions[0]?.detail).toContain('whose ETD is 2026-01-09.');
@@ -318,7 +323,7 @@ describe('comparisons by local days', () => {
         ['delivered', 8],
         ['empty_returned', 9],
       ] as const)
-        scenario.postMilestone(code, createTimeInJanuary2026(9, hour), { container_number: CONTAINER_A });
+        scenario.postMilestoneInScenario(code, createTimeInJanuary2026(9, hour), { container_number: CONTAINER_A });
       return scenario.record.status;
     };
     expect(post('2026-01-09')).toBe('completed');
@@ -328,7 +333,8 @@ describe('comparisons by local days', () => {
 
 describe('a time without an offset', () => {
   const post = (occurred_at: string, timezone: string | null, location: string | null = 'USLAX') =>
-    createOceanShipmentScenario().postEstimate('vessel_arrived', occurred_at, { timezone, location }).milestone;
+    createOceanShipmentScenario().postEstimateInScenario('vessel_arrived', occurred_at, { timezone, location })
+      .milestone;
 
   it.each([
     ['2026-01-09T10:30:00.000', 'Asia/Shanghai', '2026-01-09T02:30:00.000Z'],
@@ -358,7 +364,7 @@ describe('a time without an offset', () => {
 
   it('is converted in reported_at too, also in a correction', () => {
     const scenario = createOceanShipmentScenario();
-    const { milestone } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(9), {
+    const { milestone } = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(9), {
       ...{ timezone: 'Asia/Shanghai', reported_at: '2026-01-02T08:00:00.000' },
     });
     expect(milestone.reported_at).toBe('2026-01-02T00:00:00.000Z');

@@ -30,9 +30,9 @@ import {
   computeContainerProgress,
 } from './container-progress.ts';
 import type { OriginalEtaSetByClient, ClientScheduleValues, ShipmentState, TimelineEntry } from './state.ts';
-import { isDepartedImmediately } from './status-demotions.ts';
+import { isDepartedAtTimeOfArrival } from './status-demotions.ts';
 import { STATUS_RANKS, type SummaryOfMilestones, chooseLaterEntry } from './milestone-summary.ts';
-import { type TimelineAnalysis, analyseMilestoneTimeline } from './timeline-analysis.ts';
+import { type TimelineAnalysis, groupTimelineMilestonesForRules } from './timeline-analysis.ts';
 import type { ExpectedJourneyTimes } from './trips.ts';
 
 /** Inputs from which the derived fields of a shipment are computed. */
@@ -94,7 +94,7 @@ export function deriveShipment(
   const containers = record.container_numbers;
   const route = buildRouteOfShipment(record, schedule.legs.value, places);
   const journeyTimes = computeShipmentJourneyTimes(schedule, route, record);
-  const analysis = analyseMilestoneTimeline({ timeline, droppedEstimates }, route, containers, journeyTimes);
+  const analysis = groupTimelineMilestonesForRules({ timeline, droppedEstimates }, route, containers, journeyTimes);
   const subjects = computeProgressPerContainer(analysis, containers);
   const countsAsArrival = (entry: TimelineEntry) => isDestinationArrivalForContainers(entry, subjects, analysis);
   const times = decideShipmentAndLegTimes(analysis, { schedule, containers, countsAsArrival }, onEstimate);
@@ -192,7 +192,7 @@ function isDestinationArrivalForContainers(
   return subjects.every(
     ({ container_number: number, progress: { points } }) =>
       (container_number !== null && container_number !== number) ||
-      (occurred_at >= points.moved && !isDepartedImmediately(arrival, points, route)),
+      (occurred_at >= points.moved && !isDepartedAtTimeOfArrival(arrival, points, route)),
   );
 }
 

@@ -39,7 +39,7 @@ export function findDocumentRestoredByDeletion(
 }
 
 /** Returns the time when a pending document expires; undefined for a document that does not wait for bytes. */
-export function computeUploadExpiryTime({ status, created_at }: DocumentRecord): Timestamp | undefined {
+export function computePendingDocumentExpiryTime({ status, created_at }: DocumentRecord): Timestamp | undefined {
   if (status !== 'pending_upload') return undefined;
   return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
 }
@@ -55,7 +55,7 @@ export function createDocumentExpiryEvents(
   const expired: ShipmentEventBody[] = [];
   let next: Timestamp | undefined;
   for (const { document: previous, received } of documents) {
-    const at = computeUploadExpiryTime(previous);
+    const at = computePendingDocumentExpiryTime(previous);
     if (at === undefined) continue;
     if (at > now) next = next === undefined || at < next ? at : next;
     else {
@@ -73,12 +73,12 @@ export function putDocumentsIntoShipmentDraft(
 ): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
-    const verdict = computeVerdictSequenceNumber(stored, draft.documents[place], draft.documents);
+    const verdict = computeDocumentReviewSequenceNumber(stored, draft.documents[place], draft.documents);
     draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
   }
 }
 
-function computeVerdictSequenceNumber(
+function computeDocumentReviewSequenceNumber(
   { document: { status } }: DocumentWithFileId,
   before: DocumentState | undefined,
   all: readonly DocumentState[],

@@ -8,7 +8,7 @@ import { deriveShipment } from './derive.ts';
 import {
   copyDroppedEstimates,
   dropEstimatesFromTimeline,
-  findEstimatesToDrop,
+  findSupersededEstimatesToDrop,
   isRepeatOfDroppedReport,
 } from './dropped-estimates.ts';
 import { fold, type MilestoneInput, type ShipmentEvent, type ShipmentState } from './index.ts';
@@ -36,7 +36,11 @@ function createShipment(fields: Partial<ClientShipmentFields> = {}): ShipmentSce
 
 function post(scenario: ShipmentScenario, { stated, time, more }: Report) {
   const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
-  return scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'USLAX', reported_at, ...more });
+  return scenario.postEstimateInScenario('vessel_arrived', timeAfter(time), {
+    location: 'USLAX',
+    reported_at,
+    ...more,
+  });
 }
 
 function timeAfter(hours: number): Timestamp {
@@ -118,7 +122,7 @@ describe('superseded estimates of a series', () => {
   it('are still known without the time of the report after they were dropped', () => {
     const scenario = createShipment();
     const send = (time: number) =>
-      scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'Los Angeles' });
+      scenario.postEstimateInScenario('vessel_arrived', timeAfter(time), { location: 'Los Angeles' });
     for (const time of range(0, 100)) {
       scenario.setTimeOfNextCommand(addMsToTime(createJanuaryTime(20), time * 1_000));
       expect(send(time).outcome).toBe('recorded');
@@ -140,7 +144,7 @@ describe('superseded estimates of a series', () => {
       for (const { stated, time } of poll(60)) {
         const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
         const { code = 'vessel_arrived', ...rest } = more;
-        scenario.postEstimate(code, timeAfter(time), { location: 'USLAX', reported_at, ...rest });
+        scenario.postEstimateInScenario(code, timeAfter(time), { location: 'USLAX', reported_at, ...rest });
       }
     expect(scenario.state?.timeline).toHaveLength(series.length * 52);
   });
@@ -172,7 +176,10 @@ describe('superseded estimates of a series', () => {
   it('become current again if a person states a dropped one', () => {
     const scenario = createShipment();
     for (const each of poll(80, { source: 'manual' })) post(scenario, each);
-    const again = scenario.postEstimate('vessel_arrived', timeAfter(3), { location: 'USLAX', source: 'manual' });
+    const again = scenario.postEstimateInScenario('vessel_arrived', timeAfter(3), {
+      location: 'USLAX',
+      source: 'manual',
+    });
     expect(again.outcome).toBe('recorded');
     expect(scenario.record.eta).toBe(timeAfter(3));
   });
@@ -210,7 +217,7 @@ describe('dropped estimates', () => {
     const scenario = createShipment();
     for (const each of poll(200)) post(scenario, each);
     const arrived = addMsToTime(FIRST_REPORT, 20.5 * HOUR_MS);
-    scenario.postMilestone('vessel_arrived', arrived, { location: 'USLAX', source: 'carrier' });
+    scenario.postMilestoneInScenario('vessel_arrived', arrived, { location: 'USLAX', source: 'carrier' });
     expect(scenario.record).toMatchObject({ ata: arrived, eta: timeAfter(20), original_eta: timeAfter(0) });
     const changed = scenario.events.findLast(({ type }) => type === 'shipment.changed.v1');
     expect(changed?.data).toMatchObject({ eta_set_by: { source: 'carrier', milestone_id: null, reason_code: null } });
@@ -255,7 +262,7 @@ describe('dropped estimates', () => {
       };
       return { ...entry, milestone: { ...milestone, ...content } };
     });
-    const ids = findEstimatesToDrop([...timeline, entry], milestone, true);
+    const ids = findSupersededEstimatesToDrop([...timeline, entry], milestone, true);
     expect(ids).toHaveLength(100);
     expect(ids[0]).toBe('mst_15049');
   });
@@ -305,10 +312,10 @@ describe('random estimates of feeds', () => {
           for (const [index, { stated, time, code, ...more }] of order.entries()) {
             if (index === place && arrived !== null) {
               const actual = { location: 'USLAX', source: 'terminal', reported_at: createJanuaryTime(30) } as const;
-              scenario.postMilestone('vessel_arrived', addMsToTime(FIRST_REPORT, arrived * HOUR_MS), actual);
+              scenario.postMilestoneInScenario('vessel_arrived', addMsToTime(FIRST_REPORT, arrived * HOUR_MS), actual);
             }
             const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
-            scenario.postEstimate(code, timeAfter(time), { reported_at, ...more });
+            scenario.postEstimateInScenario(code, timeAfter(time), { reported_at, ...more });
           }
           return scenario;
         };
@@ -348,7 +355,8 @@ describe('random estimates that people and feeds change', () => {
           const { timeline = [] } = scenario.state ?? {};
           const entry = timeline[stated % Math.max(1, timeline.length)];
           const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
-          if (kind === 'post') scenario.postEstimate('vessel_arrived', timeAfter(time), { reported_at, ...more });
+          if (kind === 'post')
+            scenario.postEstimateInScenario('vessel_arrived', timeAfter(time), { reported_at, ...more });
           else if (kind === 'patch')
             scenario
               .setTimeOfNextCommand(addMsToTime(FIRST_REPORT, stated * HOUR_MS))
@@ -363,7 +371,7 @@ describe('random estimates that people and feeds change', () => {
             });
           scenario.setTimeOfNextCommand(createJanuaryTime(31));
         }
-        scenario.postMilestone('vessel_arrived', addMsToTime(FIRST_REPORT, arrived * HOUR_MS), {
+        scenario.postMilestoneInScenario('vessel_arrived', addMsToTime(FIRST_REPORT, arrived * HOUR_MS), {
           location: 'USLAX',
           source: 'terminal',
         });

@@ -35,7 +35,7 @@ export function copyDroppedEstimates(dropped: ShipmentState['droppedEstimates'])
  * @param milestone the milestone that a command records or changes
  * @param isNew true if the command records it. A milestone that a command corrects is kept.
  */
-export function findEstimatesToDrop(
+export function findSupersededEstimatesToDrop(
   timeline: readonly TimelineEntry[],
   milestone: Milestone,
   isNew: boolean,
@@ -44,7 +44,7 @@ export function findEstimatesToDrop(
   const superseded = listEstimatesOfSeries(timeline, milestone).filter(
     (entry) => entry.milestone.superseded_at !== null,
   );
-  const older = superseded.length > MAX_SUPERSEDED_ESTIMATES ? sortEntriesByReportOrder(superseded) : [];
+  const older = superseded.length > MAX_SUPERSEDED_ESTIMATES ? sortTimelineEntriesByReportOrder(superseded) : [];
   const ofSeries = older.slice(1, -MAX_SUPERSEDED_ESTIMATES).filter(canEstimateBeDropped);
   const candidates = ofSeries.length > 0 ? ofSeries : findSurplusSupersededEstimates(timeline);
   const ids = candidates.slice(0, MAX_DROPPED_ESTIMATES_PER_EVENT).map((entry) => entry.milestone.id);
@@ -55,10 +55,10 @@ export function findEstimatesToDrop(
 function findSurplusSupersededEstimates(timeline: readonly TimelineEntry[]): readonly TimelineEntry[] {
   if (timeline.length <= MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT) return [];
   const superseded = timeline.filter((entry) => isSupersededEstimate(entry.milestone) && canEstimateBeDropped(entry));
-  return superseded.length > MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT ? sortEntriesByReportOrder(superseded) : [];
+  return superseded.length > MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT ? sortTimelineEntriesByReportOrder(superseded) : [];
 }
 
-function sortEntriesByReportOrder(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+function sortTimelineEntriesByReportOrder(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   return entries.toSorted((a, b) => compareReportsOfMilestone(a.milestone, b.milestone));
 }
 
@@ -150,7 +150,7 @@ function insertDroppedReport(
   written: number,
 ) {
   const [reported, occurred] = [Date.parse(report.reported_at), Date.parse(report.occurred_at)];
-  const place = findReportIndex(times, reported, occurred);
+  const place = findReportIndexOrInsertionPoint(times, reported, occurred);
   if (times[place] === reported && times[place + 1] === occurred) {
     times[place + 2] = Math.max(times[place + 2] ?? written, written);
     return;
@@ -160,7 +160,7 @@ function insertDroppedReport(
 }
 
 /** Returns the index in `times` of a report; if it is absent, the index at which it belongs. */
-function findReportIndex(times: readonly number[], reported: number, occurred: number): number {
+function findReportIndexOrInsertionPoint(times: readonly number[], reported: number, occurred: number): number {
   return findFirstLateReportIndex(times, (r, o) => r > reported || (r === reported && o >= occurred));
 }
 
@@ -214,7 +214,7 @@ export function isRepeatOfDroppedReport(dropped: ShipmentState['droppedEstimates
 /** @param reported time when the report was stated; undefined for any time */
 function containsReportAtTimes(times: readonly number[], reported: number | undefined, occurred: number): boolean {
   if (reported !== undefined) {
-    const place = findReportIndex(times, reported, occurred);
+    const place = findReportIndexOrInsertionPoint(times, reported, occurred);
     return times[place] === reported && times[place + 1] === occurred;
   }
   for (let place = 0; place < times.length; place += NUMBERS_STORED_PER_REPORT)

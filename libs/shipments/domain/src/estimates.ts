@@ -1,7 +1,7 @@
 import { type Milestone, type MilestoneRule, getMilestoneRules, type Timestamp } from '@tracking/contracts';
 import { listReportsDroppedUntil } from './dropped-estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
-import { restoreStatedTime, type StatedTime } from './local-time.ts';
+import { buildStatedTimeFromStoredTime, type StatedTime } from './local-time.ts';
 import { isDeparture, isVesselSailingOnWithoutGoods } from './milestone-meaning.ts';
 import type { ShipmentRoute } from './route.ts';
 import type { TimelineEntry } from './state.ts';
@@ -18,7 +18,7 @@ interface CodeAtPlace {
 /** Returns the time of an estimate. Its day, if it states one, is that of its own place. */
 export function getTimeOfEstimate(report: EstimateReport): StatedTime {
   const { occurred_at, occurred_at_precision, timezone = null } = report;
-  return restoreStatedTime(occurred_at, occurred_at_precision, timezone);
+  return buildStatedTimeFromStoredTime(occurred_at, occurred_at_precision, timezone);
 }
 
 export function isEstimatedArrival({ milestone }: CodeAtPlace, route: ShipmentRoute): boolean {

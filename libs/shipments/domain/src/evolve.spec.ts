@@ -30,14 +30,14 @@ function busy(): ShipmentScenario {
     container_numbers: [CONTAINER_A, CONTAINER_B],
     eta: createTimeInJanuary2026(20),
   });
-  scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
-  scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
-  scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
-  scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { external_id: 'EV-1' });
-  scenario.postMilestone('customs_hold', createTimeInJanuary2026(5), { container_number: CONTAINER_A });
+  scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2));
+  scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+  scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22));
+  scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23), { external_id: 'EV-1' });
+  scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(5), { container_number: CONTAINER_A });
   scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_C], eta: createTimeInJanuary2026(30) });
-  scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
-  scenario.postMilestone('delivered', createTimeInJanuary2026(30));
+  scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
+  scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(30));
   return scenario;
 }
 
@@ -54,7 +54,7 @@ describe('evolve', () => {
     const { state } = scenario;
     const [one, other] = ['vessel_departed', 'gated_in'].map((code) => {
       scenario.state = state;
-      scenario.postMilestone(code, createTimeInJanuary2026(2));
+      scenario.postMilestoneInScenario(code, createTimeInJanuary2026(2));
       return scenario.state;
     });
     expect(one?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed']);
@@ -107,9 +107,9 @@ describe('commands seen', () => {
   it('have the revision of their first event; commands without events are absent', () => {
     const scenario = createOceanShipmentScenario();
     const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(5));
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     expect([1, 2, 3, 4, 5].map((number) => findRevisionAppendedByCommand(state, id(number)))).toEqual([
@@ -125,11 +125,11 @@ describe('commands seen', () => {
 describe('the timeline', () => {
   it('is sorted by occurred_at, catalog sequence, recorded_at', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
-    scenario.postMilestone('delivered', createTimeInJanuary2026(20));
-    scenario.postMilestone('loaded_on_vessel', createTimeInJanuary2026(2));
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { source: 'carrier' });
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('loaded_on_vessel', createTimeInJanuary2026(2));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), { source: 'carrier' });
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
     expect(scenario.state?.timeline.map(({ milestone }) => `${milestone.code} ${milestone.source}`)).toEqual([
       'gated_in manual',
       'loaded_on_vessel manual',

@@ -51,39 +51,40 @@ describe('explains the effect and rule of each milestone', () => {
     [
       'status_of_code',
       'arrived',
-      (s) => s.postMilestone('vessel_arrived', createTimeInJanuary2026(9), { location }).milestone.id,
+      (s) => s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(9), { location }).milestone.id,
     ],
-    ['leaves_status', null, (s) => s.postMilestone('customs_hold', createTimeInJanuary2026(9)).milestone.id],
+    ['leaves_status', null, (s) => s.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(9)).milestone.id],
     [
       'arrival_on_the_way',
       'in_transit',
-      (s) => s.postMilestone('vessel_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' }).milestone.id,
+      (s) =>
+        s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' }).milestone.id,
     ],
     [
       'departed_again',
       'in_transit',
       (s) => {
         s.upsertShipment({ destination_port: null });
-        s.postMilestone('vessel_departed', createTimeInJanuary2026(8));
-        return s.postMilestone('vessel_arrived', createTimeInJanuary2026(7)).milestone.id;
+        s.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(8));
+        return s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'not_at_destination',
       'in_transit',
-      (s) => s.postMilestone('rail_unloaded', createTimeInJanuary2026(9), { location: 'USCHI' }).milestone.id,
+      (s) => s.postMilestoneInScenario('rail_unloaded', createTimeInJanuary2026(9), { location: 'USCHI' }).milestone.id,
     ],
     [
       'not_at_destination',
       'at_origin',
-      (s) => s.postMilestone('gated_out', createTimeInJanuary2026(9), { location: 'CNSHA' }).milestone.id,
+      (s) => s.postMilestoneInScenario('gated_out', createTimeInJanuary2026(9), { location: 'CNSHA' }).milestone.id,
     ],
     [
       'departed_again',
       'in_transit',
       (s) => {
-        s.postMilestone('vessel_departed', createTimeInJanuary2026(8));
-        return s.postMilestone('vessel_arrived', createTimeInJanuary2026(7)).milestone.id;
+        s.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(8));
+        return s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
@@ -91,36 +92,37 @@ describe('explains the effect and rule of each milestone', () => {
       null,
       (s) => {
         s.upsertShipment({ mode: 'courier' });
-        s.postMilestone('available_for_pickup', createTimeInJanuary2026(8));
-        return s.postMilestone('out_for_delivery', createTimeInJanuary2026(7)).milestone.id;
+        s.postMilestoneInScenario('available_for_pickup', createTimeInJanuary2026(8));
+        return s.postMilestoneInScenario('out_for_delivery', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'already_discharged',
       null,
       (s) => {
-        s.postMilestone('discharged', createTimeInJanuary2026(8), { location });
-        return s.postMilestone('vessel_departed', createTimeInJanuary2026(9)).milestone.id;
+        s.postMilestoneInScenario('discharged', createTimeInJanuary2026(8), { location });
+        return s.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(9)).milestone.id;
       },
     ],
     [
       'late_repeat',
       null,
       (s) => {
-        s.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
-        s.postMilestone('vessel_arrived', createTimeInJanuary2026(8), { location: 'SGSIN' });
-        return s.postMilestone('vessel_departed', createTimeInJanuary2026(9), { location: 'CNSHA' }).milestone.id;
+        s.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
+        s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(8), { location: 'SGSIN' });
+        return s.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(9), { location: 'CNSHA' }).milestone
+          .id;
       },
     ],
     [
       'previous_trip',
       null,
       (s) => {
-        const { id } = s.postMilestone('vessel_arrived', createTimeInJanuary2026(1), {
+        const { id } = s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(1), {
           container_number: CONTAINER_A,
         }).milestone;
-        s.postMilestone('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
-        s.postMilestone('gated_in', createTimeInJanuary2026(8), { container_number: CONTAINER_A });
+        s.postMilestoneInScenario('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
+        s.postMilestoneInScenario('gated_in', createTimeInJanuary2026(8), { container_number: CONTAINER_A });
         return id;
       },
     ],
@@ -129,19 +131,20 @@ describe('explains the effect and rule of each milestone', () => {
       null,
       (s) => {
         s.upsertShipment({ etd: createTimeInJanuary2026(1) });
-        s.postMilestone('vessel_arrived', createTimeInJanuary2026(1), { container_number: CONTAINER_A });
-        s.postMilestone('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
-        return s.postMilestone('gated_in', createTimeInJanuary2026(8), { container_number: CONTAINER_A }).milestone.id;
+        s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(1), { container_number: CONTAINER_A });
+        s.postMilestoneInScenario('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
+        return s.postMilestoneInScenario('gated_in', createTimeInJanuary2026(8), { container_number: CONTAINER_A })
+          .milestone.id;
       },
     ],
     [
       'container_not_used',
       null,
       (s) => {
-        const { id } = s.postMilestone('empty_picked_up', createTimeInJanuary2026(1), {
+        const { id } = s.postMilestoneInScenario('empty_picked_up', createTimeInJanuary2026(1), {
           container_number: CONTAINER_A,
         }).milestone;
-        s.postMilestone('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
+        s.postMilestoneInScenario('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
         return id;
       },
     ],
@@ -150,51 +153,55 @@ describe('explains the effect and rule of each milestone', () => {
       'in_transit',
       (s) => {
         s.upsertShipment({ destination_port: null });
-        s.postMilestone('rail_departed', createTimeInJanuary2026(8));
-        return s.postMilestone('gated_out', createTimeInJanuary2026(7)).milestone.id;
+        s.postMilestoneInScenario('rail_departed', createTimeInJanuary2026(8));
+        return s.postMilestoneInScenario('gated_out', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'unavailable_again',
       null,
       (s) => {
-        s.postMilestone('unavailable_for_pickup', createTimeInJanuary2026(8));
-        return s.postMilestone('available_for_pickup', createTimeInJanuary2026(7)).milestone.id;
+        s.postMilestoneInScenario('unavailable_for_pickup', createTimeInJanuary2026(8));
+        return s.postMilestoneInScenario('available_for_pickup', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'cancellation_taken_back',
       null,
       (s) => {
-        s.postMilestone('booking_confirmed', createTimeInJanuary2026(8));
-        return s.postMilestone('booking_cancelled', createTimeInJanuary2026(7)).milestone.id;
+        s.postMilestoneInScenario('booking_confirmed', createTimeInJanuary2026(8));
+        return s.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'status_of_code',
       'cancelled',
-      (s) => s.postMilestone('booking_cancelled', createTimeInJanuary2026(7)).milestone.id,
+      (s) => s.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(7)).milestone.id,
     ],
     [
       'delivered_before',
       null,
       (s) => {
-        s.postMilestone('delivered', createTimeInJanuary2026(8));
-        return s.postMilestone('booking_cancelled', createTimeInJanuary2026(7)).milestone.id;
+        s.postMilestoneInScenario('delivered', createTimeInJanuary2026(8));
+        return s.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'sailing_on',
       null,
-      (s) => s.postMilestone('vessel_departed', createTimeInJanuary2026(9), { location }).milestone.id,
+      (s) => s.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(9), { location }).milestone.id,
     ],
-    ['newest_estimate', null, (s) => s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone.id],
+    [
+      'newest_estimate',
+      null,
+      (s) => s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone.id,
+    ],
     [
       'newer_estimate',
       null,
       (s) => {
-        const { id } = s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
-        s.postEstimate('vessel_arrived', createTimeInJanuary2026(21));
+        const { id } = s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+        s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21));
         return id;
       },
     ],
@@ -202,8 +209,10 @@ describe('explains the effect and rule of each milestone', () => {
       'newer_estimate',
       null,
       (s) => {
-        const { id } = s.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { source: 'carrier' }).milestone;
-        s.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { source: 'ais' });
+        const { id } = s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+          source: 'carrier',
+        }).milestone;
+        s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { source: 'ais' });
         return id;
       },
     ],
@@ -211,24 +220,25 @@ describe('explains the effect and rule of each milestone', () => {
       'later_estimate',
       null,
       (s) => {
-        s.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { container_number: CONTAINER_A });
-        return s.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { container_number: CONTAINER_B })
-          .milestone.id;
+        s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { container_number: CONTAINER_A });
+        return s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+          container_number: CONTAINER_B,
+        }).milestone.id;
       },
     ],
     [
       'destination_estimated',
       null,
       (s) => {
-        s.postEstimate('arrived_at_destination', createTimeInJanuary2026(22));
-        return s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone.id;
+        s.postEstimateInScenario('arrived_at_destination', createTimeInJanuary2026(22));
+        return s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone.id;
       },
     ],
     [
       'set_by_client',
       null,
       (s) => {
-        const { id } = s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+        const { id } = s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
         s.upsertShipment({ eta: createTimeInJanuary2026(21) });
         return id;
       },
@@ -237,8 +247,8 @@ describe('explains the effect and rule of each milestone', () => {
       'actual_time_known',
       null,
       (s) => {
-        const { id } = s.postEstimate('arrived_at_destination', createTimeInJanuary2026(20)).milestone;
-        s.postMilestone('vessel_arrived', createTimeInJanuary2026(19));
+        const { id } = s.postEstimateInScenario('arrived_at_destination', createTimeInJanuary2026(20)).milestone;
+        s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(19));
         return id;
       },
     ],
@@ -247,11 +257,11 @@ describe('explains the effect and rule of each milestone', () => {
       null,
       (s) => {
         const report = { location, source: 'carrier' as const };
-        const { id } = s.postMilestone('vessel_arrived', createTimeInJanuary2026(8), {
+        const { id } = s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(8), {
           ...report,
           reported_at: createTimeInJanuary2026(8),
         }).milestone;
-        s.postMilestone('vessel_arrived', createTimeInJanuary2026(9), {
+        s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(9), {
           ...report,
           reported_at: createTimeInJanuary2026(9),
         });
@@ -262,30 +272,35 @@ describe('explains the effect and rule of each milestone', () => {
       'return_started',
       'in_transit',
       (s) => {
-        const { id } = s.postMilestone('available_for_pickup', createTimeInJanuary2026(9), { location }).milestone;
-        s.postMilestone('return_started', createTimeInJanuary2026(10), { location });
+        const { id } = s.postMilestoneInScenario('available_for_pickup', createTimeInJanuary2026(9), {
+          location,
+        }).milestone;
+        s.postMilestoneInScenario('return_started', createTimeInJanuary2026(10), { location });
         return id;
       },
     ],
-    ['estimates_nothing', null, (s) => s.postEstimate('gated_out', createTimeInJanuary2026(20)).milestone.id],
+    ['estimates_nothing', null, (s) => s.postEstimateInScenario('gated_out', createTimeInJanuary2026(20)).milestone.id],
     [
       'estimated_elsewhere',
       null,
       (s) => {
         s.upsertShipment({ legs: LEGS });
-        return s.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'DEHAM' }).milestone.id;
+        return s.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), { location: 'DEHAM' }).milestone
+          .id;
       },
     ],
     [
       'planned',
       null,
-      (s) => s.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { classifier: 'planned' }).milestone.id,
+      (s) =>
+        s.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { classifier: 'planned' }).milestone
+          .id,
     ],
     [
       'container_not_on_shipment',
       null,
       (s) => {
-        const { id } = s.postMilestone('gated_in', createTimeInJanuary2026(1), {
+        const { id } = s.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1), {
           container_number: CONTAINER_A,
         }).milestone;
         s.upsertShipment({ container_numbers: [CONTAINER_B] });
@@ -296,7 +311,7 @@ describe('explains the effect and rule of each milestone', () => {
       'retracted',
       null,
       (s) => {
-        const { milestone } = s.postMilestone('gated_in', createTimeInJanuary2026(1));
+        const { milestone } = s.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
         s.retractMilestone(milestone);
         return milestone.id;
       },
@@ -314,23 +329,23 @@ describe('explains the effect and rule of each milestone', () => {
 
   it('by the mode, and for part loads', () => {
     const truck = createShipmentScenario({ mode: 'road' });
-    const pickUp = truck.postMilestone('picked_up', createTimeInJanuary2026(1)).milestone;
+    const pickUp = truck.postMilestoneInScenario('picked_up', createTimeInJanuary2026(1)).milestone;
     expect(ruleOf(truck, pickUp)).toMatchObject({
       rule: 'status_of_mode',
       counts_as: 'in_transit',
       sets: ['status', 'atd'],
     });
     const part = createOceanShipmentScenario({ load_type: 'lcl' });
-    const out = part.postMilestone('gated_out', createTimeInJanuary2026(9)).milestone;
-    const returned = part.postMilestone('empty_returned', createTimeInJanuary2026(12)).milestone;
+    const out = part.postMilestoneInScenario('gated_out', createTimeInJanuary2026(9)).milestone;
+    const returned = part.postMilestoneInScenario('empty_returned', createTimeInJanuary2026(12)).milestone;
     expect(ruleOf(part, out)).toMatchObject({ rule: 'part_load', result: 'demoted', counts_as: 'in_transit' });
     expect(ruleOf(part, returned)).toMatchObject({ rule: 'part_load', result: 'demoted', counts_as: null });
   });
 
   it('with the containers that have a different effect', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
-    const arrival = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(7)).milestone;
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(8), { container_number: CONTAINER_B });
+    const arrival = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(7)).milestone;
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(8), { container_number: CONTAINER_B });
     expect(ruleOf(scenario, arrival)).toMatchObject({
       rule: 'status_of_code',
       counts_as: 'arrived',
@@ -348,7 +363,9 @@ describe('explains the effect and rule of each milestone', () => {
 
   it('with the times that an estimate sets', () => {
     const scenario = createOceanShipmentScenario({ legs: LEGS, eta: createTimeInJanuary2026(19) });
-    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' }).milestone;
+    const first = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+      location: 'USLAX',
+    }).milestone;
     expect(ruleOf(scenario, first)?.sets.toSorted()).toEqual(['eta', 'legs[1].eta']);
     scenario.upsertShipment({ eta: createTimeInJanuary2026(18) });
     expect(ruleOf(scenario, first)).toMatchObject({ result: 'counted', sets: ['legs[1].eta'] });
@@ -363,12 +380,12 @@ describe('explains the effect and rule of each milestone', () => {
     const scenario = createOceanShipmentScenario({ legs: LEGS, container_numbers: [CONTAINER_A, CONTAINER_B] });
     const there = { location: 'USLAX' };
     scenario.patchShipment({ eta: createTimeInJanuary2026(19) });
-    const later = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
+    const later = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), {
       ...there,
       container_number: CONTAINER_B,
     }).milestone;
     scenario.patchShipment({ legs: LEGS.map((leg) => ({ ...leg, vessel: 'EVER GIVEN' })) });
-    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+    const newer = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       ...there,
       container_number: CONTAINER_A,
     }).milestone;
@@ -381,17 +398,17 @@ describe('explains the shipment', () => {
   it('its status', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(explained(scenario).status).toEqual({ value: 'pending', rule: 'no_milestone', milestone_id: null });
-    const first = scenario.postMilestone('delivered', createTimeInJanuary2026(9), {
+    const first = scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(9), {
       container_number: CONTAINER_A,
     }).milestone;
     const held = { value: 'out_for_delivery', rule: 'not_all_delivered', milestone_id: first.id };
     expect(explained(scenario).status).toEqual(held);
-    const last = scenario.postMilestone('delivered', createTimeInJanuary2026(10), {
+    const last = scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(10), {
       container_number: CONTAINER_B,
     }).milestone;
     const lowest = { value: 'delivered', rule: 'lowest_of_delivered', milestone_id: last.id };
     expect(explained(scenario).status).toEqual(lowest);
-    scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(1));
     expect(explained(scenario).status).toEqual(lowest);
   });
 
@@ -399,7 +416,7 @@ describe('explains the shipment', () => {
     const scenario = createOceanShipmentScenario();
     scenario.cancelShipment();
     expect(explained(scenario).status).toEqual({ value: 'cancelled', rule: 'cancelled_by_client', milestone_id: null });
-    const { id } = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(1)).milestone;
+    const { id } = scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(1)).milestone;
     expect(explained(scenario).status).toEqual({
       value: 'cancelled',
       rule: 'cancelled_by_milestone',
@@ -419,7 +436,7 @@ describe('explains the shipment', () => {
     });
     const estimate = scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(11))
-      .postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+      .postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22)).milestone;
     expect(explained(scenario).eta).toEqual({
       value: createTimeInJanuary2026(22),
       rule: 'newest_estimate',
@@ -427,7 +444,7 @@ describe('explains the shipment', () => {
     });
     const there = scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(21))
-      .postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' }).milestone;
+      .postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' }).milestone;
     expect(explained(scenario).eta).toEqual({
       value: createTimeInJanuary2026(22),
       rule: 'actual_time_known',
@@ -438,7 +455,7 @@ describe('explains the shipment', () => {
       rule: 'at_port',
       milestone_id: there.id,
     });
-    const left = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)).milestone;
+    const left = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2)).milestone;
     expect(explained(scenario).atd).toEqual({
       value: createTimeInJanuary2026(2),
       rule: 'earliest',
@@ -470,7 +487,7 @@ const openIn = (scenario: ShipmentScenario) => explained(scenario).exceptions.fi
 describe('explains each open exception', () => {
   it('with the reason and the ways to resolve it', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
-    const hold = scenario.postMilestone('customs_hold', createTimeInJanuary2026(3), {
+    const hold = scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(3), {
       container_number: CONTAINER_A,
     }).milestone;
     const exceptions = openIn(scenario);
@@ -511,7 +528,7 @@ describe('explains each open exception', () => {
         resolved_by: [expect.objectContaining({ by: 'container_taken_off' })],
       }),
     );
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(4));
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(4));
     expect(openIn(scenario).map(({ type }) => type)).toEqual(['invalid_container_number']);
   });
 
@@ -557,7 +574,7 @@ describe('explains each open exception', () => {
 
   it('without future exceptions if the shipment has the maximum number', () => {
     const scenario = createOceanShipmentScenario({ etd: '2026-06-04T00:00:00.000Z' });
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(3));
     const { state } = scenario;
     const [hold] = state?.exceptions ?? [];
     if (state === undefined || hold === undefined) throw new Error('nothing opened');
@@ -574,7 +591,7 @@ describe('explains each open exception', () => {
 
   it('with an exception that a person resolved, until its condition has ended', () => {
     const scenario = createOceanShipmentScenario();
-    const hold = scenario.postMilestone('customs_hold', createTimeInJanuary2026(3)).milestone;
+    const hold = scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(3)).milestone;
     const [exception] = scenario.state?.exceptions ?? [];
     if (exception === undefined) throw new Error('nothing opened');
     scenario.resolveException(exception, { code: 'waived' });
@@ -589,15 +606,15 @@ describe('explains each open exception', () => {
       }),
     ]);
     expect(toldOfHold()[0]?.resolved_by.map(({ by }) => by)).toEqual(['milestone', 'correction']);
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(4));
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(4));
     expect(toldOfHold()).toEqual([]);
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(5));
     expect(toldOfHold()).toEqual([expect.objectContaining({ status: 'open' })]);
   });
 
   it('without it if a person opened another one', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(3));
     const [exception] = scenario.state?.exceptions ?? [];
     if (exception === undefined) throw new Error('nothing opened');
     scenario.resolveException(exception);
@@ -624,7 +641,7 @@ const post: fc.Arbitrary<Step> = fc
   .map(
     ({ code, number, rest }) =>
       (scenario) =>
-        scenario.postMilestone(code, createTimeInJanuary2026(number), rest),
+        scenario.postMilestoneInScenario(code, createTimeInJanuary2026(number), rest),
   );
 const nth = (scenario: ShipmentScenario, n: number) => {
   const timeline = scenario.state?.timeline ?? [];

@@ -12,7 +12,7 @@ export {
 export {
   type CheckedMilestone,
   type MilestoneInput,
-  LOCATION_TIME_ZONE_KEYWORD,
+  TIMEZONE_VALUE_FOR_LOCATION_ZONE,
   checkMilestone,
 } from './check-milestone.ts';
 export {
@@ -40,13 +40,13 @@ export type {
   CancelShipmentCommand,
   CancellationAnswer,
   CancellationDecision,
-  ReopenShipment,
+  ReopenCancelledShipmentCommand,
 } from './commands/cancellation.ts';
 export type { CheckRulesCommand, CheckRulesAnswer } from './commands/check-rules.ts';
 export type {
   ContainerPatchAnswer,
   ContainerPatchDecision,
-  PatchContainer,
+  PatchContainerCommand,
   PatchDecision,
   PatchShipmentCommand,
   ShipmentPatch,
@@ -93,7 +93,7 @@ export {
   collectContainerMatchFacts,
   selectShipmentsMatchingContainer,
 } from './container-match.ts';
-export type { PublicEventAnnouncement } from './events/descriptor.ts';
+export type { PublicEventMapping } from './events/descriptor.ts';
 export {
   applyChangeToException,
   isWholeExceptionInChange,
@@ -111,7 +111,7 @@ export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events
 export type { ClientContainerFields, RemovedContainers } from './changes.ts';
 export { explainShipment } from './explanation.ts';
 export { convertMsToRoundedHours } from './local-time.ts';
-export { computeUploadExpiryTime } from './documents.ts';
+export { computePendingDocumentExpiryTime } from './documents.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentState,

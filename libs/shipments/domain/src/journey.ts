@@ -51,7 +51,7 @@ export function selectCountingMilestones(
   times: ExpectedJourneyTimes,
 ): CountingMilestones {
   const { origin } = route;
-  const found = new MilestoneTimeBounds(milestones, origin);
+  const found = new MilestoneTimesOfAllContainers(milestones, origin);
   const mayRepeat = origin !== null && found.departed > found.arrived;
   const maySailOn = found.sailed >= found.discharged;
   const isEachCounting = !mayRepeat && !maySailOn && !found.isEmptyReturned;
@@ -67,7 +67,7 @@ export function selectCountingMilestones(
       replacedIds: NO_MILESTONE_IDS,
     };
   }
-  const journey = new CountingMilestoneSelector(milestones, containers);
+  const journey = new EffectiveMilestoneSelector(milestones, containers);
   if (found.isEmptyReturned) journey.excludeOtherTripsOfContainers(route, times);
   // A route that passes its origin again has further departures there.
   if (mayRepeat && !route.legs.slice(1).some(({ origin_port }) => origin_port === origin))
@@ -81,7 +81,7 @@ export function selectCountingMilestones(
  * Times of milestones of all containers. They show which rules can apply, because most shipments have no milestones
  * that count for nothing.
  */
-class MilestoneTimeBounds {
+class MilestoneTimesOfAllContainers {
   /** Latest departure from the origin, and latest departure of a vessel. */
   departed = TIME_BEFORE_ALL_TIMESTAMPS;
   sailed = TIME_BEFORE_ALL_TIMESTAMPS;
@@ -132,7 +132,7 @@ interface ContainersWithSameMilestones {
 }
 
 /** The journey while the rules are applied. Each rule sees the milestones that the rules before left. */
-class CountingMilestoneSelector implements CountingMilestones {
+class EffectiveMilestoneSelector implements CountingMilestones {
   unnamed: MilestonesByKind;
   readonly named: Map<string, MilestonesByKind>;
   readonly unnamedFor = new Map<string, MilestonesByKind>();

@@ -757,7 +757,7 @@ function createShipment(fields: Partial<ClientShipmentFields>): ShipmentScenario
 }
 
 function post(scenario: ShipmentScenario, [code, day, location, more]: Given) {
-  return scenario.postMilestone(code, createJanuaryTime(day), { location, source: 'carrier', ...more });
+  return scenario.postMilestoneInScenario(code, createJanuaryTime(day), { location, source: 'carrier', ...more });
 }
 
 /** Returns the milestones in five orders. */
@@ -813,14 +813,14 @@ describe('reports of carriers', () => {
     for (let minute = 0; minute < 4_999; minute++) {
       const reported_at = addMsToTime(createJanuaryTime(1), minute * 60_000);
       const at = addMsToTime(createJanuaryTime(10), minute * 60_000);
-      scenario.postEstimate('vessel_arrived', at, { location: 'USLAX', reported_at });
+      scenario.postEstimateInScenario('vessel_arrived', at, { location: 'USLAX', reported_at });
     }
     expect(scenario.state?.timeline).toHaveLength(52);
-    const arrival = scenario.postMilestone('vessel_arrived', createJanuaryTime(12), {
+    const arrival = scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(12), {
       location: 'USLAX',
       source: 'carrier',
     });
-    const delivery = scenario.postMilestone('delivered', createJanuaryTime(13), { source: 'carrier' });
+    const delivery = scenario.postMilestoneInScenario('delivered', createJanuaryTime(13), { source: 'carrier' });
     expect([arrival.outcome, delivery.outcome]).toEqual(['recorded', 'recorded']);
     expect(scenario.record.status).toBe('delivered');
   });
@@ -829,7 +829,7 @@ describe('reports of carriers', () => {
     const container_numbers = [CONTAINER_A, CONTAINER_B];
     const scenario = createShipment({ origin_port: 'CNSHA', destination_port: 'USLAX', container_numbers });
     const send = (container_number: string, day: number) =>
-      scenario.postMilestone('vessel_departed', createJanuaryTime(day), {
+      scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(day), {
         container_number,
         external_id: 'EV-1',
         source: 'carrier',
@@ -885,7 +885,8 @@ describe('random journeys over several trips, places and sources', () => {
             destination_port: 'USLAX',
             container_numbers: [CONTAINER_A, CONTAINER_B],
           });
-          for (const { code, day, ...rest } of order) scenario.postMilestone(code, createJanuaryTime(day), rest);
+          for (const { code, day, ...rest } of order)
+            scenario.postMilestoneInScenario(code, createJanuaryTime(day), rest);
           const { status, atd, ata, containers } = scenario.record;
           const ofContainers = containers.map(({ number, status: own, discharged_at, gated_out_at }) => {
             return [number, own, discharged_at, gated_out_at];

@@ -41,7 +41,7 @@ export function convertStatedDateToTime(given: TimeOrDay | null, zone: string | 
 }
 
 /** Restores a stated time from a stored time and its precision. */
-export function restoreStatedTime(
+export function buildStatedTimeFromStoredTime(
   value: Timestamp | null,
   precision: TimePrecision | undefined,
   zone: string | null,
@@ -78,13 +78,13 @@ export interface TimeAtPlace extends StatedTime {
   readonly zone: string | null;
 }
 
-/** Restores a stated time as {@link restoreStatedTime}, and adds the time zone of its place. */
+/** Restores a stated time as {@link buildStatedTimeFromStoredTime}, and adds the time zone of its place. */
 export function restoreTimeWithZone(
   value: Timestamp | null,
   precision: TimePrecision | undefined,
   zone: string | null,
 ): TimeAtPlace {
-  return { ...restoreStatedTime(value, precision, zone), zone };
+  return { ...buildStatedTimeFromStoredTime(value, precision, zone), zone };
 }
 
 /**
@@ -187,12 +187,12 @@ export function getBoundsOfLocalDay(day: string, zone: string): LocalDayBounds {
 type Clock = (instant: number) => number;
 
 function getTimeZoneClock(zone: string): Clock {
-  const clock = clocksByZone.get(zone) ?? createClockOfTimeZone(zone);
+  const clock = clocksByZone.get(zone) ?? createWallClockConverter(zone);
   clocksByZone.set(zone, clock);
   return clock;
 }
 
-function createClockOfTimeZone(zone: string): Clock {
+function createWallClockConverter(zone: string): Clock {
   try {
     const format = new Intl.DateTimeFormat('en', { ...LOCAL_TIME_FORMAT_OPTIONS, timeZone: zone });
     return (instant) => convertInstantToWallClock(format, instant);

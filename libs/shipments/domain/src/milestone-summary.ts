@@ -132,7 +132,7 @@ export class SummaryOfMilestones {
     if (kind.isStop) this.stops = mergeInTimelineOrder(this.stops, entries);
     else if (isOnwardMovement(first.milestone.sequence, rules, kind.isDeparture))
       this.onward = chooseLaterTime(this.onward, latest);
-    this.addEffectsOfMilestones(kind, first, last);
+    this.recordExceptionEffectsOfMilestones(kind, first, last);
     this.addTimesOfContainer(kind, entries, first);
     if (kind.freeTime !== undefined) this.addFreeTimeMilestones(kind, entries, last);
     this.addStatusMilestonesToSummary(kind, entries, first, latest);
@@ -175,7 +175,11 @@ export class SummaryOfMilestones {
   }
 
   /** Notes the effects on exceptions, and the effects of earlier milestones that the group revokes. */
-  private addEffectsOfMilestones({ rules, isMoveOn }: MilestoneKind, first: TimelineEntry, last: TimelineEntry): void {
+  private recordExceptionEffectsOfMilestones(
+    { rules, isMoveOn }: MilestoneKind,
+    first: TimelineEntry,
+    last: TimelineEntry,
+  ): void {
     const latest = last.milestone.occurred_at;
     const { opens_exception, clears, takes_back, ends } = rules;
     if (isMoveOn) this.movedOn = chooseLaterTime(this.movedOn, latest);

@@ -70,7 +70,7 @@ function announcedLast(
 ): ShipmentScenario {
   const scenario = new ShipmentScenario();
   scenario.upsertShipment(fields);
-  for (const { code, occurred_at, rest } of posts) scenario.postMilestone(code, occurred_at, rest);
+  for (const { code, occurred_at, rest } of posts) scenario.postMilestoneInScenario(code, occurred_at, rest);
   return scenario;
 }
 
@@ -170,7 +170,7 @@ function acted(fields: Parameters<ShipmentScenario['upsertShipment']>[0], acts: 
   for (const act of acts) {
     if (act === 'cancel') attempt(() => scenario.cancelShipment());
     else if (act === 'reopen') attempt(() => scenario.reopenShipment());
-    else scenario.postMilestone(act.code, act.occurred_at, act.rest);
+    else scenario.postMilestoneInScenario(act.code, act.occurred_at, act.rest);
   }
   return scenario;
 }
@@ -242,7 +242,7 @@ describe('cancelling and reopening by the client', () => {
             const scenario = acted(fields, all);
             expect(scenario.record.status).toBe('cancelled');
             expect(nameOf(scenario, scenario.record.status_milestone_id)).toContain('booking_cancelled');
-            scenario.postMilestone('booking_confirmed', createTimeInJanuary2026(6));
+            scenario.postMilestoneInScenario('booking_confirmed', createTimeInJanuary2026(6));
             expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
             scenario.reopenShipment();
             expect(scenario.record.status).not.toBe('cancelled');
@@ -305,7 +305,7 @@ function take(scenario: ShipmentScenario, step: Step): readonly ShipmentEventBod
       return scenario.upsertShipment(step.fields).events;
     case 'post': {
       const { code, occurred_at, rest } = step.post;
-      return scenario.postMilestone(code, occurred_at, { ...rest, external_id: step.external_id }).events;
+      return scenario.postMilestoneInScenario(code, occurred_at, { ...rest, external_id: step.external_id }).events;
     }
     case 'cancel':
     case 'reopen':

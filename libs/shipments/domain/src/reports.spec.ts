@@ -30,7 +30,12 @@ function createShipment(fields: Partial<ClientShipmentFields> = {}): ShipmentSce
 
 function post(scenario: ShipmentScenario, [code, day, location, reported, more]: Report) {
   const reported_at = createJanuaryTime(reported);
-  return scenario.postMilestone(code, createJanuaryTime(day), { location, source: 'carrier', reported_at, ...more });
+  return scenario.postMilestoneInScenario(code, createJanuaryTime(day), {
+    location,
+    source: 'carrier',
+    reported_at,
+    ...more,
+  });
 }
 
 /** Returns an event as former releases stored it. */
@@ -300,14 +305,14 @@ describe('an older report', () => {
 describe('the time of a report', () => {
   it('is the time of recording by default, and that of the last statement after a correction', () => {
     const scenario = createShipment();
-    const { milestone } = scenario.postMilestone('vessel_arrived', createJanuaryTime(15), {
+    const { milestone } = scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(15), {
       source: 'carrier',
       external_id: 'EV-1',
     });
     expect(milestone.reported_at).toBe(createJanuaryTime(26));
     const again = scenario
       .setTimeOfNextCommand(createJanuaryTime(27))
-      .postMilestone('vessel_arrived', createJanuaryTime(16), { source: 'carrier', external_id: 'EV-1' });
+      .postMilestoneInScenario('vessel_arrived', createJanuaryTime(16), { source: 'carrier', external_id: 'EV-1' });
     expect(again).toMatchObject({ outcome: 'corrected', milestone: { reported_at: createJanuaryTime(27) } });
   });
 
@@ -329,7 +334,7 @@ describe('the time of a report', () => {
     ['before 2000', '1999-12-31T23:59:59.999Z', 'timestamp_out_of_range'],
   ])('is refused %s', (_, reported_at, code) => {
     const refused = captureRefusal(() =>
-      createShipment().postMilestone('gated_in', createJanuaryTime(2), { reported_at }),
+      createShipment().postMilestoneInScenario('gated_in', createJanuaryTime(2), { reported_at }),
     );
     expect(refused).toMatchObject({ details: [{ param: 'reported_at', code }] });
   });
@@ -352,15 +357,15 @@ describe('a correction by hand of a release that stored no times of reports', ()
     const scenario = createShipment();
     const { milestone } = scenario
       .setTimeOfNextCommand(createJanuaryTime(16))
-      .postMilestone('vessel_arrived', createJanuaryTime(15), named);
+      .postMilestoneInScenario('vessel_arrived', createJanuaryTime(15), named);
     scenario
       .setTimeOfNextCommand(createJanuaryTime(20))
       .correctMilestone(milestone, { occurred_at: createJanuaryTime(14) });
     scenario.state = fold(scenario.events.map(removeReportTimes));
     scenario.setTimeOfNextCommand(createJanuaryTime(26));
-    const again = scenario.postMilestone('vessel_arrived', createJanuaryTime(15), named);
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(15), named);
     expect(again).toMatchObject({ outcome: 'existing', events: [] });
-    const newer = scenario.postMilestone('vessel_arrived', createJanuaryTime(17), {
+    const newer = scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(17), {
       ...named,
       reported_at: createJanuaryTime(18),
     });

@@ -4,7 +4,7 @@ import { timedJourneysArbitrary } from '../test/model/over-time.ts';
 import { runJourneyOverTime } from '../test/model/timed-walk.ts';
 import {
   readExceptionStatusAfterAction,
-  copyScenarioForAction,
+  cloneShipmentScenario,
   expectRemediesResolveException,
   explainOpenExceptions,
 } from '../test/remedies.ts';
@@ -55,7 +55,7 @@ const EXAMPLES: readonly Example[] = [
       const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(5) }).setTimeOfNextCommand(
         createJanuaryTime(8),
       );
-      scenario.postMilestone('vessel_departed', createJanuaryTime(3));
+      scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(3));
       return scenario;
     },
   ],
@@ -71,7 +71,7 @@ const EXAMPLES: readonly Example[] = [
       const scenario = createScenarioWithRule('missed_connection', { ...viaSingapore, ...boxes }).setTimeOfNextCommand(
         createJanuaryTime(12),
       );
-      scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
+      scenario.postMilestoneInScenario('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
     },
   ],
@@ -80,7 +80,7 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'correction transshipment_discharged'],
     () => {
       const scenario = createScenarioWithRule('missed_connection').setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN' });
+      scenario.postMilestoneInScenario('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN' });
       return scenario;
     },
   ],
@@ -89,7 +89,7 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'correction customs_hold', 'container_taken_off'],
     () => {
       const scenario = createScenarioWithRule('customs_hold', boxes).setTimeOfNextCommand(createJanuaryTime(5));
-      scenario.postMilestone('customs_hold', createJanuaryTime(3), box);
+      scenario.postMilestoneInScenario('customs_hold', createJanuaryTime(3), box);
       return scenario;
     },
   ],
@@ -98,8 +98,8 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'correction customs_inspection'],
     () => {
       const scenario = createScenarioWithRule('customs_hold', boxes).setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('vessel_departed', createJanuaryTime(3));
-      scenario.postMilestone('customs_inspection', createJanuaryTime(18));
+      scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(3));
+      scenario.postMilestoneInScenario('customs_inspection', createJanuaryTime(18));
       return scenario;
     },
   ],
@@ -117,8 +117,8 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'field_changed last_free_day', 'correction discharged', 'container_taken_off'],
     () => {
       const scenario = createScenarioWithRule('demurrage_risk', boxes).setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('rail_departed', createJanuaryTime(3));
-      scenario.postMilestone('discharged', createJanuaryTime(5), box);
+      scenario.postMilestoneInScenario('rail_departed', createJanuaryTime(3));
+      scenario.postMilestoneInScenario('discharged', createJanuaryTime(5), box);
       return scenario;
     },
   ],
@@ -136,7 +136,7 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'milestone', 'field_changed empty_return_by', 'correction gated_out', 'container_taken_off'],
     () => {
       const scenario = createScenarioWithRule('detention_risk', boxes).setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('gated_out', createJanuaryTime(5), box);
+      scenario.postMilestoneInScenario('gated_out', createJanuaryTime(5), box);
       return scenario;
     },
   ],
@@ -162,7 +162,7 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'correction delivery_attempted', 'container_taken_off'],
     () => {
       const scenario = createScenarioWithRule('delivery_failed', boxes).setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('delivery_attempted', createJanuaryTime(19), box);
+      scenario.postMilestoneInScenario('delivery_attempted', createJanuaryTime(19), box);
       return scenario;
     },
   ],
@@ -171,8 +171,8 @@ const EXAMPLES: readonly Example[] = [
     ['correction delivered discharged', 'container_taken_off'],
     () => {
       const scenario = createScenarioWithRule('milestone_conflict', boxes).setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('delivered', createJanuaryTime(5), box);
-      scenario.postMilestone('discharged', createJanuaryTime(9), box);
+      scenario.postMilestoneInScenario('delivered', createJanuaryTime(5), box);
+      scenario.postMilestoneInScenario('discharged', createJanuaryTime(9), box);
       return scenario;
     },
   ],
@@ -181,8 +181,8 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'correction booking_cancelled'],
     () => {
       const scenario = createScenarioWithRule('milestone_conflict').setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('delivered', createJanuaryTime(5));
-      scenario.postMilestone('booking_cancelled', createJanuaryTime(4));
+      scenario.postMilestoneInScenario('delivered', createJanuaryTime(5));
+      scenario.postMilestoneInScenario('booking_cancelled', createJanuaryTime(4));
       return scenario;
     },
   ],
@@ -194,7 +194,7 @@ const EXAMPLES: readonly Example[] = [
         createJanuaryTime(20),
       );
       scenario.cancelShipment();
-      scenario.postMilestone('vessel_departed', createJanuaryTime(5), box);
+      scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(5), box);
       return scenario;
     },
   ],
@@ -203,9 +203,9 @@ const EXAMPLES: readonly Example[] = [
     ['cancellation_taken_back', 'correction vessel_departed'],
     () => {
       const scenario = createScenarioWithRule('movement_after_cancel').setTimeOfNextCommand(createJanuaryTime(20));
-      scenario.postMilestone('booking_cancelled', createJanuaryTime(4));
+      scenario.postMilestoneInScenario('booking_cancelled', createJanuaryTime(4));
       scenario.cancelShipment();
-      scenario.postMilestone('vessel_departed', createJanuaryTime(5));
+      scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(5));
       return scenario;
     },
   ],
@@ -247,7 +247,7 @@ describe('explained remedies resolve their exception, each alone, and nothing el
     expectRemediesResolveException(scenario, (remedy) => {
       tried.add(remedy.by);
       // Each remedy alone.
-      if (remedy.by === 'correction') expect(remedy.act(copyScenarioForAction(scenario))).toHaveLength(1);
+      if (remedy.by === 'correction') expect(remedy.act(cloneShipmentScenario(scenario))).toHaveLength(1);
     });
   });
 
@@ -263,7 +263,7 @@ describe('explained remedies resolve their exception, each alone, and nothing el
         if (occurred_from === null) continue;
         const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
         const early = (code: string) => (one: ShipmentScenario) =>
-          one.postMilestone(code, tooEarly, { container_number: told.container_number });
+          one.postMilestoneInScenario(code, tooEarly, { container_number: told.container_number });
         const outcomes = codes.map(
           (code) => [code, readExceptionStatusAfterAction(scenario, told, early(code))] as const,
         );

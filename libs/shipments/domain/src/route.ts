@@ -64,13 +64,13 @@ export function buildRouteOfShipment(
   places: PlaceLookup,
 ): ShipmentRoute {
   const { mode, lcl, origin, destination, destinationCountry, starts, ends, via, locate, findZone } =
-    findOrCreateTradeLane(shipment, legs, places);
+    getCachedOrNewTradeLane(shipment, legs, places);
   const all = legs.length > 0 ? legs : createSingleLegOfShipment(shipment);
   return { mode, lcl, legs: all, origin, destination, destinationCountry, starts, ends, via, locate, findZone };
 }
 
 /** Returns a lane that is kept, or creates it. */
-function findOrCreateTradeLane(
+function getCachedOrNewTradeLane(
   shipment: ShipmentFieldsDeterminingRoute,
   legs: readonly LegFields[],
   places: PlaceLookup,
@@ -131,7 +131,7 @@ function createSingleLegOfShipment(shipment: ShipmentFieldsDeterminingRoute): re
 }
 
 /** Returns a leg with times. It names each field, because copies of objects are slow. */
-export function createTimedLeg(leg: LegFields, times: Omit<Leg, LegField> & ScheduledTimes): Leg {
+export function combineLegFieldsAndTimes(leg: LegFields, times: Omit<Leg, LegField> & ScheduledTimes): Leg {
   const { mode, carrier_scac, vessel, voyage, origin_port, destination_port } = leg;
   const { etd, etd_precision, eta, eta_precision, atd, ata } = times;
   return {

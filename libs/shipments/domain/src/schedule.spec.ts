@@ -8,7 +8,7 @@ import {
   findDataOfDecidedEvent,
   createTimeInJanuary2026,
   createShipmentScenario,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../test/scenario.ts';
 import { applyEventToState } from './index.ts';
@@ -29,7 +29,7 @@ const inland = (fields: Partial<ClientShipmentFields> = {}) =>
 describe('atd', () => {
   it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('is set by %s', (code) => {
     const scenario = createShipmentScenario();
-    scenario.postMilestone(code, createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario(code, createTimeInJanuary2026(3));
     expect(scenario.record.atd).toBe(createTimeInJanuary2026(3));
   });
 
@@ -37,7 +37,7 @@ describe('atd', () => {
     'is not set by %s',
     (code) => {
       const scenario = createShipmentScenario({ mode: 'road' });
-      scenario.postMilestone(code, createTimeInJanuary2026(3));
+      scenario.postMilestoneInScenario(code, createTimeInJanuary2026(3));
       expect(scenario.record.atd).toBeNull();
     },
   );
@@ -49,23 +49,23 @@ describe('atd', () => {
     [null, null],
   ] as const)('picked_up by %s gives %s', (mode, atd) => {
     const scenario = createShipmentScenario({ mode });
-    scenario.postMilestone('picked_up', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(3));
     expect(scenario.record.atd).toBe(atd);
   });
 
   it('is the earliest at origin_port, otherwise the earliest', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(6), { location: 'SGSIN' });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { location: 'Yangshan' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(4), { location: 'Yangshan' });
     expect(scenario.record.atd).toBe(createTimeInJanuary2026(4));
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(8), { location: 'CNSHA' });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(7), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(8), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(7), { location: 'CNSHA' });
     expect(scenario.record.atd).toBe(createTimeInJanuary2026(7));
   });
 
   it('is not set by estimates', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(3));
     expect(scenario.record.atd).toBeNull();
   });
 });
@@ -80,7 +80,7 @@ describe('ata', () => {
     'arrived_at_destination',
   ])('is set by %s', (code) => {
     const scenario = createShipmentScenario();
-    scenario.postMilestone(code, createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario(code, createTimeInJanuary2026(3));
     expect(scenario.record.ata).toBe(createTimeInJanuary2026(3));
   });
 
@@ -88,39 +88,39 @@ describe('ata', () => {
     'is not set by %s',
     (code) => {
       const scenario = createShipmentScenario();
-      scenario.postMilestone(code, createTimeInJanuary2026(3));
+      scenario.postMilestoneInScenario(code, createTimeInJanuary2026(3));
       expect(scenario.record.ata).toBeNull();
     },
   );
 
   it('is the earliest at destination_port', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(19), { location: 'USNYC' });
-    scenario.postMilestone('discharged', createTimeInJanuary2026(22), { location: 'USLAX' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(19), { location: 'USNYC' });
+    scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(22), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     expect(scenario.record.ata).toBe(createTimeInJanuary2026(21));
   });
 
   it('otherwise is the earliest after the last departure', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10));
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(12));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(10));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(12));
     expect(scenario.record.ata).toBeNull();
-    scenario.postMilestone('discharged', createTimeInJanuary2026(22));
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21));
+    scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(22));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21));
     expect(scenario.record.ata).toBe(createTimeInJanuary2026(21));
   });
 
   it('may be at the time of the last departure', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(12));
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(12));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(12));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(12));
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(12) });
   });
 
   it('ignores an arrival known not to be the end', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(10), { location: 'SGSIN' });
     expect(scenario.record.ata).toBeNull();
   });
 });
@@ -128,12 +128,12 @@ describe('ata', () => {
 describe('legs have their own atd and ata', () => {
   it('from the milestones at their ports', () => {
     const scenario = inland();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
-    scenario.postMilestone('transshipment_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' });
-    scenario.postMilestone('transshipment_departed', createTimeInJanuary2026(7), { location: 'SGSIN' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
-    scenario.postMilestone('rail_departed', createTimeInJanuary2026(22), { location: 'USLAX' });
-    scenario.postMilestone('rail_arrived', createTimeInJanuary2026(25), { location: 'USCHI' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('transshipment_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_departed', createTimeInJanuary2026(7), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('rail_departed', createTimeInJanuary2026(22), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('rail_arrived', createTimeInJanuary2026(25), { location: 'USCHI' });
     expect(scenario.record.legs.map(({ atd, ata }) => [atd, ata])).toEqual([
       [createTimeInJanuary2026(1), createTimeInJanuary2026(5)],
       [createTimeInJanuary2026(7), createTimeInJanuary2026(20)],
@@ -144,8 +144,10 @@ describe('legs have their own atd and ata', () => {
 
   it('from milestones without a place for the first departure and last arrival', () => {
     const scenario = inland();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1));
-    scenario.postMilestone('arrived_at_destination', createTimeInJanuary2026(25), { location: 'Chicago, door' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('arrived_at_destination', createTimeInJanuary2026(25), {
+      location: 'Chicago, door',
+    });
     expect(scenario.record.legs.map(({ atd, ata }) => [atd, ata])).toEqual([
       [createTimeInJanuary2026(1), null],
       [null, null],
@@ -155,7 +157,7 @@ describe('legs have their own atd and ata', () => {
 
   it('but the first leg has no departure from elsewhere, even if it is the earliest', () => {
     const scenario = inland();
-    scenario.postMilestone('transshipment_departed', createTimeInJanuary2026(7), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_departed', createTimeInJanuary2026(7), { location: 'SGSIN' });
     expect(scenario.record.atd).toBe(createTimeInJanuary2026(7));
     expect(scenario.record.legs[0]?.atd).toBeNull();
   });
@@ -163,7 +165,7 @@ describe('legs have their own atd and ata', () => {
   it('including a pick-up of the only leg by road, although the shipment goes by another mode', () => {
     const legs = [createLegFieldsWithDefaults({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
     const scenario = createShipmentScenario({ mode: 'multimodal', legs });
-    scenario.postMilestone('picked_up', createTimeInJanuary2026(3), { location: 'DEHAM' });
+    scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(3), { location: 'DEHAM' });
     expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, createTimeInJanuary2026(3)]);
   });
 
@@ -174,7 +176,7 @@ describe('legs have their own atd and ata', () => {
         createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
       ],
     });
-    scenario.postMilestone('picked_up', createTimeInJanuary2026(1), { location: 'CNNGB' });
+    scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(1), { location: 'CNNGB' });
     expect(scenario.record.legs[0]?.atd).toBe(createTimeInJanuary2026(1));
     expect(scenario.record.legs[1]?.atd).toBeNull();
   });
@@ -226,7 +228,7 @@ describe('legs have their own atd and ata', () => {
       for (const inOrder of [moves, moves.toReversed()]) {
         const scenario = roundTrip();
         for (const [code, when, location] of inOrder)
-          scenario.postMilestone(code, createTimeInJanuary2026(when), { location });
+          scenario.postMilestoneInScenario(code, createTimeInJanuary2026(when), { location });
         expect(times(scenario)).toEqual([
           [createTimeInJanuary2026(1), createTimeInJanuary2026(2)],
           [createTimeInJanuary2026(3), createTimeInJanuary2026(4)],
@@ -238,13 +240,13 @@ describe('legs have their own atd and ata', () => {
 
     it('have none before the leg between them began, and keep their plan', () => {
       const scenario = roundTrip();
-      scenario.postMilestone('picked_up', createTimeInJanuary2026(1), { location: 'CNSHA' });
-      scenario.postMilestone('arrived_at_destination', createTimeInJanuary2026(2), { location: 'CNNGB' });
+      scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(1), { location: 'CNSHA' });
+      scenario.postMilestoneInScenario('arrived_at_destination', createTimeInJanuary2026(2), { location: 'CNNGB' });
       expect(times(scenario)).toEqual([
         [createTimeInJanuary2026(1), createTimeInJanuary2026(2)],
         ...Array<null[]>(3).fill([null, null]),
       ]);
-      scenario.postEstimate('picked_up', createTimeInJanuary2026(9), { location: 'CNSHA' });
+      scenario.postEstimateInScenario('picked_up', createTimeInJanuary2026(9), { location: 'CNSHA' });
       expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([
         createTimeInJanuary2026(1),
         createTimeInJanuary2026(3),
@@ -252,21 +254,21 @@ describe('legs have their own atd and ata', () => {
         createTimeInJanuary2026(7),
       ]);
       // Belongs to the third leg as soon as the second one has departed or arrived.
-      scenario.postMilestone('picked_up', createTimeInJanuary2026(3), { location: 'CNNGB' });
+      scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(3), { location: 'CNNGB' });
       expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([
         createTimeInJanuary2026(1),
         createTimeInJanuary2026(3),
         createTimeInJanuary2026(9),
         createTimeInJanuary2026(7),
       ]);
-      scenario.postMilestone('picked_up', createTimeInJanuary2026(10), { location: 'CNSHA' });
+      scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(10), { location: 'CNSHA' });
       expect(times(scenario)[2]).toEqual([createTimeInJanuary2026(10), null]);
     });
   });
 
   it('a single leg set by the client has them regardless of its ports', () => {
     const scenario = createOceanShipmentScenario({ legs: [createLegFieldsWithDefaults({ vessel: 'EVER GIVEN' })] });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(3), { location: 'SGSIN' });
     expect(scenario.record).toMatchObject({
       atd: createTimeInJanuary2026(3),
       legs: [{ atd: createTimeInJanuary2026(3) }],
@@ -275,8 +277,8 @@ describe('legs have their own atd and ata', () => {
 
   it('a single leg has the shipment’s', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1));
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20));
     expect(scenario.record.legs).toMatchObject([{ atd: createTimeInJanuary2026(1), ata: createTimeInJanuary2026(20) }]);
   });
 });
@@ -284,7 +286,7 @@ describe('legs have their own atd and ata', () => {
 describe('an estimated arrival sets the eta', () => {
   it.each([null, 'Pier 400', 'USLAX'])('when located at %j', (location) => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location });
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(21),
       original_eta: createTimeInJanuary2026(21),
@@ -295,33 +297,35 @@ describe('an estimated arrival sets the eta', () => {
   it('when located at the last leg’s destination, unless the shipment has another destination', () => {
     const legs = [createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USNYC' })];
     const scenario = createOceanShipmentScenario({ destination_port: null, legs });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(21),
       legs: [{ eta: createTimeInJanuary2026(21) }],
     });
     const other = createOceanShipmentScenario({ legs });
-    other.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
+    other.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
     expect(other.record).toMatchObject({ eta: null, legs: [{ eta: createTimeInJanuary2026(21) }] });
   });
 
   it('located elsewhere sets that leg’s', () => {
     const scenario = inland({ eta: createTimeInJanuary2026(30) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(30));
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, createTimeInJanuary2026(21), null]);
   });
 
   it('located where no leg ends sets none', () => {
     const scenario = inland({ eta: createTimeInJanuary2026(30) });
-    const { events } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
+    const { events } = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), {
+      location: 'USNYC',
+    });
     expect(events.map(({ type }) => type)).toEqual(['milestone.recorded.v1']);
   });
 
   it.each(['vessel_arrived', 'flight_arrived', 'arrived_at_destination'])('by %s, regardless of the mode', (code) => {
     for (const mode of ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal', null] as const) {
       const scenario = createShipmentScenario({ mode });
-      scenario.postEstimate(code, createTimeInJanuary2026(21));
+      scenario.postEstimateInScenario(code, createTimeInJanuary2026(21));
       expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
     }
   });
@@ -337,45 +341,45 @@ describe('an estimated arrival sets the eta', () => {
     ['vessel_berthed', 'ocean', null],
   ] as const)('%s by %s gives %s', (code, mode, eta) => {
     const scenario = createShipmentScenario({ mode });
-    scenario.postEstimate(code, createTimeInJanuary2026(21));
+    scenario.postEstimateInScenario(code, createTimeInJanuary2026(21));
     expect(scenario.record.eta).toBe(eta);
   });
 
   it('by rail_arrived also if the last leg goes by rail', () => {
     const scenario = inland();
-    scenario.postEstimate('rail_arrived', createTimeInJanuary2026(26), { location: 'USCHI' });
+    scenario.postEstimateInScenario('rail_arrived', createTimeInJanuary2026(26), { location: 'USCHI' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(26));
   });
 
   it('but a planned one does not', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
     expect(scenario.record.eta).toBeNull();
   });
 
   it('the newest counts, regardless of its value and source', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { source: 'ais' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { source: 'ais' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
-    scenario.postEstimate('flight_arrived', createTimeInJanuary2026(22), { source: 'ais' });
+    scenario.postEstimateInScenario('flight_arrived', createTimeInJanuary2026(22), { source: 'ais' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
   });
 
   it('once there is an estimated arrived_at_destination, the others leave eta alone', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
-    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(24));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postEstimateInScenario('arrived_at_destination', createTimeInJanuary2026(24));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
-    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(25));
+    scenario.postEstimateInScenario('arrived_at_destination', createTimeInJanuary2026(25));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
   });
 
   it('but not if it is at a stop on the way', () => {
     const scenario = inland();
-    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(5), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(30), { location: 'USCHI' });
+    scenario.postEstimateInScenario('arrived_at_destination', createTimeInJanuary2026(5), { location: 'SGSIN' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(30), { location: 'USCHI' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(30));
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([
       createTimeInJanuary2026(5),
@@ -386,8 +390,8 @@ describe('an estimated arrival sets the eta', () => {
 
   it('nor for legs', () => {
     const scenario = inland();
-    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(30));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
+    scenario.postEstimateInScenario('arrived_at_destination', createTimeInJanuary2026(30));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([
       null,
       createTimeInJanuary2026(20),
@@ -397,16 +401,16 @@ describe('an estimated arrival sets the eta', () => {
 
   it('a correction of the newest changes it', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { source: 'ais' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), { source: 'ais' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
   });
 
   it('original_eta stays the first known one', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(25));
     expect(scenario.record.original_eta).toBe(createTimeInJanuary2026(20));
   });
 });
@@ -414,23 +418,23 @@ describe('an estimated arrival sets the eta', () => {
 describe('where estimates name containers', () => {
   it('uses the latest of each container’s newest one', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25), box(CONTAINER_A));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(25), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(19), box(CONTAINER_A));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(19), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(18), box(CONTAINER_B));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(18), box(CONTAINER_B));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(19));
   });
 
   it('one that names none applies to each container', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
   });
 
@@ -439,8 +443,8 @@ describe('where estimates name containers', () => {
       container_numbers: [CONTAINER_A, CONTAINER_B],
       eta: createTimeInJanuary2026(15),
     });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
     scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     scenario.upsertShipment({ container_numbers: [CONTAINER_C] });
@@ -471,8 +475,8 @@ describe('a port of a leg that no table knows', () => {
 
   it('counts as a place: its estimates are only for its legs', () => {
     const scenario = viaLondon();
-    scenario.postEstimate('flight_arrived', createTimeInJanuary2026(6), { location: 'LON' });
-    scenario.postEstimate('flight_departed', createTimeInJanuary2026(7), { location: 'LON' });
+    scenario.postEstimateInScenario('flight_arrived', createTimeInJanuary2026(6), { location: 'LON' });
+    scenario.postEstimateInScenario('flight_departed', createTimeInJanuary2026(7), { location: 'LON' });
     expect(scenario.record).toMatchObject({
       etd: createTimeInJanuary2026(1),
       eta: createTimeInJanuary2026(4),
@@ -485,8 +489,8 @@ describe('a port of a leg that no table knows', () => {
 
   it('is not where the first leg departs or the last one arrives', () => {
     const scenario = viaLondon();
-    scenario.postMilestone('flight_departed', createTimeInJanuary2026(3), { location: 'LON' });
-    scenario.postMilestone('flight_arrived', createTimeInJanuary2026(4), { location: 'LON' });
+    scenario.postMilestoneInScenario('flight_departed', createTimeInJanuary2026(3), { location: 'LON' });
+    scenario.postMilestoneInScenario('flight_arrived', createTimeInJanuary2026(4), { location: 'LON' });
     expect(scenario.record.legs).toMatchObject([
       { atd: null, ata: createTimeInJanuary2026(4) },
       { atd: createTimeInJanuary2026(3), ata: null },
@@ -497,8 +501,8 @@ describe('a port of a leg that no table knows', () => {
 describe('nothing changes eta after ata', () => {
   it('not an estimate', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(20),
       ata: createTimeInJanuary2026(21),
@@ -508,15 +512,15 @@ describe('nothing changes eta after ata', () => {
 
   it('but the removal of the container that set it', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       ...box(CONTAINER_A),
       reported_at: createTimeInJanuary2026(10),
     });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), {
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24), {
       ...box(CONTAINER_B),
       reported_at: createTimeInJanuary2026(10),
     });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
     scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
@@ -524,20 +528,20 @@ describe('nothing changes eta after ata', () => {
 
   it('until the arrival is retracted', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(21), { external_id: 'EV-1' });
     expect(scenario.record).toMatchObject({ ata: null, eta: createTimeInJanuary2026(23) });
   });
 
   it('of a leg, after that leg’s', () => {
     const scenario = inland();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       location: 'USLAX',
       reported_at: createTimeInJanuary2026(10),
     });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23), { location: 'USLAX' });
     expect(scenario.record.legs[1]).toMatchObject({
       eta: createTimeInJanuary2026(20),
       ata: createTimeInJanuary2026(21),
@@ -546,19 +550,19 @@ describe('nothing changes eta after ata', () => {
 
   it('nor an upsert, which is still remembered', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
-    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createTimeInJanuary2026(22) }))).toEqual([
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    expect(getTypesOfDecidedEvents(scenario.upsertShipment({ eta: createTimeInJanuary2026(22) }))).toEqual([
       'shipment.updated.v1',
     ]);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(22) }).outcome).toBe('unchanged');
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(21), { external_id: 'EV-1' });
     expect(scenario.record).toMatchObject({ ata: null, eta: createTimeInJanuary2026(22) });
   });
 
   it('also if there was none before', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21));
     scenario.upsertShipment({ eta: createTimeInJanuary2026(22) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
   });
@@ -567,7 +571,7 @@ describe('nothing changes eta after ata', () => {
     const scenario = createOceanShipmentScenario({
       legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     scenario.upsertShipment({
       legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
     });
@@ -579,10 +583,10 @@ describe('nothing changes eta after ata', () => {
 
   it('but the client may set etd after the departure', () => {
     const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1) });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2));
     scenario.upsertShipment({ etd: createTimeInJanuary2026(3) });
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(4));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(4));
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
   });
 });
@@ -623,32 +627,34 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
   ])('%s', (_, steps, eta) => {
     const scenario = createOceanShipmentScenario();
     for (const step of steps) {
-      if (typeof step === 'string') scenario.postEstimate('vessel_arrived', step, { location: 'USLAX' });
+      if (typeof step === 'string') scenario.postEstimateInScenario('vessel_arrived', step, { location: 'USLAX' });
       else scenario.upsertShipment(step);
     }
     expect(scenario.record.eta).toBe(eta);
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
     expect(scenario.record.eta).toBe(eta);
   });
 
   it('a correction that keeps its time is not a new statement', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1' });
     scenario.upsertShipment({ eta: createTimeInJanuary2026(20) });
     expect(
-      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1', note: 'late' })
-        .outcome,
+      scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), {
+        external_id: 'EV-1',
+        note: 'late',
+      }).outcome,
     ).toBe('corrected');
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23), { external_id: 'EV-1' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(23));
   });
 
   it('nor does it make a superseded one current', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), { external_id: 'EV-2' });
-    const { milestone, events } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24), { external_id: 'EV-2' });
+    const { milestone, events } = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), {
       external_id: 'EV-1',
       note: 'late',
     });
@@ -661,7 +667,7 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
 describe('an estimated departure sets etd likewise', () => {
   it.each([null, 'Yangshan', 'CNSHA'])('when located at %j', (location) => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3), { location });
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(3), { location });
     expect(scenario.record).toMatchObject({
       etd: createTimeInJanuary2026(3),
       legs: [{ etd: createTimeInJanuary2026(3) }],
@@ -670,15 +676,15 @@ describe('an estimated departure sets etd likewise', () => {
 
   it('located elsewhere sets that leg’s', () => {
     const scenario = inland({ etd: createTimeInJanuary2026(1) });
-    scenario.postEstimate('transshipment_departed', createTimeInJanuary2026(8), { location: 'SGSIN' });
+    scenario.postEstimateInScenario('transshipment_departed', createTimeInJanuary2026(8), { location: 'SGSIN' });
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(1));
     expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([null, createTimeInJanuary2026(8), null]);
   });
 
   it('while no actual one exists', () => {
     const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1) });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(3));
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(1));
   });
 
@@ -687,15 +693,15 @@ describe('an estimated departure sets etd likewise', () => {
     ['ocean', null],
   ] as const)('a pick-up by %s gives %s', (mode, etd) => {
     const scenario = createShipmentScenario({ mode });
-    scenario.postEstimate('picked_up', createTimeInJanuary2026(3));
+    scenario.postEstimateInScenario('picked_up', createTimeInJanuary2026(3));
     expect(scenario.record.etd).toBe(etd);
   });
 
   it('uses the latest of each container’s newest one', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3), box(CONTAINER_A));
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(5), box(CONTAINER_B));
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(4), box(CONTAINER_A));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(3), box(CONTAINER_A));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(5), box(CONTAINER_B));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(4), box(CONTAINER_A));
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(5));
   });
 });
@@ -703,7 +709,7 @@ describe('an estimated departure sets etd likewise', () => {
 describe('legs set by the client', () => {
   it('restart: earlier estimates no longer count for them', () => {
     const scenario = inland();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     scenario.upsertShipment({
       legs: [
         createLegFieldsWithDefaults({
@@ -715,13 +721,13 @@ describe('legs set by the client', () => {
       ],
     });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([createTimeInJanuary2026(19), null]);
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([createTimeInJanuary2026(22), null]);
   });
 
   it('keep the times that milestones give them', () => {
     const scenario = inland();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
     scenario.upsertShipment({
       legs: [
         createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
@@ -820,7 +826,7 @@ describe('legs set by the client', () => {
   it('given later with the values of the legs are stored but not announced', () => {
     const scenario = createShipmentScenario({ legs: ends() });
     const decision = scenario.upsertShipment({ destination_port: 'USLAX', origin_port: 'CNSHA' });
-    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.ports_given.v1']);
+    expect(getTypesOfDecidedEvents(decision)).toEqual(['shipment.ports_given.v1']);
     scenario.upsertShipment({
       legs: [createLegFieldsWithDefaults({ origin_port: 'CNNGB', destination_port: 'USNYC' })],
     });
@@ -831,9 +837,9 @@ describe('legs set by the client', () => {
 
   it('share estimates of departure and arrival at their ends with the shipment', () => {
     const scenario = createShipmentScenario({ legs: ends() });
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
     expect(scenario.record).toMatchObject({
       etd: createTimeInJanuary2026(2),
       eta: createTimeInJanuary2026(22),
@@ -847,12 +853,12 @@ describe('legs set by the client', () => {
 
   it('change its etd after the departure like the client’s own', () => {
     const scenario = createShipmentScenario({ legs: ends() });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(1));
     scenario.upsertShipment({ legs: ends({ etd: createTimeInJanuary2026(3) }) });
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
-    scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(4));
+    scenario.postMilestoneInScenario('in_transit_checkpoint', createTimeInJanuary2026(4));
     expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
   });
 
@@ -876,7 +882,7 @@ describe('legs set by the client', () => {
     const old = { ...created, data: { ...created.data, shipment: before } };
     scenario.events.splice(0, scenario.events.length, old);
     scenario.state = applyEventToState(undefined, old);
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
     expect(scenario.record.origin_port).toBeNull();
     scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
@@ -891,11 +897,11 @@ describe('legs set by the client', () => {
         createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
       ],
     });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('in_transit');
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(22), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(22), { location: 'USLAX' });
     expect(scenario.record.atd).toBeNull();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
   });
 });

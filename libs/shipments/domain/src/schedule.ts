@@ -16,7 +16,7 @@ import { getTimePrecision, moveStatedDayToPortZone, toScheduledTimes, convertSta
 import type { StatedTime } from './local-time.ts';
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReportsOfMilestone } from './reports.ts';
-import { createTimedLeg, type ShipmentRoute } from './route.ts';
+import { combineLegFieldsAndTimes, type ShipmentRoute } from './route.ts';
 import { getTimeOfClientValue, getOccurredAt } from './state.ts';
 import type { ClientScheduleValues, ValueSetByClient, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
@@ -114,7 +114,7 @@ export function decideShipmentAndLegTimes(
       { value: leg.eta, written: written.eta },
       { time: `legs[${index}].eta`, actual: actual.ata, port: leg.destination_port },
     );
-    return { etd, eta, leg: createTimedLeg(leg, { ...toScheduledTimes(etd, eta), ...actual }) };
+    return { etd, eta, leg: combineLegFieldsAndTimes(leg, { ...toScheduledTimes(etd, eta), ...actual }) };
   });
   const isLeaving = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.starts);
   const etd = isTimeSetOnlyForLeg(schedule.etd, sent[0], 'etd')
@@ -136,7 +136,8 @@ export function decideShipmentAndLegTimes(
     atd: atd.value,
     ata: ata.value,
   };
-  const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => createTimedLeg(leg, times));
+  const legs =
+    sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => combineLegFieldsAndTimes(leg, times));
   return { etd: setRuleToActualTimeKnown(etd, atd), eta: setRuleToActualTimeKnown(eta, ata), atd, ata, legs };
 }
 

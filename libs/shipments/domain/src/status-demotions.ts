@@ -50,7 +50,7 @@ export interface StatusDemotionTimes {
 }
 
 /** Returns true if the goods departed from the place of the arrival at the time of the arrival. */
-export function isDepartedImmediately(
+export function isDepartedAtTimeOfArrival(
   { milestone: { occurred_at, location } }: TimelineEntry,
   { departedFrom }: Pick<StatusDemotionTimes, 'departedFrom'>,
   route: ShipmentRoute,
@@ -75,7 +75,7 @@ const STATUS_DEMOTION_BY_UNAVAILABILITY = {
   status: null,
   rule: 'unavailable_again',
 } as const;
-const STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN = {
+const DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN = {
   until: 'availableAgain',
   inclusive: false,
   status: null,
@@ -126,20 +126,20 @@ export const STATUS_DEMOTIONS = {
     STATUS_DEMOTION_BY_MOVEMENT,
   ],
   available_at_destination: [STATUS_DEMOTION_BY_UNAVAILABILITY, STATUS_DEMOTION_BY_RETURN],
-  out_anywhere: [STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN, STATUS_DEMOTION_BY_RETURN, STATUS_DEMOTION_BY_TRAIN_DEPARTURE],
+  out_anywhere: [DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN, STATUS_DEMOTION_BY_RETURN, STATUS_DEMOTION_BY_TRAIN_DEPARTURE],
   out_unlocated: [
-    STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN,
+    DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN,
     STATUS_DEMOTION_BY_RETURN,
     { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'movedBeforeArrival' },
   ],
-  out_at_destination: [STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN, STATUS_DEMOTION_BY_RETURN],
+  out_at_destination: [DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN, STATUS_DEMOTION_BY_RETURN],
   out_elsewhere: [
-    STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN,
+    DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN,
     STATUS_DEMOTION_BY_RETURN,
     { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'arrived' },
   ],
   out_at_origin: [
-    STATUS_DEMOTION_UNTIL_AVAILABLE_AGAIN,
+    DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN,
     STATUS_DEMOTION_BY_RETURN,
     { ...STATUS_DEMOTION_BY_MOVEMENT, until: 'arrived', status: 'at_origin' },
   ],
@@ -165,7 +165,7 @@ export const STATUS_BY_KIND_BEFORE_DEMOTION: Readonly<Record<DemotableKind, Ship
 };
 
 /** Returns true if a time is after the turning point of a demotion. */
-export function isAfterTurningPoint(
+export function isAfterDemotionTurningPoint(
   { until, inclusive }: StatusDemotionRule,
   points: StatusDemotionTimes,
   occurred_at: Timestamp,
@@ -184,10 +184,10 @@ export function applyStatusDemotion(
   if (demotable === undefined) return meaning;
   const { occurred_at } = entry.milestone;
   const stretches: readonly StatusDemotionRule[] = STATUS_DEMOTIONS[demotable];
-  const demotion = stretches.find((each) => !isAfterTurningPoint(each, points, occurred_at));
+  const demotion = stretches.find((each) => !isAfterDemotionTurningPoint(each, points, occurred_at));
   if (demotion !== undefined) return demotion;
   if (demotable === 'delivered') return RETURNED_MILESTONE_MEANING;
-  return isArrivalDemotedByDeparture(demotable) && isDepartedImmediately(entry, points, route)
+  return isArrivalDemotedByDeparture(demotable) && isDepartedAtTimeOfArrival(entry, points, route)
     ? STATUS_DEMOTION_BY_DEPARTURE
     : meaning;
 }

@@ -44,7 +44,7 @@ export interface TimelineAnalysis {
 }
 
 /** Analyses a timeline, whose entries are in timeline order. */
-export function analyseMilestoneTimeline(
+export function groupTimelineMilestonesForRules(
   { timeline, droppedEstimates }: Pick<ShipmentState, 'timeline' | 'droppedEstimates'>,
   route: ShipmentRoute,
   containers: readonly string[],
@@ -52,7 +52,7 @@ export function analyseMilestoneTimeline(
 ): TimelineAnalysis {
   const present = new Set(containers);
   const classifier = new MilestoneKindFinder(route);
-  const sorter = new MilestoneGrouper();
+  const sorter = new MilestoneListsForRulesBuilder();
   for (const entry of timeline) {
     const rule = findIgnoringRule(entry.milestone, present);
     if (rule === 'newer_estimate') sorter.replacedEstimates.push(entry);
@@ -80,7 +80,7 @@ function listDroppedReports(
 }
 
 /** Sorts the milestones of a timeline into the lists that the rules need. */
-class MilestoneGrouper implements ActualMilestones {
+class MilestoneListsForRulesBuilder implements ActualMilestones {
   readonly unnamed = new MilestonesByKind();
   readonly named = new Map<string, MilestonesByKind>();
   readonly estimates: TimelineEntry[] = [];
@@ -122,7 +122,7 @@ class MilestoneGrouper implements ActualMilestones {
 const EMPTY_MILESTONE_SUMMARY = new SummaryOfMilestones(new MilestonesByKind(), null);
 
 function summariseCountingMilestones(
-  sorted: MilestoneGrouper,
+  sorted: MilestoneListsForRulesBuilder,
   journey: CountingMilestones,
   { route, droppedReports }: Pick<TimelineAnalysis, 'route' | 'droppedReports'>,
   { etd, created_at }: ExpectedJourneyTimes,

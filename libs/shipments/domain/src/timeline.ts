@@ -193,7 +193,7 @@ export function findDuplicateMilestone(
   if (byId !== undefined) {
     const isOfPeople = !isFeedSource(getMilestoneAsLastSent(byId).source);
     return (
-      (isOfPeople ? findRepetitionOfOverriddenMilestone(timeline, input) : undefined) ?? {
+      (isOfPeople ? findOverriddenMilestoneRepeatedByInput(timeline, input) : undefined) ?? {
         entry: byId,
         by: 'external_id',
       }
@@ -202,7 +202,7 @@ export function findDuplicateMilestone(
   const byContent = findMilestoneByContent(timeline, input);
   if (byContent !== undefined) return { entry: byContent, by: 'content' };
   return (
-    findRepetitionOfOverriddenMilestone(timeline, input) ??
+    findOverriddenMilestoneRepeatedByInput(timeline, input) ??
     findRepetitionOfDroppedEstimate(timeline, droppedEstimates, input)
   );
 }
@@ -219,12 +219,12 @@ function findRepetitionOfDroppedEstimate(
   return entry && { entry, by: 'dropped' };
 }
 
-function findRepetitionOfOverriddenMilestone(
+function findOverriddenMilestoneRepeatedByInput(
   timeline: readonly TimelineEntry[],
   input: MilestoneInput,
 ): RepeatedMilestone | undefined {
   if (!isFeedSource(input.source)) return undefined;
-  const entry = timeline.find((each) => isRepeatOfLastSentMilestone(each, input));
+  const entry = timeline.find((each) => isFeedRepeatOfCorrectedMilestone(each, input));
   return entry && { entry, by: 'overridden' };
 }
 
@@ -293,7 +293,7 @@ function isEstimateStatedAgain(milestone: Milestone, { classifier, reported_at }
  * Returns true if a feed repeats what it last sent for a milestone that a person has retracted or corrected since. The
  * `external_id` does not matter, because some feeds number their milestones again with each poll.
  */
-export function isRepeatOfLastSentMilestone(entry: TimelineEntry, input: MilestoneInput): boolean {
+export function isFeedRepeatOfCorrectedMilestone(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
   return (
     (retracted_at !== null || isMilestoneCorrectedByPerson(entry)) &&

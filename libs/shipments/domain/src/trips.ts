@@ -66,7 +66,8 @@ export class ContainerTripSelector {
       if (index < chosen) previousEnd = ended;
       for (const { entry } of entries) excluded.set(entry, index < chosen ? 'previous_trip' : 'next_trip');
     }
-    for (const entry of this.findUnusedPickUps(trips[chosen]?.entries ?? [])) excluded.set(entry, 'container_not_used');
+    for (const entry of this.findPickUpsReturnedEmpty(trips[chosen]?.entries ?? []))
+      excluded.set(entry, 'container_not_used');
     return previousEnd;
   }
 
@@ -89,7 +90,7 @@ export class ContainerTripSelector {
    * Returns the milestones of the trip after which the empty container was returned without a loaded movement. Several
    * reports of one pick-up count alike, so that their order does not matter.
    */
-  private findUnusedPickUps(entries: readonly ActualMilestoneWithKind[]): SortedEntries {
+  private findPickUpsReturnedEmpty(entries: readonly ActualMilestoneWithKind[]): SortedEntries {
     const unused: TimelineEntry[] = [];
     let pickUps: TimelineEntry[] = [];
     for (const { entry, kind } of entries) {
@@ -164,7 +165,7 @@ export class ContainerTripSelector {
 
   /** Returns true if the trip left the origin or reached the destination, as far as its places are known. */
   private hasContainerTripTouchedRoute(entries: readonly ActualMilestoneWithKind[]): boolean {
-    const isShownBy = (kind: MilestoneKind) => isSignOfTripOnRoute(kind, this.route);
+    const isShownBy = (kind: MilestoneKind) => isDepartureFromOriginOrArrivalAtDestination(kind, this.route);
     return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasMilestoneOfKind(isShownBy);
   }
 }
@@ -194,7 +195,7 @@ function excludeMilestonesUntilLastReturn(
 }
 
 /** Returns true if milestones of the kind show that the trip left the origin or reached the destination. */
-function isSignOfTripOnRoute(
+function isDepartureFromOriginOrArrivalAtDestination(
   { rules: { status }, located: { key, isKnown }, isDeparture, isArrivalOrStop }: MilestoneKind,
   { origin, destination }: ShipmentRoute,
 ): boolean {

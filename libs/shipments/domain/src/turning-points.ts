@@ -8,7 +8,7 @@ import {
 } from './milestone-summary.ts';
 import type { ShipmentRoute } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
-import { isDepartedImmediately, type StatusDemotionTimes } from './status-demotions.ts';
+import { isDepartedAtTimeOfArrival, type StatusDemotionTimes } from './status-demotions.ts';
 import { findFirstMatchingEntryIndex } from './timeline.ts';
 
 /** Modes in which goods that could not be delivered wait for pickup. */
@@ -129,6 +129,6 @@ export function findArrivalWithoutDeparture(
 ): TimelineEntry | undefined {
   let place = start;
   let arrival = arrivals[place];
-  while (arrival !== undefined && isDepartedImmediately(arrival, points, route)) arrival = arrivals[++place];
+  while (arrival !== undefined && isDepartedAtTimeOfArrival(arrival, points, route)) arrival = arrivals[++place];
   return arrival;
 }

@@ -45,12 +45,12 @@ function collectReportsReplacedInVisit(
 }
 
 /** Milestones with one code and place that may be reports of the same event. */
-interface PossiblyRepeatedMilestones {
+interface MilestonesPossiblyOfSameEvent {
   readonly kind: MilestoneKind;
   readonly entries: readonly TimelineEntry[];
 }
 
-function listRepeatedReports(groups: MilestonesByKind): readonly PossiblyRepeatedMilestones[] {
+function listRepeatedReports(groups: MilestonesByKind): readonly MilestonesPossiblyOfSameEvent[] {
   const repeated = findRepeatedReportKeys(groups);
   if (repeated.size === 0) return [];
   const byKey = new Map<string, { readonly kind: MilestoneKind; readonly entries: TimelineEntry[] }>();

@@ -58,7 +58,7 @@ function runJourney({ fields }: Journey, rows: readonly Row[]) {
   scenario.setTimeOfNextCommand(POSTED);
   const [container_number = null] = fields.container_numbers ?? [];
   const statuses = rows.map(({ code, location, time }) => {
-    scenario.postMilestone(code, time, { location: location || null, container_number, source: 'carrier' });
+    scenario.postMilestoneInScenario(code, time, { location: location || null, container_number, source: 'carrier' });
     return scenario.record.status;
   });
   return { scenario, statuses };

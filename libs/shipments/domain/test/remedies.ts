@@ -23,7 +23,7 @@ interface ExceptionRemedy {
 }
 
 /** Returns a copy of the shipment for another action. */
-export function copyScenarioForAction(scenario: ShipmentScenario): ShipmentScenario {
+export function cloneShipmentScenario(scenario: ShipmentScenario): ShipmentScenario {
   return Object.assign(new ShipmentScenario(), scenario, { events: [...scenario.events] });
 }
 
@@ -45,7 +45,7 @@ export function readExceptionStatusAfterAction(
   told: ExplainedException,
   act: (scenario: ShipmentScenario) => unknown,
 ): string {
-  const one = copyScenarioForAction(scenario).setTimeOfNextCommand(findEarliestTimeForCommand(scenario));
+  const one = cloneShipmentScenario(scenario).setTimeOfNextCommand(findEarliestTimeForCommand(scenario));
   act(one);
   const { exceptions } = requireScenarioState(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
@@ -100,7 +100,7 @@ function listEachExplainedRemedy(scenario: ShipmentScenario, told: ExplainedExce
 }
 
 /** Tests whether the shipment is cancelled by a milestone of the container, so only while it has the container. */
-function isCancelledByContainerMilestone({ record, state }: ShipmentScenario, number: string | null): boolean {
+function isShipmentCancelledByContainerMilestone({ record, state }: ShipmentScenario, number: string | null): boolean {
   const { status, status_milestone_id } = record;
   const cause = state?.timeline.find(({ milestone }) => milestone.id === status_milestone_id)?.milestone;
   return status === 'cancelled' && cause !== undefined && cause.container_number === number;
@@ -126,7 +126,7 @@ function createActionsOfRemedy(
     case 'field_changed':
       return fields.flatMap((field) => createFieldChangeAttempts(field, told, scenario));
     case 'news':
-      return createActionsWithNewInformation(scenario);
+      return createTestActionsSendingNewInformation(scenario);
     case 'cancellation_taken_back':
       return [{ what: 'reopened', act: revokeShipmentCancellation }];
     case 'container_taken_off': {
@@ -135,7 +135,9 @@ function createActionsOfRemedy(
       const putBack = (one: ShipmentScenario) => one.upsertShipment({ container_numbers });
       // Rules do not open an exception again that a person opened, nor one of a cancellation that starts again.
       const undo =
-        told.rule === null || isCancelledByContainerMilestone(scenario, told.container_number) ? undefined : putBack;
+        told.rule === null || isShipmentCancelledByContainerMilestone(scenario, told.container_number)
+          ? undefined
+          : putBack;
       return [{ what: 'taken off', act: (one) => one.upsertShipment({ container_numbers: others }), undo }];
     }
     case 'document_uploaded':
@@ -171,7 +173,8 @@ function createResolvingMilestoneAttempts(
   return times.map((time) => ({
     what: `${code} at ${time}`,
     act: (one) =>
-      one.setTimeOfNextCommand(now).postMilestone(code, time, { container_number, external_id: 'REMEDY' }).milestone,
+      one.setTimeOfNextCommand(now).postMilestoneInScenario(code, time, { container_number, external_id: 'REMEDY' })
+        .milestone,
     undo: (one, made) => one.retractMilestone(made as Milestone),
   }));
 }
@@ -210,12 +213,12 @@ function createMilestoneCorrectionAttempts(told: ExplainedException, which: numb
 }
 const TIME_DEPENDENT_EXCEPTION_TYPES: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
 
-function createActionsWithNewInformation(scenario: ShipmentScenario): readonly Attempt[] {
+function createTestActionsSendingNewInformation(scenario: ShipmentScenario): readonly Attempt[] {
   const now = findEarliestTimeForCommand(scenario);
   const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
     what: classifier,
     act: (one: ShipmentScenario) =>
-      one.postMilestone('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
+      one.postMilestoneInScenario('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
   }));
   return [
     ...milestones,
@@ -278,7 +281,7 @@ function revokeShipmentCancellation(scenario: ShipmentScenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {
     const now = addMsToTime(findEarliestTimeForCommand(scenario), 1);
-    scenario.setTimeOfNextCommand(now).postMilestone('booking_confirmed', now);
+    scenario.setTimeOfNextCommand(now).postMilestoneInScenario('booking_confirmed', now);
   }
   if (scenario.record.status === 'cancelled') scenario.reopenShipment();
 }

@@ -31,12 +31,12 @@ import type {
   MilestoneInput,
   MilestonePatch,
   OpenExceptionCommand,
-  PatchContainer,
+  PatchContainerCommand,
   PatchDecision,
   PatchShipmentCommand,
   RecordMilestoneCommand,
   ReceivedDocumentFile,
-  ReopenShipment,
+  ReopenCancelledShipmentCommand,
   ResolveExceptionCommand,
   RetractMilestoneCommand,
   ShipmentCommand,
@@ -168,7 +168,7 @@ export class ShipmentScenario {
   }
 
   /** Posts a milestone. @param when defaults to the command's time */
-  postMilestone(
+  postMilestoneInScenario(
     code: string,
     when?: Timestamp,
     rest: Partial<MilestoneInput> = {},
@@ -179,12 +179,12 @@ export class ShipmentScenario {
     return { ...decision, milestone: decision.droppedMilestone ?? this.getMilestone(decision.milestoneId) };
   }
 
-  postEstimate(
+  postEstimateInScenario(
     code: string,
     when: Timestamp,
     rest: Partial<MilestoneInput> = {},
   ): MilestoneDecision & { milestone: Milestone } {
-    return this.postMilestone(code, when, { classifier: 'estimated', source: 'carrier', ...rest });
+    return this.postMilestoneInScenario(code, when, { classifier: 'estimated', source: 'carrier', ...rest });
   }
 
   /** Corrects a milestone by hand. */
@@ -245,7 +245,7 @@ export class ShipmentScenario {
   /** Adds a document with its bytes. */
   addDocument(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedDocumentFile> = {}) {
     const document = { ...createDocumentInput(rest) };
-    return this.runDocumentCommand({
+    return this.executeDocumentCommandInScenario({
       ...this.createCommonCommandFields(),
       type: 'AddDocument',
       document,
@@ -257,7 +257,11 @@ export class ShipmentScenario {
   requestUpload(rest: Partial<DocumentInput & AnnouncedFileProperties> = {}) {
     const { content_type, size_bytes, sha256: checksum_sha256 } = createSampleReceivedObject();
     const document = { ...createDocumentInput(), content_type, size_bytes, checksum_sha256, ...rest };
-    return this.runDocumentCommand({ ...this.createCommonCommandFields(), type: 'RequestUpload', document });
+    return this.executeDocumentCommandInScenario({
+      ...this.createCommonCommandFields(),
+      type: 'RequestUpload',
+      document,
+    });
   }
 
   receiveUpload(
@@ -271,11 +275,11 @@ export class ShipmentScenario {
       object: createSampleReceivedObject(object),
       kept_object_id,
     };
-    return this.runDocumentCommand({ ...about, type: 'ReceiveUpload' });
+    return this.executeDocumentCommandInScenario({ ...about, type: 'ReceiveUpload' });
   }
 
   completeUpload({ id }: Pick<DocumentRecord, 'id'>, lost_object_id: string | null = null) {
-    return this.runDocumentCommand({
+    return this.executeDocumentCommandInScenario({
       ...this.createCommonCommandFields(),
       type: 'CompleteUpload',
       document_id: id,
@@ -284,11 +288,15 @@ export class ShipmentScenario {
   }
 
   approveDocument({ id }: Pick<DocumentRecord, 'id'>) {
-    return this.runDocumentCommand({ ...this.createCommonCommandFields(), type: 'ApproveDocument', document_id: id });
+    return this.executeDocumentCommandInScenario({
+      ...this.createCommonCommandFields(),
+      type: 'ApproveDocument',
+      document_id: id,
+    });
   }
 
   rejectDocument({ id }: Pick<DocumentRecord, 'id'>, reason = 'A page is missing.') {
-    return this.runDocumentCommand({
+    return this.executeDocumentCommandInScenario({
       ...this.createCommonCommandFields(),
       type: 'RejectDocument',
       document_id: id,
@@ -297,7 +305,11 @@ export class ShipmentScenario {
   }
 
   deleteDocument({ id }: Pick<DocumentRecord, 'id'>) {
-    return this.runDocumentCommand({ ...this.createCommonCommandFields(), type: 'DeleteDocument', document_id: id });
+    return this.executeDocumentCommandInScenario({
+      ...this.createCommonCommandFields(),
+      type: 'DeleteDocument',
+      document_id: id,
+    });
   }
 
   private createCommonCommandFields() {
@@ -305,7 +317,7 @@ export class ShipmentScenario {
   }
 
   /** Executes the command, and returns the decision with the document after it. */
-  private runDocumentCommand(command: DocumentCommand) {
+  private executeDocumentCommandInScenario(command: DocumentCommand) {
     const decision = this.runCommand(command);
     const found = this.state?.documents.find(({ document }) => document.id === decision.documentId);
     if (found === undefined) throw new Error(`the scenario has no document ${decision.documentId}`);
@@ -320,10 +332,10 @@ export class ShipmentScenario {
     return { ...decision, exception };
   }
 
-  runCommand(command: CancelShipmentCommand | ReopenShipment): CancellationDecision;
+  runCommand(command: CancelShipmentCommand | ReopenCancelledShipmentCommand): CancellationDecision;
   runCommand(command: UpsertShipment): UpsertDecision;
   runCommand(command: PatchShipmentCommand): PatchDecision;
-  runCommand(command: PatchContainer): ContainerPatchDecision;
+  runCommand(command: PatchContainerCommand): ContainerPatchDecision;
   runCommand(command: RecordMilestoneCommand): MilestoneDecision;
   runCommand(command: CorrectMilestone | RetractMilestoneCommand | CheckRulesCommand): Decision<{ outcome: string }>;
   runCommand(
@@ -467,7 +479,7 @@ export function addEventMetadata(
   }));
 }
 
-export const listEventTypesOfDecision = (decision: Decision): string[] => decision.events.map(({ type }) => type);
+export const getTypesOfDecidedEvents = (decision: Decision): string[] => decision.events.map(({ type }) => type);
 
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 

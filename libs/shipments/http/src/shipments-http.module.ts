@@ -19,7 +19,7 @@ import { SHIPMENT_ERROR_DOCS, FIELD_ERROR_DOCS, REFUSAL_CODES_BY_OPERATION, WARN
 import {
   PATH_PARAMETER_SAMPLES,
   RESOURCE_NOUNS_AND_EXAMPLE_IDS,
-  SAMPLE_RESOURCES,
+  OPENAPI_SCHEMA_EXAMPLES_BY_NAME,
   EXAMPLE_FIELD_VALUES,
 } from './docs/samples.ts';
 import { EventFollower, EventStreamController } from './events/event-stream.controller.ts';
@@ -44,7 +44,7 @@ export class ShipmentsHttpModule {
     refusals: REFUSAL_CODES_BY_OPERATION,
     resources: RESOURCE_NOUNS_AND_EXAMPLE_IDS,
     pathParameters: PATH_PARAMETER_SAMPLES,
-    samples: SAMPLE_RESOURCES,
+    samples: OPENAPI_SCHEMA_EXAMPLES_BY_NAME,
     values: EXAMPLE_FIELD_VALUES,
   };
 

@@ -5,7 +5,7 @@ import type { Environment, JsonObject } from '@tracking/contracts';
 import { createAdministrationHttpApi } from '@tracking/administration';
 import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { createResponseCheckingCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -14,7 +14,7 @@ let api: Api;
 let administration: NestFastifyApplication;
 let call: ReturnType<typeof createResponseCheckingCaller>;
 /** A receiver that responds with 410, so that every delivery is a dead letter after its first attempt. */
-let gone: ClientWebhookReceiver;
+let gone: ClientWebhookTestReceiver;
 
 beforeAll(async () => {
   api = await startApi();

@@ -3,7 +3,7 @@ import { IdentityServices } from '@tracking/identity';
 import { BusyError, UnavailableError } from '@tracking/ports';
 import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -11,7 +11,7 @@ const ENDPOINTS = '/v1/webhook_endpoints';
 const HIDDEN = 'hidden-value-of-a-header';
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let admin: string;
 /** Takes the place of what makes an endpoint. */
 let making: ((make: () => Promise<unknown>) => Promise<unknown>) | undefined;

@@ -6,7 +6,7 @@ import type { ApiResponse } from './described-responses.ts';
 /** Starts a client's receiver. It responds to challenges with their token, and to other requests as configured. */
 export async function startClientReceiver(
   behaviour: RawBehaviour = hostileReceiverBehaviours.answers(204, ''),
-): Promise<ClientWebhookReceiver> {
+): Promise<ClientWebhookTestReceiver> {
   let present = behaviour;
   let challenged: RawBehaviour = (socket, request) =>
     hostileReceiverBehaviours.answers(200, readVerificationChallenge(request))(socket, request);
@@ -26,7 +26,7 @@ export async function startClientReceiver(
   };
 }
 
-export interface ClientWebhookReceiver extends Omit<HttpTestReceiver, 'connections' | 'openConnections'> {
+export interface ClientWebhookTestReceiver extends Omit<HttpTestReceiver, 'connections' | 'openConnections'> {
   readonly url: string;
   /** Changes the behaviour for all further requests, including challenges. */
   behaveAlways(behaviour: RawBehaviour): void;

@@ -3,7 +3,7 @@ import type { JsonObject } from '@tracking/contracts';
 import { eventually, hostileReceiverBehaviours, delayStoreReads } from '@tracking/testing';
 import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -11,7 +11,7 @@ import type { Api } from './start-api.ts';
 const REQUESTS = 30;
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let workspace: string;
 let key: string;
 

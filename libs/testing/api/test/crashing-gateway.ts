@@ -20,7 +20,7 @@ const COMMAND_METHOD_NAMES = {
   users: ['inviteUser', 'deactivateUser', 'reactivateUser', 'resetPassword'],
   links: ['redeemOneTimeLink'],
   userPasswords: ['changePassword'],
-  sessions: ['renewSession'],
+  sessions: ['replaceSessionTokenForNewEpoch'],
   auditLog: ['beginAuditEntry', 'completeAuditEntry', 'withdrawAuditEntry'],
 } as const;
 

@@ -125,7 +125,7 @@ export class DocumentApiTestClient {
   }
 
   /** Returns the number of stored objects, including unfinished ones. */
-  async countObjects(): Promise<number> {
+  async countStoredObjects(): Promise<number> {
     return (await this.listObjectFiles()).length;
   }
 

@@ -20,7 +20,7 @@ afterAll(() => api.stop());
 beforeEach(async () => {
   ahead = 0;
   shipment = await calls.createShipment();
-  before = await calls.countObjects();
+  before = await calls.countStoredObjects();
 });
 
 const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
@@ -43,7 +43,11 @@ it('accepts bytes without a key, and creates the document on completion', async 
   expect((await calls.postDocumentOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
   const late = await calls.putFileToUploadUrl(path);
-  expect([late.status, codeOf(late), await calls.countObjects()]).toEqual([409, 'document_not_pending', before + 1]);
+  expect([late.status, codeOf(late), await calls.countStoredObjects()]).toEqual([
+    409,
+    'document_not_pending',
+    before + 1,
+  ]);
 });
 
 it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', undefined])(
@@ -64,7 +68,7 @@ it('keeps only the last bytes', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   await calls.putFileToUploadUrl(path, SMALL_PDF.subarray(0, 20));
   await calls.putFileToUploadUrl(path);
-  expect(await calls.countObjects()).toBe(before + 1);
+  expect(await calls.countStoredObjects()).toBe(before + 1);
   expect((await calls.postDocumentOperation(id, 'complete')).body).toMatchObject({
     checksum_sha256: sha256(SMALL_PDF),
   });
@@ -164,7 +168,11 @@ it('writes only its document, until it expires, and yields no other URL', async 
   }
   ahead = 15 * 60_000 + 1_000;
   const expired = await calls.putFileToUploadUrl(one.path);
-  expect([expired.status, codeOf(expired), await calls.countObjects()]).toEqual([403, 'invalid_upload_url', before]);
+  expect([expired.status, codeOf(expired), await calls.countStoredObjects()]).toEqual([
+    403,
+    'invalid_upload_url',
+    before,
+  ]);
 });
 
 it('is signed again when the request is repeated with its Idempotency-Key', async () => {
@@ -197,9 +205,9 @@ it('allows nothing else, and does not complete other documents', async () => {
 it('accepts no bytes for a deleted document, and destroys received ones', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   await calls.putFileToUploadUrl(path);
-  expect(await calls.countObjects()).toBe(before + 1);
+  expect(await calls.countStoredObjects()).toBe(before + 1);
   expect((await api.call('DELETE', `/v1/documents/${id}`, { key: calls.key })).status).toBe(200);
-  expect([codeOf(await calls.putFileToUploadUrl(path)), await calls.countObjects()]).toEqual([
+  expect([codeOf(await calls.putFileToUploadUrl(path)), await calls.countStoredObjects()]).toEqual([
     'document_not_pending',
     before,
   ]);
@@ -212,7 +220,7 @@ it.each<[string, Buffer, number, string]>([
 ])('keeps nothing of %s', async (_, bytes, status, code) => {
   const { id, path } = await calls.requestUpload(shipment);
   const answer = await calls.putFileToUploadUrl(path, bytes);
-  expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([status, code, before]);
+  expect([answer.status, codeOf(answer), await calls.countStoredObjects()]).toEqual([status, code, before]);
   expect(codeOf(await calls.postDocumentOperation(id, 'complete'))).toBe('upload_missing');
 });
 
@@ -223,15 +231,15 @@ it('refuses files that are declared too large, or turn out to be too large', asy
   expect(await sendRawRequest(api, head(path, 'Content-Length: 999999999'))).toMatch(/^HTTP\/1.1 413 /);
   const endless = `${head(path, 'Transfer-Encoding: chunked')}1000\r\n${'x'.repeat(4_096)}\r\n`;
   expect(await sendRawRequest(api, endless)).toMatch(/^HTTP\/1.1 413 /);
-  expect(await calls.countObjects()).toBe(before);
+  expect(await calls.countStoredObjects()).toBe(before);
 });
 
 it('keeps nothing of an interrupted upload', async () => {
   const { path } = await calls.requestUpload(shipment);
   await sendRawRequest(api, `${head(path, `Content-Length: ${SMALL_PDF.length}`)}%PDF-1.7`, () =>
-    eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
+    eventually(async () => expect(await calls.countStoredObjects()).toBe(before + 1)),
   );
-  await eventually(async () => expect(await calls.countObjects()).toBe(before));
+  await eventually(async () => expect(await calls.countStoredObjects()).toBe(before));
 });
 
 it.each<[string, object, number, string]>([

@@ -1,7 +1,7 @@
 import type { ErrorBody, JsonObject } from '@tracking/contracts';
 
 /** Returns the JSON of an example of the page `/docs/errors`, by the id of its article. */
-export function readDocumentedErrorExample(page: string, id: string): Record<string, unknown> {
+export function readErrorExampleFromDocsPage(page: string, id: string): Record<string, unknown> {
   const article = page.split(`<article id="${id}">`)[1]?.split('</article>')[0] ?? '';
   const [, code = ''] = /<pre><code class="language-json">(.*?)<\/code>/s.exec(article) ?? [];
   return JSON.parse(
@@ -29,7 +29,7 @@ function maskNumbersAndHashes(text: string): string {
  * Expects that the example of an error on the page `/docs/errors` equals the response, with its status. Ids, numbers of
  * two digits or more, and hashes may differ.
  */
-export function expectDocumentedError(
+export function expectErrorToEqualDocumentedExample(
   page: string,
   code: string,
   response: { readonly status: number; readonly body: JsonObject },
@@ -38,6 +38,6 @@ export function expectDocumentedError(
     const hidden = replaceIdsWithPlaceholders(error) as ErrorBody['error'];
     return { ...hidden, message: maskNumbersAndHashes(hidden.message), request_id: 'req_…' };
   };
-  expect(normalize(response.body['error'])).toEqual(normalize(readDocumentedErrorExample(page, code)['error']));
+  expect(normalize(response.body['error'])).toEqual(normalize(readErrorExampleFromDocsPage(page, code)['error']));
   expect(page).toContain(`<code>${code}</code></a> <small>${response.status}</small>`);
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 beforeEach(async () => {
   shipment = await calls.createShipment();
-  before = await calls.countObjects();
+  before = await calls.countStoredObjects();
 });
 
 const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
@@ -129,7 +129,7 @@ describe('a document uploaded with its fields', () => {
       expect([refused.status, codeOf(refused)]).toEqual([400, 'malformed_multipart']);
       expect((refused.body['error'] as JsonObject)['message']).toContain('Content-Transfer-Encoding');
     }
-    expect(await calls.countObjects()).toBe(before + 1);
+    expect(await calls.countStoredObjects()).toBe(before + 1);
   });
 
   it('is downloaded as an attachment of its type, with its extension', async () => {
@@ -161,7 +161,11 @@ describe('a document uploaded with its fields', () => {
     expect(second['replaces_document_id']).toBe(first);
     expect((await calls.getResource(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
     const third = await calls.sendUpload(shipment, [replaces, SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
-    expect([third.status, codeOf(third), await calls.countObjects()]).toEqual([409, 'document_replaced', before + 2]);
+    expect([third.status, codeOf(third), await calls.countStoredObjects()]).toEqual([
+      409,
+      'document_replaced',
+      before + 2,
+    ]);
   });
 
   it('warns about unknown parts, and refuses them under strict handling', async () => {
@@ -180,7 +184,7 @@ describe('a document uploaded with its fields', () => {
     });
     const strict = await calls.sendUpload(shipment, parts, { prefer: 'handling=strict' });
     expect([strict.status, detailsOf(strict)]).toEqual([400, ['colour unknown_field', 'status read_only_field']]);
-    expect(await calls.countObjects()).toBe(before + 1);
+    expect(await calls.countStoredObjects()).toBe(before + 1);
   });
 
   it.each<[string, readonly FormPart[], string, readonly string[]]>([
@@ -267,7 +271,7 @@ describe('a document uploaded with its fields', () => {
     const head = await api.head();
     const answer = await calls.sendUpload(shipment, parts);
     expect([answer.status, codeOf(answer), detailsOf(answer)]).toEqual([400, code, details]);
-    expect([await calls.countObjects(), await api.head()]).toEqual([before, head]);
+    expect([await calls.countStoredObjects(), await api.head()]).toEqual([before, head]);
   });
 
   const whole = encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
@@ -279,7 +283,11 @@ describe('a document uploaded with its fields', () => {
     ['no form in it', Buffer.from('nothing'), 'multipart/form-data; boundary=b'],
   ])('is refused with %s', async (_, body, type) => {
     const answer = await calls.sendUpload(shipment, body, { 'content-type': type });
-    expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([400, 'malformed_multipart', before]);
+    expect([answer.status, codeOf(answer), await calls.countStoredObjects()]).toEqual([
+      400,
+      'malformed_multipart',
+      before,
+    ]);
   });
 
   it('is not changed by header syntax in its name', async () => {
@@ -304,7 +312,7 @@ describe('a document uploaded with its fields', () => {
   it('is refused above 25 MiB, whether declared or found while it is received', async () => {
     const large = Buffer.concat([SMALL_PDF, Buffer.alloc(25 * 1_048_576)]);
     const found = await calls.sendUpload(shipment, [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(large)]);
-    expect([found.status, codeOf(found), await calls.countObjects()]).toEqual([413, 'body_too_large', before]);
+    expect([found.status, codeOf(found), await calls.countStoredObjects()]).toEqual([413, 'body_too_large', before]);
   });
 
   it('is refused with another media type or compressed', async () => {
@@ -317,9 +325,9 @@ describe('a document uploaded with its fields', () => {
     const headers = `Host: x\r\nAuthorization: Bearer ${calls.key}\r\nContent-Type: multipart/form-data; boundary=b`;
     const start = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\n${headers}\r\nContent-Length: 100000\r\n\r\n`;
     await sendRawRequest(api, Buffer.concat([Buffer.from(start), whole.subarray(0, -30)]), () =>
-      eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
+      eventually(async () => expect(await calls.countStoredObjects()).toBe(before + 1)),
     );
-    await eventually(async () => expect(await calls.countObjects()).toBe(before));
+    await eventually(async () => expect(await calls.countStoredObjects()).toBe(before));
     expect((await calls.getResource(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
   });
 
@@ -331,7 +339,7 @@ describe('a document uploaded with its fields', () => {
     ];
     for (const [key, status] of strangers) {
       const answer = await new DocumentApiTestClient(api, key).sendUpload(shipment);
-      expect([answer.status, await calls.countObjects()]).toEqual([status, before]);
+      expect([answer.status, await calls.countStoredObjects()]).toEqual([status, before]);
     }
   });
 
@@ -346,7 +354,7 @@ describe('a document uploaded with its fields', () => {
       headers,
     );
     expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
-    expect(await calls.countObjects()).toBe(before + 1);
+    expect(await calls.countStoredObjects()).toBe(before + 1);
   });
 
   it('keeps its bytes if the outcome of the command is unknown, and is returned when the request is repeated', async () => {
@@ -379,14 +387,14 @@ describe('a document uploaded with its fields', () => {
     const raw = new Uint8Array(encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]));
     const busy = await elsewhere('POST', `/v1/shipments/${shipment}/documents`, { key: calls.key, headers, raw });
     expect([busy.status, codeOf(busy)]).toEqual([503, 'busy']);
-    await eventually(async () => expect(await calls.countObjects()).toBe(before));
+    await eventually(async () => expect(await calls.countStoredObjects()).toBe(before));
   });
 
   it('checks If-Match against the shipment', async () => {
     const stale = await calls.sendUpload(shipment, [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()], {
       'if-match': '"999"',
     });
-    expect([stale.status, await calls.countObjects()]).toEqual([412, before]);
+    expect([stale.status, await calls.countStoredObjects()]).toEqual([412, before]);
   });
 });
 
@@ -415,7 +423,7 @@ describe('a deleted document', () => {
     const remove = () => api.call('DELETE', `/v1/documents/${String(id)}`, { key: calls.key });
     const deleted = await remove();
     expect([deleted.status, deleted.body]).toMatchObject([200, { id, status: 'deleted', download_url: null }]);
-    expect(await calls.countObjects()).toBe(before);
+    expect(await calls.countStoredObjects()).toBe(before);
     expect((await remove()).status).toBe(200);
     expect((await calls.getResource(`/v1/documents/${String(id)}`)).body['status']).toBe('deleted');
     expect(codeOf(await calls.getResource(`/v1/documents/${String(id)}/download`))).toBe('document_not_uploaded');

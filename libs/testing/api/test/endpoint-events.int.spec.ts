@@ -3,15 +3,15 @@ import { EVENT_TYPES_ABOUT_ENDPOINTS, EVENT_TYPES, NEWEST_API_VERSION } from '@t
 import type { EventEnvelope, JsonObject } from '@tracking/contracts';
 import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { expectEventMatchesDescription } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
-let faulty: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
+let faulty: ClientWebhookTestReceiver;
 let key: string;
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorBody, FIELD_ERROR_CODES, type FieldError, WARNING_CODES } from '@tracking/contracts';
-import { replaceIdsWithPlaceholders, readDocumentedErrorExample } from './documented-examples.ts';
+import { replaceIdsWithPlaceholders, readErrorExampleFromDocsPage } from './documented-examples.ts';
 import { type Api, type ApiTestRequest, startApi } from './start-api.ts';
 
 type Call = readonly [method: string, path: string, options?: ApiTestRequest];
@@ -116,7 +116,7 @@ describe('the examples of /docs/errors', () => {
   it.each(Object.keys(PROVOKED))('%s is the response to a real request', async (code) => {
     const [method, path, options] = (await PROVOKED[code]?.()) ?? ['', ''];
     const { body, status } = await call(method, path, options);
-    const shown = readDocumentedErrorExample(page, code) as unknown as Example;
+    const shown = readErrorExampleFromDocsPage(page, code) as unknown as Example;
     expect(replaceIdsWithPlaceholders({ ...shown.error, request_id: 'req_x' })).toEqual(
       replaceIdsWithPlaceholders({ ...(body as unknown as Example).error, request_id: 'req_x' }),
     );
@@ -173,17 +173,17 @@ describe('the examples of /docs/errors', () => {
   it.each(Object.keys(FIELDS))('the field error %s is one of a real response', async (code) => {
     const [method, path, options] = FIELDS[code]?.() ?? ['', ''];
     const { body } = await call(method, path, options);
-    expect(readDocumentedErrorExample(page, `field-${code}`)).toEqual(
+    expect(readErrorExampleFromDocsPage(page, `field-${code}`)).toEqual(
       (body as unknown as Example).error?.details?.find((detail: FieldError) => detail.code === code) ?? body,
     );
   });
 
   it('exist for all codes', () => {
     for (const code of Object.keys(ERROR_CODES))
-      expect(readDocumentedErrorExample(page, code)).toMatchObject({ error: { code } });
+      expect(readErrorExampleFromDocsPage(page, code)).toMatchObject({ error: { code } });
     for (const code of FIELD_ERROR_CODES)
-      expect(readDocumentedErrorExample(page, `field-${code}`)).toMatchObject({ code });
+      expect(readErrorExampleFromDocsPage(page, `field-${code}`)).toMatchObject({ code });
     for (const code of WARNING_CODES)
-      expect(readDocumentedErrorExample(page, `warning-${code}`)).toMatchObject({ code });
+      expect(readErrorExampleFromDocsPage(page, `warning-${code}`)).toMatchObject({ code });
   });
 });

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@tracking/contracts';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import fc from 'fast-check';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -14,7 +14,7 @@ let milestones: string;
 let exceptions: string;
 /** One exception to acknowledge, and one to resolve. */
 let [taken, ended] = ['', ''];
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let endpoint: string;
 let tested: string;
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually, itInSoak, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import {
   DocumentApiTestClient,
   SMALL_PDF,
@@ -20,7 +20,7 @@ import type { ApiResponse } from './described-responses.ts';
 const TAKE_OVER_MS = 15_000;
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let key: string;
 beforeAll(async () => {
   api = await startApi({

@@ -5,7 +5,7 @@ import type { Access, OperationId } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { StartedSession, IdentityCommand, AccessToApiKeys } from '@tracking/identity';
 import { startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { resolveReferencesInPaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -305,7 +305,7 @@ interface Route {
 }
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let callers: readonly Caller[];
 let endedCredentials: Awaited<ReturnType<typeof endCredentials>>;
 let things: Readonly<Record<Environment, Things>>;

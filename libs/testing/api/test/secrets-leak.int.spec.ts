@@ -6,7 +6,7 @@ import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { createEventOperations } from '@tracking/shipments';
 import { hostileReceiverBehaviours } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { SecretLeakDetector, readFilesAsText, extractSecret } from './secret-tracker.ts';
 import { PUBLIC_URLS_FOR_TEST, createResponseCheckingCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -15,7 +15,7 @@ const KIM = { email: 'kim@example.com', password: 'of the operator, 4713' };
 const under = (name: string) => ({ 'idempotency-key': name });
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let kept: SecretLeakDetector;
 let send: ReturnType<SecretLeakDetector['createSecretCheckingCaller']>;
 let admin: string;

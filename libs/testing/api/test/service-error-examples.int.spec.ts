@@ -6,10 +6,10 @@ import { ERROR_CODES, type JsonObject } from '@tracking/contracts';
 import { BusyError, type Document, UnavailableError } from '@tracking/ports';
 import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { INDEXED_WEBHOOK_COLLECTIONS } from '@tracking/webhooks';
-import { type ClientWebhookReceiver, createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { type ClientWebhookTestReceiver, createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
 import { DocumentApiTestClient, sendRawRequest, SMALL_PDF } from './document-calls.ts';
-import { expectDocumentedError } from './documented-examples.ts';
+import { expectErrorToEqualDocumentedExample } from './documented-examples.ts';
 import { type Api, type ApiTestRequest, startApi, overrideOperations } from './start-api.ts';
 
 type Refusal = Pick<ApiResponse, 'status' | 'body'>;
@@ -17,7 +17,7 @@ type Refusal = Pick<ApiResponse, 'status' | 'body'>;
 let api: Api;
 let page: string;
 let admin: string;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 beforeAll(async () => {
   api = await startApi({ storagePerWorkspace: 4 * SMALL_PDF.length });
   page = (await api.call('GET', '/docs/errors')).text;
@@ -194,5 +194,5 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
 };
 
 it.each(Object.keys(ERRORS))('the example of %s is the response to a real request', async (code) => {
-  expectDocumentedError(page, code, (await ERRORS[code]?.()) as Refusal);
+  expectErrorToEqualDocumentedExample(page, code, (await ERRORS[code]?.()) as Refusal);
 });

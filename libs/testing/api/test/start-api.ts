@@ -74,7 +74,15 @@ export async function startApi(options: ApiStartOptions = {}) {
   const identity = await IdentityServices.openIdentity(identityOptions);
   const places = await loadPlaces();
   const project = options.project ?? true;
-  const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
+  const readModels = await ReadModels.startReadModelsOfProcess({
+    eventStore,
+    documentStore,
+    leases,
+    logger,
+    metrics,
+    clock,
+    project,
+  });
   if (project) await readModels.ready;
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
@@ -111,7 +119,7 @@ export async function startApi(options: ApiStartOptions = {}) {
   const opened: (() => Promise<unknown>)[] = [() => idempotency.stopClaimSweeper()];
   const storageQuota = await StorageQuotaLimiter.openStorageQuota({
     documentStore,
-    storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
+    storageBytes: (workspaceId) => readModels.queries.documents.sumDocumentBytesOfWorkspace(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
     limitBytes: options.storagePerWorkspace ?? 2 ** 40,
     clock,

@@ -9,9 +9,9 @@ import {
   createFormFilePart,
 } from './document-calls.ts';
 import {
-  expectDocumentedError,
+  expectErrorToEqualDocumentedExample,
   replaceIdsWithPlaceholders,
-  readDocumentedErrorExample,
+  readErrorExampleFromDocsPage,
 } from './documented-examples.ts';
 import { type Api, type ApiTestRequest, startApi } from './start-api.ts';
 
@@ -153,7 +153,7 @@ const bulkMilestone = async (reference: object): Promise<ApiResponse> => {
   return { ...answer, body: { error: result?.['error'] } as JsonObject, status: Number(result?.['status']) };
 };
 it.each(Object.keys(ERRORS))('the example of %s is the response to a real request', async (code) => {
-  expectDocumentedError(page, code, (await ERRORS[code]?.()) as ApiResponse);
+  expectErrorToEqualDocumentedExample(page, code, (await ERRORS[code]?.()) as ApiResponse);
 });
 
 const FIELDS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
@@ -172,7 +172,7 @@ const FIELDS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
 it.each(Object.keys(FIELDS))('the example of the field error %s is one of a real response', async (code) => {
   const { details } = errorOf((await FIELDS[code]?.()) as ApiResponse);
   expect(replaceIdsWithPlaceholders(details)).toEqual([
-    replaceIdsWithPlaceholders(readDocumentedErrorExample(page, `field-${code}`)),
+    replaceIdsWithPlaceholders(readErrorExampleFromDocsPage(page, `field-${code}`)),
   ]);
 });
 
@@ -225,7 +225,7 @@ it.each(Object.keys(WARNINGS))('the example of the warning %s is one of a real r
   const { body } = (await WARNINGS[code]?.()) as ApiResponse;
   const warnings = (body['warnings'] as JsonObject[]).filter((warning) => warning['code'] === code);
   expect(replaceIdsWithPlaceholders(warnings)).toEqual([
-    replaceIdsWithPlaceholders(readDocumentedErrorExample(page, `warning-${code}`)),
+    replaceIdsWithPlaceholders(readErrorExampleFromDocsPage(page, `warning-${code}`)),
   ]);
 });
 
@@ -237,7 +237,7 @@ it('the description of the API has the same examples of errors', async () => {
   const codes = Object.keys(examples).filter((name) => !name.endsWith('.problem'));
   expect(codes.length).toBeGreaterThan(50);
   for (const code of codes) {
-    const shown = readDocumentedErrorExample(page, code) as unknown as ErrorBody;
+    const shown = readErrorExampleFromDocsPage(page, code) as unknown as ErrorBody;
     expect({ ...examples[code]?.value.error, request_id: 'req_…' }).toEqual(shown.error);
   }
 });

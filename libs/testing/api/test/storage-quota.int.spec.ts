@@ -52,7 +52,7 @@ describe('storage quota of a workspace', () => {
     expect(messageOf(refusal)).toBe(
       `The workspace uses ${3 * SIZE} of ${3 * SIZE} bytes for documents, so it has no room for ${SIZE} bytes. Delete documents first.`,
     );
-    expect(await live.countObjects()).toBe(MAX_FILES);
+    expect(await live.countStoredObjects()).toBe(MAX_FILES);
     expect(api.counts.get('documents_refused_total{why="StorageQuotaExceeded"}')).toBe(refused.length + 1);
 
     const other = new DocumentApiTestClient(api, await api.key('operator', 'live', 'other'));
@@ -101,7 +101,7 @@ describe('storage quota of a workspace', () => {
     const request = `${head}${form.length.toString(16)}\r\n${form.toString()}\r\n0\r\n\r\n`;
     for (let n = 0; n < MAX_FILES; n += 1) expect(await sendRawRequest(api, request)).toContain('201 Created');
     expect(await sendRawRequest(api, request)).toContain('storage_quota_exceeded');
-    expect(await live.countObjects()).toBe(MAX_FILES);
+    expect(await live.countStoredObjects()).toBe(MAX_FILES);
   });
 
   it('has room for one copy of a pending document, however many uploads of it run', async () => {

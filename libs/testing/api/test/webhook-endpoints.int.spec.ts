@@ -5,12 +5,12 @@ import { PageCursorCodec, TokenSigner } from '@tracking/http';
 import { BusyError } from '@tracking/ports';
 import { eventually, hostileReceiverBehaviours } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { type Api, startApi, overrideOperations } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let key: string;
 
 beforeAll(async () => {

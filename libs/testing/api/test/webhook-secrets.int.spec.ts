@@ -3,13 +3,13 @@ import type { JsonObject } from '@tracking/contracts';
 import type { ReceivedRequest } from '@tracking/testing';
 import { eventually } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import type { ClientWebhookReceiver } from './client-endpoint.ts';
+import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let receiver: ClientWebhookReceiver;
+let receiver: ClientWebhookTestReceiver;
 let key: string;
 let admin: string;
 let endpoint: JsonObject;

@@ -37,7 +37,7 @@ export class StandInCluster {
 
   private constructor(private readonly engine: EmbeddedEngine) {}
 
-  static async startCluster(options: StandInClusterOptions): Promise<StandInCluster> {
+  static async startStandInCluster(options: StandInClusterOptions): Promise<StandInCluster> {
     const { folder, ports, ...settings } = options;
     const engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir: folder,

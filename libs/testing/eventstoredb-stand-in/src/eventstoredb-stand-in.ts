@@ -198,7 +198,7 @@ interface NodeStartCommand {
  * Returns the process of a real node. It is ready when it is the leader, because before that it refuses calls that
  * require the leader.
  */
-export function createEventStoreNodeSpec({ url, command }: NodeStartCommand): Omit<ProcessSpec, 'logFile'> {
+export function createEventStoreNodeProcessSpec({ url, command }: NodeStartCommand): Omit<ProcessSpec, 'logFile'> {
   return {
     name: 'eventstoredb',
     command: 'sh',

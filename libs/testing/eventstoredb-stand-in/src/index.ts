@@ -7,7 +7,7 @@
 export {
   EventStoreDbStandIn,
   EventStoreDbNodeProcess,
-  createEventStoreNodeSpec,
+  createEventStoreNodeProcessSpec,
   createStandInStartCommand,
   type StandInOptions,
 } from './eventstoredb-stand-in.ts';

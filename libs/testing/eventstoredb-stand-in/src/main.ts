@@ -32,7 +32,7 @@ if (values.folder === undefined) throw new Error('--folder is missing: name the 
 const nodePorts = values.port.map(Number);
 const { 'tls-cert': certFile, 'tls-key': keyFile } = values;
 const tlsOptions = certFile && keyFile ? { cert: readFileSync(certFile), key: readFileSync(keyFile) } : undefined;
-const runningStandInCluster = await StandInCluster.startCluster({
+const runningStandInCluster = await StandInCluster.startStandInCluster({
   folder: values.folder,
   ports: nodePorts,
   batchAppend: !values['no-batch-append'],

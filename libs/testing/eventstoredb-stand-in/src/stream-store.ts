@@ -33,7 +33,7 @@ const UNREACHABLE_REVISION = 2 ** 50;
 /** Prefix of the stream that holds a stream's metadata. */
 const METADATA_STREAM_PREFIX = '$$';
 
-interface StreamState {
+interface StreamDeletionState {
   /** First visible revision. Earlier events are hidden, because the stream was deleted and possibly created again. */
   readonly visibleFrom: number;
   readonly tombstoned: boolean;
@@ -46,7 +46,7 @@ interface StreamRange {
   readonly backwards: boolean;
 }
 
-const INITIAL_STREAM_STATE: StreamState = { visibleFrom: 0, tombstoned: false };
+const INITIAL_STREAM_STATE: StreamDeletionState = { visibleFrom: 0, tombstoned: false };
 
 /**
  * Adds the behaviour of a node to the event store: appends at any revision, deleted streams, the limit of an append.
@@ -54,7 +54,7 @@ const INITIAL_STREAM_STATE: StreamState = { visibleFrom: 0, tombstoned: false };
 export class StandInStreamStore {
   private constructor(
     readonly store: EventStore,
-    private readonly states = new Map<string, StreamState>(),
+    private readonly states = new Map<string, StreamDeletionState>(),
     private readonly appendsById = new LRUCache<string, AppendResult & { readonly stream: string }>({
       max: MAX_REMEMBERED_EVENT_IDS,
     }),
@@ -106,7 +106,7 @@ export class StandInStreamStore {
     if (tombstoned) throw new RequestRefusedError({ kind: 'stream_deleted', stream });
     const events = backwards
       ? await this.readStreamSliceBackwards(stream, visibleFrom, from, count)
-      : await this.readForwards(stream, visibleFrom, from, count);
+      : await this.readStreamEventsForwards(stream, visibleFrom, from, count);
     if (events.length > 0) return events;
     const first = await this.store.read(stream, { from: visibleFrom, to: visibleFrom });
     return first.length > 0 ? [] : undefined;
@@ -130,7 +130,7 @@ export class StandInStreamStore {
     return this.appendEvents(METADATA_STREAM_PREFIX + stream, 'any', [event]);
   }
 
-  private async readForwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
+  private async readStreamEventsForwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
     if (from === undefined) return [];
     const start = Math.max(from, visibleFrom);
     return this.store.read(stream, { from: start, to: start + count - 1 });
@@ -167,7 +167,7 @@ export class StandInStreamStore {
     return (await this.store.readLastRevision(stream)) ?? 'no_stream';
   }
 
-  private loadStreamState(stream: string): StreamState {
+  private loadStreamState(stream: string): StreamDeletionState {
     return this.states.get(stream) ?? INITIAL_STREAM_STATE;
   }
 

@@ -40,7 +40,7 @@ interface SubscribedEvents {
 /** Sends stored events, then new ones, until the client disconnects or is too slow. */
 export async function sendSubscribedEvents(call: SubscribeCall): Promise<void> {
   const { store, faults, options, responses } = call;
-  const selection = await parseSubscribedEventSelection(store, options);
+  const selection = await parseEventStoreSubscriptionSelection(store, options);
   const ended = faults.addEndableSubscription((reason) => responses.failResponseStream(reason));
   try {
     await responses.sendStreamMessage(createSubscriptionConfirmation(randomUUID()));
@@ -114,7 +114,10 @@ function toPositionNumber(position: Position | undefined): bigint {
   return BigInt(`0x${position ?? '0'}`);
 }
 
-async function parseSubscribedEventSelection(store: EventStore, options: ReadReq.Options): Promise<SubscribedEvents> {
+async function parseEventStoreSubscriptionSelection(
+  store: EventStore,
+  options: ReadReq.Options,
+): Promise<SubscribedEvents> {
   const stream = options.getStream();
   if (stream !== undefined) {
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();

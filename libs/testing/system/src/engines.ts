@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManagedProcess, createMongoServerSpec, type ProcessSpec } from '@tracking/testing';
-import { createStandInStartCommand, createEventStoreNodeSpec } from '@tracking/eventstoredb-stand-in';
+import { createStandInStartCommand, createEventStoreNodeProcessSpec } from '@tracking/eventstoredb-stand-in';
 import { readOrCreatePort } from './persistent-values.ts';
 
 /** Addresses of the engines, and the processes of the engines that were started here. */
@@ -61,7 +61,7 @@ export async function startEngines(options: EnginesOptions): Promise<RunningEngi
   const starting = [
     start(eventStoreDbUrl !== undefined && eventStoreDbStart === undefined, (port, dataDir) =>
       eventStoreDbUrl !== undefined && eventStoreDbStart !== undefined
-        ? createEventStoreNodeSpec({ url: eventStoreDbUrl, command: eventStoreDbStart })
+        ? createEventStoreNodeProcessSpec({ url: eventStoreDbUrl, command: eventStoreDbStart })
         : { name: 'eventstoredb-stand-in', ...createStandInStartCommand({ folder: dataDir, ports: [port] }) },
     ),
     start(kafkaBrokers !== undefined, (port, dataDir) => ({

@@ -87,8 +87,10 @@ test('keeps pending deliveries, however old, which are delivered in the end', as
   harness.clockOffset += 400 * DAY_MS;
   await eventually(() => expect(swept()).toBe(1));
   await webhooks.endpoints.enable(on());
-  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2));
-  expect(JSON.parse(harness.receivers.listDeliveriesAtUrl(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
+  await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(2));
+  expect(JSON.parse(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)[1]?.body ?? '')).toMatchObject({
+    id: held.id,
+  });
   // Retention starts at the delivery's end, not at its event.
   await eventually(async () => expect(await count('succeeded')).toBe(1));
 });
@@ -106,10 +108,9 @@ test('does not deliver events from before the retention watermark again if they 
   await harness.publishEvents(event, next);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await harness.waitUntilEventsRecorded();
-  expect(harness.receivers.listDeliveriesAtUrl(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
-    event.id,
-    next.id,
-  ]);
+  expect(
+    harness.receivers.listDeliveriesReceivedAtUrl(URL_A).map(({ headers }) => headers['service-event-id']),
+  ).toEqual([event.id, next.id]);
 });
 
 test('records an event older than the log while nothing of its time was deleted', async () => {
@@ -117,7 +118,7 @@ test('records an event older than the log while nothing of its time was deleted'
   const late = harness.addEvent();
   harness.clockOffset += 31 * DAY_MS;
   await harness.publishEvents(late);
-  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1));
+  await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1));
 });
 
 test('deletes a replay this long after its end; keeps a running one', async () => {

@@ -113,7 +113,7 @@ export class ExpiredDeliverySweeper {
       }
     }
     await this.deleteUnreferencedBodies(ago(Math.max(deliveriesMs, deadLettersMs)), ending);
-    await this.sweepDeletedEndpoints(ago(deliveriesMs), ending);
+    await this.removeDeletedEndpointsWithoutDeliveries(ago(deliveriesMs), ending);
   }
 
   /**
@@ -208,7 +208,7 @@ export class ExpiredDeliverySweeper {
    * Deletes deleted endpoints and their health once none of their deliveries and replays is left, because those refer
    * to the endpoint.
    */
-  private async sweepDeletedEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
+  private async removeDeletedEndpointsWithoutDeliveries(before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: EndpointDocument | undefined;
     while (!ending.aborted) {
       last = await this.pace.runWorkThenRest(() => this.removePageOfDeletedEndpoints(before, last), ending);

@@ -124,7 +124,7 @@ export interface WebhookStatisticsOperations {
 }
 
 /** Operations on parked messages: messages of the topic that are not valid events. */
-export interface ParkedMessageOperations {
+export interface ParkedInvalidMessageOperations {
   list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<ItemPage<ParkedMessage>>;
   /** Consumes the message again, as if it were new. `recorded` is true if the message is now a valid event. */
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
@@ -140,7 +140,7 @@ export interface WebhookOperations {
   readonly deadLetters: WebhookDeadLetters;
   readonly replays: WebhookReplayOperations;
   readonly stats: WebhookStatisticsOperations;
-  readonly parked: ParkedMessageOperations;
+  readonly parked: ParkedInvalidMessageOperations;
   readonly owners: ShardOwnerOperations;
 }
 

@@ -1,4 +1,4 @@
-import { PAYLOAD_VERSIONS, type PayloadVersionConverter, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { PAYLOAD_VERSION_CONVERTER, type PayloadVersionConverter, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import {
   type Clock,
   type CollectionSpec,
@@ -46,16 +46,16 @@ import {
   PARKED_MESSAGES_COLLECTION_SPEC,
   type ParkedMessageDocument,
   ParkedMessageUseCases,
-  ParkingLot,
+  ParkedInvalidMessages,
 } from './recording/parking-lot.ts';
-import { ConsumerLagMeter, DeliveryRecorder } from './recording/recorder.ts';
+import { ConsumerLagMeter, DeliveryRecordCreator } from './recording/recorder.ts';
 import { DeletedEndpointBacklogDiscarder, DeadLetterDiscarder } from './replays/discard-jobs.ts';
 import type { EventLog } from './replays/replay-source.ts';
 import { REPLAYS_COLLECTION_SPEC, REPLAY_PROGRESS_COLLECTION_SPEC, ReplayStore } from './replays/replay-store.ts';
 import type { ReplayDocument } from './replays/replay-store.ts';
 import { ReplayRunner } from './replays/replay-runner.ts';
 import { ReplaySender } from './replays/replay-sender.ts';
-import { SteadyWallClock } from './scheduling/steady-time.ts';
+import { WallClockWithoutSteps } from './scheduling/steady-time.ts';
 import type { EventLoopTime, SetTimer } from './scheduling/timing.ts';
 import { CONSUMER_GROUP, DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from './settings.ts';
 import { HOURLY_STATS_COLLECTION_SPEC, HOUR_RECOUNTS_COLLECTION_SPEC } from './stats/hour-log.ts';
@@ -165,12 +165,12 @@ async function openWebhookCollections(store: DocumentStore) {
 async function startWebhooks(dependencies: WebhooksDependencies): Promise<WebhooksFeature> {
   const { eventStore, eventLog: log, documentStore, broker, outbound, random } = dependencies;
   const { clock, leases, logger, metrics } = dependencies;
-  const { versions = PAYLOAD_VERSIONS, passive = false } = dependencies;
+  const { versions = PAYLOAD_VERSION_CONVERTER, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_WEBHOOK_SETTINGS, ...dependencies.settings };
   const { addresses, freshnessMs, maxInFlight, policy, pollMs, timeoutMs } = settings;
   const countRetry = createRetryCounter(metrics);
   const platform = { clock, leases, logger, metrics, countRetry };
-  const time = new SteadyWallClock(clock, dependencies.elapsed);
+  const time = new WallClockWithoutSteps(clock, dependencies.elapsed);
   const ended = new AbortController();
   const engines = new UnavailableEngineRetrier(logger, ended.signal, countRetry, settings.enginePauses);
 
@@ -221,11 +221,11 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
     ...{ messages: messagesToOwners, stats: stats.keeper, pollMs, jobs: [discarding.job, backlogs.job] },
   });
 
-  const parking = new ParkingLot({ ...platform, documents: stored.parked, broker });
+  const parking = new ParkedInvalidMessages({ ...platform, documents: stored.parked, broker });
   const insertion = new DeliveryInserter(repeatable, metrics);
   const recording = { ...platform, endpoints: store, insertion, owner };
   const deferred = new DeferredDeliveries({ ...recording, documents: stored.deferred });
-  const recorder = new DeliveryRecorder({
+  const recorder = new DeliveryRecordCreator({
     ...{ ...recording, payloads, versions, deliveries: repeatable, deferred, parking, watermark },
     retentionMs: Math.min(settings.retention.deliveriesMs, settings.retention.deadLettersMs),
   });

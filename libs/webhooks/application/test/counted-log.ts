@@ -8,7 +8,7 @@ import {
   type StoredAttempt,
 } from '../src/store/delivery-document.ts';
 
-const MAX_COUNTED_DOCUMENTS = 100_000;
+const MAX_DOCUMENTS_READ_BY_TEST_COUNT = 100_000;
 
 type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonly longest: number | null };
 
@@ -19,10 +19,10 @@ export async function computeHourCountsFromStoredLog(
 ): Promise<readonly Counted[]> {
   const deliveries = await store.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
   const attempts = await store.collection<AttemptDocument>(ATTEMPTS_COLLECTION_SPEC);
-  const all = await deliveries.find({ filter: {}, limit: MAX_COUNTED_DOCUMENTS });
+  const all = await deliveries.find({ filter: {}, limit: MAX_DOCUMENTS_READ_BY_TEST_COUNT });
   const own = all.filter(({ endpoint_id, sandbox }) => endpoint_id === endpointId && !sandbox);
   const earlier = Map.groupBy(
-    await attempts.find({ filter: {}, limit: MAX_COUNTED_DOCUMENTS }),
+    await attempts.find({ filter: {}, limit: MAX_DOCUMENTS_READ_BY_TEST_COUNT }),
     ({ id }) => id.split('.')[0],
   );
   const made = own.flatMap(({ id, attempts_count, latest_attempt }): readonly StoredAttempt[] => {

@@ -44,7 +44,7 @@ export class FakeReceivers implements OutboundHttp {
   }
 
   /** Returns the deliveries that arrived at the URL, without verification requests. */
-  listDeliveriesAtUrl(url: string): readonly ReceivedRequest[] {
+  listDeliveriesReceivedAtUrl(url: string): readonly ReceivedRequest[] {
     return this.arrived.filter(
       (one) => one.url === url && one.headers['service-event-type'] !== 'endpoint.verification',
     );

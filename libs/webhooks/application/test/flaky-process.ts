@@ -8,7 +8,7 @@ import {
 import { KillableProcess } from './killable-process.ts';
 
 /** A process whose document store fails about every tenth call, half of those after the call took effect. */
-export class FlakyProcess extends KillableProcess {
+export class ProcessWithFlakyDocumentStore extends KillableProcess {
   /** True while the store fails. */
   flaky = false;
   /** True if every call fails. */

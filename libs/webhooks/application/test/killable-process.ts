@@ -51,7 +51,7 @@ export class KillableProcess {
   }
 
   /** Resolves when the work has ended or the process is dead. A dead process waits forever. */
-  async waitForWorkOrDeath(work: Promise<unknown>): Promise<void> {
+  async waitForWorkEndOrDeath(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.died]).catch((error: unknown) => {
       if (!this.dead) throw error;
     });

@@ -4,6 +4,6 @@ import type { ProcessClock } from '../src/scheduling/steady-time.ts';
 export const NEVER_SET_PROCESS_CLOCK: ProcessClock = {
   now: () => Infinity,
   steps: 0,
-  toStoredTime: (at) => at,
+  convertSteadyTimeToWallClockTime: (at) => at,
   toSteadyTime: (at) => at,
 };

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   EVENT_MESSAGE_HEADERS,
   NEWEST_API_VERSION,
-  PAYLOAD_VERSIONS,
+  PAYLOAD_VERSION_CONVERTER,
   type PublishedEvent,
   SHIPMENT_EVENTS_TOPIC,
 } from '@tracking/contracts';
@@ -65,7 +65,7 @@ export class WebhooksTestHarness {
   /** Secrets key of processes started from now on. */
   secretsKey = randomBytes(32);
   /** Payload versions of processes started from now on. */
-  versions = PAYLOAD_VERSIONS;
+  versions = PAYLOAD_VERSION_CONVERTER;
   /** Loop time of processes started from now on. By default, processes always have spare time. */
   loopTime: () => EventLoopTime = createIdleEventLoop();
   private readonly leases = new InProcessLeases(1);
@@ -159,7 +159,7 @@ export class WebhooksTestHarness {
       loopTime: this.loopTime,
       setTimer: this.setTimer,
     });
-    const running = { ...webhooks, process, metrics, stop: () => process.waitForWorkOrDeath(webhooks.stop()) };
+    const running = { ...webhooks, process, metrics, stop: () => process.waitForWorkEndOrDeath(webhooks.stop()) };
     this.running.add(running);
     return running;
   }

@@ -95,7 +95,7 @@ export function hasScheduledAttemptsLeft(delivery: Delivery): boolean {
   return delivery.status === 'pending' || delivery.status === 'retrying';
 }
 
-function applyDeliveryChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
+function createChangedDelivery(delivery: Delivery, change: Partial<Delivery>): Delivery {
   return { ...delivery, ...change, revision: delivery.revision + 1 };
 }
 
@@ -104,7 +104,7 @@ function applyDeliveryChange(delivery: Delivery, change: Partial<Delivery>): Del
  */
 export function markDeliveryDiscarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   if (delivery.status === 'succeeded' || delivery.status === 'discarded') return delivery;
-  return applyDeliveryChange(delivery, {
+  return createChangedDelivery(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'discarded',
     next_attempt_at: null,
@@ -119,12 +119,12 @@ export function markDeliveryDiscarded(delivery: Delivery, at: Timestamp, replay_
  */
 export function markDeliveryAbandoned(delivery: Delivery, at: Timestamp): Delivery {
   if (hasScheduledAttemptsLeft(delivery)) return markDeliveryDiscarded(delivery, at);
-  return delivery.manual_at === null ? delivery : applyDeliveryChange(delivery, { manual_at: null });
+  return delivery.manual_at === null ? delivery : createChangedDelivery(delivery, { manual_at: null });
 }
 
 /** Requests one extra attempt as soon as possible, in any status. The delivery's schedule stays unchanged. */
 export function requestExtraAttempt(delivery: Delivery, at: Timestamp): Delivery {
-  return delivery.manual_at === null ? applyDeliveryChange(delivery, { manual_at: at }) : delivery;
+  return delivery.manual_at === null ? createChangedDelivery(delivery, { manual_at: at }) : delivery;
 }
 
 /**
@@ -132,7 +132,7 @@ export function requestExtraAttempt(delivery: Delivery, at: Timestamp): Delivery
  * @param at time at which the first attempt is due
  */
 export function restartDeliverySchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
-  return applyDeliveryChange(delivery, {
+  return createChangedDelivery(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'pending',
     next_attempt_at: at,
@@ -146,5 +146,5 @@ export function restartDeliverySchedule(delivery: Delivery, at: Timestamp, repla
 
 /** Marks the dead letter as announced to the workspace's other endpoints and on the dead letter topic. */
 export function markDeadLetterAnnounced(delivery: Delivery, at: Timestamp): Delivery {
-  return applyDeliveryChange(delivery, { announced_at: at });
+  return createChangedDelivery(delivery, { announced_at: at });
 }

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   PAYLOAD_FORMS,
-  PAYLOAD_VERSIONS,
+  PAYLOAD_VERSION_CONVERTER,
   type PayloadForm,
   type PayloadVersionConverter,
 } from '@tracking/contracts';
@@ -55,7 +55,7 @@ export function checkEndpointFields(
   input: JsonObject,
   required: boolean,
   refuses: (url: string) => string | undefined,
-  versions: PayloadVersionConverter = PAYLOAD_VERSIONS,
+  versions: PayloadVersionConverter = PAYLOAD_VERSION_CONVERTER,
 ): CheckedEndpointFields {
   const errors: FieldError[] = [];
   const fail: ReportFieldError = (param, code, message) => void errors.push({ param, code, message });
@@ -72,7 +72,7 @@ export function checkEndpointFields(
   checkField('url', (value) => checkEndpointUrl(value, refuses, fail));
   checkField('event_types', (value) => checkEventTypes(value, fail));
   checkField('description', (value) => checkEndpointDescription(value, fail));
-  checkField('api_version', (value) => checkApiVersion(value, versions, fail));
+  checkField('api_version', (value) => checkApiVersionOfEndpoint(value, versions, fail));
   checkField('payload', (value) => checkPayloadForm(value, fail));
   checkField('headers', (value) => checkEndpointHeaders(value, fail));
   checkField('max_concurrency', (value) => checkMaxConcurrency(value, fail));
@@ -130,7 +130,7 @@ function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-function checkApiVersion(
+function checkApiVersionOfEndpoint(
   value: JsonValue,
   versions: PayloadVersionConverter,
   fail: ReportFieldError,

@@ -6,7 +6,7 @@ import {
   INITIAL_ENDPOINT_STATE,
   type TimePeriod,
   ENDPOINT_SHARD_COUNT,
-  openEnabledPeriod,
+  addOpenEnabledPeriodOfEndpoint,
   closeEventPeriod,
   markEndpointDeleted,
   disableEndpoint,
@@ -15,7 +15,7 @@ import {
   closeEnabledPeriod,
   isInEnabledPeriod,
   isEndpointEnabled,
-  appendEventPeriodUnlessOpen,
+  appendPeriodUnlessLastIsOpen,
   computeShardOfEndpoint,
   resetEndpointForNewUrl,
   recordVerificationResult,
@@ -158,18 +158,18 @@ describe('enabled periods', () => {
 
   describe('an event is live for an endpoint that', () => {
     test("was enabled before the event's log position, and not disabled", () => {
-      const periods = openEnabledPeriod([], moment('02'));
+      const periods = addOpenEnabledPeriodOfEndpoint([], moment('02'));
       expect(live(periods, '01', '02', '03', '99')).toEqual(['03', '99']);
       expect(live(closeEnabledPeriod(periods, moment('04')), '02', '03', '04', '05')).toEqual(['03', '04']);
     });
 
     test('was enabled when the log was empty', () => {
-      expect(live(openEnabledPeriod([], moment('')), '01', '02')).toEqual(['01', '02']);
-      expect(live(closeEnabledPeriod(openEnabledPeriod([], moment('')), moment('')), '01')).toEqual([]);
+      expect(live(addOpenEnabledPeriodOfEndpoint([], moment('')), '01', '02')).toEqual(['01', '02']);
+      expect(live(closeEnabledPeriod(addOpenEnabledPeriodOfEndpoint([], moment('')), moment('')), '01')).toEqual([]);
     });
 
     test('was enabled at that log position, whatever the clocks say', () => {
-      const periods = closeEnabledPeriod(openEnabledPeriod([], moment('02', 9)), moment('04', 5));
+      const periods = closeEnabledPeriod(addOpenEnabledPeriodOfEndpoint([], moment('02', 9)), moment('04', 5));
       for (const created_at of [at(0), at(9), at(12)]) {
         expect(isInEnabledPeriod(periods, { created_at, place: '03' })).toBe(true);
         expect(isInEnabledPeriod(periods, { created_at, place: '05' })).toBe(false);
@@ -177,14 +177,14 @@ describe('enabled periods', () => {
     });
 
     test('was enabled at that position, in any of its periods', () => {
-      const first = closeEnabledPeriod(openEnabledPeriod([], moment('02')), moment('04'));
-      const periods = closeEnabledPeriod(openEnabledPeriod(first, moment('06')), moment('08'));
+      const first = closeEnabledPeriod(addOpenEnabledPeriodOfEndpoint([], moment('02')), moment('04'));
+      const periods = closeEnabledPeriod(addOpenEnabledPeriodOfEndpoint(first, moment('06')), moment('08'));
       expect(live(periods, '02', '03', '04', '05', '06', '07', '08', '09')).toEqual(['03', '04', '07', '08']);
     });
 
     test('is unchanged if enabled or disabled again', () => {
-      const open = openEnabledPeriod([], moment('02'));
-      expect(openEnabledPeriod(open, moment('05'))).toBe(open);
+      const open = addOpenEnabledPeriodOfEndpoint([], moment('02'));
+      expect(addOpenEnabledPeriodOfEndpoint(open, moment('05'))).toBe(open);
       const shut = closeEnabledPeriod(open, moment('06'));
       expect(closeEnabledPeriod(shut, moment('08'))).toBe(shut);
       expect(closeEnabledPeriod([], moment('08'))).toEqual([]);
@@ -193,7 +193,7 @@ describe('enabled periods', () => {
 
   test('an event that is in no log is live for an enabled endpoint, and afterwards by time', () => {
     const message = (hour: number) => ({ created_at: at(hour), place: undefined });
-    const open = openEnabledPeriod([], moment('02', 5));
+    const open = addOpenEnabledPeriodOfEndpoint([], moment('02', 5));
     expect([isInEnabledPeriod(open, message(1)), isInEnabledPeriod(open, message(9))]).toEqual([true, true]);
     const shut = closeEnabledPeriod(open, moment('04', 7));
     expect([4, 5, 6, 7].filter((hour) => isInEnabledPeriod(shut, message(hour)))).toEqual([5, 6]);
@@ -222,8 +222,8 @@ describe('periods', () => {
 
   describe('periods', () => {
     test('open once and close once', () => {
-      const open = appendEventPeriodUnlessOpen([], from(1));
-      expect(appendEventPeriodUnlessOpen(open, from(2))).toBe(open);
+      const open = appendPeriodUnlessLastIsOpen([], from(1));
+      expect(appendPeriodUnlessLastIsOpen(open, from(2))).toBe(open);
       const shut = closeEventPeriod(open, at(3));
       expect(shut).toEqual([{ from: at(1), to: at(3) }]);
       expect(closeEventPeriod(shut, at(4))).toBe(shut);
@@ -231,13 +231,13 @@ describe('periods', () => {
     });
 
     test('never end before they begin, even if the clock was set back', () => {
-      expect(closeEventPeriod(appendEventPeriodUnlessOpen([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
+      expect(closeEventPeriod(appendPeriodUnlessLastIsOpen([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
     });
 
     test('are dropped, oldest first, if there are more than a hundred', () => {
-      let periods = appendEventPeriodUnlessOpen([], from(0));
+      let periods = appendPeriodUnlessLastIsOpen([], from(0));
       for (let hour = 1; hour < 300; hour += 2)
-        periods = appendEventPeriodUnlessOpen(closeEventPeriod(periods, at(hour)), from(hour + 1));
+        periods = appendPeriodUnlessLastIsOpen(closeEventPeriod(periods, at(hour)), from(hour + 1));
       expect(periods).toHaveLength(100);
       expect(periods.at(-1)).toEqual({ from: at(300), to: null });
     });

@@ -98,7 +98,7 @@ export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: Req
     ...endpoint,
     status: 'enabled',
     disabled_reason: null,
-    enabled_periods: openEnabledPeriod(endpoint.enabled_periods, moment),
+    enabled_periods: addOpenEnabledPeriodOfEndpoint(endpoint.enabled_periods, moment),
     pauses: closeEventPeriod(endpoint.pauses, moment.at),
   };
 }
@@ -133,7 +133,7 @@ export function markEndpointDeleted<E extends EndpointState>(endpoint: E, at: Ti
 
 function startEndpointPause(endpoint: EndpointState, at: Timestamp): readonly TimePeriod[] {
   return endpoint.status === 'enabled'
-    ? appendEventPeriodUnlessOpen(endpoint.pauses, { from: at, to: null })
+    ? appendPeriodUnlessLastIsOpen(endpoint.pauses, { from: at, to: null })
     : endpoint.pauses;
 }
 
@@ -214,11 +214,11 @@ export interface EventTimeAndLogPosition {
 }
 
 /** Adds an open period. Returns the periods unchanged if the last one is still open. */
-export function openEnabledPeriod(
+export function addOpenEnabledPeriodOfEndpoint(
   periods: readonly EnabledPeriod[],
   { at, head }: RequestMoment,
 ): readonly EnabledPeriod[] {
-  return appendEventPeriodUnlessOpen(periods, { from: at, to: null, places: { after: head, up_to: null } });
+  return appendPeriodUnlessLastIsOpen(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
@@ -258,7 +258,7 @@ export interface TimePeriod {
 const MAX_STORED_EVENT_PERIODS = 100;
 
 /** Adds an open period at the end. Returns the periods unchanged if the last one is still open. */
-export function appendEventPeriodUnlessOpen<P extends TimePeriod>(periods: readonly P[], period: P): readonly P[] {
+export function appendPeriodUnlessLastIsOpen<P extends TimePeriod>(periods: readonly P[], period: P): readonly P[] {
   return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_STORED_EVENT_PERIODS);
 }
 

@@ -6,7 +6,7 @@ import {
   type EventType,
   type JsonObject,
   NEWEST_API_VERSION,
-  PAYLOAD_VERSIONS,
+  PAYLOAD_VERSION_CONVERTER,
   PayloadVersionConverter,
   SHIPMENT_EVENT_TYPES,
   createEventSamples,
@@ -114,7 +114,10 @@ describe('the thin form of a body', () => {
 
 describe('payload versions', () => {
   test('are the published ones', () => {
-    expect([PAYLOAD_VERSIONS.names, PAYLOAD_VERSIONS.newest]).toEqual([API_VERSIONS, NEWEST_API_VERSION]);
+    expect([PAYLOAD_VERSION_CONVERTER.names, PAYLOAD_VERSION_CONVERTER.newest]).toEqual([
+      API_VERSIONS,
+      NEWEST_API_VERSION,
+    ]);
     expect([
       versions.newest,
       versions.findApiVersion(SECOND),

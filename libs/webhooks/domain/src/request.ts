@@ -3,7 +3,7 @@ import {
   type Environment,
   type EventType,
   type JsonObject,
-  PAYLOAD_VERSIONS,
+  PAYLOAD_VERSION_CONVERTER,
   type PayloadForm,
   type PayloadVersionConverter,
   type PublicAddresses,
@@ -29,7 +29,7 @@ export function renderDeliveryBody(
   event: PublishedEvent,
   { version, form }: PayloadFormat,
   sandbox = false,
-  versions: PayloadVersionConverter = PAYLOAD_VERSIONS,
+  versions: PayloadVersionConverter = PAYLOAD_VERSION_CONVERTER,
 ): string {
   const { id, type, created_at, environment, workspace_id } = event;
   const envelope = { id, type, created_at, api_version: version, environment, workspace_id };

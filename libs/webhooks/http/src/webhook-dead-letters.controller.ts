@@ -65,7 +65,8 @@ export class WebhookDeadLettersController {
   @DeclareErrorResponse(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
   @RecordInAuditLog('webhook_dead_letters.replayed')
   async replayDeadLetters(
-    @InjectRequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
+    @InjectRequestBody(DEAD_LETTERS_BODY_PIPE)
+    { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
     @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
@@ -86,7 +87,8 @@ export class WebhookDeadLettersController {
   @EndpointOrDeliveryNotFoundResponse()
   @RecordInAuditLog('webhook_dead_letters.discarded')
   async discardDeadLetters(
-    @InjectRequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
+    @InjectRequestBody(DEAD_LETTERS_BODY_PIPE)
+    { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
     @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {

@@ -115,7 +115,7 @@ export class WebhookEndpointsController {
   })
   @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
   @DeclareEndpointNotFoundResponse()
-  getStatistics(
+  getEndpointStatistics(
     @Param('id') endpoint_id: string,
     @Query() query: GetEndpointStatsDto,
     @InjectWorkspaceScope() scope: WorkspaceScope,

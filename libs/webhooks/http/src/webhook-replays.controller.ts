@@ -70,7 +70,8 @@ export class WebhookReplaysController {
   @RecordInAuditLog('webhook_endpoint.replayed')
   async createReplay(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(REPLAY_FILTER_BODY_PIPE) { value, warnings }: BodyWithWarnings<ReplayFilterDto>,
+    @InjectRequestBody(REPLAY_FILTER_BODY_PIPE)
+    { value, warnings }: BodyWithWarnings<ReplayFilterDto>,
     @InjectWebhookCommand() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {

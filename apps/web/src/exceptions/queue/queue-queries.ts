@@ -166,7 +166,7 @@ function updateCachedExceptions(
 const EVENT_DISPLAY_INTERVAL_MS = 200;
 const EXCEPTION_RECOUNT_INTERVAL_MS = 5_000;
 
-interface NewExceptionsNotice {
+interface PendingExceptionListChanges {
   /** Number of new exceptions that match the filters of the list. */
   readonly arrived: number;
   /** True if the list may lack exceptions, because events were lost. */
@@ -185,7 +185,7 @@ export function useExceptionQueueUpdates(
   search: ExceptionQueueUrlParameters,
   me: string,
   { shown, pages }: LoadedExceptionIds,
-): NewExceptionsNotice {
+): PendingExceptionListChanges {
   const [environment, queries, { isConnected, gaps }] = [useEnvironment(), useQueryClient(), useLiveStreamStatus()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const [knownGaps, setKnownGaps] = useState(gaps);

@@ -144,7 +144,7 @@ type ExceptionMetrics = Pick<ShipmentException, 'type' | 'metrics'>;
 const EARLIEST_ZONE_DAY_END_MS = 10 * 3_600_000;
 
 /** Date or time by which the user must act on an exception. A date is in the local time of the port. */
-interface ExceptionDueDate {
+interface DueDateOrTimeOfException {
   readonly kind: 'day' | 'moment';
   /** The due date, such as `2026-12-24`, or the due time in RFC 3339. */
   readonly value: string;
@@ -153,7 +153,7 @@ interface ExceptionDueDate {
 }
 
 const DUE_DATE_BY_EXCEPTION_TYPE: Readonly<
-  Partial<Record<ShipmentException['type'], Omit<ExceptionDueDate, 'value'> & { readonly metric: string }>>
+  Partial<Record<ShipmentException['type'], Omit<DueDateOrTimeOfException, 'value'> & { readonly metric: string }>>
 > = {
   demurrage_risk: { metric: 'last_free_day', kind: 'day', label: 'Last free day' },
   detention_risk: { metric: 'empty_return_by', kind: 'day', label: 'Return empty by' },
@@ -164,7 +164,7 @@ const DUE_DATE_BY_EXCEPTION_TYPE: Readonly<
  * Returns the due date of an exception. Returns undefined if the exception type has no due date, or if the date is
  * unknown.
  */
-export function getExceptionDueDate({ type, metrics }: ExceptionMetrics): ExceptionDueDate | undefined {
+export function getExceptionDueDate({ type, metrics }: ExceptionMetrics): DueDateOrTimeOfException | undefined {
   const due = DUE_DATE_BY_EXCEPTION_TYPE[type];
   const value = due && metrics[due.metric];
   if (due === undefined || typeof value !== 'string') return undefined;

@@ -23,12 +23,12 @@ import {
 export function RequiredDocumentsPage() {
   return (
     <PagePermissionGate permission="workspace:admin">
-      <RequiredDocumentsPanel />
+      <RequiredDocumentsSettingsPanel />
     </PagePermissionGate>
   );
 }
 
-function RequiredDocumentsPanel() {
+function RequiredDocumentsSettingsPanel() {
   const settings = useQuery(settingsQuery(useEnvironment()));
   return (
     <Stack maw={720}>

@@ -9,7 +9,7 @@ import { type ExampleApiRequest, listExampleApiRequests } from './example-calls.
 import { CurlCommand, CodeSnippet } from './snippet.tsx';
 
 /** Section that shows the shipment as JSON and the API requests of the page as curl commands. */
-export function ApiRequestsSection() {
+export function ShipmentJsonAndCurlSection() {
   const shipment = useShipmentOfPage();
   return (
     <Stack gap="sm">

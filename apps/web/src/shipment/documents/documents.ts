@@ -153,7 +153,7 @@ export function groupDocumentVersions(all: readonly ShipmentDocument[]): readonl
 }
 
 export type Fulfilment = 'missing' | 'rejected' | 'uploaded' | 'approved';
-interface DocumentRequirement {
+interface RequiredDocumentFulfilment {
   readonly type: DocumentType;
   readonly state: Fulfilment;
   /** Document of the required type with the best review status. */
@@ -167,7 +167,7 @@ const REVIEW_STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 
 export function checkRequiredDocuments(
   required: readonly DocumentType[],
   all: readonly ShipmentDocument[],
-): readonly DocumentRequirement[] {
+): readonly RequiredDocumentFulfilment[] {
   return required.map((type) => {
     const [document] = all
       .filter(

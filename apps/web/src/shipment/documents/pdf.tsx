@@ -58,7 +58,7 @@ function PdfPages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name
   });
   const [failed, setFailed] = useState<number>();
   useEffect(() => {
-    const drawing = drawPdfPage(pdf, number, zoom, canvas.current);
+    const drawing = renderPdfPageToCanvas(pdf, number, zoom, canvas.current);
     drawing.done.catch(() => setFailed(number));
     return drawing.cancel;
   }, [pdf, number, zoom]);
@@ -102,7 +102,7 @@ async function readPdfPageText(pdf: PDFDocumentProxy, number: number): Promise<s
 /** Width of a displayed PDF page in CSS pixels. */
 const PDF_PAGE_WIDTH_PX = 900;
 
-function drawPdfPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
+function renderPdfPageToCanvas(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
   let cancel = () => undefined as void;
   let isCancelled = false;
   const done = (async () => {

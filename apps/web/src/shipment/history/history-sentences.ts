@@ -39,7 +39,7 @@ export function formatActor({ type, id, name }: HistoryEntry['actor']): string {
 }
 
 /** Resource kinds of a shipment whose history entries contain the state before and after the change. */
-const SHIPMENT_PART_KINDS = ['milestone', 'exception', 'document'] as const;
+const HISTORY_RESOURCE_KINDS_WITH_STATES = ['milestone', 'exception', 'document'] as const;
 /** Names of derived fields, which the history does not show. */
 const FIELDS_HIDDEN_FROM_HISTORY: ReadonlySet<string> = new Set([
   'revision',
@@ -73,7 +73,7 @@ export type FindZone = (path: readonly string[], side: 'from' | 'to') => string 
  */
 export function describeHistoryEntry(entry: HistoryEntry, findZone: FindZone = () => undefined): HistorySentenceParts {
   const note = toNonEmptyText(entry.changes['note']?.to);
-  const kind = SHIPMENT_PART_KINDS.find((one) => entry.changes[one] !== undefined);
+  const kind = HISTORY_RESOURCE_KINDS_WITH_STATES.find((one) => entry.changes[one] !== undefined);
   const sentenceOf =
     kind === undefined
       ? describeShipmentChange(entry, findZone)

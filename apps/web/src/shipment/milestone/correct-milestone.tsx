@@ -27,7 +27,7 @@ import {
   formatMilestoneField,
   isSameMilestoneRevision,
   milestoneHistoryQuery,
-  readMilestoneFromApi,
+  fetchMilestoneWithVersion,
   toMilestoneFormValues,
 } from './milestone-values.ts';
 
@@ -38,7 +38,7 @@ import {
 function milestoneSnapshotQuery(environment: Environment, shipmentId: string, milestoneId: string) {
   return queryOptions({
     queryKey: ['milestone-seen', environment, milestoneId],
-    queryFn: () => readMilestoneFromApi(environment, { shipment_id: shipmentId, id: milestoneId }),
+    queryFn: () => fetchMilestoneWithVersion(environment, { shipment_id: shipmentId, id: milestoneId }),
     staleTime: Infinity,
     gcTime: 0,
     refetchOnReconnect: false,
@@ -81,7 +81,7 @@ function CorrectionForm({
   const correct = useApiWrite({
     write: (from: VersionedResource<Milestone>) =>
       writeIfUnchanged(from, {
-        read: () => readMilestoneFromApi(environment, first.thing),
+        read: () => fetchMilestoneWithVersion(environment, first.thing),
         isSame: isSameMilestoneRevision,
         write: (ifMatch) =>
           client.milestones.correct(shipment.id, id, buildMilestoneCorrectionBody(seen.thing, form.values, zone), {

@@ -20,7 +20,7 @@ import {
   formatMilestoneField,
   isSameMilestoneRevision,
   milestoneHistoryQuery,
-  readMilestoneFromApi,
+  fetchMilestoneWithVersion,
   getSourceLabel,
 } from './milestone-values.ts';
 
@@ -33,7 +33,9 @@ const LazyConflictDialog = createOnDemandComponent(
 );
 
 /** Fields that the conflict dialog compares if another user has corrected the milestone before it is retracted. */
-const COMPARED_MILESTONE_FIELDS = Object.keys(MILESTONE_FIELD_LABELS) as (keyof typeof MILESTONE_FIELD_LABELS)[];
+const MILESTONE_FIELDS_COMPARED_IN_CONFLICT_DIALOG = Object.keys(
+  MILESTONE_FIELD_LABELS,
+) as (keyof typeof MILESTONE_FIELD_LABELS)[];
 
 /** Details of a milestone, with its corrections and the actions on it. */
 export function MilestoneDetailsPanel({ milestone }: { readonly milestone: Milestone }) {
@@ -121,7 +123,7 @@ function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milest
   const retract = useGuardedWrite<Milestone>({
     kind: 'milestone',
     write: ({ id }, _input, ifMatch) => client.milestones.retract(shipment.id, id, { ifMatch }),
-    read: (thing) => readMilestoneFromApi(environment, thing),
+    read: (thing) => fetchMilestoneWithVersion(environment, thing),
     isSame: isSameMilestoneRevision,
     canStill: ({ retracted_at }) => retracted_at === null,
     done: 'Milestone retracted.',
@@ -153,7 +155,11 @@ function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milest
           </Button>
         </PermissionGuardedButton>
       </Group>
-      <LazyConflictDialog conflict={retract.conflict} what="the milestone" fields={COMPARED_MILESTONE_FIELDS} />
+      <LazyConflictDialog
+        conflict={retract.conflict}
+        what="the milestone"
+        fields={MILESTONE_FIELDS_COMPARED_IN_CONFLICT_DIALOG}
+      />
     </>
   );
 }

@@ -199,7 +199,7 @@ export function buildMilestoneCodeOptions(codes: readonly MilestoneCode[], mode:
   ];
 }
 
-export async function readMilestoneFromApi(
+export async function fetchMilestoneWithVersion(
   environment: Environment,
   { shipment_id, id }: Pick<Milestone, 'shipment_id' | 'id'>,
 ): Promise<VersionedResource<Milestone>> {

@@ -68,13 +68,13 @@ function addJourneyStopStates(stops: readonly Where[]): JourneyStop[] {
 export type Container = Shipment['containers'][number];
 
 /** Running free time of a container: either the free time at the terminal, or the free time until the empty return. */
-interface RunningFreeTime {
+interface FreeTimeCountdownData {
   readonly kind: 'demurrage' | 'detention';
   /** Last free day of the container, as a date in the time zone of the place. */
   readonly until: string;
 }
 
-export interface FreeTimeWithDaysLeft extends RunningFreeTime {
+export interface FreeTimeWithDaysLeft extends FreeTimeCountdownData {
   /** Number of whole days from today until the last free day. On the last free day it is 0, and afterwards negative. */
   readonly daysLeft: number;
 }
@@ -114,7 +114,7 @@ export function extractFreeTimeFacts(
  * loads and cancelled shipments have no free time.
  * @returns null if no free time is running, or if the last free day is unknown
  */
-export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): RunningFreeTime | null {
+export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): FreeTimeCountdownData | null {
   const { number, status, last_free_day, empty_return_by } = container;
   if (facts.load_type === 'lcl' || facts.status === 'cancelled' || RETURNED_CONTAINER_STATUSES.includes(status))
     return null;

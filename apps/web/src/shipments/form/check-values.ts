@@ -30,8 +30,8 @@ export function validateShipment(values: ShipmentFormValues): Record<string, str
   const wrong = containers.filter((number) => !isContainerNumber(number, mode));
   check('container_numbers', wrong.length > 0, `Not a valid container number: ${wrong.join(', ')}`);
   check('container_numbers', containers.length > MAX_CONTAINERS, `Enter at most ${MAX_CONTAINERS} containers`);
-  validateJourney('', values, mode, check);
-  values.legs.forEach((leg, index) => validateJourney(`legs.${index}.`, leg, leg.mode ?? mode, check));
+  validateJourneyFormFields('', values, mode, check);
+  values.legs.forEach((leg, index) => validateJourneyFormFields(`legs.${index}.`, leg, leg.mode ?? mode, check));
   values.references.forEach(({ type, value }, index) => {
     check(`references.${index}.type`, type.trim() === '', 'Enter the type of the reference');
     check(`references.${index}.value`, value.trim() === '', 'Enter the reference, or remove the row');
@@ -47,7 +47,12 @@ export function validateShipment(values: ShipmentFormValues): Record<string, str
 type Journey = Pick<ShipmentFormValues, 'carrier_scac' | 'origin_port' | 'destination_port'>;
 type Check = (path: string, isWrong: boolean, message: string) => void;
 
-function validateJourney(prefix: string, journey: Journey, mode: ShipmentFormValues['mode'], check: Check): void {
+function validateJourneyFormFields(
+  prefix: string,
+  journey: Journey,
+  mode: ShipmentFormValues['mode'],
+  check: Check,
+): void {
   const carrier = normaliseCode(journey.carrier_scac);
   const mayBeAirline = mode === 'air' || mode === 'courier';
   const forms = mayBeAirline

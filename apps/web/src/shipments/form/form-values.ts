@@ -76,7 +76,7 @@ export const EMPTY_SHIPMENT_VALUES: ShipmentFormValues = {
   metadata: [],
   legs: [],
 };
-export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_VALUES) as readonly ShipmentField[];
+export const SHIPMENT_FIELD_NAMES = Object.keys(EMPTY_SHIPMENT_VALUES) as readonly ShipmentField[];
 
 /** Labels of the shipment's fields, for the form and its error messages. */
 export const SHIPMENT_FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
@@ -140,13 +140,13 @@ function toPartyValues(party: Shipment['shipper']): PartyValues {
 
 /** Builds the request body from the values of the form. Empty fields are left out. */
 export function toShipmentRequestBody(values: ShipmentFormValues): ShipmentBody {
-  const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, toApiValue(values, field)]));
+  const all = Object.fromEntries(SHIPMENT_FIELD_NAMES.map((field) => [field, toApiValueOfFormField(values, field)]));
   const isFilled = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isFilled(value)));
 }
 
 /** Converts the value of a form field to its API value. For an empty field, the result is null or an empty list. */
-function toApiValue(values: ShipmentFormValues, field: ShipmentField): unknown {
+function toApiValueOfFormField(values: ShipmentFormValues, field: ShipmentField): unknown {
   const value = values[field];
   if (typeof value === 'string' || value === null) return trimOrNull(value);
   if (field === 'shipper' || field === 'consignee') return toApiParty(values[field]);
@@ -176,8 +176,8 @@ function toApiLeg(leg: LegValues) {
 
 /** Lists the fields whose API values differ between two states of the shipment form. */
 export function listChangedFields(from: ShipmentFormValues, to: ShipmentFormValues): readonly ShipmentField[] {
-  return SHIPMENT_FIELDS.filter(
-    (field) => JSON.stringify(toApiValue(from, field)) !== JSON.stringify(toApiValue(to, field)),
+  return SHIPMENT_FIELD_NAMES.filter(
+    (field) => JSON.stringify(toApiValueOfFormField(from, field)) !== JSON.stringify(toApiValueOfFormField(to, field)),
   );
 }
 
@@ -187,7 +187,7 @@ export function listChangedFields(from: ShipmentFormValues, to: ShipmentFormValu
 export function buildShipmentPatch(from: ShipmentFormValues, to: ShipmentFormValues): ShipmentPatch {
   return Object.fromEntries(
     listChangedFields(from, to).map((field) => {
-      const value = toApiValue(to, field);
+      const value = toApiValueOfFormField(to, field);
       if (field !== 'metadata' || value === null) return [field, value];
       const gone = from.metadata.map(({ name }) => [name, null] as const);
       return [field, { ...Object.fromEntries(gone), ...value }];

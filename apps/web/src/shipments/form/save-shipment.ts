@@ -1,7 +1,7 @@
 import { ConflictError, type ItemOf, type Shipment, type TrackingClient, type Warning } from '@tracking/client';
 import { isOutdatedVersionError } from '../../app/failures.ts';
 import {
-  SHIPMENT_FIELDS,
+  SHIPMENT_FIELD_NAMES,
   type ShipmentField,
   type ShipmentFormValues,
   listChangedFields,
@@ -14,7 +14,7 @@ import {
  * last read.
  */
 const MAX_SAVE_ATTEMPTS = 5;
-const MAX_HISTORY_ENTRIES = 200;
+const MAX_HISTORY_ENTRIES_CHECKED_FOR_CONFLICT = 200;
 /**
  * Milliseconds between two reads of the shipment. Reads may lag behind writes, so the shipment is read until the API
  * returns the conflicting version.
@@ -70,7 +70,9 @@ export async function readConcurrentShipmentChanges(
     await new Promise((resolve) => setTimeout(resolve, REREAD_DELAY_MS));
     theirs = await api.shipments.get(base.id);
   }
-  const { data: history } = await api.shipments.history(base.id, { limit: MAX_HISTORY_ENTRIES }).page();
+  const { data: history } = await api.shipments
+    .history(base.id, { limit: MAX_HISTORY_ENTRIES_CHECKED_FOR_CONFLICT })
+    .page();
   return findShipmentEditConflict(base, values, theirs, history);
 }
 
@@ -136,7 +138,7 @@ export function mergeFormWithOtherChanges(
 ): ShipmentFormValues {
   const kept = new Set([...own, ...both.map(({ field }) => field).filter((field) => choices[field] !== 'theirs')]);
   const now = toShipmentFormValues(theirs);
-  const entries = SHIPMENT_FIELDS.map((field) => [field, (kept.has(field) ? mine : now)[field]]);
+  const entries = SHIPMENT_FIELD_NAMES.map((field) => [field, (kept.has(field) ? mine : now)[field]]);
   return Object.fromEntries(entries) as ShipmentFormValues;
 }
 

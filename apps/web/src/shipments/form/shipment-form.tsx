@@ -15,7 +15,11 @@ import { useForm } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { LOAD_TYPE_OPTIONS, calculateCheckDigit, correctCheckDigit } from '../../values/codes.ts';
+import {
+  LOAD_TYPE_OPTIONS,
+  calculateCheckDigit,
+  suggestContainerNumberWithCorrectCheckDigit,
+} from '../../values/codes.ts';
 import { PLAIN_SHIPMENT_FIELD_NAMES, type PlainFieldName, getPlainFieldDefinition } from '../plain-fields.ts';
 import { validateShipment, parseContainerNumbers } from './check-values.ts';
 import type { ShipmentForm, ShipmentFormValues } from './form-values.ts';
@@ -196,7 +200,9 @@ function FormSection({ title, about, children }: FormSectionProps) {
  */
 function ContainerField({ form }: { readonly form: ShipmentForm }) {
   const { onChange: _onChange, ...input } = form.getInputProps('container_numbers');
-  const doubtful = form.values.container_numbers.filter((number) => correctCheckDigit(number) !== undefined);
+  const doubtful = form.values.container_numbers.filter(
+    (number) => suggestContainerNumberWithCorrectCheckDigit(number) !== undefined,
+  );
   return (
     <Stack gap={4}>
       <TagsInput

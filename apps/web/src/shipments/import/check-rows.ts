@@ -16,7 +16,7 @@ import {
   getPlainFieldDefinition,
   parsePlainFieldText,
 } from '../plain-fields.ts';
-import { type DayOrder, type Mapping, type Target, parseTime } from './columns.ts';
+import { type DayOrder, type Mapping, type Target, parseImportedTimeCell } from './columns.ts';
 import { type ImportFileContent, hasNonEmptyCell } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
@@ -76,7 +76,7 @@ class ImportRowConverter {
     mapping.forEach((target, index) => {
       const [value, column] = [row[index] ?? '', headers[index] ?? ''];
       if (target === null || value === '') return;
-      if (target === 'reference') this.references.push({ type: toReferenceType(column), value });
+      if (target === 'reference') this.references.push({ type: convertColumnHeaderToReferenceType(column), value });
       else if (target === 'metadata') this.metadata.push([column, value]);
       else if (target === 'container_numbers') this.addContainerNumbersFromCell(value, column);
       else this.cells.set(target, { value, column });
@@ -135,7 +135,7 @@ export function convertRowsToShipments(
       row.addRowError(
         `has ${cells.length} cells for ${headers.length} columns. Put quotes around cells that contain a separator.`,
       );
-    const body = buildShipmentBody(row, reading);
+    const body = buildShipmentBodyFromImportRow(row, reading);
     const known = items.get(body.external_id ?? '');
     const differing = known === undefined ? undefined : findDifferingField(known.body, body);
     if (differing !== undefined)
@@ -149,7 +149,7 @@ export function convertRowsToShipments(
     } else if (known === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
     else {
       known.rows.push(row.number);
-      mergeContainerNumbers(known.body, body);
+      addContainerNumbersToImportBody(known.body, body);
     }
   });
   for (const [reference, because] of wrong) {
@@ -161,7 +161,7 @@ export function convertRowsToShipments(
   return { items: [...items.values()], errors };
 }
 
-function mergeContainerNumbers(to: Body, { container_numbers }: Body): void {
+function addContainerNumbersToImportBody(to: Body, { container_numbers }: Body): void {
   const all = [...new Set([...(to.container_numbers ?? []), ...(container_numbers ?? [])])];
   if (all.length > 0) to.container_numbers = all;
 }
@@ -173,7 +173,7 @@ function findDifferingField(one: Body, other: Body): string | undefined {
   return [...fields].find((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
 }
 
-function buildShipmentBody(row: ImportRowConverter, reading: ImportOptions): Body {
+function buildShipmentBodyFromImportRow(row: ImportRowConverter, reading: ImportOptions): Body {
   if (row.readCellText('external_id') === undefined)
     row.addRowError('has no reference. Without one, each import would create the shipment again.');
   const mode = row.parseImportCell('mode', parseMode);
@@ -186,7 +186,7 @@ function buildShipmentBody(row: ImportRowConverter, reading: ImportOptions): Bod
     // The time of an invalid port is read as UTC, so that the row gets only one error for the port.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readCellText(at) !== undefined;
     const zone = isOfWrongPort ? 'UTC' : findImportTimeZone(reading, port);
-    return row.parseImportCell(target, (value) => parseTime(value, reading.dayOrder, zone));
+    return row.parseImportCell(target, (value) => parseImportedTimeCell(value, reading.dayOrder, zone));
   };
   const journey = {
     ...{ mode, carrier_scac, origin_port, destination_port },
@@ -269,7 +269,7 @@ function parseCarrier(value: string, mode: Mode | undefined): string {
 }
 
 /** Converts the header of a column to a reference type, such as "Purchase order" to `purchase_order`. */
-function toReferenceType(header: string): string {
+function convertColumnHeaderToReferenceType(header: string): string {
   return (
     header
       .toLowerCase()

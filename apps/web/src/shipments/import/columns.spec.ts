@@ -1,7 +1,7 @@
 import {
   guessDayOrder,
   guessMapping,
-  parseTime,
+  parseImportedTimeCell,
   listReplacedShipmentParts,
   indexMappingByHeader,
   mapColumnToField,
@@ -58,7 +58,7 @@ describe('dates', () => {
       ['4/3/2027 7:05', 'day-first', 'UTC', '2027-03-04T07:05:00.000Z'],
       ['04.03.2027', 'month-first', 'UTC', '2027-04-03'],
     ] as const)('parses %s, %s, in the zone %s as %s', (text, order, zone, instant) => {
-      expect(parseTime(text, order, zone)).toBe(instant);
+      expect(parseImportedTimeCell(text, order, zone)).toBe(instant);
     });
 
     it.each([
@@ -67,7 +67,7 @@ describe('dates', () => {
       ['2027-02-03 25:00', 'UTC', 'is not a valid date'],
       ['2027-02-03 10:00', undefined, 'the time zone of the port is unknown'],
     ])('rejects %s in the zone %s', (text, zone, message) => {
-      expect(() => parseTime(text, 'day-first', zone)).toThrow(message);
+      expect(() => parseImportedTimeCell(text, 'day-first', zone)).toThrow(message);
     });
 
     it('guesses the order of day and month from numbers above 12', () => {

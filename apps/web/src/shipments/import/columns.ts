@@ -176,7 +176,7 @@ interface ParsedTime {
  * @param zone time zone for times without an offset; undefined if unknown
  * @throws Error with a message for the user
  */
-export function parseTime(text: string, order: DayOrder, zone: string | undefined): string {
+export function parseImportedTimeCell(text: string, order: DayOrder, zone: string | undefined): string {
   const written = parseIsoDate(text) ?? parseNumericDate(text, order);
   if (written === undefined) throw new Error('is not a date. Use a date such as 2026-12-24 or 2026-12-24 18:00.');
   const { date, hour = '0', minute, offset } = written;

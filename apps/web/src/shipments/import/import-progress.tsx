@@ -8,7 +8,7 @@ import { downloadCsvText, createCsvText } from '../../values/files.ts';
 import { LocalTimeText } from '../../values/time.tsx';
 import type { ImportRowError } from './check-rows.ts';
 import classes from './import-page.module.css';
-import { ImportRun, type Phase, type ImportRunState } from './import-run.ts';
+import { ImportBatchSender, type Phase, type ImportRunState } from './import-run.ts';
 import { type ImportRecord, importStore, buildInvalidRowsTable } from './import-store.ts';
 
 const IMPORT_PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
@@ -101,15 +101,18 @@ function ImportOutcomeMessage({ state: { record, phase } }: { readonly state: Im
 
 interface ImportActionsProps {
   readonly state: ImportRunState;
-  readonly run: ImportRun | undefined;
-  readonly onRun: (run: ImportRun) => void;
+  readonly run: ImportBatchSender | undefined;
+  readonly onRun: (run: ImportBatchSender) => void;
   readonly onRemoved: () => void;
 }
 
 function ImportActions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ImportActionsProps) {
   const environment = useEnvironment();
   const save = useApiWrite({ write: () => downloadInvalidRows(record) });
-  const remove = useApiWrite({ write: () => importStore.removeShipmentImports(record), onDone: onRemoved });
+  const remove = useApiWrite({
+    write: () => importStore.deleteSpreadsheetImportsFromBrowser(record),
+    onDone: onRemoved,
+  });
   if (isActiveImportPhase(phase)) {
     return (
       <Button variant="default" w="fit-content" onClick={run?.stop}>
@@ -184,18 +187,18 @@ export function RowErrorTable({ errors }: { readonly errors: readonly ImportRowE
 }
 
 /** Import runs in this browser tab, by import id. A run continues while the user visits other pages. */
-const ongoingImportRuns = new Map<string, ImportRun>();
+const ongoingImportRuns = new Map<string, ImportBatchSender>();
 
 /** Returns the run of an import in this browser tab. Returns undefined if the tab does not run the import. */
-function findImportRun(id: string): ImportRun | undefined {
+function findImportRun(id: string): ImportBatchSender | undefined {
   return ongoingImportRuns.get(id);
 }
 
 /** Starts or continues an import. The import waits while another browser tab is sending it. */
-export function startImportRun(record: ImportRecord, environment: Environment): ImportRun {
+export function startImportRun(record: ImportRecord, environment: Environment): ImportBatchSender {
   const client = getApiClient(environment);
   const sender = async () => getSessionOwnerKey(await client.session.get());
-  const run = new ImportRun(record, { api: client, sender, store: importStore, wait: waitSeconds });
+  const run = new ImportBatchSender(record, { api: client, sender, store: importStore, wait: waitSeconds });
   ongoingImportRuns.set(record.id, run);
   void runImportWithBrowserLock(`import-${record.id}`, run);
   return run;
@@ -205,7 +208,7 @@ export function startImportRun(record: ImportRecord, environment: Environment): 
  * Runs an import while holding a browser lock, so that only one tab sends it. Pages without HTTPS have no locks. There,
  * idempotency keys prevent duplicates.
  */
-async function runImportWithBrowserLock(name: string, run: ImportRun): Promise<void> {
+async function runImportWithBrowserLock(name: string, run: ImportBatchSender): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return run.runImportUntilDone();
   const isRun = await locks.request(name, { ifAvailable: true }, async (lock) => {

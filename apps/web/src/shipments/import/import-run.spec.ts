@@ -1,8 +1,8 @@
 import { ConnectionError, RateLimitError } from '@tracking/client';
-import { ImportRun } from './import-run.ts';
+import { ImportBatchSender } from './import-run.ts';
 import {
   type ImportRecord,
-  type ImportBatchItem,
+  type ShipmentImportItemWithCells,
   splitImportIntoBatches,
   buildInvalidRowsTable,
 } from './import-store.ts';
@@ -26,14 +26,14 @@ function planned() {
 
 /** Returns an import store that keeps its data in memory. */
 function storeOf({ record, batches }: ReturnType<typeof planned>) {
-  const kept: { record: ImportRecord | undefined; batches: (readonly ImportBatchItem[] | undefined)[] } = {
+  const kept: { record: ImportRecord | undefined; batches: (readonly ShipmentImportItemWithCells[] | undefined)[] } = {
     record,
     batches: [...batches],
   };
   return {
     kept,
     getImport: async () => kept.record,
-    getImportBatch: async (_id: string, index: number) => kept.batches[index],
+    readImportBatchItems: async (_id: string, index: number) => kept.batches[index],
     storeImportProgress: async (after: ImportRecord, index: number) => {
       if (kept.record?.done === index) kept.record = after;
       return kept.record;
@@ -48,7 +48,7 @@ function storeOf({ record, batches }: ReturnType<typeof planned>) {
 function service(failures: readonly (Error | undefined)[] = []) {
   const byKey = new Map<string, object>();
   const calls: string[] = [];
-  const upsertMany = async (bodies: readonly ImportBatchItem['body'][], { idempotencyKey = '' }) => {
+  const upsertMany = async (bodies: readonly ShipmentImportItemWithCells['body'][], { idempotencyKey = '' }) => {
     const failure = failures[calls.length];
     calls.push(idempotencyKey);
     const isNew = !byKey.has(idempotencyKey);
@@ -71,7 +71,7 @@ const lostAnswer = () => new ConnectionError('It broke.', { outcomeUnknown: true
 describe('an import', () => {
   it('sends batch by batch and reports rejected rows', async () => {
     const [store, { api, sender, calls }] = [storeOf(planned()), service()];
-    const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
+    const run = new ImportBatchSender(planned().record, { api, sender, store, wait: async () => undefined });
     await run.runImportUntilDone();
     expect(run.state().phase).toBe('done');
     expect(calls).toEqual(['import-i1-0', 'import-i1-1', 'import-i1-2']);
@@ -90,7 +90,7 @@ describe('an import', () => {
     const tooMany = new RateLimitError({ status: 429, headers, error: {} });
     const [store, { api, sender, calls, byKey }] = [storeOf(planned()), service([undefined, lostAnswer(), tooMany])];
     const waits: number[] = [];
-    const run = new ImportRun(planned().record, {
+    const run = new ImportBatchSender(planned().record, {
       api,
       sender,
       store,
@@ -105,11 +105,15 @@ describe('an import', () => {
 
   it('continues with the first batch that has no recorded result', async () => {
     const [store, there] = [storeOf(planned()), service([undefined, lostAnswer()])];
-    const first: ImportRun = new ImportRun(planned().record, { ...there, store, wait: async () => first.stop() });
+    const first: ImportBatchSender = new ImportBatchSender(planned().record, {
+      ...there,
+      store,
+      wait: async () => first.stop(),
+    });
     await first.runImportUntilDone();
     expect(first.state().phase).toBe('stopped');
     expect(store.kept.record).toMatchObject({ done: 1, sent: 100 });
-    const second = new ImportRun(planned().record, { ...there, store, wait: async () => undefined });
+    const second = new ImportBatchSender(planned().record, { ...there, store, wait: async () => undefined });
     await second.runImportUntilDone();
     expect(there.calls).toEqual([...['import-i1-0', 'import-i1-1'], ...['import-i1-1', 'import-i1-2']]);
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249 });
@@ -124,7 +128,7 @@ describe('an import', () => {
       if (calls.length === 1) Object.assign(store.kept, change(store.kept));
       return WHOSE.owner;
     };
-    const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
+    const run = new ImportBatchSender(planned().record, { api, sender, store, wait: async () => undefined });
     await run.runImportUntilDone();
     expect(run.state()).toMatchObject({ phase: 'stopped', isLost: true, why: expect.stringContaining(why) });
     expect(calls).toHaveLength(2);
@@ -134,12 +138,12 @@ describe('an import', () => {
   it('counts a batch once if another tab has recorded it', async () => {
     const [store, there] = [storeOf(planned()), service()];
     const parts = { ...there, store, wait: async () => undefined };
-    const other = new ImportRun(planned().record, parts);
+    const other = new ImportBatchSender(planned().record, parts);
     const sender = async () => {
       if (there.calls.length === 1) await other.runImportUntilDone();
       return WHOSE.owner;
     };
-    const run = new ImportRun(planned().record, { ...parts, sender });
+    const run = new ImportBatchSender(planned().record, { ...parts, sender });
     await run.runImportUntilDone();
     expect(run.state()).toMatchObject({ phase: 'done', record: { sent: 250, created: 249, done: 3 } });
   });
@@ -147,7 +151,7 @@ describe('an import', () => {
   it('sends nothing after another user has signed in', async () => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
     const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
-    const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
+    const run = new ImportBatchSender(planned().record, { api, sender, store, wait: async () => undefined });
     await run.runImportUntilDone();
     expect(run.state()).toMatchObject({ phase: 'stopped', why: expect.stringContaining('Another user') });
     expect(calls).toHaveLength(2);

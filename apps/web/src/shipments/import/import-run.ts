@@ -9,7 +9,7 @@ import {
   type TrackingClient,
 } from '@tracking/client';
 import { getLabelOfWarnedField } from '../form/check-values.ts';
-import type { ImportRecord, ImportStore, ImportRowWarning, ImportBatchItem } from './import-store.ts';
+import type { ImportRecord, ImportStore, ImportRowWarning, ShipmentImportItemWithCells } from './import-store.ts';
 
 /** Number of seconds until a retry if the response has no `Retry-After` header. */
 const DEFAULT_RETRY_DELAY_SECONDS = 3;
@@ -39,7 +39,7 @@ export interface ImportRunOptions {
    * started.
    */
   readonly sender: () => Promise<string>;
-  readonly store: Pick<ImportStore, 'getImportBatch' | 'storeImportProgress' | 'getImport'>;
+  readonly store: Pick<ImportStore, 'readImportBatchItems' | 'storeImportProgress' | 'getImport'>;
   /** Resolves after the given number of seconds. If the signal aborts, it resolves immediately. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -52,7 +52,7 @@ class MissingRowsError extends Error {}
  * index. The API therefore applies a batch only once, even if a response is lost or two tabs send the same batch. The
  * references of the shipments also prevent duplicates.
  */
-export class ImportRun {
+export class ImportBatchSender {
   private readonly ended = new AbortController();
   private readonly listeners = new Set<() => void>();
   private now: ImportRunState;
@@ -96,7 +96,7 @@ export class ImportRun {
       while (record !== undefined && record.done < record.batches) {
         this.publishImportState({ record, phase: 'running' });
         const index = record.done;
-        const items = await store.getImportBatch(id, index);
+        const items = await store.readImportBatchItems(id, index);
         record =
           items === undefined
             ? await this.rereadImportRecord(index)
@@ -124,14 +124,14 @@ export class ImportRun {
     return record;
   }
 
-  private async sendAndRecordBatch(record: ImportRecord, items: readonly ImportBatchItem[], index: number) {
+  private async sendAndRecordBatch(record: ImportRecord, items: readonly ShipmentImportItemWithCells[], index: number) {
     return this.parts.store.storeImportProgress(
       addBatchResultsToImport(record, items, await this.sendImportBatch(items, index)),
       index,
     );
   }
 
-  private async sendImportBatch(items: readonly ImportBatchItem[], index: number): Promise<Answers> {
+  private async sendImportBatch(items: readonly ShipmentImportItemWithCells[], index: number): Promise<Answers> {
     const bodies = items.map(({ body }) => body);
     const options = { idempotencyKey: `import-${this.now.record.id}-${index}`, retries: 1, signal: this.ended.signal };
     for (;;) {
@@ -188,7 +188,7 @@ function describeStopReason(error: unknown): string {
 /** Adds the results of a batch to the record of the import. */
 export function addBatchResultsToImport(
   record: ImportRecord,
-  items: readonly ImportBatchItem[],
+  items: readonly ShipmentImportItemWithCells[],
   answers: Answers,
 ): ImportRecord {
   const answered = items.map((item, index) => ({ item, answer: answers[index] }));

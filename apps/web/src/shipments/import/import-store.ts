@@ -4,7 +4,7 @@ import type { Target } from './columns.ts';
 import type { ImportFileContent } from './read-file.ts';
 
 /** A shipment to send, with the original cells of the rows from which it was built. */
-export interface ImportBatchItem extends ShipmentToImport {
+export interface ShipmentImportItemWithCells extends ShipmentToImport {
   readonly cells: readonly (readonly string[])[];
 }
 /** A row of the file that could not be imported. */
@@ -92,7 +92,10 @@ export class ImportStore {
     });
   }
 
-  storeImportWithBatches(record: ImportRecord, batches: readonly (readonly ImportBatchItem[])[]): Promise<void> {
+  storeImportWithBatches(
+    record: ImportRecord,
+    batches: readonly (readonly ShipmentImportItemWithCells[])[],
+  ): Promise<void> {
     return this.writeInTransaction((store) => {
       store('imports').add(record);
       batches.forEach((items, index) => store('batches').add(items, [record.id, index]));
@@ -111,7 +114,7 @@ export class ImportStore {
     return this.readFromIndexedDb('imports', (store) => store.get(id));
   }
 
-  getImportBatch(id: string, index: number): Promise<readonly ImportBatchItem[] | undefined> {
+  readImportBatchItems(id: string, index: number): Promise<readonly ShipmentImportItemWithCells[] | undefined> {
     return this.readFromIndexedDb('batches', (store) => store.get([id, index]));
   }
 
@@ -135,7 +138,7 @@ export class ImportStore {
     return kept;
   }
 
-  removeShipmentImports(...records: readonly ImportRecord[]): Promise<void> {
+  deleteSpreadsheetImportsFromBrowser(...records: readonly ImportRecord[]): Promise<void> {
     return this.writeInTransaction((store) => {
       for (const { id } of records) {
         store('imports').delete(id);
@@ -147,7 +150,7 @@ export class ImportStore {
   /** Removes the completed imports of a user. */
   async removeCompletedImports(owner: string): Promise<void> {
     const all = await this.readFromIndexedDb<ImportRecord[]>('imports', (store) => store.getAll());
-    await this.removeShipmentImports(
+    await this.deleteSpreadsheetImportsFromBrowser(
       ...all.filter((record) => record.owner === owner && record.done === record.batches),
     );
   }
@@ -173,7 +176,7 @@ const SHIPMENTS_PER_BATCH = 100;
 
 interface ImportPlan {
   readonly record: ImportRecord;
-  readonly batches: readonly (readonly ImportBatchItem[])[];
+  readonly batches: readonly (readonly ShipmentImportItemWithCells[])[];
 }
 type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 

@@ -66,7 +66,7 @@ export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<Im
   return {
     name,
     headers: trimmed,
-    rows: rows.map((row) => trimExtraCells(row, headers.length)),
+    rows: rows.map((row) => fitCsvRowToColumns(row, headers.length)),
     firstRow: top + 2,
   };
 }
@@ -75,7 +75,7 @@ export function hasNonEmptyCell(row: readonly string[]): boolean {
   return row.some((cell) => cell.trim() !== '');
 }
 
-function trimExtraCells(row: readonly string[], columns: number): readonly string[] {
+function fitCsvRowToColumns(row: readonly string[], columns: number): readonly string[] {
   const last = row.findLastIndex((cell) => cell.trim() !== '');
   return Array.from({ length: Math.max(columns, last + 1) }, (_, index) => unescapeCell((row[index] ?? '').trim()));
 }

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { type ListAppearance, ListAppearanceMenu } from '../columns.tsx';
-import { type ListQuery, type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
+import { type ListQuery, type ShipmentSort, DEFAULT_SHIPMENT_LIST_SORT } from '../search/shipment-search.ts';
 import { exportShipmentsAsCsv } from '../bulk-actions/export-csv.ts';
 import { formatListUpdates } from './list-updates.ts';
 import classes from './list-status.module.css';
@@ -102,7 +102,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
       <Modal opened={count !== undefined} onClose={stop} title="Export CSV" closeOnClickOutside={false}>
         <Stack>
           <Text role="status">{`${(count ?? 0).toLocaleString()} shipments exported so far…`}</Text>
-          {chooseStableSort(query) !== (query.sort ?? DEFAULT_SORT) && (
+          {chooseStableSort(query) !== (query.sort ?? DEFAULT_SHIPMENT_LIST_SORT) && (
             <Text size="sm" c="dimmed">
               The file is sorted by creation date. Other orders could skip or repeat shipments that change during the
               export.
@@ -120,7 +120,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
 }
 
 /** Returns a sort order that does not change while the pages of an export are read. */
-function chooseStableSort({ sort = DEFAULT_SORT }: ListQuery): ShipmentSort {
+function chooseStableSort({ sort = DEFAULT_SHIPMENT_LIST_SORT }: ListQuery): ShipmentSort {
   return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }
 

@@ -5,7 +5,7 @@ import {
   type FilterKind,
   type ListQuery,
   type ShipmentSort,
-  DEFAULT_SORT,
+  DEFAULT_SHIPMENT_LIST_SORT,
   listFiltersOfKind,
 } from '../search/shipment-search.ts';
 
@@ -129,7 +129,11 @@ export function doesShipmentMatchFilters(shipment: Shipment, query: ListQuery): 
 }
 
 /** Checks if a shipment comes before another one in the sort order. Shipments without an ETA come last. */
-export function isSortedBefore(one: Shipment, other: Shipment, sort: ShipmentSort = DEFAULT_SORT): boolean {
+export function isSortedBefore(
+  one: Shipment,
+  other: Shipment,
+  sort: ShipmentSort = DEFAULT_SHIPMENT_LIST_SORT,
+): boolean {
   const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
   const [a, b] = [one[field], other[field]];
   if (a === null || b === null) return a !== null;

@@ -37,7 +37,7 @@ interface PressedKey {
   readonly key: string;
   readonly shiftKey: boolean;
 }
-export interface ActiveRowPosition {
+export interface ActiveRowIndexAndCount {
   /** Index of the active row in the list. It is -1 if no row is active. */
   readonly active: number;
   readonly count: number;
@@ -46,7 +46,10 @@ export interface ActiveRowPosition {
 }
 
 /** Returns the action of a pressed key. Returns undefined if the key is not a shortcut. */
-export function findKeyboardAction({ key, shiftKey }: PressedKey, place: ActiveRowPosition): KeyAction | undefined {
+export function findKeyboardAction(
+  { key, shiftKey }: PressedKey,
+  place: ActiveRowIndexAndCount,
+): KeyAction | undefined {
   switch (key) {
     case '/':
       return { kind: 'search' };
@@ -64,7 +67,7 @@ export function findKeyboardAction({ key, shiftKey }: PressedKey, place: ActiveR
   }
 }
 
-function findRowIndexForKey(key: string, { active, count, page }: ActiveRowPosition): number | undefined {
+function findRowIndexForKey(key: string, { active, count, page }: ActiveRowIndexAndCount): number | undefined {
   switch (key) {
     case 'ArrowDown':
     case 'j':

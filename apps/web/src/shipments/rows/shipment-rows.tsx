@@ -7,10 +7,10 @@ import type { Shipment } from '@tracking/client';
 import { type CSSProperties, useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { LIST_COLUMNS, type ColumnName, type ListAppearance } from '../columns.tsx';
 import { SEARCH_FIELD_ID } from '../search/filter-bar.tsx';
-import { type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
+import { type ShipmentSort, DEFAULT_SHIPMENT_LIST_SORT } from '../search/shipment-search.ts';
 import {
   type KeyAction,
-  type ActiveRowPosition,
+  type ActiveRowIndexAndCount,
   NO_SELECTED_SHIPMENTS,
   type Selection,
   findKeyboardAction,
@@ -218,7 +218,7 @@ function ShipmentListColumnHeaders({
       </div>
       <div role="columnheader">Reference</div>
       {columns.map((name) => (
-        <ColumnHeader key={name} name={name} sort={sort ?? DEFAULT_SORT} onSort={onSort} />
+        <ColumnHeader key={name} name={name} sort={sort ?? DEFAULT_SHIPMENT_LIST_SORT} onSort={onSort} />
       ))}
     </div>
   );
@@ -258,7 +258,7 @@ const SCROLL_KEYS = /^(Arrow|Page|Home|End)/;
 /** Handles the keyboard shortcuts of the shipment list. They work wherever the focus is on the page. */
 function useRowKeyboardShortcuts(
   list: React.RefObject<HTMLElement | null>,
-  place: ActiveRowPosition,
+  place: ActiveRowIndexAndCount,
   act: (it: KeyAction) => void,
 ) {
   const press = useEffectEvent((event: KeyboardEvent) => {

@@ -12,7 +12,7 @@ import {
   SHIPMENT_SORTS,
   type ShipmentFilters,
   type ShipmentSort,
-  DEFAULT_SORT,
+  DEFAULT_SHIPMENT_LIST_SORT,
   pickShipmentFilters,
 } from './shipment-search.ts';
 
@@ -51,7 +51,7 @@ export function ShipmentFilterBar({ state }: { readonly state: ShipmentSearchSta
           className={classes['order']}
           label="Sort by"
           data={SHIPMENT_SORT_OPTIONS}
-          value={search.sort ?? DEFAULT_SORT}
+          value={search.sort ?? DEFAULT_SHIPMENT_LIST_SORT}
           onChange={(sort) => change({ sort: sort as ShipmentSort })}
           allowDeselect={false}
           w={200}

@@ -17,10 +17,10 @@ import {
 } from './shipment-search.ts';
 
 const [OWN_REFERENCE, ...REFERENCES] = listFiltersOfKind('reference');
-const EXACT_NUMBER_FILTERS = [OWN_REFERENCE, ...listFiltersOfKind('container'), ...REFERENCES].filter(
+const REFERENCE_AND_CONTAINER_NUMBER_FILTERS = [OWN_REFERENCE, ...listFiltersOfKind('container'), ...REFERENCES].filter(
   (name) => name !== undefined,
 );
-const PARTY_FILTERS = listFiltersOfKind('carrier', 'party');
+const CARRIER_AND_PARTY_FILTERS = listFiltersOfKind('carrier', 'party');
 const FILTER_HINTS: Partial<Record<FilterName, string>> = {
   carrier_scac: 'SCAC or IATA code',
   shipper: 'Your code for the party. To find a name, use the search.',
@@ -85,7 +85,7 @@ function ShipmentFilterForm({ state: { search, replace }, onClose }: Omit<Filter
           <DayRangeFields from="updated_since" {...fields} />
         </Fragment>
         <Divider label="Exact numbers" />
-        {[...EXACT_NUMBER_FILTERS, ...PARTY_FILTERS].map((name) => (
+        {[...REFERENCE_AND_CONTAINER_NUMBER_FILTERS, ...CARRIER_AND_PARTY_FILTERS].map((name) => (
           <TextInput
             key={name}
             label={getFilterLabel(name)}

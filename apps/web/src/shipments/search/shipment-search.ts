@@ -59,7 +59,7 @@ export type ShipmentUrlParameters = ShipmentFilters & {
 
 export const SHIPMENT_SORTS = ['-created_at', 'created_at', '-updated_at', 'updated_at', 'eta', '-eta'] as const;
 export type ShipmentSort = (typeof SHIPMENT_SORTS)[number];
-export const DEFAULT_SORT: ShipmentSort = '-created_at';
+export const DEFAULT_SHIPMENT_LIST_SORT: ShipmentSort = '-created_at';
 
 /** Parses the search of the shipment list from the page URL. Invalid parameters are ignored. */
 export function readShipmentUrlParameters(raw: Record<string, unknown>): ShipmentUrlParameters {
@@ -110,7 +110,7 @@ export function hasShipmentFilters(search: ShipmentUrlParameters): boolean {
 }
 
 function isDefaultParameter(name: string, value: unknown): boolean {
-  return name === 'sort' && value === DEFAULT_SORT;
+  return name === 'sort' && value === DEFAULT_SHIPMENT_LIST_SORT;
 }
 
 /** Converts a URL parameter to text. The router has parsed values that look like numbers or booleans. */

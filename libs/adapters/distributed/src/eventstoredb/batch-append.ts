@@ -4,7 +4,7 @@ import type { Position as LogPosition } from '@eventstore/db-client';
 import type { Client, ClientDuplexStream } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition, type ServiceDefinition } from '@grpc/proto-loader';
 import { type ExpectedRevision, type NewEvent, UnavailableError, VersionConflictError } from '@tracking/ports';
-import { createTimeoutError, ENGINE_NAME, type NodeConnection } from './node-connection.ts';
+import { createNodeTimeoutError, ENGINE_NAME, type EventStoreDbNodeConnection } from './node-connection.ts';
 
 /** An append of events to a stream. */
 export interface AppendRequest {
@@ -70,7 +70,7 @@ export class BatchAppendSender {
 
   /** @param callOptions options of the client for each call */
   constructor(
-    private readonly connection: NodeConnection,
+    private readonly connection: EventStoreDbNodeConnection,
     private readonly callOptions: object,
   ) {}
 
@@ -91,9 +91,9 @@ export class BatchAppendSender {
     const send = async () => {
       call = await this.findOrStartCall();
       // Otherwise the append could be sent after its repetition.
-      if (isAbandoned) throw createTimeoutError();
+      if (isAbandoned) throw createNodeTimeoutError();
       call.pending.set(id, answer);
-      call.stream.write(toRequestMessage(id, request));
+      call.stream.write(toAppendRequestMessage(id, request));
       return answer.promise;
     };
     try {
@@ -137,7 +137,7 @@ export class BatchAppendSender {
     stream.on('end', () => this.endBatchAppendCall(call));
     stream.on('error', (error: Error & { readonly code?: number }) => {
       if (error.code === UNIMPLEMENTED_STATUS) this.isSupported = false;
-      if (!this.isClosed) this.connection.handleCallError(client, error);
+      if (!this.isClosed) this.connection.findNewNodeAfterCallError(client, error);
       this.endBatchAppendCall(call);
     });
     return call;
@@ -151,7 +151,7 @@ export class BatchAppendSender {
   }
 }
 
-function toRequestMessage(id: string, { stream, expected, events, encoded }: AppendRequest): object {
+function toAppendRequestMessage(id: string, { stream, expected, events, encoded }: AppendRequest): object {
   return {
     correlation_id: { string: id },
     options: {

@@ -33,7 +33,7 @@ import {
 
 const DEFAULT_BATCH_SIZE = 500;
 /** Number of log entries without a match after which the node reports its position. */
-const LOG_ENTRIES_PER_POSITION_REPORT = 500;
+const NON_MATCHING_ENTRIES_PER_POSITION_REPORT = 500;
 /**
  * Number of log entries that each end of a subscription keeps, in addition to the 16 of the gRPC call. An event has up
  * to 1 MiB, so that a reader reads at most 24 MiB ahead. Larger numbers save only 5 % of the CPU time.
@@ -226,7 +226,7 @@ async function* findStoredEvents(
   };
   const filter = streamNameFilter({
     prefixes: [...prefixes],
-    maxSearchWindow: LOG_ENTRIES_PER_POSITION_REPORT,
+    maxSearchWindow: NON_MATCHING_ENTRIES_PER_POSITION_REPORT,
     checkpointReached,
   });
   const subscription = client.subscribeToAll(

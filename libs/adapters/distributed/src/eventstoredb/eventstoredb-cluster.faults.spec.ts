@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventStoreDbStandIn, type InjectedFaults } from '@tracking/eventstoredb-stand-in';
-import { AccessRefusedError, type EventStore, type Position, UnavailableError } from '@tracking/ports';
+import { EngineAccessRefusedError, type EventStore, type Position, UnavailableError } from '@tracking/ports';
 import {
   createCertificateAuthority,
   createSampleNewEvents,
@@ -17,7 +17,7 @@ import {
 import fc from 'fast-check';
 import {
   addUserToConnectionString,
-  createSecureClusterOptions,
+  createTlsClusterStandInOptions,
   EventStoreDbFixture,
   IS_STAND_IN_NODE,
   STAND_IN_REQUIRED_REASON,
@@ -284,7 +284,7 @@ function testRefusals(): void {
   let folder: TempFolder;
   beforeAll(async () => {
     folder = await createTempFolder();
-    secure = await EventStoreDbStandIn.createEventStoreDbStandIn(createSecureClusterOptions());
+    secure = await EventStoreDbStandIn.createEventStoreDbStandIn(createTlsClusterStandInOptions());
     plain = await EventStoreDbStandIn.createEventStoreDbStandIn();
     await Promise.all([secure.startNode(), plain.startNode()]);
   });
@@ -340,8 +340,8 @@ function testRefusals(): void {
 
   it.each(refusals)('names %s', async (_name, url, reason) => {
     const error = await findRefusal(await url());
-    expect(error).toBeInstanceOf(AccessRefusedError);
-    const { message, cause } = error as AccessRefusedError;
+    expect(error).toBeInstanceOf(EngineAccessRefusedError);
+    const { message, cause } = error as EngineAccessRefusedError;
     expect(message).toMatch(reason);
     expect(message).not.toMatch(/s3cret|sesame|127\.0\.0\.1|localhost/);
     expect(cause).toBeUndefined();
@@ -350,7 +350,7 @@ function testRefusals(): void {
   it('reports a node that is down as unavailable', async () => {
     const error = await findRefusal('esdb://someone:s3cret@localhost:9?tls=true');
     expect(error).toBeInstanceOf(UnavailableError);
-    expect(error).not.toBeInstanceOf(AccessRefusedError);
+    expect(error).not.toBeInstanceOf(EngineAccessRefusedError);
   });
 
   it('refuses operations of a running process as unavailable, so that callers may repeat them', async () => {

@@ -1,7 +1,7 @@
 import { declareEventStoreTests } from '@tracking/testing';
 import {
   createEventStoreDbSubject,
-  createSecureClusterOptions,
+  createTlsClusterStandInOptions,
   IS_STAND_IN_NODE,
   TESTED_ENGINE_NAME,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
@@ -15,6 +15,6 @@ if (IS_STAND_IN_NODE) {
   );
   declareEventStoreTests(
     `${TESTED_ENGINE_NAME}, a cluster with TLS and credentials`,
-    createEventStoreDbSubject(createSecureClusterOptions()),
+    createEventStoreDbSubject(createTlsClusterStandInOptions()),
   );
 }

@@ -9,7 +9,7 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client';
 import {
-  AccessRefusedError,
+  EngineAccessRefusedError,
   AppendTooLargeError,
   BusyError,
   MAX_APPEND_BYTES,
@@ -41,7 +41,7 @@ import {
   createEventStoreDbNodeClient,
   retryUntilTimeout,
 } from './node-client.ts';
-import { createTimeoutError, ENGINE_NAME } from './node-connection.ts';
+import { createNodeTimeoutError, ENGINE_NAME } from './node-connection.ts';
 import { LiveSubscription } from './live-subscription.ts';
 import { throwIfNoNodeAcceptsTls, usesTls } from './node-access.ts';
 import {
@@ -180,12 +180,12 @@ export class EventStoreDbEventStore implements EventStore {
 
   /**
    * Checks that the leader accepts the credentials, and the TLS settings of the connection string.
-   * @throws AccessRefusedError if a node refuses this process for several seconds; UnavailableError if no node responds
+   * @throws EngineAccessRefusedError if a node refuses this process for several seconds; UnavailableError if no node responds
    */
   async checkEventStoreAccess(): Promise<void> {
     const deadline = monotonicMs() + CREDENTIALS_REFUSAL_PERIOD_MS;
     // A new cluster refuses all users until its leader has created them.
-    const isTransient = (error: unknown) => error instanceof AccessRefusedError;
+    const isTransient = (error: unknown) => error instanceof EngineAccessRefusedError;
     const { connectionString } = this.node;
     try {
       if (usesTls(connectionString)) await throwIfNoNodeAcceptsTls(connectionString);
@@ -227,7 +227,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   private async readEventPosition(stream: string, revision: number, silenceMs: number): Promise<Position> {
     const [last] = (await readStreamBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs })).found;
-    if (last === undefined) throw createTimeoutError();
+    if (last === undefined) throw createNodeTimeoutError();
     return last.position;
   }
 

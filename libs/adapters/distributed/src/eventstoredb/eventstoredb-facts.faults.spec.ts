@@ -13,7 +13,7 @@ import {
 import {
   createEventCountCondition,
   eventually,
-  collectCatchUpEvents,
+  collectCatchUpEventsUntilDone,
   listEventIds,
   testIfSupported,
   createNewEvent,
@@ -77,7 +77,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
       const before = (await store.append(`${other}x`, 'no_stream', createSampleNewEvents(1))).position;
       // A new store has no events in its buffer.
       store = await subject.closeAndReopenAdapter();
-      const whole = await collectCatchUpEvents(
+      const whole = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 100 },
         ({ position = '' }) => position >= before,
@@ -87,7 +87,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
         if (index % 4 !== 0) continue;
         const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => listEventIds(events)).length;
         store = await subject.closeAndReopenAdapter();
-        const rest = await collectCatchUpEvents(
+        const rest = await collectCatchUpEventsUntilDone(
           store,
           { prefixes: [prefix], after: position },
           ({ position: at = '' }) => at >= before,
@@ -205,9 +205,9 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
       const position = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
       const stored = [{ id: event.id, type: 'plain', data: { a: 1 }, metadata: {}, stream, revision: 0, position }];
       expect(await store.read(stream)).toEqual(stored);
-      expect((await collectCatchUpEvents(store, { prefixes: [stream] }, createEventCountCondition(1))).events).toEqual(
-        await store.read(stream),
-      );
+      expect(
+        (await collectCatchUpEventsUntilDone(store, { prefixes: [stream] }, createEventCountCondition(1))).events,
+      ).toEqual(await store.read(stream));
     });
   });
 
@@ -216,7 +216,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
     store = await subject.closeAndReopenAdapter();
     const head = (await store.head()) ?? '';
     const reached = ({ position = '' }: CatchUpResult) => position >= head;
-    const { events, position = '' } = await collectCatchUpEvents(
+    const { events, position = '' } = await collectCatchUpEventsUntilDone(
       store,
       { prefixes: [createUniqueStreamPrefix()] },
       reached,
@@ -262,7 +262,7 @@ function factsOfFaults(): void {
     const faults = [0, 1, 2].map(() => Promise.withResolvers<void>());
     let batches = 0;
     const untilFault = async () => faults[Math.floor((batches += 1) / 6) - 1]?.promise;
-    const following = collectCatchUpEvents(
+    const following = collectCatchUpEventsUntilDone(
       store,
       { prefixes: [a], maxBatch: 50 },
       createEventCountCondition(2_000),
@@ -280,7 +280,7 @@ function factsOfFaults(): void {
   it('a consumer that is too slow for the node neither loses nor repeats events', async () => {
     const store = fixture.openEventStore({ limits: { liveEvents: 50 } });
     const proceed = Promise.withResolvers<void>();
-    const slow = collectCatchUpEvents(
+    const slow = collectCatchUpEventsUntilDone(
       store,
       { prefixes: [a], maxBatch: 20 },
       createEventCountCondition(3_000),
@@ -322,7 +322,7 @@ function factsOfFaults(): void {
     const store = fixture.openEventStore();
     for (let round = 0; round < 2; round += 1) {
       const head = (await store.head()) ?? '';
-      const { position = '' } = await collectCatchUpEvents(
+      const { position = '' } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [a] },
         ({ position: at = '' }) => at >= head,
@@ -335,7 +335,11 @@ function factsOfFaults(): void {
   it('a stopping node still serves for a while, and nothing is lost', async () => {
     const store = fixture.openEventStore();
     const end = createNewEvent();
-    const following = collectCatchUpEvents(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
+    const following = collectCatchUpEventsUntilDone(
+      store,
+      { prefixes: [a] },
+      ({ events }) => events.at(-1)?.id === end.id,
+    );
     let isBack = false;
     const appended: string[] = [];
     const append = async (event: NewEvent) => {
@@ -361,10 +365,18 @@ function factsOfFaults(): void {
     const store = fixture.openEventStore({ logger });
     await fill(store, a, ['x'], 8);
     for (let round = 0; round < 5; round += 1) {
-      await collectCatchUpEvents(store, { prefixes: [a], maxBatch: 50 }, createEventCountCondition(100 * (round + 1)));
+      await collectCatchUpEventsUntilDone(
+        store,
+        { prefixes: [a], maxBatch: 50 },
+        createEventCountCondition(100 * (round + 1)),
+      );
     }
     const signal = new AbortController();
-    const live = collectCatchUpEvents(store, { prefixes: [createUniqueStreamPrefix()] }, createEventCountCondition(1));
+    const live = collectCatchUpEventsUntilDone(
+      store,
+      { prefixes: [createUniqueStreamPrefix()] },
+      createEventCountCondition(1),
+    );
     const ended = (async () => {
       for await (const batch of store.catchUp({ streamPrefixes: [a], signal: signal.signal })) {
         if (batch.caughtUp) signal.abort();

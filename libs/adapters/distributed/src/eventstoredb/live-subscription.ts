@@ -9,7 +9,7 @@ import {
   type RetryTelemetry,
   retryUntilStopped,
 } from './node-client.ts';
-import { createTimeoutError } from './node-connection.ts';
+import { createNodeTimeoutError } from './node-connection.ts';
 import {
   START_POSITION,
   decodePosition,
@@ -22,7 +22,7 @@ const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Milliseconds between two checks whether the subscription is behind. */
 export const LAG_CHECK_INTERVAL_MS = 250;
 /** Milliseconds for which a node that may be a follower may deliver nothing while it is behind. */
-const MAX_FOLLOWER_SILENCE_MS = 1_000;
+const MAX_SILENCE_OF_LAGGING_NODE_MS = 1_000;
 
 interface LiveSubscriptionOptions extends RetryTelemetry {
   readonly node: EventStoreDbConnections;
@@ -91,7 +91,7 @@ export class LiveSubscription {
       this.isLost = false;
     };
     const behind = new AbortController();
-    const lag = this.watchSubscriptionLag(buffer, needsLeader, behind);
+    const lag = this.abortWhenSubscriptionLags(buffer, needsLeader, behind);
     const reason = await subscribeToLog(needsLeader ? node.leader : node.anyNode, {
       after: buffer.last,
       stop: AbortSignal.any([closing, behind.signal]),
@@ -108,17 +108,21 @@ export class LiveSubscription {
         'event store: the connection of the live subscription was lost; subscribing again',
       );
     this.isLost = true;
-    if (!isConfirmed) throw reason ?? createTimeoutError();
+    if (!isConfirmed) throw reason ?? createNodeTimeoutError();
   }
 
   /**
    * Aborts `behind` if the node of the subscription does not deliver what this process knows to be stored. A node does
    * not end subscriptions when it stops being the leader, and a follower may lag.
    */
-  private watchSubscriptionLag(buffer: LiveEventBuffer, isAtLeader: boolean, behind: AbortController): NodeJS.Timeout {
+  private abortWhenSubscriptionLags(
+    buffer: LiveEventBuffer,
+    isAtLeader: boolean,
+    behind: AbortController,
+  ): NodeJS.Timeout {
     const { node, timeoutMs } = this.options;
     const detector = new SubscriptionLagDetector(
-      isAtLeader ? timeoutMs : Math.min(MAX_FOLLOWER_SILENCE_MS, timeoutMs),
+      isAtLeader ? timeoutMs : Math.min(MAX_SILENCE_OF_LAGGING_NODE_MS, timeoutMs),
       timeoutMs,
     );
     return setInterval(() => {

@@ -10,7 +10,7 @@ import type { NodeCallTarget } from './node-client.ts';
 const SILENCE_MS = 5_000;
 const doNothing = () => undefined;
 const connection = {
-  recordNodeAnswer: doNothing,
+  recordTimeOfNodeAnswer: doNothing,
   reconnectIfSilent: doNothing,
   awaitAnswerWithTimeout: <T>(answer: Promise<T>) => answer,
 };

@@ -11,7 +11,7 @@ import type { JsonObject } from '@tracking/contracts';
 import { computeEventBytes, InvalidPositionError, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 import type { NodeCallTarget, EventStoreDbConnections } from './node-client.ts';
-import { createTimeoutError } from './node-connection.ts';
+import { createNodeTimeoutError } from './node-connection.ts';
 
 const DIGITS_PER_POSITION_HALF = 16;
 /** The position before the first event. */
@@ -203,13 +203,13 @@ export async function collectStreamedItems<R, T>(
     .on('data', (answer: R) => {
       if (isOver) return;
       heardAt = monotonicMs();
-      connection.recordNodeAnswer();
+      connection.recordTimeOfNodeAnswer();
       const item = toItem(answer);
       found.push(item);
       if (isEnough(item)) finish({ isWhole: false });
     })
     .on('end', () => {
-      connection.recordNodeAnswer();
+      connection.recordTimeOfNodeAnswer();
       finish({ isWhole: true });
     })
     .on('error', (failure) => finish({ isWhole: false, failure }));
@@ -222,7 +222,7 @@ export async function collectStreamedItems<R, T>(
     if (leftMs > 0) timer = setTimeout(throwIfCallIsSilent, leftMs);
     else {
       connection.reconnectIfSilent();
-      finish({ isWhole: false, failure: createTimeoutError() });
+      finish({ isWhole: false, failure: createNodeTimeoutError() });
     }
   }
   const end = await over.promise;

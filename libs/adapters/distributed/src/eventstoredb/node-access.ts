@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { AccessRefusedError } from '@tracking/ports';
+import { EngineAccessRefusedError } from '@tracking/ports';
 import { type ConnectionStringParts, findConnectionOption, listNodeAddresses } from './connection-string.ts';
 import { ENGINE_NAME } from './node-connection.ts';
 
@@ -22,7 +22,7 @@ export function usesTls({ options }: ConnectionStringParts): boolean {
 /**
  * Throws an error that names the reason if the TLS settings fit no node that responds. The client reports such nodes
  * like nodes that are down.
- * @throws AccessRefusedError
+ * @throws EngineAccessRefusedError
  */
 export async function throwIfNoNodeAcceptsTls(connectionString: ConnectionStringParts): Promise<void> {
   const { options } = connectionString;
@@ -38,7 +38,7 @@ export async function throwIfNoNodeAcceptsTls(connectionString: ConnectionString
   const reason = handshakes
     .map((handshake) => explainTlsHandshakeProblem(handshake, rejectUnauthorized))
     .find((explanation) => explanation !== undefined);
-  if (reason !== undefined) throw new AccessRefusedError(ENGINE_NAME, reason);
+  if (reason !== undefined) throw new EngineAccessRefusedError(ENGINE_NAME, reason);
 }
 
 function explainTlsHandshakeProblem(handshake: Handshake, isTlsWanted: boolean): string | undefined {

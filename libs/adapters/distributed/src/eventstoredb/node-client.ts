@@ -1,6 +1,6 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import {
-  AccessRefusedError,
+  EngineAccessRefusedError,
   AppendTooLargeError,
   type CountRetry,
   type Logger,
@@ -16,7 +16,7 @@ import {
   parseConnectionString,
 } from './connection-string.ts';
 import { BatchAppendSender } from './batch-append.ts';
-import { ENGINE_NAME, NodeConnection } from './node-connection.ts';
+import { ENGINE_NAME, EventStoreDbNodeConnection } from './node-connection.ts';
 
 export const DEFAULT_EVENTSTOREDB_LIMITS: EventStoreDbLimits = {
   operationTimeoutMs: 5_000,
@@ -72,7 +72,10 @@ interface NodeCallOptions {
 export interface NodeCallTarget {
   readonly client: EventStoreDBClient;
   readonly callOptions: NodeCallOptions;
-  readonly connection: Pick<NodeConnection, 'recordNodeAnswer' | 'reconnectIfSilent' | 'awaitAnswerWithTimeout'>;
+  readonly connection: Pick<
+    EventStoreDbNodeConnection,
+    'recordTimeOfNodeAnswer' | 'reconnectIfSilent' | 'awaitAnswerWithTimeout'
+  >;
 }
 
 /** The connections of a process to a node or to the nodes of a cluster. */
@@ -118,23 +121,23 @@ export function createEventStoreDbNodeClient({
   const { operationTimeoutMs } = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
   const silenceMs = operationTimeoutMs * SILENCE_FRACTION_OF_TIMEOUT;
   let connectionString: ConnectionStringParts;
-  let toLeader: NodeConnection;
-  let toAnyNode: NodeConnection;
+  let toLeader: EventStoreDbNodeConnection;
+  let toAnyNode: EventStoreDbNodeConnection;
   try {
     connectionString = parseConnectionString(url);
     const { nodePreference } = connectionString;
-    toLeader = new NodeConnection(formatConnectionString(connectionString, 'leader'), silenceMs);
+    toLeader = new EventStoreDbNodeConnection(formatConnectionString(connectionString, 'leader'), silenceMs);
     toAnyNode =
       nodePreference === 'leader'
         ? toLeader
-        : new NodeConnection(formatConnectionString(connectionString, nodePreference), silenceMs);
+        : new EventStoreDbNodeConnection(formatConnectionString(connectionString, nodePreference), silenceMs);
   } catch {
     throw new TypeError(
       `${ENGINE_NAME}: the connection string is invalid, or a certificate that it names does not exist`,
     );
   }
   const login = credentials ?? connectionString.credentials;
-  const createTarget = (connection: NodeConnection, requiresLeader: boolean): NodeCallTarget => ({
+  const createTarget = (connection: EventStoreDbNodeConnection, requiresLeader: boolean): NodeCallTarget => ({
     client: connection.client,
     callOptions: { requiresLeader, ...(login && { credentials: login }) },
     connection,
@@ -182,7 +185,8 @@ function hasErrorType(error: unknown, type: string): boolean {
 function convertEventStoreDbError(error: unknown): Error {
   if (error instanceof UnavailableError || error instanceof VersionConflictError || error instanceof TypeError)
     return error;
-  if (hasErrorType(error, 'access-denied')) return new AccessRefusedError(ENGINE_NAME, describeNodeRefusal(error));
+  if (hasErrorType(error, 'access-denied'))
+    return new EngineAccessRefusedError(ENGINE_NAME, describeNodeRefusal(error));
   if (hasErrorType(error, 'maximum-append-size-exceeded')) return new AppendTooLargeError();
   if (hasErrorType(error, 'stream-deleted')) return new Error(`${ENGINE_NAME}: the stream was permanently deleted`);
   return new UnavailableError(ENGINE_NAME, `the node does not respond (${describeFailureReason(error)})`);
@@ -212,7 +216,7 @@ export function retryUntilTimeout<T>(timeoutMs: number, attempt: (leftMs: number
 }
 
 function isWorthRetrying(error: unknown): boolean {
-  return error instanceof UnavailableError && !(error instanceof AccessRefusedError);
+  return error instanceof UnavailableError && !(error instanceof EngineAccessRefusedError);
 }
 
 /** Logger and counter of failed attempts. */

@@ -19,7 +19,7 @@ interface EventStoreDbClientInternals {
 }
 
 /** A connection to one node, which the client chooses. It changes to another node when the node is lost. */
-export class NodeConnection {
+export class EventStoreDbNodeConnection {
   readonly client: EventStoreDBClient;
   private readonly internals: EventStoreDbClientInternals;
   private answeredAt = 0;
@@ -45,7 +45,7 @@ export class NodeConnection {
   }
 
   /** Searches for another node if the error of a call shows that the node is lost, or no longer the leader. */
-  handleCallError(client: Client, error: Error): void {
+  findNewNodeAfterCallError(client: Client, error: Error): void {
     void this.internals.handleError(client, error);
   }
 
@@ -53,7 +53,7 @@ export class NodeConnection {
    * Records that the node answered a call. Events of a subscription are no answers, because the subscription can be at
    * another node: it stays open when the connection changes.
    */
-  recordNodeAnswer(): void {
+  recordTimeOfNodeAnswer(): void {
     this.answeredAt = monotonicMs();
   }
 
@@ -76,14 +76,14 @@ export class NodeConnection {
       if (leftMs > 0 && untilSilentMs > 0) timer = setTimeout(check, Math.min(leftMs, untilSilentMs));
       else {
         this.reconnectIfSilent();
-        expired.reject(createTimeoutError());
+        expired.reject(createNodeTimeoutError());
       }
     };
     let timer = setTimeout(check, Math.min(timeoutMs, this.silenceMs));
     const noteFailure = (error: unknown) => {
-      if ((error as { readonly code?: unknown }).code !== DEADLINE_EXCEEDED_STATUS) this.recordNodeAnswer();
+      if ((error as { readonly code?: unknown }).code !== DEADLINE_EXCEEDED_STATUS) this.recordTimeOfNodeAnswer();
     };
-    answer.then(() => this.recordNodeAnswer(), noteFailure);
+    answer.then(() => this.recordTimeOfNodeAnswer(), noteFailure);
     try {
       return await Promise.race([answer, expired.promise]);
     } finally {
@@ -146,6 +146,6 @@ function patchEventStoreDbClient(client: EventStoreDBClient): EventStoreDbClient
   return internals;
 }
 
-export function createTimeoutError(): UnavailableError {
+export function createNodeTimeoutError(): UnavailableError {
   return new UnavailableError(ENGINE_NAME, 'the node did not respond in time');
 }

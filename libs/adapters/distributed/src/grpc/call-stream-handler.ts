@@ -86,10 +86,10 @@ class ServedStream {
     for (const call of calls) this.waiting.set(call.id, call);
     for (let turn = 0; turn < this.options.turnsBeforeStart; turn += 1) await nextTurn();
     if (this.call.cancelled) return;
-    for (const { id } of calls) void this.start(id);
+    for (const { id } of calls) void this.startServedStream(id);
   }
 
-  private async start(id: number): Promise<void> {
+  private async startServedStream(id: number): Promise<void> {
     const call = this.waiting.get(id);
     if (call === undefined) return;
     this.waiting.delete(id);

@@ -9,7 +9,7 @@ export const MAX_STREAMED_JSON_LENGTH = 16_384;
 /** Bytes of requests after which a batch is sent immediately. */
 const MAX_BATCH_BYTES = 1_048_576;
 /** Milliseconds without new streams to a replica that does not have them, because its release is older. */
-const PAUSE_IF_STREAMS_UNSUPPORTED_MS = 60_000;
+const PAUSE_IF_CALL_STREAMS_UNSUPPORTED_MS = 60_000;
 /** Milliseconds without new streams to a replica that is stopping. Its connection ends within this time. */
 const STOPPING_REPLICA_PAUSE_MS = 1_000;
 
@@ -30,7 +30,7 @@ interface CallStreamsOptions {
 }
 
 /** A request to one replica. */
-export interface StreamedRequest {
+export interface RequestSentOverGrpcStream {
   /** Name of the rpc in log lines. */
   readonly method: string;
   readonly request: Buffer;
@@ -55,14 +55,14 @@ export class StreamedOperationCaller {
    * unknown, and `DEADLINE_EXCEEDED` after the timeout.
    * @throws CallNotStartedError if no stream can carry the call
    */
-  async callOperation(request: StreamedRequest): Promise<OperationAnswerMessage> {
+  async callOperation(request: RequestSentOverGrpcStream): Promise<OperationAnswerMessage> {
     const replica = selectReplica(this.options.channelName, request.routingKey);
     if (replica === undefined) throw new CallNotStartedError();
     return this.findOrOpenCallStream(replica).call(request, replica.recordRequestStart());
   }
 
   /** Ends all streams. Calls without an answer fail. */
-  closeStreams(): void {
+  closeAllOperationStreams(): void {
     for (const stream of this.streams.values()) stream.cancelCallStream();
   }
 
@@ -71,7 +71,7 @@ export class StreamedOperationCaller {
     const now = monotonicMs();
     const stream = this.streams.get(name);
     if (stream !== undefined && stream.endsAt > now) return stream;
-    stream?.endStreamAfterAnswers();
+    stream?.endStreamOnceCallsAnswered();
     if ((this.pauses.get(name) ?? 0) > now) throw new CallNotStartedError();
     const opened = this.openStream(name, now);
     this.streams.set(name, opened);
@@ -127,13 +127,13 @@ class ReplicaCallStream {
     stream.on('error', ({ code, details }: ServiceError) => {
       const isUnsupported = code === status.UNIMPLEMENTED;
       this.failPendingCalls(isUnsupported ? new CallNotStartedError() : createStatusError(code, details));
-      if (isUnsupported) this.onUnusable(PAUSE_IF_STREAMS_UNSUPPORTED_MS);
+      if (isUnsupported) this.onUnusable(PAUSE_IF_CALL_STREAMS_UNSUPPORTED_MS);
     });
   }
 
   /** @param endRequest called when the call has ended */
   call(
-    { method, request, origin, timeoutMs }: StreamedRequest,
+    { method, request, origin, timeoutMs }: RequestSentOverGrpcStream,
     endRequest: (isAnswered: boolean) => void,
   ): Promise<OperationAnswerMessage> {
     this.lastId += 1;
@@ -166,7 +166,7 @@ class ReplicaCallStream {
   }
 
   /** Sends what is waiting, and ends the stream. Calls in progress are still answered. */
-  endStreamAfterAnswers(): void {
+  endStreamOnceCallsAnswered(): void {
     if (this.isEnding) return;
     this.flush();
     this.isEnding = true;
@@ -198,7 +198,7 @@ class ReplicaCallStream {
     for (const { id, answer = {} } of answers) this.pending.get(id)?.answer(answer);
     for (const id of refused) this.pending.get(id)?.fail(new CallNotStartedError());
     if (stopping !== true) return;
-    this.endStreamAfterAnswers();
+    this.endStreamOnceCallsAnswered();
     this.onUnusable(STOPPING_REPLICA_PAUSE_MS);
   }
 

@@ -25,12 +25,12 @@ import { addRoutingKeyToCall } from './replica-balancer.ts';
 import { RunningGrpcCalls } from './running-calls.ts';
 import {
   type OperationAnswerMessage,
-  CALLS_GRPC_SERVICE_NAME,
+  MULTIPLEXED_CALLS_GRPC_SERVICE_NAME,
   parseAnswerMessage,
   type LoadedProtoServicePart,
   loadProto,
   type Parts,
-  toRequestMessage,
+  toGrpcRequestMessage,
   type RequestMessage,
   type ProtoOperation,
   type ServiceProto,
@@ -158,7 +158,7 @@ export class GrpcServiceChannel {
     const client = createGrpcClient(url, loaded, { channelName, tls: this.options.tls, limits: this.limits });
     this.clients.push(client);
     const streams = new StreamedOperationCaller({
-      client: client.getClientByServiceName<Client>(CALLS_GRPC_SERVICE_NAME),
+      client: client.getClientByServiceName<Client>(MULTIPLEXED_CALLS_GRPC_SERVICE_NAME),
       rpc: loaded.callStream,
       channelName,
       addToken: (metadata) => setBearerToken(metadata, this.options.token),
@@ -183,14 +183,14 @@ export class GrpcServiceChannel {
     this.closing.abort();
     await this.running.waitForRunningGrpcCalls();
     this.runningInProcess.delete(this.running);
-    for (const streams of this.streams) streams.closeStreams();
+    for (const streams of this.streams) streams.closeAllOperationStreams();
     for (const client of this.clients) client.close();
   }
 
   private async callOperation(callee: ServiceOperationWithClient, request: object): Promise<unknown> {
     const { service, rpc } = callee;
     this.throwIfClosed(service);
-    const message = toRequestMessage(request, rpc.fields);
+    const message = toGrpcRequestMessage(request, rpc.fields);
     const bytes = Buffer.byteLength(message.json ?? '');
     this.running.throwIfTooManyCalls(service, bytes);
     if (bytes > this.limits.maxRequestBytes) {
@@ -206,7 +206,7 @@ export class GrpcServiceChannel {
   private createStreamedCall({ service, rpc, client }: ServiceOperationWithClient) {
     return async (request: object, onMessage: (message: unknown) => void, signal: AbortSignal): Promise<void> => {
       this.throwIfClosed(service);
-      const message = toRequestMessage(request, rpc.fields);
+      const message = toGrpcRequestMessage(request, rpc.fields);
       try {
         const messages = client[rpc.method]?.(message, this.createCallMetadata(undefined, this.options.origin?.()), {});
         await receiveStreamedMessages(messages, onMessage, AbortSignal.any([signal, this.closing.signal]));

@@ -35,7 +35,7 @@ import {
   type AnswerBatch,
   type OperationAnswerMessage,
   type CallBatch,
-  CALLS_GRPC_SERVICE_NAME,
+  MULTIPLEXED_CALLS_GRPC_SERVICE_NAME,
   type LoadedProto,
   loadProto,
   type Parts,
@@ -93,7 +93,7 @@ export class GrpcServiceServer {
    * Sets the operations. Call it before `listen`. @throws Error if the .proto file declares an operation that is
    * missing
    */
-  setServedOperations<T extends Parts<T>>(operations: T): void {
+  setServedGrpcOperations<T extends Parts<T>>(operations: T): void {
     this.operations.registerOperations(operations);
   }
 
@@ -146,7 +146,12 @@ export class GrpcServiceServer {
   private createController(): Type {
     const controller = createGrpcController(this.loaded, this.operations);
     const value = (call: ServerDuplexStream<CallBatch, AnswerBatch>) => this.callStreams.serveCallStream(call);
-    addControllerMethod(controller, CALLS_GRPC_SERVICE_NAME, value, GrpcStreamCall(CALLS_GRPC_SERVICE_NAME, 'Run'));
+    addControllerMethod(
+      controller,
+      MULTIPLEXED_CALLS_GRPC_SERVICE_NAME,
+      value,
+      GrpcStreamCall(MULTIPLEXED_CALLS_GRPC_SERVICE_NAME, 'Run'),
+    );
     return controller;
   }
 

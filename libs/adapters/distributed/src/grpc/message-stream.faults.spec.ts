@@ -55,7 +55,7 @@ describe('a streamed operation', () => {
       ...{ ...common, proto: PROJECTIONS_PROTO, address },
       logger: createRecordingLogger(lines),
     });
-    server.setServedOperations<StreamedOperations>({
+    server.setServedGrpcOperations<StreamedOperations>({
       progress: {
         follow: (request, send, signal) =>
           new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ describe('a tool that uses only server reflection', () => {
       name,
       Object.fromEntries(rpcs.map(({ operation }) => [operation, answer(operation)])),
     ]);
-    server.setServedOperations(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
+    server.setServedGrpcOperations(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
     await server.listenOnAddress();
     client = new GrpcReflectionClient(address, TEST_TOKEN);
     stranger = new GrpcReflectionClient(address);

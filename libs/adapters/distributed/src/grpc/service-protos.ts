@@ -38,12 +38,12 @@ type Operations<T> = {
 export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 
 /** The gRPC service that carries calls of other services over one long call. */
-export const CALLS_GRPC_SERVICE_NAME = 'Calls';
+export const MULTIPLEXED_CALLS_GRPC_SERVICE_NAME = 'Calls';
 
 export interface LoadedProto {
   readonly proto: ServiceProto;
   readonly definition: PackageDefinition;
-  /** The rpc of {@link CALLS_GRPC_SERVICE_NAME}. */
+  /** The rpc of {@link MULTIPLEXED_CALLS_GRPC_SERVICE_NAME}. */
   readonly callStream: MethodDefinition<CallBatch, AnswerBatch>;
   readonly parts: readonly LoadedProtoServicePart[];
 }
@@ -80,7 +80,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     // Entries with a `format` are messages, not services.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
-    if (service === CALLS_GRPC_SERVICE_NAME) return [];
+    if (service === MULTIPLEXED_CALLS_GRPC_SERVICE_NAME) return [];
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, rpc]) => {
       const { requestType, responseStream, requestSerialize, requestDeserialize } = rpc;
       const fields = readProtoMessageFields(requestType.type as DescriptorProto, definition);
@@ -98,7 +98,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     });
     return [{ service, name: toCamelCase(service), rpcs }];
   });
-  const { Run: callStream } = definition[`${proto.package}.${CALLS_GRPC_SERVICE_NAME}`] as unknown as {
+  const { Run: callStream } = definition[`${proto.package}.${MULTIPLEXED_CALLS_GRPC_SERVICE_NAME}`] as unknown as {
     readonly Run: LoadedProto['callStream'];
   };
   return { proto, definition, callStream, parts };
@@ -178,11 +178,11 @@ export interface AnswerBatch {
 }
 
 /** Creates the message of a request. Values that its fields cannot represent are sent as JSON. */
-export function toRequestMessage(request: object, fields: MessageFields): RequestMessage {
+export function toGrpcRequestMessage(request: object, fields: MessageFields): RequestMessage {
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
     const field = name === 'json' ? undefined : fields.get(name);
-    return field === 'text' ? isWellFormedText(value) : field !== undefined && hasOnlyKnownTextFields(value, field);
+    return field === 'text' ? isWellFormedText(value) : field !== undefined && isMessageOfKnownTextFields(value, field);
   };
   const rest = Object.fromEntries(entries.filter((entry) => !fits(entry)));
   return { ...Object.fromEntries(entries.filter(fits)), json: JSON.stringify(rest) };
@@ -193,7 +193,7 @@ function isWellFormedText(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-function hasOnlyKnownTextFields(value: unknown, fields: ReadonlySet<string>): boolean {
+function isMessageOfKnownTextFields(value: unknown, fields: ReadonlySet<string>): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).every(([name, text]) => isWellFormedText(text) && fields.has(name));
 }
@@ -226,14 +226,14 @@ export function toErrorAnswerMessage(error: unknown): OperationAnswerMessage | u
  */
 export function parseAnswerMessage({ json, refused, unavailable, busy, failed }: OperationAnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
-  if (refused !== undefined) throw toDomainError(refused);
+  if (refused !== undefined) throw convertRefusalToDomainError(refused);
   if (unavailable !== undefined) throw new UnavailableError(unavailable.engine, unavailable.message);
   if (busy !== undefined) throw new BusyError(busy.engine, busy.message);
   if (failed !== undefined) throw new Error(failed);
   return undefined;
 }
 
-function toDomainError({ code, message, details = [], version }: RefusedCallAnswer): DomainError {
+function convertRefusalToDomainError({ code, message, details = [], version }: RefusedCallAnswer): DomainError {
   if (code === 'precondition_failed') return new PreconditionFailedError(version ?? null);
   return new DomainError(code as DomainError['code'], message, details);
 }

@@ -185,7 +185,7 @@ export class KafkaGroupMember {
   }
 
   private reportConsumerSuccess(): void {
-    this.heartbeats.recordHeartbeat();
+    this.heartbeats.recordKafkaHeartbeatTime();
     this.reporter.reportRetrySuccess();
   }
 
@@ -278,7 +278,7 @@ class HeartbeatMonitor {
   ) {}
 
   /** Records the current time. Call it when the group accepts a heartbeat or a join. */
-  recordHeartbeat(): void {
+  recordKafkaHeartbeatTime(): void {
     this.lastHeartbeatAt = performance.now();
   }
 

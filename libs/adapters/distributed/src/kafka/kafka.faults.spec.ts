@@ -140,7 +140,7 @@ function faults(engines: string): void {
       for (const broker of consumers) consume(broker);
       await ledger.publishBatches(publisher, topic, { name: 'before', batches: 1, perBatch: 10 });
       await expectAllDelivered();
-      proxy.cutConnectionDuringResponse(0.3);
+      proxy.cutConnectionsDuringShareOfResponses(0.3);
       const before = proxy.cuts;
       await publishFromFour(publisher, 10);
       await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 100), DEADLINE);

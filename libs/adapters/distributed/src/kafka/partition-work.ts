@@ -11,13 +11,13 @@ import { retry } from '@tracking/resilience';
 import { describeKafkaFailure, RetryLogger } from './kafka-client.ts';
 
 const FIRST_RETRY_PAUSE_MS = 50;
-const MESSAGE_HANDLING_RETRY: RetryPolicy = {
+const MESSAGE_HANDLING_RETRY: RetriedWorkStep = {
   metric: 'handling messages',
   logLine: 'message broker: a handler failed on a batch of messages, which will be handled again',
   maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof UnavailableError),
 };
-const OFFSET_COMMIT_RETRY: RetryPolicy = {
+const OFFSET_COMMIT_RETRY: RetriedWorkStep = {
   metric: 'committing an offset',
   logLine: 'message broker: the offset of handled messages could not be committed; retrying',
   maxPauseMs: 1_000,
@@ -25,7 +25,7 @@ const OFFSET_COMMIT_RETRY: RetryPolicy = {
 };
 
 /** A step of the work that is retried until it succeeds. */
-interface RetryPolicy {
+interface RetriedWorkStep {
   /** Label of the step in the metric of retries. */
   readonly metric: string;
   readonly logLine: string;
@@ -107,7 +107,7 @@ export class PartitionMessageHandler {
   }
 
   /** Repeats a step until it succeeds. Returns false if the work must stop first. */
-  private async retryUntilDone(step: RetryPolicy, attempt: () => Promise<void>): Promise<boolean> {
+  private async retryUntilDone(step: RetriedWorkStep, attempt: () => Promise<void>): Promise<boolean> {
     const { countRetry, logger } = this.options;
     const reporter = new RetryLogger(step.logLine, { partition: this.partition }, logger);
     const onFailure = (error: unknown) => {

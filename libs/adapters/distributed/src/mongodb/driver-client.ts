@@ -77,7 +77,7 @@ export class DriverClient {
       isReusable = !session.serverSession.isDirty;
       return result;
     } finally {
-      causalTime.recordMongoSessionTimes(session);
+      causalTime.updateLatestMongoClusterTimes(session);
       if (isReusable && this.idleSessions.length < MAX_IDLE_DRIVER_SESSIONS) this.returnIdleSession(used);
       else await session.endSession();
     }
@@ -190,7 +190,7 @@ export class LatestSeenMongoTime {
   }
 
   /** Records what the session has seen. Engines without these times report none. */
-  recordMongoSessionTimes({ operationTime, clusterTime }: ClientSession): void {
+  updateLatestMongoClusterTimes({ operationTime, clusterTime }: ClientSession): void {
     if (operationTime !== undefined && !(this.operationTime?.greaterThanOrEqual(operationTime) ?? false))
       this.operationTime = operationTime;
     if (

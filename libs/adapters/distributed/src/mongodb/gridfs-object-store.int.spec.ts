@@ -2,7 +2,7 @@ import { UnavailableError } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
 import { GridFSBucket, type Db } from 'mongodb';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
-import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 import { GridfsObjectStore, GridfsRecords } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 
@@ -17,7 +17,7 @@ async function* large(between: () => Promise<void> = () => Promise.resolve()) {
   yield Buffer.alloc(300_000, 'b');
 }
 
-describeWithMongoEngine('objects in GridFS', (enginesDir) => {
+describeWithKillableMongoEngine('objects in GridFS', (enginesDir) => {
   describe('objects in GridFS', () => {
     let engine: MongoEngine;
     let store: GridfsObjectStore;

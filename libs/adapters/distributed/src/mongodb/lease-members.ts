@@ -98,7 +98,7 @@ export interface LeaseGroupMembershipOptions {
 }
 
 /** This process as a member: one document whose beat shows the other members that the process is alive. */
-export class MongoMembership implements LeaseGroupMembership {
+export class MongoLeaseGroupMember implements LeaseGroupMembership {
   readonly id = randomUUID();
   private readonly observations: MemberObservations;
   private readonly listeners = new Set<() => void>();

@@ -8,7 +8,7 @@ import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
-import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../test/mongodb/sharing-process.ts', import.meta.url));
 const NODE = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
@@ -17,7 +17,7 @@ const KILLS = 4;
 /** Maximum milliseconds until all shares are even after the last change of the processes. */
 const EVEN_MS = 15_000;
 
-describeWithMongoEngine('processes that share leases', (enginesDir) => {
+describeWithKillableMongoEngine('processes that share leases', (enginesDir) => {
   jest.setTimeout(240_000);
   let engine: MongoEngine;
   let folder: TempFolder;

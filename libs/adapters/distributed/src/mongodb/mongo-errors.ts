@@ -6,7 +6,7 @@ import {
   MongoServerError,
   type WriteError,
 } from 'mongodb';
-import { AccessRefusedError, UnavailableError, type IndexSpec } from '@tracking/ports';
+import { EngineAccessRefusedError, UnavailableError, type IndexSpec } from '@tracking/ports';
 import { ID_INDEX_NAME, parseIndexName, toMongoIndexKey } from './mongo-indexes.ts';
 import { getRefusalReason, getSystemErrorCode } from './refusal-reasons.ts';
 
@@ -24,7 +24,17 @@ const DUPLICATE_KEY = 11_000;
  * Codes of requests that MongoDB permanently refuses: BadValue, FailedToParse, TypeMismatch, Overflow,
  * CannotIndexParallelArrays, BSONObjectTooLarge, and nesting or sizes that its parser refuses.
  */
-const REFUSAL_CODES: ReadonlySet<unknown> = new Set([BAD_VALUE_CODE, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
+const PERMANENT_MONGO_REFUSAL_CODES: ReadonlySet<unknown> = new Set([
+  BAD_VALUE_CODE,
+  9,
+  14,
+  15,
+  171,
+  10_334,
+  17_280,
+  17_419,
+  17_420,
+]);
 /**
  * Codes of a server that stops or is no longer the primary: HostUnreachable, HostNotFound, NetworkTimeout,
  * ShutdownInProgress, PrimarySteppedDown, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown,
@@ -133,7 +143,7 @@ function isSocketError(error: unknown): boolean {
  */
 export function convertMongoError(error: unknown): unknown {
   const refusalReason = getRefusalReason(error);
-  if (refusalReason !== undefined) return new AccessRefusedError(ENGINE_NAME, refusalReason);
+  if (refusalReason !== undefined) return new EngineAccessRefusedError(ENGINE_NAME, refusalReason);
   const { name } = error as { readonly name: string };
   if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE_NAME}: refused (${name})`);
   if (isSocketError(error)) return new UnavailableError(ENGINE_NAME, 'the connection to the server broke');
@@ -141,7 +151,7 @@ export function convertMongoError(error: unknown): unknown {
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : getSystemErrorCode(error);
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
   if (isMissingIndexHintError(error)) return new UnavailableError(ENGINE_NAME, 'an index is missing; run the set-up');
-  const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);
+  const refused = error instanceof MongoInvalidArgumentError || PERMANENT_MONGO_REFUSAL_CODES.has(error.code);
   if (refused) return new Error(`${ENGINE_NAME}: refused (${what})`);
   return new UnavailableError(ENGINE_NAME, `the server does not respond (${what})`);
 }

@@ -5,7 +5,7 @@ import { GridfsObjectStore } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
-import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 interface TestDocument {
   readonly id: string;
@@ -20,7 +20,7 @@ const DRIVER_COMMANDS = ['hello', 'ismaster', 'endSessions', 'killCursors'];
 /** The driver does not limit these on the server. They end with their connection. */
 const UNLIMITED_COMMANDS = ['createIndexes'];
 
-describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
+describeWithKillableMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
   describe('MongoDB behind a faulty network', () => {
     let engine: MongoEngine;
     let proxy: MongoProxy;

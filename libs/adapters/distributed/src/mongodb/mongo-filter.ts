@@ -28,7 +28,7 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
   const also: Conditions[] = [];
   for (const [name, condition] of Object.entries(filter)) {
     const field = toStoredFieldName(name);
-    for (const one of isAllCondition(condition) ? condition.all : [condition]) {
+    for (const one of hasAllOfOperator(condition) ? condition.all : [condition]) {
       const conditions = toMongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
       // For arrays, one element must lie within both bounds.
@@ -102,7 +102,9 @@ export function toStoredFieldName(field: string): string {
   return field === 'id' ? '_id' : field;
 }
 
-function isAllCondition(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
+function hasAllOfOperator(
+  condition: FilterCondition,
+): condition is Extract<FilterCondition, { readonly all: unknown }> {
   return condition !== null && typeof condition === 'object' && 'all' in condition;
 }
 

@@ -5,7 +5,7 @@ import { toStoredFieldName } from './mongo-filter.ts';
 /** MongoDB's name of the index of `_id`. */
 export const ID_INDEX_NAME = '_id_';
 /** Pattern of the names of indexes on the server: the name of the specification, and its version from 2. */
-const SERVER_INDEX_NAME_PATTERN = /^(.*?)(?:\.v(\d+))?$/;
+const MONGO_INDEX_NAME_WITH_VERSION_PATTERN = /^(.*?)(?:\.v(\d+))?$/;
 
 /** Returns the key of an index, with MongoDB's field names. */
 export function toMongoIndexKey({ fields }: IndexSpec): Record<string, 1> {
@@ -37,7 +37,7 @@ export function toMongoHint({ name, indexes }: CollectionSpec, index: string): s
 
 /** Parses the server's name of an index. An index that this adapter did not create has version 1. */
 export function parseIndexName(serverName: string): { readonly name: string; readonly version: number } {
-  const [, name = serverName, version = '1'] = SERVER_INDEX_NAME_PATTERN.exec(serverName) ?? [];
+  const [, name = serverName, version = '1'] = MONGO_INDEX_NAME_WITH_VERSION_PATTERN.exec(serverName) ?? [];
   return { name, version: Number(version) };
 }
 

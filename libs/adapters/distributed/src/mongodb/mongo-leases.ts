@@ -26,7 +26,7 @@ import {
   LEASE_MEMBERS_COLLECTION_SPEC,
   LEASE_TTL_MS,
   type MemberDocument,
-  MongoMembership,
+  MongoLeaseGroupMember,
   readStoredLeaseMembers,
 } from './lease-members.ts';
 
@@ -57,7 +57,7 @@ interface ObservedLeaseRecord {
 export class MongoLeases implements Leases {
   private readonly ttlMs: number;
   private readonly time: LeaseClock;
-  private membership: MongoMembership | undefined;
+  private membership: MongoLeaseGroupMember | undefined;
   private opening: Promise<LeaseRecords> | undefined;
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
@@ -82,7 +82,7 @@ export class MongoLeases implements Leases {
   }
 
   joinLeaseGroup(about: MemberDescription): LeaseGroupMembership {
-    this.membership ??= new MongoMembership({
+    this.membership ??= new MongoLeaseGroupMember({
       about,
       open: () => this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION_SPEC),
       ttlMs: this.ttlMs,

@@ -2,7 +2,7 @@ import type { CollectionSpec, Query, IndexScanQuery } from '@tracking/ports';
 import { generateNearlyMatchingDocuments } from '@tracking/testing';
 import type { FindOptions } from 'mongodb';
 import { createMongoConnectionSubject } from '../../test/mongodb/mongo-subject.ts';
-import { describeWithQueryPlans, listPlanStages } from '../../test/mongodb/query-plans.ts';
+import { declareQueryPlanTestsIfSupported, listPlanStages } from '../../test/mongodb/query-plans.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { toMongoQuery, toMongoSort, createScanDocumentsFilter, createScanIndexFilter } from './mongo-filter.ts';
@@ -73,7 +73,7 @@ const SCANS: readonly [string, IndexScanQuery][] = [
 ];
 
 // Only a real MongoDB reports the number of visited keys and documents.
-describeWithQueryPlans('query plans in MongoDB', () => {
+declareQueryPlanTestsIfSupported('query plans in MongoDB', () => {
   describe('query plans in MongoDB', () => {
     const subject = createMongoConnectionSubject();
     let connection: MongoConnection;

@@ -12,7 +12,7 @@ import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
 import { CompetingLeaseProcesses, MongoWriteWorkload } from '../../test/mongodb/mongo-load.ts';
-import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 /** Rounds with one fault each. The short form has each kind of fault once. */
 const ROUNDS = IS_SOAK_RUN ? 200 : 12;
@@ -30,7 +30,7 @@ interface Fault {
   run(outageMs: number): Promise<void>;
 }
 
-describeWithMongoEngine('MongoDB under load', (enginesDir) => {
+describeWithKillableMongoEngine('MongoDB under load', (enginesDir) => {
   describe('MongoDB under load', () => {
     let engine: MongoEngine;
     let proxy: MongoProxy;

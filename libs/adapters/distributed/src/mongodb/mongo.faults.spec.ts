@@ -8,7 +8,7 @@ import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoQuota } from './mongo-quota.ts';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
-import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 interface TestDocument {
   readonly id: string;
@@ -21,7 +21,7 @@ interface TestDocument {
 const KILLS = 3;
 const DEADLINE_MS = 1_500;
 
-describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
+describeWithKillableMongoEngine('a failing MongoDB', (enginesDir) => {
   describe('a failing MongoDB', () => {
     let engine: MongoEngine;
     let database: string;

@@ -11,7 +11,7 @@ const MAX_INSPECTED_CAUSES = 10;
  * reports many refusals like servers that are down.
  */
 export function getRefusalReason(error: unknown): string | undefined {
-  if (error instanceof MongoServerError) return explainServerError(error);
+  if (error instanceof MongoServerError) return explainMongoServerRefusal(error);
   const code = getSystemErrorCode(error);
   if (isFileOpenError(error)) return `a file that the connection string names cannot be read (${code})`;
   if (code !== undefined && UNTRUSTED_CERTIFICATE_CODE_PATTERN.test(code))
@@ -35,7 +35,7 @@ export function getSystemErrorCode(error: unknown): string | undefined {
   return undefined;
 }
 
-function explainServerError({ code, message }: MongoServerError): string | undefined {
+function explainMongoServerRefusal({ code, message }: MongoServerError): string | undefined {
   if (code === AUTHENTICATION_FAILED_CODE)
     return 'the server refuses the user name or the password; authSource must name the database of the user';
   if (code !== MONGO_UNAUTHORIZED_CODE) return undefined;

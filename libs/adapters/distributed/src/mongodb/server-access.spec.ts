@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AccessRefusedError, UnavailableError } from '@tracking/ports';
+import { EngineAccessRefusedError, UnavailableError } from '@tracking/ports';
 import {
   createCertificateAuthority,
   createTempFolder,
@@ -129,7 +129,7 @@ describe('access to MongoDB', () => {
   it('to a server that is down is not refused, and the error has the code of the reason', async () => {
     const error = await check(`mongodb://127.0.0.1:${await findFreePort()}/tracking`);
     expect(error).toBeInstanceOf(UnavailableError);
-    expect(error).not.toBeInstanceOf(AccessRefusedError);
+    expect(error).not.toBeInstanceOf(EngineAccessRefusedError);
     expect(error).toMatchObject({ reason: 'the server does not respond (MongoServerSelectionError, ECONNREFUSED)' });
   });
 

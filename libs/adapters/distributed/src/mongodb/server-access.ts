@@ -1,4 +1,4 @@
-import { AccessRefusedError } from '@tracking/ports';
+import { EngineAccessRefusedError } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import type { Document } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
@@ -13,7 +13,7 @@ const NONEXISTENT_ID = '';
 /**
  * Checks that the server accepts the TLS settings and the user, that the user may read and write the database, and that
  * the server is a replica set or a sharded cluster.
- * @throws AccessRefusedError if the server refuses this process for several seconds; UnavailableError if no server
+ * @throws EngineAccessRefusedError if the server refuses this process for several seconds; UnavailableError if no server
  *   responds
  */
 export async function checkMongoServerAccess(
@@ -22,7 +22,7 @@ export async function checkMongoServerAccess(
 ): Promise<void> {
   const deadline = monotonicMs() + refusalPeriodMs;
   // A new server refuses users until an administrator has created them.
-  const isTransient = (error: unknown) => error instanceof AccessRefusedError;
+  const isTransient = (error: unknown) => error instanceof EngineAccessRefusedError;
   await retry(() => probeServerAccess(connection), { deadline, isTransient });
 }
 
@@ -30,7 +30,7 @@ async function probeServerAccess(connection: MongoConnection): Promise<void> {
   // With the ordinary deadline, the connection would stop waiting before the driver reports why no server was found.
   const hello = await connection.runOnDatabase((database) => database.command({ hello: 1 }), 2 * connection.deadlineMs);
   if (isStandaloneMongoServer(hello))
-    throw new AccessRefusedError(
+    throw new EngineAccessRefusedError(
       ENGINE_NAME,
       'the server is standalone; a replica set is required, of at least one member',
     );

@@ -45,14 +45,17 @@ const eventLogFollower = (async () => {
   }
 })();
 
-const countEvents = (of: ReadonlyMap<string, readonly string[]>) =>
+const countEventsOfAllStreams = (of: ReadonlyMap<string, readonly string[]>) =>
   [...of.values()].reduce((sum, { length }) => sum + length, 0);
-const progressTimer = setInterval(() => process.stdout.write(`${countEvents(acknowledgedEventIdsByStream)}\n`), 50);
+const progressTimer = setInterval(
+  () => process.stdout.write(`${countEventsOfAllStreams(acknowledgedEventIdsByStream)}\n`),
+  50,
+);
 await Promise.all(Array.from({ length: STREAM_COUNT }, (_, n) => appendEventsUntilStopped(`${prefix}${n}`)));
 clearInterval(progressTimer);
 /** @throws Error until the subscription has received all acknowledged events */
 const expectAllEventsFollowed = () => {
-  if (countEvents(receivedEventIdsByStream) < countEvents(acknowledgedEventIdsByStream))
+  if (countEventsOfAllStreams(receivedEventIdsByStream) < countEventsOfAllStreams(acknowledgedEventIdsByStream))
     throw new Error('the subscription has not received all acknowledged events yet');
 };
 // If the promise never resolves, the process prints the missing events below.

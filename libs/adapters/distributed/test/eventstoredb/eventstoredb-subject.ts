@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import {
   EventStoreDbStandIn,
   EventStoreDbNodeProcess,
-  createEventStoreNodeSpec,
+  createEventStoreNodeProcessSpec,
   type StandInOptions,
 } from '@tracking/eventstoredb-stand-in';
 import { UnavailableError } from '@tracking/ports';
@@ -44,7 +44,7 @@ export function openEventStoreDbEventStore(
 async function createEventStoreTestNode(options: StandInOptions = {}): Promise<EventStoreDbNodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.createEventStoreDbStandIn(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
-  const start = createEventStoreNodeSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
+  const start = createEventStoreNodeProcessSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
   const logFile = join(tmpdir(), `eventstoredb-${process.pid}.log`);
   return new EventStoreDbNodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
 }
@@ -99,7 +99,7 @@ export class EventStoreDbFixture {
 }
 
 /** Options of a cluster of three nodes with TLS, whose certificates are signed by an authority of its own. */
-export function createSecureClusterOptions(): StandInOptions {
+export function createTlsClusterStandInOptions(): StandInOptions {
   const authority = createCertificateAuthority();
   return {
     nodes: 3,

@@ -32,7 +32,7 @@ export async function startGrpcServerForTest(
     ...options,
   });
   const nothing = Object.fromEntries(OPERATION_NAMES.map((name) => [name, () => Promise.resolve(undefined)]));
-  server.setServedOperations<ThingsOperations>({
+  server.setServedGrpcOperations<ThingsOperations>({
     things: { ...(nothing as Things), ...things },
     others: { echo: () => Promise.resolve('another') },
   });

@@ -36,7 +36,7 @@ export class CuttingProxy {
   }
 
   /** Cuts the given share of all responses, each after some of its bytes. */
-  cutConnectionDuringResponse(share: number): void {
+  cutConnectionsDuringShareOfResponses(share: number): void {
     let state = 1;
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     this.bytesBeforeCut = (_kind, bytes) => (random() < share ? 1 + Math.floor(random() * (bytes - 1)) : undefined);

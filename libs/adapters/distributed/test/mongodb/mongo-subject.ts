@@ -18,7 +18,7 @@ export function describeWithMongo(title: string, define: () => void): void {
 }
 
 /** Defines tests that need an engine that they can kill. */
-export function describeWithMongoEngine(title: string, define: (enginesDir: string) => void): void {
+export function describeWithKillableMongoEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(CONNECTION_TIMEOUT_MS);
   if (NOT_KILLABLE_REASON === undefined) define(ENGINES_DIR ?? '');
   else testIfSupported(false, NOT_KILLABLE_REASON)(title, () => Promise.resolve());
@@ -62,7 +62,7 @@ function createTestedMongoAdapter<P>(
   let engine: MongoEngine | undefined;
   const url = () => engine?.createDatabaseUrl(database) ?? getTestDatabaseUrl(database);
 
-  function openAdapterAgain(): Promise<P> {
+  function openNewAdapterOnSameData(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
     const one = { connection, port: open(connection) };
     opened.push(one);
@@ -75,15 +75,15 @@ function createTestedMongoAdapter<P>(
         engine = await MongoEngine.createMongoEngine(ENGINES_DIR ?? '');
         await engine.startEngine();
       }
-      return openAdapterAgain();
+      return openNewAdapterOnSameData();
     },
     async closeAndReopenAdapter() {
       const last = opened.pop();
       if (last !== undefined) await close(last.port);
       await last?.connection.closeConnection();
-      return openAdapterAgain();
+      return openNewAdapterOnSameData();
     },
-    openSecond: openAdapterAgain,
+    openSecond: openNewAdapterOnSameData,
     async close() {
       for (const { port: one, connection } of opened.splice(0)) {
         await close(one);
@@ -103,7 +103,7 @@ function createTestedMongoAdapter<P>(
     await engine?.killEngine();
     await Promise.all(opened.map(({ connection }) => connection.closeConnection()));
     await engine?.startEngine();
-    return openAdapterAgain();
+    return openNewAdapterOnSameData();
   };
   return { ...subject, simulateCrash: crash };
 }

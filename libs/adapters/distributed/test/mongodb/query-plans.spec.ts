@@ -1,5 +1,5 @@
 import { MongoStub } from './mongo-stub.ts';
-import { explainMissingQueryPlans, listPlanStages } from './query-plans.ts';
+import { explainWhyQueryPlansUnavailable, listPlanStages } from './query-plans.ts';
 
 const IXSCAN = { stage: 'IXSCAN', indexName: 'owner_1' };
 const FETCH = { stage: 'FETCH', inputStage: IXSCAN };
@@ -28,6 +28,6 @@ it.each([
   const stub = await MongoStub.startMongoStub((command) =>
     'explain' in command ? { ...explained, ok: 1 } : undefined,
   );
-  expect(await explainMissingQueryPlans(stub.formatMongoConnectionString())).toEqual(reason);
+  expect(await explainWhyQueryPlansUnavailable(stub.formatMongoConnectionString())).toEqual(reason);
   await stub.closeMongoStub();
 });

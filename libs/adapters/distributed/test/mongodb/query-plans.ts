@@ -33,7 +33,7 @@ async function checkServerExplainsQueryPlans(): Promise<string | undefined> {
   const engine = NOT_KILLABLE_REASON === undefined ? await MongoEngine.createMongoEngine('') : undefined;
   await engine?.startEngine();
   try {
-    return await explainMissingQueryPlans(getTestDatabaseUrl(`test-${randomUUID()}`));
+    return await explainWhyQueryPlansUnavailable(getTestDatabaseUrl(`test-${randomUUID()}`));
   } finally {
     await engine?.killEngineAndDeleteFolder();
   }
@@ -43,7 +43,7 @@ async function checkServerExplainsQueryPlans(): Promise<string | undefined> {
  * Returns the reason why tests cannot read query plans of a server; undefined if they can. Servers of other vendors
  * describe plans in other ways. Drops the database.
  */
-export async function explainMissingQueryPlans(url: string): Promise<string | undefined> {
+export async function explainWhyQueryPlansUnavailable(url: string): Promise<string | undefined> {
   const connection = new MongoConnection({ url, metrics: noMetrics });
   try {
     return await connection.runOnDatabase(async (database) => {
@@ -61,12 +61,12 @@ export async function explainMissingQueryPlans(url: string): Promise<string | un
 }
 
 /** Defines tests that read query plans. If the server does not describe plans, a skipped test states the reason. */
-export function describeWithQueryPlans(title: string, define: () => void): void {
+export function declareQueryPlanTestsIfSupported(title: string, define: () => void): void {
   if (NO_QUERY_PLANS_REASON === undefined) describeWithMongo(title, define);
-  else declareTestWithQueryPlans(title, () => Promise.resolve());
+  else declareTestSkippedWithoutQueryPlans(title, () => Promise.resolve());
 }
 
 /** Defines a test that reads query plans. It is skipped, with the reason, if the server does not describe them. */
-export function declareTestWithQueryPlans(title: string, test: () => Promise<void>): void {
+export function declareTestSkippedWithoutQueryPlans(title: string, test: () => Promise<void>): void {
   testIfSupported(NO_QUERY_PLANS_REASON === undefined, String(NO_QUERY_PLANS_REASON))(title, test);
 }

@@ -69,7 +69,7 @@ async function checkArchivePartContent(part: ArchivePart, archive: SequentialByt
   else if (part.method === 8) await inflateAndCheckContent(archive.readBytesUntilPosition(end), check);
   else throw damagedArchiveError();
   if (archive.position !== end || size !== part.inflatedBytes) throw damagedArchiveError();
-  relationships?.finishReading();
+  relationships?.finishRelationshipParsing();
 }
 
 async function inflateAndCheckContent(
@@ -154,7 +154,7 @@ class ArchiveRelationshipChecker {
     this.parser.write(text);
   }
 
-  finishReading(): void {
+  finishRelationshipParsing(): void {
     this.parser.end();
   }
 }

@@ -80,8 +80,8 @@ export class ArchiveFileChecker {
 
   /** @throws UnsupportedDocumentTypeError */
   async determineFileType(): Promise<OfficeType> {
-    const directory = new ArchiveDirectory(this.tail.total);
-    for await (const entry of this.readArchiveEntries()) directory.addArchiveEntry(entry);
+    const directory = new ArchiveDirectoryEntryCollector(this.tail.total);
+    for await (const entry of this.readArchiveEntries()) directory.checkArchiveEntryOfUpload(entry);
     const contentType = directory.determineOfficeType();
     this.parts = directory.parts;
     if (this.byBeginning !== undefined && contentType !== this.byBeginning)
@@ -102,7 +102,7 @@ export class ArchiveFileChecker {
 }
 
 /** Collects the entries of an archive's directory. */
-class ArchiveDirectory {
+class ArchiveDirectoryEntryCollector {
   readonly parts: ArchivePart[] = [];
   private readonly names = new Set<string>();
   private beginsFile = false;
@@ -111,7 +111,7 @@ class ArchiveDirectory {
 
   constructor(private readonly fileBytes: number) {}
 
-  addArchiveEntry(entry: Entry): void {
+  checkArchiveEntryOfUpload(entry: Entry): void {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
     if (this.names.has(name)) throw new UnsupportedDocumentTypeError('the archive has two parts with the same name');
     if (entry.isEncrypted()) throw new UnsupportedDocumentTypeError('the file is encrypted');

@@ -39,7 +39,7 @@ abstract class MarkupScanner implements TokenizerCallbacks {
   }
 
   /** Returns a section of the text; undefined if the section is too long. */
-  protected extractMarkupSection(start: number, end: number): string | undefined {
+  protected readMarkupSectionWithinLimit(start: number, end: number): string | undefined {
     if (end - start > MAX_MARKUP_SECTION_CHARS) return undefined;
     return this.text.slice(start - this.start, end - this.start);
   }
@@ -87,13 +87,13 @@ export class HtmlPageScanner extends MarkupScanner {
   }
 
   onopentagname(start: number, end: number): void {
-    const name = this.extractMarkupSection(start, end);
+    const name = this.readMarkupSectionWithinLimit(start, end);
     if (name !== undefined && HTML_PAGE_ELEMENTS.has(name.toLowerCase()))
-      throw createMarkupError(`<${name}${this.extractMarkupSection(end, end + 1) ?? ''}`);
+      throw createMarkupError(`<${name}${this.readMarkupSectionWithinLimit(end, end + 1) ?? ''}`);
   }
 
   onattribname(start: number, end: number): void {
-    this.attribute = this.extractMarkupSection(start, end) ?? '';
+    this.attribute = this.readMarkupSectionWithinLimit(start, end) ?? '';
   }
 
   override onattribend(quote: QuoteType): void {
@@ -104,14 +104,15 @@ export class HtmlPageScanner extends MarkupScanner {
   }
 
   onclosetag(start: number, end: number): void {
-    const name = this.extractMarkupSection(start, end) ?? '';
-    const after = this.extractMarkupSection(end, end + 1) ?? '';
+    const name = this.readMarkupSectionWithinLimit(start, end) ?? '';
+    const after = this.readMarkupSectionWithinLimit(end, end + 1) ?? '';
     if (after !== '>' || HTML_PAGE_ELEMENTS.has(name.toLowerCase())) throw createMarkupError(`</${name}${after}`);
   }
 
   oncomment(start: number, end: number): void {
-    const text = this.extractMarkupSection(start, end);
-    if (text === undefined || this.extractMarkupSection(start - 4, start) === '<!--') throw createMarkupError('<!--');
+    const text = this.readMarkupSectionWithinLimit(start, end);
+    if (text === undefined || this.readMarkupSectionWithinLimit(start - 4, start) === '<!--')
+      throw createMarkupError('<!--');
     if (/^\?php/i.test(text)) throw createMarkupError('<?php');
     if (/^\[cdata\[/i.test(text)) throw createMarkupError('<![CDATA[');
   }
@@ -157,7 +158,7 @@ export class ActiveXmlContentScanner extends MarkupScanner {
   onopentagname(start: number, end: number): void {
     const name = this.readXmlName(start, end);
     if (XML_PAGE_ELEMENTS.has(name.slice(name.lastIndexOf(':') + 1).toLowerCase()))
-      throw createMarkupError(`<${name}${this.extractMarkupSection(end, end + 1) ?? ''}`);
+      throw createMarkupError(`<${name}${this.readMarkupSectionWithinLimit(end, end + 1) ?? ''}`);
   }
 
   onattribname(start: number, end: number): void {
@@ -166,7 +167,7 @@ export class ActiveXmlContentScanner extends MarkupScanner {
 
   override onattribdata(start: number, end: number): void {
     if (this.namespace === undefined || start === end) return;
-    this.namespace += this.extractMarkupSection(start, end) ?? ' '.repeat(MAX_MARKUP_SECTION_CHARS + 1);
+    this.namespace += this.readMarkupSectionWithinLimit(start, end) ?? ' '.repeat(MAX_MARKUP_SECTION_CHARS + 1);
     if (this.namespace.length > MAX_MARKUP_SECTION_CHARS)
       throw new UnsupportedDocumentTypeError('the name of a namespace is too long');
   }
@@ -186,7 +187,7 @@ export class ActiveXmlContentScanner extends MarkupScanner {
   oncdata(): void {}
 
   ondeclaration(start: number, end: number): void {
-    const text = this.extractMarkupSection(start, end);
+    const text = this.readMarkupSectionWithinLimit(start, end);
     if (text === undefined || !/^DOCTYPE\s/.test(text)) throw createMarkupError(`<!${text ?? ''}`);
     // The tokenizer ends at the first `>`, even in a quoted part.
     if (!/^(?:[^"'[\]]|"[^"]*"|'[^']*')*$/.test(text))
@@ -194,14 +195,14 @@ export class ActiveXmlContentScanner extends MarkupScanner {
   }
 
   onprocessinginstruction(start: number, end: number): void {
-    const text = this.extractMarkupSection(start, end);
+    const text = this.readMarkupSectionWithinLimit(start, end);
     if (text === undefined) throw new UnsupportedDocumentTypeError('a processing instruction is too long');
     const [active] = ACTIVE_XML_INSTRUCTION_PATTERN.exec(text) ?? [];
     if (active !== undefined) throw createMarkupError(`<?${active}`);
   }
 
   private readXmlName(start: number, end: number): string {
-    const name = this.extractMarkupSection(start, end);
+    const name = this.readMarkupSectionWithinLimit(start, end);
     if (name === undefined || name.length > MAX_NAME_CHARS)
       throw new UnsupportedDocumentTypeError(`a name in the content is longer than ${MAX_NAME_CHARS} characters`);
     return name;

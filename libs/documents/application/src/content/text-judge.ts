@@ -37,8 +37,8 @@ export interface StreamingTextChecker {
  */
 export function createStreamingTextChecker(head: Buffer, hint: DeclaredFileTypeAndName): StreamingTextChecker {
   const start = head.toString('latin1');
-  if (start.startsWith('\xff\xfe')) return new Utf16TextChecker('utf-16le', hint);
-  if (start.startsWith('\xfe\xff')) return new Utf16TextChecker('utf-16be', hint);
+  if (start.startsWith('\xff\xfe')) return new Utf16TextMarkupChecker('utf-16le', hint);
+  if (start.startsWith('\xfe\xff')) return new Utf16TextMarkupChecker('utf-16be', hint);
   return isTextTypeDeclared(hint, 'message/rfc822', 'eml') && beginsWithMailHeaders(start)
     ? new MailFileChecker()
     : new TextFileChecker(head, hint);
@@ -48,7 +48,7 @@ export function createStreamingTextChecker(head: Buffer, hint: DeclaredFileTypeA
  * Judges a text in UTF-16, which must begin with a byte order mark. Its bytes and its characters must both be without
  * markup, because a reader may ignore the encoding.
  */
-class Utf16TextChecker implements StreamingTextChecker {
+class Utf16TextMarkupChecker implements StreamingTextChecker {
   private readonly decoder: InstanceType<typeof TextDecoder>;
   private readonly contentType: TextType;
   private readonly scanners = { bytes: new HtmlPageScanner(), characters: new HtmlPageScanner() };
@@ -71,13 +71,13 @@ class Utf16TextChecker implements StreamingTextChecker {
   }
 
   private scanUtf16Bytes(bytes?: Buffer): void {
-    const text = this.decodeBytes(bytes);
+    const text = this.decodeUtf16Bytes(bytes);
     if (BINARY_CHARACTER_PATTERN.test(text)) throw new UnsupportedDocumentTypeError(UNRECOGNIZED_TYPE_MESSAGE);
     this.scanners.characters.scanMarkupText(text);
   }
 
   /** @param bytes absent at the end */
-  private decodeBytes(bytes?: Buffer): string {
+  private decodeUtf16Bytes(bytes?: Buffer): string {
     try {
       return bytes === undefined ? this.decoder.decode() : this.decoder.decode(bytes, { stream: true });
     } catch {

@@ -22,7 +22,7 @@ import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
 import type {
   RequestedShipmentRecheck,
-  RecheckProgress,
+  RecheckProgressRecord,
   RecheckStore,
   UpgradeRecheckRequester,
   UnsettledShipmentReader,
@@ -183,7 +183,7 @@ export class ShipmentRecheckJob {
 
   private storeRecheckProgress(
     recheck: RequestedShipmentRecheck,
-    progress: Omit<RecheckProgress, 'at'>,
+    progress: Omit<RecheckProgressRecord, 'at'>,
   ): Promise<RequestedShipmentRecheck | undefined> {
     return this.parts.rechecks.storeRecheckProgress(recheck, { ...progress, at: this.parts.clock().toISOString() });
   }

@@ -22,7 +22,7 @@ export interface RequestedShipmentRecheck {
   readonly checked: number;
 }
 
-export interface RecheckProgress extends Pick<RequestedShipmentRecheck, 'after' | 'checked'> {
+export interface RecheckProgressRecord extends Pick<RequestedShipmentRecheck, 'after' | 'checked'> {
   readonly isDone: boolean;
   readonly at: Timestamp;
 }
@@ -42,7 +42,7 @@ export interface RecheckStore {
    */
   storeRecheckProgress(
     recheck: RequestedShipmentRecheck,
-    progress: RecheckProgress,
+    progress: RecheckProgressRecord,
   ): Promise<RequestedShipmentRecheck | undefined>;
 }
 

@@ -80,7 +80,7 @@ export class DueShipmentChecker {
     do {
       const look = () => workList.listDueShipments(clock().toISOString(), PAGE_SIZE, last);
       const page = await this.pace.runWorkThenRest(look, ending);
-      this.ruleClockMetrics.countReadOfDueShipments();
+      this.ruleClockMetrics.incrementDueShipmentReadCount();
       const due = page.filter((shipment) => !this.recent.isRecheckOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
         this.ruleClockMetrics.setDueShipmentsForMetrics(due);
@@ -244,7 +244,7 @@ class RuleClockMetrics {
     );
   }
 
-  countReadOfDueShipments(): void {
+  incrementDueShipmentReadCount(): void {
     this.looks.add();
   }
 

@@ -38,7 +38,7 @@ describe('recreated public events', () => {
 
   it('come in the requested order, also page by page, back and forth, and without a cache', async () => {
     const all = await references();
-    const expected = text(await harness.listAnnouncements());
+    const expected = text(await harness.computeAnnouncementsOfStoredEvents());
     const backwards = text(await eventsOf([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
@@ -60,13 +60,15 @@ describe('recreated public events', () => {
     for (const wrong of [nowhere, { ...first, id: 'evt_unknown' }, { ...first, revision: 1_000 }]) {
       expect(await eventsOf([wrong])).toEqual([]);
     }
-    expect(text(await eventsOf([nowhere, first]))).toEqual(text((await harness.listAnnouncements()).slice(0, 1)));
+    expect(text(await eventsOf([nowhere, first]))).toEqual(
+      text((await harness.computeAnnouncementsOfStoredEvents()).slice(0, 1)),
+    );
     expect(await eventsOf([])).toEqual([]);
   });
 
   it('end before the maximum number of bytes, with at least one event', async () => {
     const all = await references();
-    const published = text(await harness.listAnnouncements());
+    const published = text(await harness.computeAnnouncementsOfStoredEvents());
     for (const maxBytes of [1, 5_000, 40_000, Infinity]) {
       const made: string[] = [];
       for (let at = 0; at < all.length;) {

@@ -42,7 +42,7 @@ describe('a shipment with an event that cannot be published', () => {
   const of = async (shipment: string) =>
     (await harness.readMessages()).filter(({ key }) => key === shipment).map(({ value }) => value);
   const expected = async (shipment: string) =>
-    (await harness.listAnnouncements())
+    (await harness.computeAnnouncementsOfStoredEvents())
       .filter(({ data }) => data['shipment_id'] === shipment)
       .map((event) => JSON.stringify(event));
   const soundIsPublished = async () => {

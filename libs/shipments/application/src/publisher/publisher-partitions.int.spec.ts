@@ -59,7 +59,7 @@ describe('a publisher with partitions', () => {
 
   async function readAnnounced(): Promise<Map<string, string[]>> {
     const announced = new Map<string, string[]>();
-    for (const { id, data } of await harness.listAnnouncements()) {
+    for (const { id, data } of await harness.computeAnnouncementsOfStoredEvents()) {
       const shipment = String(data['shipment_id']);
       announced.set(shipment, [...(announced.get(shipment) ?? []), id]);
     }

@@ -36,7 +36,8 @@ describe('the publisher', () => {
   });
   afterEach(() => harness.closePublishingHarness());
 
-  const announced = async () => (await harness.listAnnouncements()).map((event) => JSON.stringify(event));
+  const announced = async () =>
+    (await harness.computeAnnouncementsOfStoredEvents()).map((event) => JSON.stringify(event));
   const checkpoint = async (): Promise<CheckpointDocument | undefined> =>
     (await harness.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC)).get(
       'publisher/1/shipment-',
@@ -71,9 +72,12 @@ describe('the publisher', () => {
     });
     await harness.recordMilestone(id, { code: 'customs_hold' });
     await harness.recordMilestone(id, { code: 'import_customs_cleared' });
-    await harness.createShipment((await harness.listAnnouncements()).at(-1)?.data['external_id'] as string, {
-      house_bill: 'HB-1',
-    });
+    await harness.createShipment(
+      (await harness.computeAnnouncementsOfStoredEvents()).at(-1)?.data['external_id'] as string,
+      {
+        house_bill: 'HB-1',
+      },
+    );
     return id;
   }
 
@@ -83,7 +87,7 @@ describe('the publisher', () => {
     await journey();
     const messages = await harness.waitForPublishedAnnouncements();
     expect(texts(messages)).toEqual(await announced());
-    const events = await harness.listAnnouncements();
+    const events = await harness.computeAnnouncementsOfStoredEvents();
     expect(messages.map(({ key, headers }) => ({ key, ...headers }))).toMatchObject(
       events.map(({ id, type, data }) => ({ key: data['shipment_id'], 'event-id': id, 'event-type': type })),
     );
@@ -138,7 +142,7 @@ describe('the publisher', () => {
     harness.startPublisher();
     expect(ids(await harness.waitForPublishedAnnouncements()).slice(0, before.length + 1)).toEqual([
       ...before,
-      (await harness.listAnnouncements())[before.length]?.id,
+      (await harness.computeAnnouncementsOfStoredEvents())[before.length]?.id,
     ]);
   });
 
@@ -212,7 +216,7 @@ describe('the publisher', () => {
     await harness.recordMilestone(id, { code: 'gated_in' });
     await harness.waitForPublishedAnnouncements();
     expect(asked.flat().toSorted()).toEqual(
-      [...new Set((await harness.listAnnouncements()).map(({ type }) => type))].toSorted(),
+      [...new Set((await harness.computeAnnouncementsOfStoredEvents()).map(({ type }) => type))].toSorted(),
     );
     expect(asked[0]).toEqual(['shipment.created']);
   });
@@ -324,7 +328,9 @@ describe('the publisher', () => {
     const [large, other] = [await harness.createShipment(), await harness.createShipment()];
     for (let n = 0; n < 3; n += 1)
       for (const id of [large, other]) await harness.recordMilestone(id, { code: 'gated_in' });
-    const own = (await harness.listAnnouncements()).filter(({ data }) => data['shipment_id'] === large);
+    const own = (await harness.computeAnnouncementsOfStoredEvents()).filter(
+      ({ data }) => data['shipment_id'] === large,
+    );
     let refused: string | undefined = own[2]?.id;
     const isRefused = (message: BrokerMessage) => message.headers['event-id'] === refused;
     const broker = brokerThat({
@@ -344,7 +350,7 @@ describe('the publisher', () => {
       ...new Set((await harness.readMessages()).filter(({ key }) => key === id).map(({ value }) => value)),
     ];
     const expected = async (id: string) =>
-      (await harness.listAnnouncements())
+      (await harness.computeAnnouncementsOfStoredEvents())
         .filter(({ data }) => data['shipment_id'] === id)
         .map((event) => JSON.stringify(event));
     const allOfOther = await expected(other);
@@ -414,7 +420,7 @@ describe('the publisher', () => {
     await Promise.all(shipments.map((id) => harness.recordMilestone(id)));
     const messages = await harness.waitForPublishedAnnouncements();
     expect(texts(messages).sort()).toEqual((await announced()).sort());
-    const expected = await harness.listAnnouncements();
+    const expected = await harness.computeAnnouncementsOfStoredEvents();
     for (const id of shipments) {
       const own = expected.filter(({ data }) => data['shipment_id'] === id).map((event) => event.id);
       expect(ids(messages.filter(({ key }) => key === id))).toEqual(own);

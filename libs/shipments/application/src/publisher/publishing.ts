@@ -40,7 +40,7 @@ interface PublishingDependencies {
   readonly lost: AbortSignal;
 }
 
-interface AnnouncedMessage {
+interface BrokerMessageOfPublicEvent {
   readonly message: BrokerMessage;
   readonly type: EventType;
   readonly stored: StoredEvent;
@@ -50,7 +50,7 @@ interface AnnouncedMessage {
 
 /** Announcements to send in the next batch, and the shipments after them. */
 interface AnnouncementBatch {
-  announcements: AnnouncedMessage[];
+  announcements: BrokerMessageOfPublicEvent[];
   characters: number;
   readonly after: Map<string, FoldedShipment>;
 }
@@ -66,7 +66,10 @@ export class PartitionEventPublisher implements EventHandler {
     this.shipments = createFoldedShipmentCache(parts.cachedShipments);
   }
 
-  async handleEvents(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly EventFailure[]> {
+  async handleEventBatchOfPartition(
+    events: readonly StoredEvent[],
+    signal: AbortSignal,
+  ): Promise<readonly EventFailure[]> {
     const failures = new Map<string, EventFailure>();
     const before = await this.readShipmentsBeforeEvents(events, failures);
     let slice = createEmptyAnnouncementBatch();
@@ -199,7 +202,7 @@ function createEmptyAnnouncementBatch(): AnnouncementBatch {
 }
 
 /** Removes an announcement and all later announcements of its stream. */
-function dropRefusedAnnouncements({ stored, before }: AnnouncedMessage, slice: AnnouncementBatch): void {
+function dropRefusedAnnouncements({ stored, before }: BrokerMessageOfPublicEvent, slice: AnnouncementBatch): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
     return one.stored.stream !== stream || one.stored.revision < revision;
@@ -252,7 +255,7 @@ export class EventPublicationGate {
       signal.throwIfAborted();
       this.behindSince ??= began;
       if (performance.now() - this.behindSince >= this.patienceMs) {
-        this.reportEventsAheadOfReadModels(events.length);
+        this.warnOfEventsPublishedBeforeReadModels(events.length);
         return;
       }
     }
@@ -261,7 +264,7 @@ export class EventPublicationGate {
     this.hasGivenUp = false;
   }
 
-  private reportEventsAheadOfReadModels(events: number): void {
+  private warnOfEventsPublishedBeforeReadModels(events: number): void {
     this.ahead.add(events);
     if (this.hasGivenUp) return;
     this.hasGivenUp = true;

@@ -14,7 +14,7 @@ import {
   type ContainerMatchCandidate,
   type DecideContext,
   type DocumentState,
-  computeUploadExpiryTime,
+  computePendingDocumentExpiryTime,
   explainShipment,
   findMilestone,
   fold,
@@ -41,14 +41,14 @@ import type {
   FoundDocument,
   ExceptionWithShipmentVersion,
   MilestoneWithShipmentVersion,
-  FoundShipment,
+  ShipmentWithEventPosition,
   GetDocumentRequest,
   GetExceptionRequest,
   GetMilestoneRequest,
   GetShipmentRequest,
   GetShipmentAtTimeRequest,
   ListMilestonesAtTimeRequest,
-  MatchMilestoneRequest,
+  MilestoneBelongsToShipmentRequest,
   ReadShipmentHistoryRequest,
   ReadPage,
   ShipmentReads,
@@ -70,7 +70,7 @@ export class ShipmentStreamReader implements ShipmentReads {
     this.past = new PastShipmentStateReader(parts.eventStore);
   }
 
-  async getShipment(request: GetShipmentRequest): Promise<FoundShipment | undefined> {
+  async getShipment(request: GetShipmentRequest): Promise<ShipmentWithEventPosition | undefined> {
     const found = await this.readCurrentShipment(request);
     return found && { record: found.state.record, position: found.position };
   }
@@ -88,7 +88,10 @@ export class ShipmentStreamReader implements ShipmentReads {
     return milestone && { milestone, shipment_version: found.state.record.version };
   }
 
-  async matchMilestone({ milestone, ...request }: MatchMilestoneRequest): Promise<ContainerMatchCandidate | undefined> {
+  async matchMilestone({
+    milestone,
+    ...request
+  }: MilestoneBelongsToShipmentRequest): Promise<ContainerMatchCandidate | undefined> {
     const found = await this.readCurrentShipment(request);
     return found && collectContainerMatchFacts(found.state, milestone, this.parts.places);
   }
@@ -199,7 +202,7 @@ function listObjectsNeededByDocument(
   { document, object_id, received }: DocumentState,
   now: Timestamp,
 ): readonly string[] {
-  const until = computeUploadExpiryTime(document);
+  const until = computePendingDocumentExpiryTime(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isDocumentPresent(document) && object_id !== null ? [object_id] : [];
 }

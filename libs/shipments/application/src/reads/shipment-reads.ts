@@ -13,7 +13,7 @@ import type { Position } from '@tracking/ports';
 import type { ContainerMatchCandidate, MilestoneInput, DocumentWithFileId } from '@tracking/shipments-domain';
 
 /** A shipment, and the position of its last event. */
-export interface FoundShipment {
+export interface ShipmentWithEventPosition {
   readonly record: ShipmentRecord;
   readonly position: Position;
 }
@@ -27,7 +27,7 @@ export interface GetMilestoneRequest extends GetShipmentRequest {
 }
 
 /** Request whether a milestone of a container belongs to one of the shipments with the container. */
-export interface MatchMilestoneRequest extends GetShipmentRequest {
+export interface MilestoneBelongsToShipmentRequest extends GetShipmentRequest {
   readonly milestone: MilestoneInput;
 }
 
@@ -110,13 +110,13 @@ export type UnnamedHistoryEntry = Omit<HistoryEntry, 'actor'> & { readonly actor
  * Results include every command that was answered before the call. All methods throw `UnavailableError`.
  */
 export interface ShipmentReads {
-  getShipment(request: GetShipmentRequest): Promise<FoundShipment | undefined>;
+  getShipment(request: GetShipmentRequest): Promise<ShipmentWithEventPosition | undefined>;
   /** Returns the shipment at a time; undefined before its creation. */
   getShipmentAt(request: GetShipmentAtTimeRequest): Promise<ShipmentRecord | undefined>;
   /** Returns a milestone, even if superseded or retracted; undefined if the shipment has none with this id. */
   getMilestone(request: GetMilestoneRequest): Promise<MilestoneWithShipmentVersion | undefined>;
   /** Returns the facts that decide whether a milestone of a container of the shipment belongs to the shipment. */
-  matchMilestone(request: MatchMilestoneRequest): Promise<ContainerMatchCandidate | undefined>;
+  matchMilestone(request: MilestoneBelongsToShipmentRequest): Promise<ContainerMatchCandidate | undefined>;
   /** Returns the milestones at a time, in the order of the timeline. */
   listMilestonesAt(request: ListMilestonesAtTimeRequest): Promise<ReadPage<Milestone> | undefined>;
   /** Returns the history of the shipment, newest first. */

@@ -14,7 +14,7 @@ export interface CancelShipmentCommand extends CommandContext {
 
 /** Also cancels a shipment that a milestone has cancelled, so that it stays cancelled if the milestone is retracted. */
 export const cancelShipmentHandler: CancellationHandler<CancelShipmentCommand> = {
-  decideOnExistingShipment({ at }, state, context) {
+  decideCommandOnExistingShipment({ at }, state, context) {
     const { status, version } = state.record;
     if (status !== 'cancelled' && STATUS_RANKS[status] >= STATUS_RANKS.delivered) {
       throw new DomainError('already_delivered', `The shipment is ${status}; it can no longer be cancelled.`);
@@ -32,13 +32,13 @@ export const cancelShipmentHandler: CancellationHandler<CancelShipmentCommand> =
 };
 
 /** Revokes the client's cancellation. The shipment gets the status of its milestones again. */
-export interface ReopenShipment extends CommandContext {
+export interface ReopenCancelledShipmentCommand extends CommandContext {
   readonly type: 'ReopenShipment';
   readonly shipment_id: string;
 }
 
-export const reopenShipmentHandler: CancellationHandler<ReopenShipment> = {
-  decideOnExistingShipment({ at }, state, context) {
+export const reopenShipmentHandler: CancellationHandler<ReopenCancelledShipmentCommand> = {
+  decideCommandOnExistingShipment({ at }, state, context) {
     if (isShipmentCancelledByMilestone(state.record)) {
       const message = `Milestone ${state.record.status_milestone_id} cancels the shipment. Correct or retract it, or post a later booking_confirmed.`;
       throw new DomainError('cancelled_by_milestone', message);

@@ -25,7 +25,7 @@ export interface CheckRulesAnswer extends RuleCheckResult {
 }
 
 export const checkRulesHandler: CommandHandler<CheckRulesCommand, RuleCheckResult, CheckRulesAnswer> = {
-  decideOnExistingShipment({ at }, state, context) {
+  decideCommandOnExistingShipment({ at }, state, context) {
     const { events, nextCheckAt } = addEventsOfDerivedChanges(at, state, [], context);
     // An event is stored even without other changes, because otherwise the clock would check again at the previously
     // stored time.

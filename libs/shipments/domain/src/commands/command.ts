@@ -69,7 +69,7 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
   /** Creates the shipment if it does not exist. Absent for commands that require an existing shipment. */
   create?(command: Command, context: DecideContext): Decision<Result>;
   /** Decides on a command for an existing shipment. */
-  decideOnExistingShipment(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
+  decideCommandOnExistingShipment(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
   /**
    * Rebuilds the result from the events that the command stored. Undefined if a command of another type stored the
    * events.

@@ -6,7 +6,7 @@ import {
   findDataOfDecidedEvent,
   createTimeInJanuary2026,
   captureRefusal,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent } from '../index.ts';
@@ -20,7 +20,7 @@ const isSuperseded = (scenario: ShipmentScenario, { id }: { id: string }) =>
 describe('a correction by hand', () => {
   it('sets named fields, clears fields with null, and keeps all others', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+    const first = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), {
       source: 'carrier',
       location: 'CNSHA',
       external_id: 'EV-1',
@@ -57,7 +57,7 @@ describe('a correction by hand', () => {
 
   it('announces the milestone before and after, and all changes', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2)).milestone;
     const decision = scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(3) });
     expect(announced(decision)).toEqual([undefined, 'shipment.updated']);
     expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
@@ -68,7 +68,7 @@ describe('a correction by hand', () => {
 
   it('records an estimate that becomes actual', () => {
     const scenario = createOceanShipmentScenario();
-    const estimate = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    const estimate = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
     const decision = scenario.correctMilestone(estimate, { classifier: 'actual' });
     expect(announced(decision)).toEqual(['milestone.recorded', 'shipment.updated']);
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(20) });
@@ -76,7 +76,9 @@ describe('a correction by hand', () => {
 
   it('stores nothing without changes', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { location: 'Pier 4' }).milestone;
+    const first = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), {
+      location: 'Pier 4',
+    }).milestone;
     const decision = scenario.correctMilestone(first, {
       location: ' Pier 4',
       occurred_at: createTimeInJanuary2026(2),
@@ -89,8 +91,8 @@ describe('a correction by hand', () => {
   it('of the location changes the time zone, unless a client gave that', () => {
     const scenario = createOceanShipmentScenario();
     const [known, given] = [
-      scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { location: 'CNSHA' }).milestone,
-      scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), {
+      scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), { location: 'CNSHA' }).milestone,
+      scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(3), {
         location: 'CNSHA',
         timezone: 'Asia/Tokyo',
       }).milestone,
@@ -103,7 +105,7 @@ describe('a correction by hand', () => {
 
   it('checks the fields like those of a post, and reports every invalid field', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    const estimate = scenario.postEstimate('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
+    const estimate = scenario.postEstimateInScenario('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
     const faulty = {
       code: 'nonsense',
       classifier: 'actual',
@@ -124,7 +126,7 @@ describe('a correction by hand', () => {
 
   it('works for a milestone whose container was removed', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), {
+    const first = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), {
       container_number: CONTAINER_A,
     }).milestone;
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
@@ -141,8 +143,10 @@ describe('a correction by hand', () => {
 
   it('refuses the external_id of another unretracted milestone', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { external_id: 'EV-1' }).milestone;
-    const second = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), {
+    const first = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), {
+      external_id: 'EV-1',
+    }).milestone;
+    const second = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(3), {
       external_id: 'EV-2',
     }).milestone;
     expect(captureRefusal(() => scenario.correctMilestone(second, { external_id: 'EV-1' })).code).toBe(
@@ -154,7 +158,7 @@ describe('a correction by hand', () => {
 
   it('finds only unretracted milestones of the shipment', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2)).milestone;
+    const first = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2)).milestone;
     expect(captureRefusal(() => scenario.correctMilestone({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
     scenario.retractMilestone(first);
     expect(captureRefusal(() => scenario.correctMilestone(first, { note: 'x' })).code).toBe('milestone_retracted');
@@ -162,7 +166,7 @@ describe('a correction by hand', () => {
 
   it('is stored with a warning on a cancelled shipment', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2)).milestone;
+    const first = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2)).milestone;
     scenario.cancelShipment();
     expect(warnings(scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(1) }))).toEqual([
       'shipment_cancelled',
@@ -172,7 +176,7 @@ describe('a correction by hand', () => {
 
   it('of the milestone that cancels a shipment reopens it', () => {
     const scenario = createOceanShipmentScenario();
-    const cancelled = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(5)).milestone;
+    const cancelled = scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(5)).milestone;
     expect(scenario.record.status).toBe('cancelled');
     scenario.correctMilestone(cancelled, { code: 'booking_confirmed' });
     expect(scenario.record.status).toBe('booked');
@@ -181,7 +185,7 @@ describe('a correction by hand', () => {
   describe('of estimates', () => {
     it('of the current estimate changes the eta; of its note does not', () => {
       const scenario = createOceanShipmentScenario();
-      const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+      const first = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
       scenario.upsertShipment({ eta: createTimeInJanuary2026(18) });
       scenario.correctMilestone(first, { note: 'x' });
       expect(scenario.record.eta).toBe(createTimeInJanuary2026(18));
@@ -191,9 +195,9 @@ describe('a correction by hand', () => {
 
     it('that leaves the series makes the previous estimate current again, and supersedes in the new series', () => {
       const scenario = createOceanShipmentScenario();
-      const older = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
-      const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
-      const elsewhere = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(10), {
+      const older = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+      const newer = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+      const elsewhere = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(10), {
         location: 'SGSIN',
       }).milestone;
       const decision = scenario.correctMilestone(newer, { location: 'SGSIN' });
@@ -213,7 +217,7 @@ describe('a feed after a correction by a person', () => {
   /** An arrival that a feed sent for the 20th and a person corrected to the 21st. */
   function disputed(rest: object = arrival) {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       source: 'carrier',
       ...rest,
     }).milestone;
@@ -229,7 +233,7 @@ describe('a feed after a correction by a person', () => {
     const { scenario, milestone } = disputed(rest);
     for (let turn = 0; turn < 3; turn += 1) {
       expect(
-        scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest as typeof arrival),
+        scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest as typeof arrival),
       ).toMatchObject({
         ...resent,
         milestone,
@@ -242,26 +246,26 @@ describe('a feed after a correction by a person', () => {
   it('gets a warning for a repetition, also if the correction concerned other fields', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { source: 'carrier', location: 'USLAX' } as const;
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     const { milestone } = scenario.correctMilestone(first, { note: 'seen at the pier' });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject({
       ...resent,
       milestone,
     });
     scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(21) });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
       events: [],
       warnings: [],
     });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject(resent);
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject(resent);
   });
 
   it('is recognised by what it sent last, also if the external_id was corrected', () => {
     const { scenario, milestone } = disputed();
     scenario.correctMilestone(milestone, { external_id: 'OURS-1' });
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival);
     expect(again).toMatchObject({ ...resent, milestoneId: milestone.id });
-    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), arrival);
+    const moved = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(23), arrival);
     expect(moved).toMatchObject({
       outcome: 'corrected',
       milestone: { occurred_at: createTimeInJanuary2026(23), external_id: 'OURS-1' },
@@ -271,34 +275,34 @@ describe('a feed after a correction by a person', () => {
   it('changes fields with new values and keeps other corrections', () => {
     const { scenario, milestone } = disputed();
     scenario.correctMilestone(milestone, { location: 'USNYC', note: 'seen at the pier' });
-    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), arrival);
+    const moved = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(22), arrival);
     expect(moved).toMatchObject({
       outcome: 'corrected',
       warnings: [{ code: 'overridden_by_user', message: expect.stringContaining('location') }],
       milestone: { occurred_at: createTimeInJanuary2026(22), location: 'USNYC', note: 'seen at the pier', revision: 4 },
     });
     // The feed last sent the new value.
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), arrival)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(22), arrival)).toMatchObject({
       ...resent,
       milestone: moved.milestone,
     });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone.occurred_at).toBe(
-      createTimeInJanuary2026(20),
-    );
+    expect(
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone.occurred_at,
+    ).toBe(createTimeInJanuary2026(20));
   });
 
   it('that sends the corrected value is remembered without an announcement', () => {
     const { scenario, milestone } = disputed();
-    const agreed = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival);
+    const agreed = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), arrival);
     expect(agreed).toMatchObject({ outcome: 'existing', warnings: [], milestone });
-    expect(listEventTypesOfDecision(agreed)).toEqual(['milestone.corrected.v1']);
+    expect(getTypesOfDecidedEvents(agreed)).toEqual(['milestone.corrected.v1']);
     expect(announced(agreed)).toEqual([undefined]);
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), arrival)).toMatchObject({
       events: [],
       warnings: [],
     });
     // The feed had not sent this before.
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival)).toMatchObject({
       outcome: 'corrected',
       warnings: [],
     });
@@ -307,7 +311,7 @@ describe('a feed after a correction by a person', () => {
   it('has no correction left after a person reverted it', () => {
     const { scenario, milestone } = disputed();
     scenario.correctMilestone(milestone, { occurred_at: createTimeInJanuary2026(20) });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival)).toMatchObject({
       events: [],
       warnings: [],
     });
@@ -316,7 +320,7 @@ describe('a feed after a correction by a person', () => {
   it('does not replace an actual milestone of a person with estimates, only with an actual one', () => {
     const scenario = createOceanShipmentScenario();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), estimate).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), estimate).milestone;
     const { milestone } = scenario.correctMilestone(first, { classifier: 'actual' });
     const elsewhere = { ...estimate, location: 'USNYC', note: 'delayed' };
     for (const [at, again] of [
@@ -325,10 +329,10 @@ describe('a feed after a correction by a person', () => {
       [createTimeInJanuary2026(23), elsewhere],
       [createTimeInJanuary2026(24), { ...estimate, classifier: 'planned' }],
     ] as const) {
-      expect(scenario.postMilestone('vessel_arrived', at, again)).toMatchObject({ ...resent, milestone });
+      expect(scenario.postMilestoneInScenario('vessel_arrived', at, again)).toMatchObject({ ...resent, milestone });
     }
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(20) });
-    const said = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), {
+    const said = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(22), {
       ...arrival,
       location: 'USNYC',
     });
@@ -342,18 +346,18 @@ describe('a feed after a correction by a person', () => {
   it('does not replace a manual milestone with its external_id, until that is reverted', () => {
     const scenario = createOceanShipmentScenario();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
-    const { id } = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), estimate).milestone;
-    const { milestone } = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(19), {
+    const { id } = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), estimate).milestone;
+    const { milestone } = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(19), {
       ...arrival,
       source: 'manual',
     });
     expect(milestone).toMatchObject({ id, classifier: 'actual', source: 'manual' });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), estimate)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(23), estimate)).toMatchObject({
       ...resent,
       milestone,
     });
     scenario.correctMilestone(milestone, { classifier: 'estimated' });
-    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), estimate);
+    const moved = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(23), estimate);
     expect(moved.milestone).toMatchObject({
       id,
       classifier: 'estimated',
@@ -364,36 +368,38 @@ describe('a feed after a correction by a person', () => {
 
   it('that reports an actual time replaces a person’s estimate', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone;
     scenario.correctMilestone(first, { classifier: 'estimated', occurred_at: createTimeInJanuary2026(22) });
-    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival);
+    const moved = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), arrival);
     expect(moved.milestone).toMatchObject({ classifier: 'actual', occurred_at: createTimeInJanuary2026(21) });
   });
 
   it('a person who posts with its external_id corrects its milestone too', () => {
     const scenario = createOceanShipmentScenario();
-    const { id } = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone;
+    const { id } = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone;
     const byHand = { ...arrival, source: 'manual' } as const;
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), byHand)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), byHand)).toMatchObject({
       outcome: 'corrected',
       warnings: [],
     });
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival);
     expect(again).toMatchObject({
       ...resent,
       milestone: { id, occurred_at: createTimeInJanuary2026(21), source: 'manual' },
     });
-    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), arrival);
+    const moved = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(23), arrival);
     expect(moved.milestone).toMatchObject({ id, occurred_at: createTimeInJanuary2026(23), source: 'carrier' });
   });
 
   it('a person who repeats the former values restores them', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       external_id: 'EV-1',
     }).milestone;
     scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(21) });
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+    });
     expect(again).toMatchObject({
       outcome: 'corrected',
       warnings: [],
@@ -403,7 +409,7 @@ describe('a feed after a correction by a person', () => {
 
   it('changes nothing when it repeats its values under a new external_id', () => {
     const { scenario, milestone } = disputed();
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       ...arrival,
       external_id: 'EV-2',
     });
@@ -414,10 +420,14 @@ describe('a feed after a correction by a person', () => {
   it('adds another milestone independently', () => {
     const { scenario } = disputed();
     const other = { ...arrival, external_id: 'EV-2' } as const;
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), other).outcome).toBe('recorded');
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(22), other).outcome).toBe(
+      'recorded',
+    );
     expect(
-      scenario.postMilestone('discharged', createTimeInJanuary2026(20), { source: 'carrier', location: 'USLAX' })
-        .outcome,
+      scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(20), {
+        source: 'carrier',
+        location: 'USLAX',
+      }).outcome,
     ).toBe('recorded');
   });
 });

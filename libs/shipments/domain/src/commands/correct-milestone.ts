@@ -52,7 +52,7 @@ export const correctMilestoneHandler: CommandHandler<
   CorrectMilestoneResult,
   Omit<CorrectMilestoneAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment: decideCorrection,
+  decideCommandOnExistingShipment: decideCorrection,
   rebuildResultFromEvents(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.corrected.v1') return { outcome: 'corrected', milestoneId: data.milestone.id };
@@ -195,7 +195,7 @@ export const retractMilestoneHandler: CommandHandler<
   RetractMilestoneResult,
   Omit<RetractMilestoneAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment({ milestone_id, at }, state, context) {
+  decideCommandOnExistingShipment({ milestone_id, at }, state, context) {
     const { milestone: previous, overridden } = findTimelineEntryOrThrow(state, milestone_id);
     const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
     if (previous.retracted_at !== null) {

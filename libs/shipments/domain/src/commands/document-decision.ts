@@ -22,7 +22,7 @@ import { type DocumentUploadedEvent, documentUploadedEventDescriptor } from '../
 import type { ReceivedDocumentFile, DocumentWithFileId } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
-import { computeUploadExpiryTime, createDocumentReplacementFinder } from '../documents.ts';
+import { computePendingDocumentExpiryTime, createDocumentReplacementFinder } from '../documents.ts';
 import { type DocumentState, type ShipmentState, findDocumentOrThrow } from '../state.ts';
 
 /** A document as a client describes it in a request. */
@@ -70,7 +70,7 @@ export function createAnswerWithDocument(
 }
 
 /** Creates a pending document. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
-export function createDocument(
+export function createPendingDocument(
   { shipment_id, at, actor }: CommandContext & { readonly shipment_id: string },
   { type, file_name, replaces_document_id, ...expected }: DocumentInput & AnnouncedFileProperties,
   state: ShipmentState,
@@ -167,7 +167,7 @@ function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBod
 /** Returns a document that can still receive bytes. @throws DomainError `document_not_pending` */
 export function requirePendingDocument(state: ShipmentState, id: string, at: string): DocumentState {
   const found = findDocumentOrThrow(state, id);
-  const until = computeUploadExpiryTime(found.document);
+  const until = computePendingDocumentExpiryTime(found.document);
   if (until !== undefined && at < until) return found;
   const status = until === undefined ? found.document.status : 'expired';
   throw new DomainError('document_not_pending', `The document is ${status} and does not accept uploads.`);

@@ -7,7 +7,7 @@ import {
   createDocumentInput,
   createSampleReceivedObject,
   captureRefusal,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { createScenarioWithRule as beginWith } from '../../test/time-driven.ts';
@@ -57,7 +57,7 @@ describe('a document', () => {
     const scenario = begin();
     const object = { id: 'object-7', size_bytes: 7, sha256: 'cd'.repeat(32), content_type: 'image/png' } as const;
     const added = scenario.addDocument({ type: 'photo', file_name: 'Foto – 写真.png' }, object);
-    expect([added.outcome, listEventTypesOfDecision(added), added.warnings]).toEqual([
+    expect([added.outcome, getTypesOfDecidedEvents(added), added.warnings]).toEqual([
       'added',
       ['document.uploaded.v1'],
       [],
@@ -94,7 +94,7 @@ describe('a document', () => {
     const scenario = begin();
     const told = { content_type: 'text/csv', size_bytes: 12, checksum_sha256: 'ef'.repeat(32) } as const;
     const requested = scenario.requestUpload(told);
-    expect([requested.outcome, listEventTypesOfDecision(requested)]).toEqual(['requested', ['document.requested.v1']]);
+    expect([requested.outcome, getTypesOfDecidedEvents(requested)]).toEqual(['requested', ['document.requested.v1']]);
     expect(requested.document).toMatchObject({ ...told, status: 'pending_upload', uploaded_at: null, uploaded_by: ME });
     expect([requested.object_id, scenario.record.documents_count]).toEqual([null, 0]);
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
@@ -104,7 +104,7 @@ describe('a document', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     const received = scenario.receiveUpload(document, { id: 'first', size_bytes: 3 });
-    expect([received.outcome, listEventTypesOfDecision(received), received.object_id]).toEqual([
+    expect([received.outcome, getTypesOfDecidedEvents(received), received.object_id]).toEqual([
       'received',
       ['document.received.v1'],
       null,
@@ -112,7 +112,7 @@ describe('a document', () => {
     scenario.receiveUpload(document, { id: 'second', content_type: 'image/tiff' });
     expect(scenario.record.documents_count).toBe(0);
     const completed = scenario.setTimeOfNextCommand(inMs(60_000)).completeUpload(document);
-    expect([completed.outcome, listEventTypesOfDecision(completed), completed.object_id]).toEqual([
+    expect([completed.outcome, getTypesOfDecidedEvents(completed), completed.object_id]).toEqual([
       'completed',
       ['document.uploaded.v1'],
       'second',
@@ -149,7 +149,7 @@ describe('a document', () => {
         ? scenario.approveDocument(document)
         : scenario.rejectDocument(document, 'Wrong consignee.');
     expect(reviewed.outcome).toBe(status);
-    expect(listEventTypesOfDecision(reviewed)[0]).toBe(`document.${status}.v1`);
+    expect(getTypesOfDecidedEvents(reviewed)[0]).toBe(`document.${status}.v1`);
     const after = { ...document, status, reviewed_by: ME, reviewed_at: inMs(5), rejection_reason };
     expect(reviewed.document).toEqual(after);
     expect(reviewed.events[0]?.data).toEqual({
@@ -171,7 +171,7 @@ describe('a document', () => {
     const document = AS[as]!(scenario);
     const { documents_count } = scenario.record;
     const deleted = scenario.deleteDocument(document);
-    expect([deleted.outcome, listEventTypesOfDecision(deleted)[0], deleted.object_id]).toEqual([
+    expect([deleted.outcome, getTypesOfDecidedEvents(deleted)[0], deleted.object_id]).toEqual([
       'deleted',
       'document.deleted.v1',
       bytes,
@@ -440,28 +440,28 @@ describe('a document that is pending', () => {
   it('expires after exactly 24 hours, by the clock, once', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(inMs(pendingMs - 1)).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(inMs(pendingMs - 1)).checkRules())).toEqual([]);
     const checked = scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
-    expect(listEventTypesOfDecision(checked)).toEqual(['document.expired.v1']);
+    expect(getTypesOfDecidedEvents(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
     expect(findDataOfDecidedEvent(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual([]);
   });
 
   it('expires with any other write, also on a cancelled shipment', () => {
     const scenario = begin();
     scenario.requestUpload();
     expect(
-      listEventTypesOfDecision(scenario.setTimeOfNextCommand(inMs(pendingMs)).upsertShipment({ house_bill: 'HB-1' })),
+      getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(inMs(pendingMs)).upsertShipment({ house_bill: 'HB-1' })),
     ).toContain('document.expired.v1');
     const cancelled = begin();
     cancelled.requestUpload();
     cancelled.cancelShipment();
     expect(cancelled.state?.nextCheckAt).toBe(inMs(pendingMs));
-    expect(listEventTypesOfDecision(cancelled.setTimeOfNextCommand(inMs(pendingMs)).checkRules())).toEqual([
+    expect(getTypesOfDecidedEvents(cancelled.setTimeOfNextCommand(inMs(pendingMs)).checkRules())).toEqual([
       'document.expired.v1',
     ]);
   });

@@ -17,7 +17,7 @@ import {
   createExceptionInputForTest,
   SAMPLE_DECISION_INPUTS,
   captureRefusal,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { explainShipment } from '../explanation.ts';
@@ -40,7 +40,7 @@ const SILENT: RuleSettings = {
 function heldUnseen(): ShipmentScenario {
   const scenario = createOceanShipmentScenario();
   scenario.settings = SILENT;
-  scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+  scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
   scenario.settings = DEFAULT_RULE_SETTINGS;
   expect(scenario.exceptions).toEqual([]);
   return scenario;
@@ -49,7 +49,11 @@ function heldUnseen(): ShipmentScenario {
 describe('opening by hand', () => {
   it('stores what the person sent, and null for all other fields', () => {
     const scenario = loaded();
-    const milestone = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), box(CONTAINER_A)).milestone;
+    const milestone = scenario.postMilestoneInScenario(
+      'gated_in',
+      createTimeInJanuary2026(2),
+      box(CONTAINER_A),
+    ).milestone;
     const opened = scenario.openException('seal_broken', {
       severity: 'critical',
       title: 'Seal gone',
@@ -59,7 +63,7 @@ describe('opening by hand', () => {
       reason_code: 'shore_other',
       assignee: 'Kim',
     });
-    expect([opened.outcome, listEventTypesOfDecision(opened)]).toEqual(['opened', ['exception.opened.v1']]);
+    expect([opened.outcome, getTypesOfDecidedEvents(opened)]).toEqual(['opened', ['exception.opened.v1']]);
     const exception = {
       id: opened.exceptionId,
       shipment_id: SHIPMENT_ID,
@@ -113,7 +117,7 @@ describe('opening by hand', () => {
 
   it('returns the exception that its rule already opened', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     const again = scenario.openException('customs_hold');
     expect([again.outcome, again.events, again.exception.rule]).toEqual(['existing', [], 'customs_hold']);
   });
@@ -121,7 +125,7 @@ describe('opening by hand', () => {
   it('lets the rule open the exception if the rule is due', () => {
     const scenario = heldUnseen();
     const opened = scenario.openException('customs_hold', { title: 'Mine' });
-    expect([opened.outcome, listEventTypesOfDecision(opened)]).toEqual(['existing', ['exception.opened.v1']]);
+    expect([opened.outcome, getTypesOfDecidedEvents(opened)]).toEqual(['existing', ['exception.opened.v1']]);
     expect(opened.exception).toMatchObject({ rule: 'customs_hold', title: 'Customs hold', detected_by: 'system' });
     expect(scenario.exceptions).toEqual(['customs_hold open']);
   });
@@ -129,7 +133,7 @@ describe('opening by hand', () => {
   it('opens exceptions of other due rules with it, each with its own id', () => {
     const scenario = heldUnseen();
     const opened = scenario.openException('shortage');
-    expect(listEventTypesOfDecision(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
+    expect(getTypesOfDecidedEvents(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
     expect(opened.exception.type).toBe('shortage');
     expect(scenario.exceptions).toEqual(['shortage open', 'customs_hold open']);
     expect(new Set(scenario.state?.exceptions.map(({ id }) => id)).size).toBe(2);
@@ -182,9 +186,9 @@ describe('an exception that a person opened', () => {
   it('keeps its rule from opening another one, and the rule does not resolve it', () => {
     const scenario = createOceanShipmentScenario();
     scenario.openException('customs_hold');
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(21));
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(21));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
     expect(scenario.state?.exceptions[0]).toMatchObject({ rule: null, severity: 'medium', detail: null });
   });
@@ -193,7 +197,7 @@ describe('an exception that a person opened', () => {
     const scenario = loaded();
     scenario.openException('freight_hold');
     scenario.openException('container_damage', box(CONTAINER_A));
-    scenario.postMilestone('delivered', createTimeInJanuary2026(30));
+    scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(30));
     expect(scenario.open).toEqual(['freight_hold', 'container_damage']);
     scenario.patchShipment({ container_numbers: [CONTAINER_B] });
     expect(scenario.exceptions).toEqual(['freight_hold open', `container_damage ${CONTAINER_A} resolved auto_cleared`]);
@@ -206,7 +210,7 @@ describe('an exception that a person opened', () => {
   it('is resolved only by a person, as explained', () => {
     const scenario = createOceanShipmentScenario();
     scenario.openException('customs_hold', { detail: 'By phone.' });
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     const [exception] = explainShipment(scenario.state!, SAMPLE_DECISION_INPUTS).exceptions;
     expect(exception).toMatchObject({ type: 'customs_hold', rule: null, because: 'By phone.', resolved_by: [] });
   });
@@ -215,10 +219,10 @@ describe('an exception that a person opened', () => {
 describe('acknowledging', () => {
   it('stores the assignee, and the note in the history', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     const previous = scenario.state!.exceptions[0]!;
     const done = scenario.acknowledgeException(previous, { assignee: 'Kim', note: 'Broker called.' });
-    expect([done.outcome, listEventTypesOfDecision(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
+    expect([done.outcome, getTypesOfDecidedEvents(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
     const acknowledged_at = scenario.record.updated_at;
     const exception = { ...previous, status: 'acknowledged', assignee: 'Kim', acknowledged_at };
     expect(findDataOfDecidedEvent(done, 'exception.updated.v1')).toEqual({
@@ -245,12 +249,12 @@ describe('acknowledging', () => {
       assignee: 'Kim',
     }).exception;
     const handed = scenario.acknowledgeException(first, { assignee: 'Sam' });
-    expect([listEventTypesOfDecision(handed), handed.exception]).toEqual([
+    expect([getTypesOfDecidedEvents(handed), handed.exception]).toEqual([
       ['exception.updated.v1'],
       { ...first, assignee: 'Sam' },
     ]);
     const dropped = scenario.acknowledgeException(first, { assignee: null });
-    expect([listEventTypesOfDecision(dropped), dropped.exception]).toEqual([
+    expect([getTypesOfDecidedEvents(dropped), dropped.exception]).toEqual([
       ['exception.updated.v1'],
       { ...first, assignee: null },
     ]);
@@ -298,21 +302,21 @@ describe('acknowledging', () => {
 
   it('lets its rule still resolve it', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     scenario.acknowledgeException(scenario.state!.exceptions[0]!, { assignee: 'Kim' });
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(20, 14));
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(20, 14));
     expect(scenario.exceptions).toEqual(['customs_hold acknowledged']);
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(21));
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(21));
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     expect(scenario.state?.exceptions[0]).toMatchObject({ assignee: 'Kim', acknowledged_at: expect.any(String) });
   });
 
   it('an exception whose condition has ended resolves it in the same command', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     scenario.settings = SILENT;
     const done = scenario.acknowledgeException(scenario.state!.exceptions[0]!, { note: 'Seen.' });
-    expect(listEventTypesOfDecision(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
+    expect(getTypesOfDecidedEvents(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
     expect(done.exception).toMatchObject({ status: 'resolved', acknowledged_at: expect.any(String) });
   });
 });
@@ -322,7 +326,7 @@ describe('resolving by hand', () => {
     const scenario = createOceanShipmentScenario();
     const previous = scenario.openException('shortage').exception;
     const done = scenario.resolveException(previous, { code: 'waived', note: 'Counted again.' });
-    expect([done.outcome, listEventTypesOfDecision(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
+    expect([done.outcome, getTypesOfDecidedEvents(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
     expect(findDataOfDecidedEvent(done, 'exception.resolved.v2')).toEqual({
@@ -336,8 +340,8 @@ describe('resolving by hand', () => {
 
   it('a resolved one changes nothing, however it was resolved', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(21));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(21));
     const cleared = scenario.state!.exceptions[0]!;
     const mine = scenario.resolveException(scenario.openException('other').exception, { code: 'duplicate' }).exception;
     for (const exception of [cleared, mine]) {
@@ -349,13 +353,13 @@ describe('resolving by hand', () => {
 
   it('while its condition exists suppresses the rule until the condition has ended once', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     const done = scenario.resolveException(scenario.state!.exceptions[0]!);
-    expect(listEventTypesOfDecision(done)).toEqual(['exception.resolved.v2']);
-    scenario.postMilestone('customs_inspection', createTimeInJanuary2026(21));
+    expect(getTypesOfDecidedEvents(done)).toEqual(['exception.resolved.v2']);
+    scenario.postMilestoneInScenario('customs_inspection', createTimeInJanuary2026(21));
     expect(scenario.open).toEqual([]);
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(22));
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(23));
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(22));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(23));
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
@@ -363,34 +367,34 @@ describe('resolving by hand', () => {
     const scenario = createOceanShipmentScenario();
     scenario.openException('customs_hold');
     scenario.resolveException(scenario.state!.exceptions[0]!);
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
   it('twice while its condition exists suppresses the rule like once', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     scenario.resolveException(scenario.state!.exceptions[0]!);
     const again = scenario.openException('customs_hold');
     expect([again.outcome, again.exception.rule]).toEqual(['opened', null]);
-    expect(listEventTypesOfDecision(scenario.resolveException(again.exception))).toEqual(['exception.resolved.v2']);
-    expect(listEventTypesOfDecision(scenario.postMilestone('gated_in', createTimeInJanuary2026(21)))).not.toContain(
-      'exception.conditions_ended.v1',
-    );
+    expect(getTypesOfDecidedEvents(scenario.resolveException(again.exception))).toEqual(['exception.resolved.v2']);
+    expect(
+      getTypesOfDecidedEvents(scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(21))),
+    ).not.toContain('exception.conditions_ended.v1');
     expect(scenario.open).toEqual([]);
-    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(22));
-    scenario.postMilestone('customs_hold', createTimeInJanuary2026(23));
+    scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(22));
+    scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(23));
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
   it('without a rule ends no condition', () => {
     const scenario = createOceanShipmentScenario();
-    expect(listEventTypesOfDecision(scenario.resolveException(scenario.openException('lost').exception))).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.resolveException(scenario.openException('lost').exception))).toEqual([
       'exception.resolved.v2',
     ]);
-    expect(listEventTypesOfDecision(scenario.postMilestone('gated_in', createTimeInJanuary2026(2)))).not.toContain(
-      'exception.conditions_ended.v1',
-    );
+    expect(
+      getTypesOfDecidedEvents(scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2))),
+    ).not.toContain('exception.conditions_ended.v1');
   });
 
   it('opens exceptions of other due rules', () => {
@@ -398,7 +402,7 @@ describe('resolving by hand', () => {
     scenario.settings = SILENT;
     const { exception } = scenario.openException('other');
     scenario.settings = DEFAULT_RULE_SETTINGS;
-    expect(listEventTypesOfDecision(scenario.resolveException(exception))).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.resolveException(exception))).toEqual([
       'exception.resolved.v2',
       'exception.opened.v1',
     ]);
@@ -429,8 +433,8 @@ describe('exceptions that open with time', () => {
     const scenario = expected().setTimeOfNextCommand(createTimeInJanuary2026(20, 23));
     const opened = scenario.openException('arrival_overdue');
     expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
-    scenario.postMilestone('vessel_arrived');
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
+    scenario.postMilestoneInScenario('vessel_arrived');
     expect(scenario.exceptions).toEqual(['arrival_overdue open']);
   });
 
@@ -444,7 +448,7 @@ describe('exceptions that open with time', () => {
         'arrival_overdue',
         GRAVER,
       ]);
-      scenario.postMilestone('vessel_arrived');
+      scenario.postMilestoneInScenario('vessel_arrived');
       expect(scenario.exceptions).toEqual(['arrival_overdue resolved auto_cleared']);
     }
   });
@@ -461,7 +465,7 @@ describe('exceptions that open with time', () => {
     const scenario = expected().setTimeOfNextCommand(DUE);
     scenario.checkRules();
     expect(scenario.resolveException(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
   });
 
   it('get a higher severity with an acknowledgement, and keep the assignee', () => {
@@ -469,13 +473,13 @@ describe('exceptions that open with time', () => {
     scenario.checkRules();
     const [opened] = scenario.state!.exceptions;
     const before = scenario.acknowledgeException(opened!, { assignee: 'Kim' });
-    expect([listEventTypesOfDecision(before), before.exception.severity, before.nextCheckAt]).toEqual([
+    expect([getTypesOfDecidedEvents(before), before.exception.severity, before.nextCheckAt]).toEqual([
       ['exception.updated.v1'],
       'medium',
       GRAVER,
     ]);
     const after = scenario.setTimeOfNextCommand(GRAVER).acknowledgeException(opened!, { note: 'Still nothing.' });
-    expect(listEventTypesOfDecision(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
+    expect(getTypesOfDecidedEvents(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
     expect(after.exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim', severity: 'high' });
     expect(scenario.open).toEqual(['arrival_overdue']);
   });

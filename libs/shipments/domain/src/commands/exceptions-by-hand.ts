@@ -57,9 +57,9 @@ export const openExceptionHandler: CommandHandler<
   OpenExceptionResult,
   Omit<OpenExceptionAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment: decideExceptionOpening,
+  decideCommandOnExistingShipment: decideExceptionOpening,
   rebuildResultFromEvents(events, { exception }) {
-    const opened = findOpenedException(events, normaliseExceptionInput(exception));
+    const opened = findExceptionOpenedByEvents(events, normaliseExceptionInput(exception));
     if (opened === undefined) return undefined;
     return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
   },
@@ -88,7 +88,7 @@ function decideExceptionOpening(
   // If its rule is due, the rule opens the exception, so that the outcome does not depend on when the clock last
   // checked the shipment.
   const due = addEventsOfDerivedChanges(at, state, [], context);
-  const byRule = findOpenedException(due.events, input);
+  const byRule = findExceptionOpenedByEvents(due.events, input);
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
 
   throwIfInvalidFields(checkExceptionLimit(state));
@@ -111,7 +111,7 @@ function isSameExceptionSubject(a: ExceptionSubject, b: ExceptionSubject): boole
   return createFindingKey(a.type, a.container_number) === createFindingKey(b.type, b.container_number);
 }
 
-function findOpenedException(
+function findExceptionOpenedByEvents(
   events: readonly ShipmentEventBody[],
   subject: ExceptionSubject,
 ): ShipmentException | undefined {
@@ -177,7 +177,7 @@ export const acknowledgeExceptionHandler: CommandHandler<
   AcknowledgeExceptionResult,
   Omit<AcknowledgeExceptionAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment({ exception_id, note, at, ...command }, state, context) {
+  decideCommandOnExistingShipment({ exception_id, note, at, ...command }, state, context) {
     const previous = findExceptionOrThrow(state, exception_id);
     if (previous.status === 'resolved') {
       throw new DomainError(
@@ -230,7 +230,7 @@ export const resolveExceptionHandler: CommandHandler<
   ResolveExceptionResult,
   Omit<ResolveExceptionAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment({ exception_id, code, note, actor, at }, state, context) {
+  decideCommandOnExistingShipment({ exception_id, code, note, actor, at }, state, context) {
     const previous = findExceptionOrThrow(state, exception_id);
     const common = { exceptionId: previous.id, warnings: warnOfCancelledShipment(state.record, state.record) };
     if (previous.status === 'resolved') {

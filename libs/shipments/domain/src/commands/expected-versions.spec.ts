@@ -93,7 +93,7 @@ const TYPES = Object.keys(COMMANDS) as CommandType[];
 /** Decides on a shipment at version 6, or on none. Returns the version in the error. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
   const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
-  scenario.postMilestone('booking_confirmed', createTimeInJanuary2026(1), { classifier: 'planned' });
+  scenario.postMilestoneInScenario('booking_confirmed', createTimeInJanuary2026(1), { classifier: 'planned' });
   scenario.receiveUpload(scenario.requestUpload().document);
   scenario.addDocument();
   expect(scenario.record.version).toBe(6);
@@ -168,7 +168,7 @@ test.each<[CommandType, object]>([
 
 test('validation errors are not reported to a client that has not seen the version', () => {
   const scenario = createOceanShipmentScenario();
-  scenario.postMilestone('delivered', createTimeInJanuary2026(20));
+  scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(20));
   const command = { ...COMMANDS.CancelShipment(scenario), expected_versions: [1] };
   expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(PreconditionFailedError);
 });

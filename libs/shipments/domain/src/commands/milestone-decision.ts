@@ -1,12 +1,12 @@
 import type { Milestone, ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
 import { computeAnnouncedChanges, listChangesOfLastMilestone } from '../changes.ts';
-import { checkEtaAfterEtd } from '../check-shipment.ts';
+import { warnIfEtaBeforeEtd } from '../check-shipment.ts';
 import { createShipmentChangedEvent } from '../changed-event.ts';
 import { type DerivedShipment, deriveShipment } from '../derive.ts';
 import type { EstimateReport, LastMilestoneChanges, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
-import { findEstimatesToDrop, moveEstimatesToDroppedReports } from '../dropped-estimates.ts';
+import { findSupersededEstimatesToDrop, moveEstimatesToDroppedReports } from '../dropped-estimates.ts';
 import { restoreScheduleTimesWithZones } from '../local-time.ts';
 import { computeEstimateSeriesChanges } from '../reports.ts';
 import type { ShipmentState } from '../state.ts';
@@ -50,7 +50,7 @@ export function decideMilestone(
   const { supersedes: superseded, restores: restored } = series;
   const changed = { isNew: previous === undefined, superseded, restored, at, overridden, formerReport };
   insertMilestone(timeline, { ...changed, milestone: estimated }, before.version);
-  const dropped = findEstimatesToDrop(timeline, estimated, previous === undefined);
+  const dropped = findSupersededEstimatesToDrop(timeline, estimated, previous === undefined);
   const droppedEstimates = moveEstimatesToDroppedReports(timeline, state.droppedEstimates, dropped);
   const derived = deriveShipment({ ...state, timeline, droppedEstimates }, context.places);
 
@@ -94,7 +94,7 @@ function warnOfEtaBeforeEtd(
     const was = index === 0 ? before : before.legs[index - 1];
     if (was?.etd === journey.etd && was.eta === journey.eta) continue;
     const { etd, eta } = restoreScheduleTimesWithZones(journey, route.findZone);
-    const crossed = checkEtaAfterEtd(null, etd, eta);
+    const crossed = warnIfEtaBeforeEtd(null, etd, eta);
     if (crossed !== undefined) return [crossed];
   }
   return [];

@@ -7,7 +7,7 @@ import {
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
 } from '../../test/scenario.ts';
 
 const GIVEN = {
@@ -21,7 +21,7 @@ describe('client fields of a container', () => {
   it('are announced, and keep omitted fields', () => {
     const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const decision = scenario.patchContainer(CONTAINER_A, GIVEN);
-    expect([decision.outcome, listEventTypesOfDecision(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect([decision.outcome, getTypesOfDecidedEvents(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       containers: {
         from: [{ number: CONTAINER_A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],
@@ -55,7 +55,7 @@ describe('client fields of a container', () => {
     const scenario = createShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.patchContainer(CONTAINER_A, GIVEN);
     scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_A], house_bill: 'HB' });
-    scenario.postMilestone('discharged', createTimeInJanuary2026(3), { container_number: CONTAINER_A });
+    scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(3), { container_number: CONTAINER_A });
     expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: createTimeInJanuary2026(3) });
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     scenario.upsertShipment({ master_bill: 'MB' });

@@ -8,7 +8,7 @@ import {
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { fold } from '../index.ts';
@@ -30,7 +30,7 @@ describe('a merge patch', () => {
       container_numbers: [CONTAINER_C],
       booking_number: 'BK',
     });
-    expect([decision.outcome, listEventTypesOfDecision(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect([decision.outcome, getTypesOfDecidedEvents(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(scenario.record).toMatchObject({
       external_id: 'PO-1',
       house_bill: 'HB',
@@ -122,7 +122,7 @@ describe('a merge patch', () => {
 
   it('of the mode applies the mode to all milestones', () => {
     const scenario = createShipmentScenario({ mode: 'ocean' });
-    scenario.postMilestone('picked_up', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(1));
     expect(scenario.record.status).toBe('at_origin');
     scenario.patchShipment({ mode: 'road' });
     expect(scenario.record.status).toBe('in_transit');
@@ -191,7 +191,7 @@ describe('times in a patch', () => {
     const version = scenario.record.version;
     expect(scenario.patchShipment(same)).toMatchObject({ outcome: 'unchanged', events: [] });
     expect(scenario.record).toMatchObject({ version, legs });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(25));
     expect(scenario.patchShipment(same).outcome).toBe('updated');
     expect(scenario.patchShipment(same)).toMatchObject({ outcome: 'unchanged', events: [] });
     scenario.patchShipment({ eta: null, etd: null });
@@ -200,7 +200,7 @@ describe('times in a patch', () => {
 
   it('are set even if they equal the last sent values', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(25));
     scenario.upsertShipment({ eta: createTimeInJanuary2026(20) });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
     scenario.patchShipment({ eta: createTimeInJanuary2026(20) });
@@ -230,33 +230,33 @@ describe('times in a patch', () => {
       eta: createTimeInJanuary2026(22),
       legs: [{ eta: createTimeInJanuary2026(23) }],
     });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(25));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
   });
 
   it('are cleared by null, regardless of estimates', () => {
     const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1), eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(25));
     scenario.patchShipment({ etd: null, eta: null });
     expect(scenario.record).toMatchObject({ etd: null, eta: null, original_eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(26), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(26), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(26));
   });
 
   it('change eta after the arrival, which nothing else does', () => {
     const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1), eta: createTimeInJanuary2026(20) });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     scenario.upsertShipment({ eta: createTimeInJanuary2026(22) });
-    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('arrived_at_destination', createTimeInJanuary2026(23));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     const decision = scenario.patchShipment({ eta: createTimeInJanuary2026(24) });
     expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(24) },
       legs: { from: [{ eta: createTimeInJanuary2026(20) }], to: [{ eta: createTimeInJanuary2026(24) }] },
     });
-    scenario.postMilestone('discharged', createTimeInJanuary2026(24), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(24), { location: 'USLAX' });
     scenario.patchShipment({ house_bill: 'HB' });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
     scenario.patchShipment({ eta: null });
@@ -265,7 +265,7 @@ describe('times in a patch', () => {
 
   it('of the last leg change the shipment’s after the arrival, if it has no own eta', () => {
     const scenario = createOceanShipmentScenario({ legs: [leg(createTimeInJanuary2026(20))] });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     scenario.upsertShipment({ legs: [leg(createTimeInJanuary2026(22))] });
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(20),
@@ -293,7 +293,7 @@ describe('times in a patch', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
     scenario.patchShipment({ eta: createTimeInJanuary2026(20, 18) });
     const decision = scenario.patchShipment({ original_eta: createTimeInJanuary2026(20, 6) });
-    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.changed.v1']);
+    expect(getTypesOfDecidedEvents(decision)).toEqual(['shipment.changed.v1']);
     expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       original_eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(20, 6) },
     });

@@ -66,7 +66,7 @@ export const patchShipmentHandler: CommandHandler<
   ShipmentPatchResult,
   Omit<ShipmentPatchAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment: decideShipmentPatch,
+  decideCommandOnExistingShipment: decideShipmentPatch,
   rebuildResultFromEvents: () => ({ outcome: 'updated' }),
   buildAnswerFromResult: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
@@ -114,7 +114,7 @@ function isTimeRepeatedByClient(
   const { schedule, record } = state;
   const { legs, [time]: stated } = schedule;
   const leg = time === 'etd' ? legs.value[0] : legs.value.at(-1);
-  const applies = isTimeAlreadySet(record, time, value ?? leg?.[time] ?? null, places);
+  const applies = hasShipmentOrLegGivenTime(record, time, value ?? leg?.[time] ?? null, places);
   return value === stated.value && applies && !hasNewerEstimate(state, stated.written);
 }
 
@@ -124,14 +124,18 @@ function areRepeatedLegs(state: ShipmentState, legs: readonly LegFields[], place
   const { value, written } = schedule.legs;
   const apply = legs.every(({ etd, eta }, index) => {
     const leg = record.legs[index];
-    return leg !== undefined && isTimeAlreadySet(leg, 'etd', etd, places) && isTimeAlreadySet(leg, 'eta', eta, places);
+    return (
+      leg !== undefined &&
+      hasShipmentOrLegGivenTime(leg, 'etd', etd, places) &&
+      hasShipmentOrLegGivenTime(leg, 'eta', eta, places)
+    );
   });
   const since = Math.min(...written.flatMap((leg) => [leg.etd, leg.eta]));
   return apply && isSameJson(legs, value) && !hasNewerEstimate(state, since);
 }
 
 /** Returns true if a shipment or leg has the time or day. */
-function isTimeAlreadySet(
+function hasShipmentOrLegGivenTime(
   journey: ShipmentRecord | Leg,
   time: 'etd' | 'eta',
   given: TimeOrDay | null,
@@ -182,7 +186,7 @@ function mergeMetadataPatch(
 }
 
 /** Sets the fields of a container that only clients set. Absent fields keep their value, null clears. */
-export interface PatchContainer extends CommandContext {
+export interface PatchContainerCommand extends CommandContext {
   readonly type: 'PatchContainer';
   readonly shipment_id: string;
   /** Container number, normalised. */
@@ -204,11 +208,11 @@ export interface ContainerPatchAnswer extends Pick<ContainerPatchResult, 'outcom
 export type ContainerPatchDecision = Decision<ContainerPatchResult>;
 
 export const patchContainerHandler: CommandHandler<
-  PatchContainer,
+  PatchContainerCommand,
   ContainerPatchResult,
   Omit<ContainerPatchAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment: decideContainerPatch,
+  decideCommandOnExistingShipment: decideContainerPatch,
   rebuildResultFromEvents: (_, { number }) => ({ outcome: 'updated', number }),
   buildAnswerFromResult({ outcome, number }, { record }) {
     const container = record.containers.find((each) => each.number === number);
@@ -218,13 +222,13 @@ export const patchContainerHandler: CommandHandler<
 };
 
 /** @throws DomainError `not_found` if the shipment does not have the container of the command */
-export function throwIfContainerUnknown({ number }: PatchContainer, { record }: ShipmentState): void {
+export function throwIfContainerUnknown({ number }: PatchContainerCommand, { record }: ShipmentState): void {
   if (record.container_numbers.includes(number)) return;
   throw new DomainError('not_found', 'The shipment has no such container.');
 }
 
 function decideContainerPatch(
-  command: PatchContainer,
+  command: PatchContainerCommand,
   state: ShipmentState,
   context: DecideContext,
 ): ContainerPatchDecision {

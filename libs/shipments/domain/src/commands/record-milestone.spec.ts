@@ -9,7 +9,7 @@ import {
   createMilestoneInput,
   captureRefusal,
   createShipmentScenario,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent, fold } from '../index.ts';
@@ -19,7 +19,7 @@ const warnings = (decision: Decision) => decision.warnings.map(({ code }) => cod
 describe('recording', () => {
   it('stores the sent fields with those of the catalog and the command', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    const decision = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+    const decision = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), {
       source: 'carrier',
       reason_code: 'weather',
       location: 'cn sha',
@@ -71,18 +71,16 @@ describe('recording', () => {
 
   it('appends the milestone, then the client-visible changes, then exceptions', () => {
     const scenario = createOceanShipmentScenario();
-    expect(listEventTypesOfDecision(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)))).toEqual([
-      'milestone.recorded.v1',
-      'shipment.changed.v1',
-    ]);
     expect(
-      listEventTypesOfDecision(scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(3))),
+      getTypesOfDecidedEvents(scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2))),
+    ).toEqual(['milestone.recorded.v1', 'shipment.changed.v1']);
+    expect(
+      getTypesOfDecidedEvents(scenario.postMilestoneInScenario('in_transit_checkpoint', createTimeInJanuary2026(3))),
     ).toEqual(['milestone.recorded.v1']);
-    expect(listEventTypesOfDecision(scenario.postMilestone('customs_hold', createTimeInJanuary2026(4)))).toEqual([
-      'milestone.recorded.v1',
-      'exception.opened.v1',
-    ]);
-    expect(listEventTypesOfDecision(scenario.postMilestone('delivered', createTimeInJanuary2026(5)))).toEqual([
+    expect(
+      getTypesOfDecidedEvents(scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(4))),
+    ).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
+    expect(getTypesOfDecidedEvents(scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(5)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
       'exception.resolved.v2',
@@ -91,7 +89,9 @@ describe('recording', () => {
 
   it('changes last_milestone, which changes do not contain', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const decision = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    const decision = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), {
+      location: 'CNSHA',
+    });
     const last = {
       id: 'mst_0000020',
       code: 'vessel_departed',
@@ -115,12 +115,14 @@ describe('recording', () => {
 
   it('sets last_milestone to the latest actual one, not the last received', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3));
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
     expect(scenario.record.last_milestone?.code).toBe('vessel_departed');
-    scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(4), { container_number: CONTAINER_B });
+    scenario.postMilestoneInScenario('in_transit_checkpoint', createTimeInJanuary2026(4), {
+      container_number: CONTAINER_B,
+    });
     expect(scenario.record.last_milestone?.code).toBe('in_transit_checkpoint');
     expect(scenario.getContainer(CONTAINER_A).last_milestone?.code).toBe('vessel_departed');
     expect(scenario.getContainer(CONTAINER_B).last_milestone?.code).toBe('in_transit_checkpoint');
@@ -128,15 +130,15 @@ describe('recording', () => {
 
   it('prefers the later one in the catalog among milestones of the same time', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('discharged', createTimeInJanuary2026(3));
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(3));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(3));
     expect(scenario.record.last_milestone?.code).toBe('discharged');
   });
 
   it('reports every invalid field at once', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
     const error = captureRefusal(() =>
-      scenario.postMilestone('nonsense', '2027-01-01T00:00:00.000Z', { container_number: CONTAINER_B }),
+      scenario.postMilestoneInScenario('nonsense', '2027-01-01T00:00:00.000Z', { container_number: CONTAINER_B }),
     );
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
@@ -150,13 +152,13 @@ describe('recording', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
     expect(
       captureRefusal(() =>
-        scenario.postMilestone('delivered', createTimeInJanuary2026(3), { container_number: CONTAINER_C }),
+        scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(3), { container_number: CONTAINER_C }),
       ).details,
     ).toMatchObject([{ param: 'container_number', code: 'unknown_container' }]);
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     expect(
       captureRefusal(() =>
-        scenario.postMilestone('delivered', createTimeInJanuary2026(3), { container_number: CONTAINER_A }),
+        scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(3), { container_number: CONTAINER_A }),
       ).code,
     ).toBe('validation_failed');
   });
@@ -177,30 +179,36 @@ describe('recording', () => {
     const scenario = createOceanShipmentScenario();
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
-    const first = scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(1), {
+    const first = scenario.postMilestoneInScenario('in_transit_checkpoint', createTimeInJanuary2026(1), {
       external_id: 'EV-1',
     }).milestone;
     const entry = { milestone: first, recorded: 1, written: 1, overridden: {}, formerReports: [] };
     scenario.state = { ...state, timeline: Array.from({ length: 5_000 }, () => entry) };
-    expect(captureRefusal(() => scenario.postMilestone('delivered', createTimeInJanuary2026(2)))).toMatchObject({
+    expect(
+      captureRefusal(() => scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(2))),
+    ).toMatchObject({
       code: 'limit_exceeded',
       details: [{ code: 'limit_exceeded' }],
     });
-    expect(scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(1)).outcome).toBe('existing');
+    expect(scenario.postMilestoneInScenario('in_transit_checkpoint', createTimeInJanuary2026(1)).outcome).toBe(
+      'existing',
+    );
     expect(
-      scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(1), { external_id: 'EV-1', note: 'x' })
-        .outcome,
+      scenario.postMilestoneInScenario('in_transit_checkpoint', createTimeInJanuary2026(1), {
+        external_id: 'EV-1',
+        note: 'x',
+      }).outcome,
     ).toBe('corrected');
   });
 
   it('a code unusual for the mode is accepted with a warning', () => {
     const scenario = createOceanShipmentScenario();
-    expect(warnings(scenario.postMilestone('flight_departed', createTimeInJanuary2026(2)))).toEqual([
+    expect(warnings(scenario.postMilestoneInScenario('flight_departed', createTimeInJanuary2026(2)))).toEqual([
       'code_unusual_for_mode',
     ]);
     expect(scenario.record.status).toBe('in_transit');
-    expect(warnings(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)))).toEqual([]);
-    expect(warnings(scenario.postMilestone('delivered', createTimeInJanuary2026(20)))).toEqual([]);
+    expect(warnings(scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2)))).toEqual([]);
+    expect(warnings(scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(20)))).toEqual([]);
   });
 
   it.each([
@@ -212,7 +220,9 @@ describe('recording', () => {
     ['rail', 'gated_in'],
     [null, 'rail_departed'],
   ] as const)('accepts %s by %s without a warning', (mode, code) => {
-    expect(warnings(createShipmentScenario({ mode }).postMilestone(code, createTimeInJanuary2026(2)))).toEqual([]);
+    expect(
+      warnings(createShipmentScenario({ mode }).postMilestoneInScenario(code, createTimeInJanuary2026(2))),
+    ).toEqual([]);
   });
 });
 
@@ -224,16 +234,18 @@ describe('an estimate that leaves eta before etd', () => {
       etd: createTimeInJanuary2026(10),
       eta: createTimeInJanuary2026(20),
     });
-    const { milestone, warnings } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(9));
+    const { milestone, warnings } = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(9));
     expect(warnings).toMatchObject([crossed]);
-    expect(scenario.postMilestone('gated_in', createTimeInJanuary2026(2)).warnings).toEqual([]);
+    expect(scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2)).warnings).toEqual([]);
     expect(scenario.correctMilestone(milestone, { occurred_at: createTimeInJanuary2026(21) }).warnings).toEqual([]);
     expect(scenario.correctMilestone(milestone, { occurred_at: createTimeInJanuary2026(8) }).warnings).toMatchObject([
       crossed,
     ]);
     expect(scenario.retractMilestone(milestone).warnings).toEqual([]);
-    expect(scenario.postEstimate('vessel_departed', createTimeInJanuary2026(25)).warnings).toMatchObject([crossed]);
-    const sooner = scenario.postEstimate('vessel_departed', createTimeInJanuary2026(12));
+    expect(scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(25)).warnings).toMatchObject([
+      crossed,
+    ]);
+    const sooner = scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(12));
     expect(sooner.warnings).toEqual([]);
     expect(scenario.retractMilestone(sooner.milestone).warnings).toMatchObject([crossed]);
   });
@@ -259,10 +271,10 @@ describe('an estimate that leaves eta before etd', () => {
       ],
     });
     expect(
-      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(2), { location: 'SGSIN' }).warnings,
+      scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(2), { location: 'SGSIN' }).warnings,
     ).toMatchObject([crossed]);
     expect(
-      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(1), { location: 'USLAX' }).warnings,
+      scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(1), { location: 'USLAX' }).warnings,
     ).toMatchObject([crossed]);
   });
 });
@@ -272,8 +284,8 @@ describe('duplicates', () => {
 
   it('have the same code, time, container, location and source', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
-    const second = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival);
+    const second = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       ...arrival,
       location: 'us lax',
       note: 'again',
@@ -298,27 +310,27 @@ describe('duplicates', () => {
     ['source', () => ['vessel_arrived', createTimeInJanuary2026(20), { ...arrival, source: 'terminal' }] as const],
   ])('do not include one with another %s', (_, other) => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), arrival);
     const [code, time, rest] = other();
-    expect(scenario.postMilestone(code, time, rest).outcome).toBe('recorded');
+    expect(scenario.postMilestoneInScenario(code, time, rest).outcome).toBe('recorded');
   });
 
   it('do not include an actual one at the estimated time', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { source: 'carrier' }).outcome).toBe(
-      'recorded',
-    );
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
+    expect(
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { source: 'carrier' }).outcome,
+    ).toBe('recorded');
     expect(scenario.record.ata).toBe(createTimeInJanuary2026(20));
   });
 
   it('with the same external_id and equal content change nothing', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       external_id: 'EV-1',
       note: 'x',
     });
-    const second = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const second = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       external_id: 'EV-1',
       note: 'x',
     });
@@ -333,11 +345,11 @@ describe('duplicates', () => {
     ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
   ] as const)('have equal content: %s', (_, first, second, outcome) => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    const before = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const before = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       ...arrival,
       external_id: first,
     }).milestone;
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       ...arrival,
       external_id: second,
       note: 'again',
@@ -349,47 +361,49 @@ describe('duplicates', () => {
 
   it('give their external_id to one without, which is neither a correction nor announced', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20)).milestone;
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       external_id: 'EV-1',
       note: 'again',
     });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
-    expect(listEventTypesOfDecision(again)).toEqual(['milestone.corrected.v1']);
+    expect(getTypesOfDecidedEvents(again)).toEqual(['milestone.corrected.v1']);
     expect(
       again.events.map((event) => findPublicEventOfStoredEvent({ ...event, revision: 0 } as ShipmentEvent)),
     ).toEqual([undefined]);
     expect(
-      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' }),
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' }),
     ).toMatchObject({ events: [] });
     expect(
-      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' }),
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' }),
     ).toMatchObject({
       outcome: 'corrected',
       milestoneId: first.id,
       milestone: { revision: 2 },
     });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-2' }).outcome).toBe(
-      'recorded',
-    );
+    expect(
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-2' }).outcome,
+    ).toBe('recorded');
   });
 
   it('prefer the one whose external_id can match', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-2' });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-3' }).outcome).toBe(
-      'recorded',
-    );
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20)).outcome).toBe('existing');
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-2' });
+    expect(
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-3' }).outcome,
+    ).toBe('recorded');
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20)).outcome).toBe('existing');
     expect(scenario.state?.timeline).toHaveLength(3);
   });
 
   it('give a superseded estimate the external_id and leave it superseded', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
-    const again = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const first = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22));
+    const again = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+    });
     expect(again).toMatchObject({ outcome: 'existing', milestoneId: first.id });
     expect(again.milestone.superseded_at).not.toBeNull();
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
@@ -397,9 +411,15 @@ describe('duplicates', () => {
 
   it('are found by external_id before content', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
-    const other = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-2' });
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+    });
+    const other = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-2',
+    });
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+    });
     expect(again).toMatchObject({ outcome: 'corrected', milestoneId: first.milestoneId });
     expect(other.milestoneId).not.toBe(first.milestoneId);
   });
@@ -408,10 +428,10 @@ describe('duplicates', () => {
 describe('correction by external_id', () => {
   it('keeps the id, increments the revision, and announces the previous values', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       external_id: 'EV-1',
     }).milestone;
-    const decision = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), {
+    const decision = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), {
       external_id: 'EV-1',
       location: 'USLAX',
     });
@@ -424,7 +444,7 @@ describe('correction by external_id', () => {
       reported_at: scenario.events.at(-1)?.metadata.recorded_at,
       revision: 2,
     });
-    expect(listEventTypesOfDecision(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
+    expect(getTypesOfDecidedEvents(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
     expect(findDataOfDecidedEvent(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
     expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
@@ -436,8 +456,8 @@ describe('correction by external_id', () => {
 
   it('is announced even if nothing else of the shipment changes', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(1), { external_id: 'EV-1' });
-    const decision = scenario.postMilestone('gated_in', createTimeInJanuary2026(1), {
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1), { external_id: 'EV-1' });
+    const decision = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1), {
       external_id: 'EV-1',
       note: 'gate 4',
     });
@@ -448,20 +468,22 @@ describe('correction by external_id', () => {
 
   it('of an estimate is announced only by its changes', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
-    const moved = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const moved = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+    });
     expect(Object.keys(findDataOfDecidedEvent(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
-    const noted = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), {
+    const noted = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), {
       external_id: 'EV-1',
       note: 'x',
     });
-    expect(listEventTypesOfDecision(noted)).toEqual(['milestone.corrected.v1']);
+    expect(getTypesOfDecidedEvents(noted)).toEqual(['milestone.corrected.v1']);
   });
 
   it('makes an estimate actual', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
-    const decision = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), {
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const decision = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), {
       external_id: 'EV-1',
       source: 'carrier',
     });
@@ -472,19 +494,19 @@ describe('correction by external_id', () => {
 
   it('lowers the status if the corrected milestone no longer reaches it', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { external_id: 'EV-1' });
-    scenario.postMilestone('delivered', createTimeInJanuary2026(20), { external_id: 'EV-2' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), { external_id: 'EV-1' });
+    scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(20), { external_id: 'EV-2' });
     expect(scenario.record.status).toBe('delivered');
-    scenario.postMilestone('gated_out', createTimeInJanuary2026(20), { external_id: 'EV-2' });
+    scenario.postMilestoneInScenario('gated_out', createTimeInJanuary2026(20), { external_id: 'EV-2' });
     expect(scenario.record.status).toBe('out_for_delivery');
     expect(scenario.record.last_milestone?.code).toBe('gated_out');
   });
 
   it('keeps the timeline in order', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(3), { external_id: 'EV-1' });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4));
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(5), { external_id: 'EV-1' });
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(3), { external_id: 'EV-1' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(4));
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(5), { external_id: 'EV-1' });
     expect(scenario.state?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed', 'gated_in']);
     expect(scenario.record.last_milestone?.code).toBe('gated_in');
   });
@@ -498,11 +520,15 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('sets superseded_at of older ones', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' }).milestone;
-    const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
+    const first = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+      location: 'USLAX',
+    }).milestone;
+    const decision = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), {
+      location: 'USLAX',
+    });
     expect(findDataOfDecidedEvent(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
     expect(superseded(scenario)).toEqual([first.id]);
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     expect(superseded(scenario)).toEqual([first.id, decision.milestone.id]);
     expect(scenario.state?.timeline.find(({ milestone }) => milestone.id === first.id)?.milestone.superseded_at).toBe(
       '2026-06-01T00:03:00.000Z',
@@ -517,17 +543,17 @@ describe('the newest estimate for a code, container, location and source is the 
     { location: 'USLAX', classifier: 'actual' as const },
   ])('does not affect another series: %j', (rest) => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), rest);
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), rest);
     expect(superseded(scenario)).toEqual([]);
   });
 
   it('never supersedes planned and actual ones', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { classifier: 'planned' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22));
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { classifier: 'planned' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(22));
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(23));
     expect(superseded(scenario)).toEqual([]);
   });
 
@@ -535,14 +561,14 @@ describe('the newest estimate for a code, container, location and source is the 
     const manual = { source: 'manual' } as const;
     const posted = () => {
       const scenario = createOceanShipmentScenario();
-      const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual).milestone;
-      const second = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), manual).milestone;
+      const first = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), manual).milestone;
+      const second = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), manual).milestone;
       return { scenario, first, second };
     };
 
     it('makes that one current again, and no other milestone', () => {
       const { scenario, first, second } = posted();
-      const again = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+      const again = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
         ...manual,
         external_id: 'EV-1',
       });
@@ -556,7 +582,7 @@ describe('the newest estimate for a code, container, location and source is the 
       });
       expect(superseded(scenario)).toEqual([second.id]);
       expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
-      expect(scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual)).toMatchObject({
+      expect(scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), manual)).toMatchObject({
         outcome: 'existing',
         events: [],
       });
@@ -566,7 +592,7 @@ describe('the newest estimate for a code, container, location and source is the 
     it('makes a new statement, which overrides values that the client set in between', () => {
       const { scenario, first } = posted();
       scenario.patchShipment({ eta: createTimeInJanuary2026(25) });
-      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual);
+      scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), manual);
       expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
       scenario.retractMilestone(first);
       expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
@@ -583,7 +609,7 @@ describe('the newest estimate for a code, container, location and source is the 
       const data = { milestone: third, supersedes, last: { containers: [] } };
       const revision = events.length;
       scenario.state = fold([{ ...events.at(-1)!, revision, type: 'milestone.recorded.v1', data }], state);
-      const again = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual);
+      const again = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), manual);
       expect(again).toMatchObject({ outcome: 'existing', events: [], milestoneId: third.id });
     });
   });
@@ -591,8 +617,8 @@ describe('the newest estimate for a code, container, location and source is the 
   it('a feed that resends everything changes nothing', () => {
     const scenario = createOceanShipmentScenario();
     for (let poll = 0; poll < 3; poll++) {
-      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
-      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
+      scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
+      scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22));
     }
     expect(scenario.state?.timeline).toHaveLength(2);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
@@ -600,9 +626,14 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('a correction out of its series brings back the one before', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' }).milestone;
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX', external_id: 'EV-1' });
-    const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
+    const first = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+      location: 'USLAX',
+    }).milestone;
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), {
+      location: 'USLAX',
+      external_id: 'EV-1',
+    });
+    const decision = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), {
       location: 'USNYC',
       external_id: 'EV-1',
     });
@@ -616,10 +647,10 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('restores the newest of the previous ones', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
-    const second = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(18)).milestone;
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(19), { external_id: 'EV-1' });
-    const away = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(19), {
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
+    const second = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(18)).milestone;
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(19), { external_id: 'EV-1' });
+    const away = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(19), {
       external_id: 'EV-1',
       source: 'ais',
     });
@@ -628,10 +659,10 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('restores none if it was not current itself', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
-    const current = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
-    const away = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), {
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    const current = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+    const away = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), {
       external_id: 'EV-1',
       source: 'ais',
     });
@@ -641,20 +672,22 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('does not supersede the corrected one itself', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
-    const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const decision = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+    });
     expect(findDataOfDecidedEvent(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
   });
 
   it('a corrected superseded one is the newest again', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+    const first = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       external_id: 'EV-1',
     }).milestone;
-    const second = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
+    const second = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22), {
       external_id: 'EV-2',
     }).milestone;
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
     expect(superseded(scenario)).toEqual([second.id]);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
     expect(first.id).not.toBe(second.id);

@@ -23,7 +23,7 @@ import { findMilestone, type ShipmentState } from '../state.ts';
 import {
   type RepeatedMilestone,
   findDuplicateMilestone,
-  isRepeatOfLastSentMilestone,
+  isFeedRepeatOfCorrectedMilestone,
   insertMilestone,
 } from '../timeline.ts';
 import {
@@ -71,7 +71,7 @@ export const recordMilestoneHandler: CommandHandler<
   RecordMilestoneResult,
   Omit<RecordMilestoneAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment: decideMilestoneRecording,
+  decideCommandOnExistingShipment: decideMilestoneRecording,
   rebuildResultFromEvents(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.recorded.v1') {
@@ -250,7 +250,7 @@ function createOverriddenValueWarnings(
   const fields = listOverriddenFields(overridden);
   if (retracted_at === null && fields.length === 0) return [];
   // The feed sends the same values that the person has set.
-  if (by === 'content' && !isRepeatOfLastSentMilestone(entry, input)) return [];
+  if (by === 'content' && !isFeedRepeatOfCorrectedMilestone(entry, input)) return [];
   const message =
     retracted_at === null
       ? `Milestone ${id} was corrected by hand. Your values for ${fields.join(', ')} do not replace the correction.`

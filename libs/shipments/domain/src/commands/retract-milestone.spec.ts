@@ -6,7 +6,7 @@ import {
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent } from '../index.ts';
@@ -19,13 +19,13 @@ const isSuperseded = (scenario: ShipmentScenario, { id }: { id: string }) =>
 describe('a retraction', () => {
   it('reverts the effects of the milestone, and announces that', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
-    const gatedIn = scenario.postMilestone('gated_in', createTimeInJanuary2026(1)).milestone;
-    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+    const gatedIn = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1)).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), {
       location: 'CNSHA',
     }).milestone;
     const decision = scenario.retractMilestone(first);
     expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
-    expect(listEventTypesOfDecision(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
+    expect(getTypesOfDecidedEvents(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
     expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
     expect(findDataOfDecidedEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: null },
@@ -41,15 +41,17 @@ describe('a retraction', () => {
 
   it('is announced even if nothing else of the shipment changes; for an estimate, only its changes are', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
-    const gatedIn = scenario.retractMilestone(scenario.postMilestone('gated_in', createTimeInJanuary2026(1)).milestone);
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2));
+    const gatedIn = scenario.retractMilestone(
+      scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1)).milestone,
+    );
     expect(Object.keys(findDataOfDecidedEvent(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
-    const planned = scenario.postMilestone('delivered', createTimeInJanuary2026(30), {
+    const planned = scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(30), {
       classifier: 'planned',
     }).milestone;
     expect(announced(scenario.retractMilestone(planned))).toEqual([undefined]);
     const estimated = scenario.retractMilestone(
-      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone,
+      scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone,
     );
     expect(announced(estimated)).toEqual([undefined, 'shipment.updated']);
     expect(findDataOfDecidedEvent(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
@@ -57,7 +59,7 @@ describe('a retraction', () => {
 
   it('changes nothing when repeated', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(1)).milestone;
+    const first = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1)).milestone;
     const { milestone } = scenario.retractMilestone(first);
     expect(scenario.retractMilestone(first)).toMatchObject({ outcome: 'unchanged', events: [], milestone });
     expect(captureRefusal(() => scenario.retractMilestone({ id: 'mst_none' })).code).toBe('not_found');
@@ -65,9 +67,9 @@ describe('a retraction', () => {
 
   it('restores the previous estimate, with its effect on eta and etd', () => {
     const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1), eta: createTimeInJanuary2026(19) });
-    const older = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
-    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
-    const departure = scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2)).milestone;
+    const older = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    const newer = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+    const departure = scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(2)).milestone;
     expect(scenario.record).toMatchObject({
       etd: createTimeInJanuary2026(2),
       eta: createTimeInJanuary2026(22),
@@ -89,7 +91,7 @@ describe('a retraction', () => {
   it('of a superseded estimate restores nothing, then or later', () => {
     const scenario = createOceanShipmentScenario();
     const [first, second, third] = [20, 21, 22].map(
-      (n) => scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(n)).milestone,
+      (n) => scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(n)).milestone,
     );
     if (first === undefined || second === undefined || third === undefined) throw new Error('three estimates');
     expect(findDataOfDecidedEvent(scenario.retractMilestone(second), 'milestone.retracted.v1')?.restores).toEqual([]);
@@ -102,19 +104,19 @@ describe('a retraction', () => {
 
   it('of an estimate does not restore one older than the client’s value', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20));
     scenario.upsertShipment({ eta: createTimeInJanuary2026(25) });
-    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+    const newer = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22)).milestone;
     scenario.retractMilestone(newer);
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
   });
 
   it('of an arrival lets estimates count again', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(19) });
-    const arrival = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+    const arrival = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
       location: 'USLAX',
     }).milestone;
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     expect(scenario.record).toMatchObject({ ata: createTimeInJanuary2026(20), eta: createTimeInJanuary2026(19) });
     scenario.retractMilestone(arrival);
     expect(scenario.record).toMatchObject({ ata: null, eta: createTimeInJanuary2026(23), status: 'pending' });
@@ -122,16 +124,16 @@ describe('a retraction', () => {
 
   it('of booking_cancelled reopens the shipment unless the client cancelled it', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('booking_confirmed', createTimeInJanuary2026(1));
-    const cancelled = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(2)).milestone;
+    scenario.postMilestoneInScenario('booking_confirmed', createTimeInJanuary2026(1));
+    const cancelled = scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(2)).milestone;
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: cancelled.id });
     scenario.cancelShipment();
     scenario.retractMilestone(cancelled);
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
     scenario.reopenShipment();
     expect(scenario.record.status).toBe('booked');
-    const again = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(3)).milestone;
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(4));
+    const again = scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(3)).milestone;
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(4));
     expect(scenario.open).toEqual(['movement_after_cancel']);
     scenario.retractMilestone(again);
     expect(scenario.record.status).toBe('at_origin');
@@ -140,8 +142,8 @@ describe('a retraction', () => {
 
   it('of delivered lets a later cancellation take effect; its retraction resolves the conflict', () => {
     const scenario = createOceanShipmentScenario();
-    const delivered = scenario.postMilestone('delivered', createTimeInJanuary2026(20)).milestone;
-    const cancelled = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(21)).milestone;
+    const delivered = scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(20)).milestone;
+    const cancelled = scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(21)).milestone;
     expect([scenario.record.status, scenario.open]).toEqual(['delivered', ['milestone_conflict']]);
     scenario.retractMilestone(delivered);
     expect([scenario.record.status, scenario.open]).toEqual(['cancelled', []]);
@@ -151,8 +153,8 @@ describe('a retraction', () => {
 
   it('resolves an exception that the milestone opened, and opens one that it resolved', () => {
     const scenario = createOceanShipmentScenario();
-    const hold = scenario.postMilestone('customs_hold', createTimeInJanuary2026(2)).milestone;
-    const cleared = scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(3)).milestone;
+    const hold = scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(2)).milestone;
+    const cleared = scenario.postMilestoneInScenario('import_customs_cleared', createTimeInJanuary2026(3)).milestone;
     scenario.retractMilestone(cleared);
     expect(scenario.open).toEqual(['customs_hold']);
     scenario.retractMilestone(hold);
@@ -162,7 +164,7 @@ describe('a retraction', () => {
 
   it('works while the container is not on the shipment', () => {
     const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(1), {
+    const first = scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1), {
       container_number: CONTAINER_A,
     }).milestone;
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
@@ -183,9 +185,9 @@ describe('a milestone posted after a retraction', () => {
     ['a feed, under its external_id', { ...feed, external_id: 'EV-1' }, 'existing'],
   ] as const)('again by %s', (_, rest, outcome) => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     const { milestone } = scenario.retractMilestone(first);
-    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest);
+    const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest);
     expect(again.outcome).toBe(outcome);
     if (outcome === 'existing') expect(again).toMatchObject({ ...repeated, milestone });
     else expect(again.milestone).toMatchObject({ retracted_at: null, revision: 1 });
@@ -196,44 +198,55 @@ describe('a milestone posted after a retraction', () => {
   it('by a feed is the same if its place has become a port, or has another spelling', () => {
     const scenario = createShipmentScenario({ mode: 'air' });
     const rest = { source: 'carrier', location: 'fra' } as const;
-    scenario.retractMilestone(scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), rest).milestone);
+    scenario.retractMilestone(
+      scenario.postMilestoneInScenario('flight_arrived', createTimeInJanuary2026(20), rest).milestone,
+    );
     scenario.upsertShipment({ destination_port: 'FRA' });
-    expect(scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), rest)).toMatchObject(repeated);
+    expect(scenario.postMilestoneInScenario('flight_arrived', createTimeInJanuary2026(20), rest)).toMatchObject(
+      repeated,
+    );
     expect(
-      scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), { ...rest, location: 'FRA' }),
+      scenario.postMilestoneInScenario('flight_arrived', createTimeInJanuary2026(20), { ...rest, location: 'FRA' }),
     ).toMatchObject(repeated);
     expect(
-      scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), { ...rest, location: 'LAX' }).outcome,
+      scenario.postMilestoneInScenario('flight_arrived', createTimeInJanuary2026(20), { ...rest, location: 'LAX' })
+        .outcome,
     ).toBe('recorded');
   });
 
   it('by a feed with another note is the same', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone);
+    scenario.retractMilestone(
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest).milestone,
+    );
     expect(
-      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { ...rest, note: 'x', vessel: 'OTHER' }),
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
+        ...rest,
+        note: 'x',
+        vessel: 'OTHER',
+      }),
     ).toMatchObject(repeated);
   });
 
   it('by a feed with another value is new, and the retracted one stays retracted', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     scenario.retractMilestone(first);
-    const second = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest);
+    const second = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), rest);
     expect(second.outcome).toBe('recorded');
     expect(scenario.getMilestone(first.id).retracted_at).not.toBeNull();
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
       events: [],
       warnings: [],
     });
     scenario.retractMilestone(second.milestone);
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
       ...repeated,
       milestoneId: second.milestoneId,
     });
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject({
       ...repeated,
       milestoneId: first.id,
     });
@@ -241,34 +254,41 @@ describe('a milestone posted after a retraction', () => {
 
   it('by a feed is the same as before a person corrected and then retracted it', () => {
     const scenario = createOceanShipmentScenario();
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), feed).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), feed).milestone;
     scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(21), location: 'USNYC' });
     scenario.retractMilestone(first);
-    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), feed)).toMatchObject(repeated);
+    expect(scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), feed)).toMatchObject(
+      repeated,
+    );
     expect(
-      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { ...feed, location: 'USNYC' }).outcome,
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { ...feed, location: 'USNYC' })
+        .outcome,
     ).toBe('recorded');
   });
 
   it('by another feed, or about another event, is new', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone);
+    scenario.retractMilestone(
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest).milestone,
+    );
     expect(
-      scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), { ...rest, external_id: 'EV-2' }).outcome,
+      scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(20), { ...rest, external_id: 'EV-2' })
+        .outcome,
     ).toBe('recorded');
     expect(
-      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { ...feed, source: 'ais' }).outcome,
+      scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), { ...feed, source: 'ais' })
+        .outcome,
     ).toBe('recorded');
   });
 
   it('by a feed under a new external_id is the same', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     scenario.retractMilestone(first);
     for (let turn = 2; turn < 4; turn += 1) {
-      const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      const again = scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), {
         ...rest,
         external_id: `EV-${turn}`,
       });
@@ -280,30 +300,30 @@ describe('a milestone posted after a retraction', () => {
   it('by a feed changes nothing if a person has replaced it', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(20), rest).milestone;
     scenario.retractMilestone(first);
-    const second = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), {
+    const second = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(21), {
       external_id: 'EV-1',
     }).milestone;
-    expect(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(20), rest)).toMatchObject({
       ...repeated,
       milestoneId: first.id,
     });
     expect(scenario.getMilestone(second.id)).toEqual(second);
     // A new value of the feed corrects the unretracted one.
-    const news = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(22), rest);
+    const news = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(22), rest);
     expect(news).toMatchObject({ outcome: 'corrected', milestoneId: second.id, warnings: [] });
   });
 
   it('also if the person gave its external_id to another one', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest).milestone;
+    const first = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(20), rest).milestone;
     scenario.correctMilestone(first, { external_id: null });
-    const second = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), {
+    const second = scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(21), {
       external_id: 'EV-1',
     }).milestone;
-    expect(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest)).toMatchObject({
+    expect(scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(20), rest)).toMatchObject({
       ...repeated,
       milestoneId: first.id,
     });
@@ -312,11 +332,11 @@ describe('a milestone posted after a retraction', () => {
 
   it('a retracted estimate stays retracted when its feed resends it', () => {
     const scenario = createOceanShipmentScenario();
-    const older = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
-    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+    const older = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    const newer = scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22)).milestone;
     scenario.retractMilestone(newer);
-    expect(scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22))).toMatchObject(repeated);
-    expect(scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20))).toMatchObject({
+    expect(scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(22))).toMatchObject(repeated);
+    expect(scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(20))).toMatchObject({
       milestoneId: older.id,
       warnings: [],
     });
@@ -328,10 +348,14 @@ describe('the overridden fields of a milestone', () => {
   it('are the last values of its feed after a person posted others with its external_id', () => {
     const scenario = createOceanShipmentScenario();
     const rest = { source: 'carrier', external_id: 'EV-1' } as const;
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest);
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest);
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), { ...rest, source: 'manual' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), { ...rest, source: 'manual', note: 'x' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(20), rest);
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), rest);
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(22), { ...rest, source: 'manual' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(23), {
+      ...rest,
+      source: 'manual',
+      note: 'x',
+    });
     const sent = {
       occurred_at: createTimeInJanuary2026(21),
       source: 'carrier',
@@ -339,7 +363,7 @@ describe('the overridden fields of a milestone', () => {
       reported_at: expect.any(String) as string,
     };
     expect(scenario.state?.timeline[0]?.overridden).toEqual(sent);
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(24), rest);
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(24), rest);
     expect(scenario.state?.timeline[0]?.overridden).toEqual({
       note: null,
       reported_at: scenario.events.at(-1)?.metadata.recorded_at,
@@ -348,12 +372,18 @@ describe('the overridden fields of a milestone', () => {
 
   it('are none if only feeds or only people posted it', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(1), { source: 'carrier', external_id: 'EV-1' });
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { source: 'carrier', external_id: 'EV-1' });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), { external_id: 'EV-2' });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { external_id: 'EV-2' });
-    scenario.postMilestone('discharged', createTimeInJanuary2026(5));
-    scenario.postMilestone('discharged', createTimeInJanuary2026(5), { external_id: 'EV-3' });
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1), {
+      source: 'carrier',
+      external_id: 'EV-1',
+    });
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(2), {
+      source: 'carrier',
+      external_id: 'EV-1',
+    });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(3), { external_id: 'EV-2' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(4), { external_id: 'EV-2' });
+    scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(5));
+    scenario.postMilestoneInScenario('discharged', createTimeInJanuary2026(5), { external_id: 'EV-3' });
     expect(scenario.state?.timeline.map(({ overridden }) => overridden)).toEqual([{}, {}, {}]);
   });
 });

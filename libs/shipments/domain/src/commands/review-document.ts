@@ -27,8 +27,8 @@ export interface RejectDocumentCommand extends CommandContext {
 type Answer = Omit<DocumentAnswer, 'warnings'>;
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was rejected */
-export const approveDocumentHandler: CommandHandler<ApproveDocumentCommand, DocumentResult, Answer> = {
-  decideOnExistingShipment: (command, state, context) =>
+export const approveDocumentCommandHandler: CommandHandler<ApproveDocumentCommand, DocumentResult, Answer> = {
+  decideCommandOnExistingShipment: (command, state, context) =>
     decideDocumentReview(command, { status: 'approved', reason: null }, state, context),
   rebuildResultFromEvents: (events, { document_id }) =>
     findDocumentCommandResult(events, 'document.approved.v1', 'approved', document_id),
@@ -37,7 +37,7 @@ export const approveDocumentHandler: CommandHandler<ApproveDocumentCommand, Docu
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was approved */
 export const rejectDocumentHandler: CommandHandler<RejectDocumentCommand, DocumentResult, Answer> = {
-  decideOnExistingShipment: (command, state, context) =>
+  decideCommandOnExistingShipment: (command, state, context) =>
     decideDocumentReview(command, { status: 'rejected', reason: command.reason }, state, context),
   rebuildResultFromEvents: (events, { document_id }) =>
     findDocumentCommandResult(events, 'document.rejected.v1', 'rejected', document_id),
@@ -87,7 +87,7 @@ export const deleteDocumentHandler: CommandHandler<
   DocumentResult,
   Omit<DocumentAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment({ at, document_id }, state, context) {
+  decideCommandOnExistingShipment({ at, document_id }, state, context) {
     const { document: previous, object_id, received } = findDocumentOrThrow(state, document_id);
     const about = { at, outcome: 'deleted', documentId: document_id } as const;
     if (previous.status === 'deleted') {

@@ -17,17 +17,17 @@ import {
 } from './exceptions-by-hand.ts';
 import {
   type AddDocumentCommand,
-  addDocumentHandler,
+  addDocumentCommandHandler,
   type CompleteUploadCommand,
   completeUploadCommandHandler,
   type ReceiveUploadCommand,
-  receiveUploadHandler,
+  receiveUploadCommandHandler,
   type RequestUploadCommand,
   requestUploadCommandHandler,
 } from './upload-document.ts';
 import {
   type ApproveDocumentCommand,
-  approveDocumentHandler,
+  approveDocumentCommandHandler,
   type DeleteDocumentCommand,
   deleteDocumentHandler,
   type RejectDocumentCommand,
@@ -36,7 +36,7 @@ import {
 import {
   type CancelShipmentCommand,
   cancelShipmentHandler,
-  type ReopenShipment,
+  type ReopenCancelledShipmentCommand,
   reopenShipmentHandler,
 } from './cancellation.ts';
 import { type CheckRulesCommand, checkRulesHandler } from './check-rules.ts';
@@ -47,7 +47,7 @@ import {
   retractMilestoneHandler,
 } from './correct-milestone.ts';
 import {
-  type PatchContainer,
+  type PatchContainerCommand,
   patchContainerHandler,
   type PatchShipmentCommand,
   patchShipmentHandler,
@@ -60,12 +60,12 @@ import { type UpsertShipment, upsertShipmentHandler } from './upsert-shipment.ts
 export type ShipmentCommand =
   | UpsertShipment
   | PatchShipmentCommand
-  | PatchContainer
+  | PatchContainerCommand
   | RecordMilestoneCommand
   | CorrectMilestone
   | RetractMilestoneCommand
   | CancelShipmentCommand
-  | ReopenShipment
+  | ReopenCancelledShipmentCommand
   | CheckRulesCommand
   | OpenExceptionCommand
   | AcknowledgeException
@@ -92,11 +92,11 @@ const COMMAND_HANDLERS = {
   OpenException: openExceptionHandler,
   AcknowledgeException: acknowledgeExceptionHandler,
   ResolveException: resolveExceptionHandler,
-  AddDocument: addDocumentHandler,
+  AddDocument: addDocumentCommandHandler,
   RequestUpload: requestUploadCommandHandler,
-  ReceiveUpload: receiveUploadHandler,
+  ReceiveUpload: receiveUploadCommandHandler,
   CompleteUpload: completeUploadCommandHandler,
-  ApproveDocument: approveDocumentHandler,
+  ApproveDocument: approveDocumentCommandHandler,
   RejectDocument: rejectDocumentHandler,
   DeleteDocument: deleteDocumentHandler,
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
@@ -105,7 +105,7 @@ type Handlers = typeof COMMAND_HANDLERS;
 /** The command with the given type. */
 export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { readonly type: Type }>;
 /** The decision on a command of the given type. */
-export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decideOnExistingShipment']>;
+export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decideCommandOnExistingShipment']>;
 /** The answer to a command of the given type. */
 export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['buildAnswerFromResult']> & {
   readonly warnings: readonly Warning[];
@@ -141,7 +141,7 @@ function decideAnyCommand(
   if (state !== undefined) {
     requireCommandTarget(command, state);
     requireMatchingVersion(state.record.version, command.expected_versions);
-    return handler.decideOnExistingShipment(command, state, context);
+    return handler.decideCommandOnExistingShipment(command, state, context);
   }
   if (handler.create === undefined) throw createShipmentNotFoundError();
   requireMatchingVersion(null, command.expected_versions);

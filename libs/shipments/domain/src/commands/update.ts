@@ -7,7 +7,7 @@ import type {
   Warning,
 } from '@tracking/contracts';
 import { computeAnnouncedChanges, listChangesOfLastMilestone, hasNoLastMilestones } from '../changes.ts';
-import { type ShipmentFieldsCheckResult, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
+import { type ShipmentFieldsCheckResult, warnIfEtaBeforeEtd, checkShipmentFields } from '../check-shipment.ts';
 import { createShipmentChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
 import type { GivenPorts, LastUpsertValues, EventRevisionsOfLegTimes, ScheduleFields } from '../events/event-data.ts';
@@ -149,7 +149,7 @@ export function createWarningsOfUpdate(
   const others = warnings.filter(({ param }) => param !== 'eta');
   const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
   const { etd, eta } = restoreScheduleTimesWithZones(record, route.findZone);
-  const order = isSet ? checkEtaAfterEtd('eta', etd, eta) : undefined;
+  const order = isSet ? warnIfEtaBeforeEtd('eta', etd, eta) : undefined;
   return order === undefined ? others : [...others, order];
 }
 

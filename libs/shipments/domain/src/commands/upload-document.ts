@@ -10,7 +10,7 @@ import {
   type DocumentResult,
   type AnnouncedFileProperties,
   requirePendingDocument,
-  createDocument,
+  createPendingDocument,
   findDocumentCommandResult,
   createUploadedEvent,
 } from './document-decision.ts';
@@ -28,8 +28,8 @@ export const requestUploadCommandHandler: CommandHandler<
   DocumentResult,
   Omit<DocumentAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment(command, state, context) {
-    const document = createDocument(command, command.document, state, context);
+  decideCommandOnExistingShipment(command, state, context) {
+    const document = createPendingDocument(command, command.document, state, context);
     const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
     return decideDocumentCommand(
       { at: command.at, outcome: 'requested', documentId: document.id },
@@ -64,12 +64,12 @@ export interface ReceiveUploadCommand extends CommandContext {
  * Returns `unchanged` if the previous object is kept, so that the new object is not needed.
  * @throws DomainError `document_not_pending`
  */
-export const receiveUploadHandler: CommandHandler<
+export const receiveUploadCommandHandler: CommandHandler<
   ReceiveUploadCommand,
   DocumentResult,
   Omit<DocumentAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment({ at, document_id, object, kept_object_id }, state, context) {
+  decideCommandOnExistingShipment({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = requirePendingDocument(state, document_id, at);
     if (received !== null && received.id === kept_object_id && isSameFileContent(received, object)) {
       return decideDocumentCommand({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
@@ -105,7 +105,7 @@ export const completeUploadCommandHandler: CommandHandler<
   DocumentResult,
   Omit<DocumentAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment({ at, document_id, lost_object_id }, state, context) {
+  decideCommandOnExistingShipment({ at, document_id, lost_object_id }, state, context) {
     const found = findDocumentOrThrow(state, document_id);
     // Completing a document again changes nothing.
     if (isDocumentPresent(found.document)) {
@@ -148,15 +148,20 @@ export interface AddDocumentCommand extends CommandContext {
 }
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
-export const addDocumentHandler: CommandHandler<
+export const addDocumentCommandHandler: CommandHandler<
   AddDocumentCommand,
   DocumentResult,
   Omit<DocumentAnswer, 'warnings'>
 > = {
-  decideOnExistingShipment(command, state, context) {
+  decideCommandOnExistingShipment(command, state, context) {
     const { at, document: input, object } = command;
     const { content_type, size_bytes, sha256: checksum_sha256 } = object;
-    const pending = createDocument(command, { ...input, content_type, size_bytes, checksum_sha256 }, state, context);
+    const pending = createPendingDocument(
+      command,
+      { ...input, content_type, size_bytes, checksum_sha256 },
+      state,
+      context,
+    );
     const event = createUploadedEvent(pending, object, at, state);
     return decideDocumentCommand({ at, outcome: 'added', documentId: pending.id }, event, state, context);
   },

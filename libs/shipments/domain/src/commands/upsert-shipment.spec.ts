@@ -10,7 +10,7 @@ import {
   captureRefusal,
   createShipmentScenario,
   ShipmentScenario,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { fold } from '../evolve.ts';
@@ -28,7 +28,7 @@ describe('creating', () => {
       eta: createTimeInJanuary2026(20),
     });
     expect(decision.outcome).toBe('created');
-    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.created.v1']);
+    expect(getTypesOfDecidedEvents(decision)).toEqual(['shipment.created.v1']);
     expect(decision.events[0]?.data).toMatchObject({
       workspace_id: 'wsp_1',
       environment: 'test',
@@ -244,8 +244,8 @@ describe('upsert of an existing shipment', () => {
 
   it('needs no further event for a plain field', () => {
     const scenario = createShipmentScenario();
-    expect(listEventTypesOfDecision(scenario.upsertShipment({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
-    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createTimeInJanuary2026(9) }))).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.upsertShipment({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
+    expect(getTypesOfDecidedEvents(scenario.upsertShipment({ eta: createTimeInJanuary2026(9) }))).toEqual([
       'shipment.updated.v1',
       'shipment.changed.v1',
     ]);
@@ -325,8 +325,8 @@ describe('etd, eta and legs count as a change only when they differ from what th
       legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     };
     const scenario = createOceanShipmentScenario(nightly);
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(2));
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(23),
       etd: createTimeInJanuary2026(2),
@@ -342,7 +342,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
 
   it('override a newer estimate if they differ', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     scenario.upsertShipment({ eta: createTimeInJanuary2026(21) });
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
   });
@@ -350,10 +350,10 @@ describe('etd, eta and legs count as a change only when they differ from what th
   it('are compared with the last sent values, across upserts without them', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
     scenario.upsertShipment({ house_bill: 'HB' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(20) }).outcome).toBe('unchanged');
     scenario.upsertShipment({ eta: createTimeInJanuary2026(21) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24));
     expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(21) }).outcome).toBe('unchanged');
     expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(20) }).outcome).toBe('updated');
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
@@ -361,17 +361,17 @@ describe('etd, eta and legs count as a change only when they differ from what th
 
   it('are not cleared by null if they were never sent', () => {
     const scenario = createOceanShipmentScenario();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     expect(scenario.upsertShipment({ eta: null, legs: [] }).outcome).toBe('unchanged');
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(23));
   });
 
   it('are cleared by null if they were sent, and earlier estimates no longer count', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     scenario.upsertShipment({ eta: null });
     expect(scenario.record.eta).toBeNull();
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24));
     expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
   });
 
@@ -380,12 +380,12 @@ describe('etd, eta and legs count as a change only when they differ from what th
       eta: createTimeInJanuary2026(20),
       legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     scenario.upsertShipment({
       eta: createTimeInJanuary2026(21),
       legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
     });
-    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
+    scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(21),
       legs: [{ eta: createTimeInJanuary2026(22) }],
@@ -394,8 +394,8 @@ describe('etd, eta and legs count as a change only when they differ from what th
 
   it('are remembered without an announcement if an estimate already set the value', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
-    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }))).toEqual([
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
+    expect(getTypesOfDecidedEvents(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }))).toEqual([
       'shipment.updated.v1',
     ]);
     expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }).outcome).toBe('unchanged');
@@ -418,9 +418,9 @@ describe('a time of a leg counts as a change only when it differs from what the 
   /** Estimates have changed three of its four times. */
   const estimated = (legs = [first, second]) => {
     const scenario = createShipmentScenario({ legs });
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23), { location: 'USLAX' });
     return scenario;
   };
   const timesOf = ({ record }: ShipmentScenario) => record.legs.map(({ etd, eta }) => [etd, eta]);
@@ -449,7 +449,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
         legs: others,
       });
       expect(scenario.upsertShipment({ legs })).toMatchObject({ outcome: 'unchanged', events: [] });
-      scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
+      scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
       expect(timesOf(scenario)).toEqual(MOVED);
       scenario.state = fold(scenario.events);
       scenario.upsertShipment({ house_bill: 'HB' });
@@ -484,7 +484,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
     scenario.upsertShipment({ legs: [feeder, first, second] });
     expect(timesOf(scenario)).toEqual([[createTimeInJanuary2026(0), createTimeInJanuary2026(1)], ...MOVED]);
     scenario.upsertShipment({ legs: [feeder, first, { ...second, destination_port: null }] });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24));
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(24));
     scenario.upsertShipment({ legs: [feeder, first, { ...second, destination_port: 'USNYC' }] });
     expect(timesOf(scenario)).toEqual([
       [createTimeInJanuary2026(0), createTimeInJanuary2026(1)],
@@ -512,12 +512,12 @@ describe('a time of a leg counts as a change only when it differs from what the 
   it('keeps expected times of legs that have departed or arrived, at any index', () => {
     const scenario = createShipmentScenario({ legs: [first, second] });
     const reported = { reported_at: createTimeInJanuary2026(1, 6) };
-    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { ...reported, location: 'CNSHA' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { ...reported, location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { ...reported, location: 'USLAX' });
-    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
-    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(9), { location: 'SGSIN' });
+    scenario.postEstimateInScenario('vessel_departed', createTimeInJanuary2026(2), { ...reported, location: 'CNSHA' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(6), { ...reported, location: 'SGSIN' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23), { ...reported, location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(9), { location: 'SGSIN' });
     scenario.upsertShipment({
       legs: [
         createLegFieldsWithDefaults({ destination_port: 'CNSHA', eta: createTimeInJanuary2026(1) }),
@@ -534,7 +534,7 @@ describe('warnings', () => {
     const scenario = new ShipmentScenario();
     const decision = scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
-    expect(listEventTypesOfDecision(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
+    expect(getTypesOfDecidedEvents(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
     expect(scenario.getContainer(CONTAINER_WITH_WRONG_DIGIT).valid_check_digit).toBe(false);
     expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });

@@ -58,7 +58,7 @@ export const upsertShipmentHandler: CommandHandler<
   Omit<UpsertShipmentAnswer, 'warnings'>
 > = {
   create: createShipment,
-  decideOnExistingShipment: decideUpsertOfExistingShipment,
+  decideCommandOnExistingShipment: decideUpsertOfExistingShipment,
   rebuildResultFromEvents: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
   buildAnswerFromResult: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };

@@ -27,7 +27,7 @@ export interface FormerEventVersion {
 }
 
 /** The public event that announces a stored event. */
-export interface PublicEventAnnouncement {
+export interface PublicEventMapping {
   readonly type: EventType;
   /**
    * Returns fields that only some public events have. Equal arguments give equal JSON text.
@@ -82,7 +82,7 @@ export interface StoredEventDescriptor<Event extends EventTypeAndData> {
    * Returns the public event of the stored event; undefined if the event is not announced:
    * docs/reference/events.md#types.
    */
-  announce?(data: Event['data']): PublicEventAnnouncement | undefined;
+  announce?(data: Event['data']): PublicEventMapping | undefined;
   /**
    * Returns the history entry; undefined for an event that clients do not see.
    * @param exception the exception directly after the event; needed for an event that sets only some of its fields

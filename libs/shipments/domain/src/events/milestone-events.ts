@@ -1,6 +1,6 @@
 import type { Milestone } from '@tracking/contracts';
 import { applyLastMilestoneChanges, isSameJson } from '../changes.ts';
-import type { PublicEventAnnouncement, StoredEventDescriptor } from './descriptor.ts';
+import type { PublicEventMapping, StoredEventDescriptor } from './descriptor.ts';
 import type { EstimateReport, LastMilestoneChanges, Overridden } from './event-data.ts';
 
 /** A milestone was added to the timeline. */
@@ -35,7 +35,7 @@ export const milestoneRecordedEventDescriptor: StoredEventDescriptor<MilestoneRe
 };
 
 /** Estimates and plans are not announced as public events. */
-function createActualMilestoneAnnouncement(milestone: Milestone): PublicEventAnnouncement | undefined {
+function createActualMilestoneAnnouncement(milestone: Milestone): PublicEventMapping | undefined {
   if (milestone.classifier !== 'actual') return undefined;
   return { type: 'milestone.recorded', data: () => ({ milestone: addMissingReportTime(milestone) }) };
 }

@@ -67,14 +67,14 @@ const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created
 /** Returns the fields that are set on a new shipment, except those that every shipment has. */
 function pickFieldsSetAtCreation(shipment: ShipmentRecord): HistoryChanges {
   const given = Object.entries(shipment).filter(
-    ([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmptyValue(value),
+    ([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isDefaultOrEmptyFieldValue(value),
   );
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
 }
 
 const DEFAULT_TIME_PRECISION: TimePrecision = 'time';
 
-function isEmptyValue(value: unknown): boolean {
+function isDefaultOrEmptyFieldValue(value: unknown): boolean {
   return (
     value === null ||
     value === 0 ||

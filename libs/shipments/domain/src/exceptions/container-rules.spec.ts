@@ -1,5 +1,5 @@
 import type { LoadType, Mode, ShipmentException, ClientShipmentFields } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, listEventTypesOfDecision } from '../../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, getTypesOfDecidedEvents } from '../../test/scenario.ts';
 import {
   SAMPLE_CREATION_TIME,
   addMsToTime,
@@ -31,9 +31,9 @@ describe('rules for containers', () => {
 
   it('run for each container; a milestone without a container counts for all', () => {
     const scenario = risks({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('discharged', createJanuaryTime(6));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(6));
     expect(checkedLate(scenario)).toEqual([`demurrage_risk ${CONTAINER_A} open`, `demurrage_risk ${CONTAINER_B} open`]);
-    scenario.postMilestone('gated_out', createJanuaryTime(30), box(CONTAINER_A));
+    scenario.postMilestoneInScenario('gated_out', createJanuaryTime(30), box(CONTAINER_A));
     expect(scenario.exceptions).toEqual([
       `demurrage_risk ${CONTAINER_A} resolved auto_cleared`,
       `demurrage_risk ${CONTAINER_B} open`,
@@ -42,8 +42,8 @@ describe('rules for containers', () => {
 
   it('open each at its own time', () => {
     const scenario = risks({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('discharged', createJanuaryTime(5), box(CONTAINER_A));
-    scenario.postMilestone('discharged', createJanuaryTime(6), box(CONTAINER_B));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(5), box(CONTAINER_A));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(6), box(CONTAINER_B));
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(9));
     scenario.setTimeOfNextCommand(createJanuaryTime(9)).checkRules();
     expect(scenario.exceptions).toEqual([`demurrage_risk ${CONTAINER_A} open`]);
@@ -75,20 +75,20 @@ describe('rules for containers', () => {
 
   it('run once for a shipment without containers', () => {
     const scenario = risks({});
-    scenario.postMilestone('discharged', createJanuaryTime(6));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(6));
     expect(checkedLate(scenario)).toEqual(['demurrage_risk open']);
   });
 
   it('continue for an undelivered container while another one is delivered', () => {
     const scenario = risks({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('discharged', createJanuaryTime(6));
-    scenario.postMilestone('delivered', createJanuaryTime(6), box(CONTAINER_A));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(6));
+    scenario.postMilestoneInScenario('delivered', createJanuaryTime(6), box(CONTAINER_A));
     expect(checkedLate(scenario)).toEqual([`demurrage_risk ${CONTAINER_B} open`]);
   });
 
   it('apply again to a container that is added again', () => {
     const scenario = risks({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('discharged', createJanuaryTime(6), box(CONTAINER_A));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(6), box(CONTAINER_A));
     scenario.setTimeOfNextCommand(LATE).checkRules();
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
@@ -106,7 +106,7 @@ describe('missed_connection', () => {
     fields: Partial<ClientShipmentFields> = { legs: legs(createJanuaryTime(9)) },
   ) => {
     const scenario = createScenarioWithRule('missed_connection', fields).setTimeOfNextCommand(createJanuaryTime(6));
-    scenario.postMilestone(code, createJanuaryTime(6), { location });
+    scenario.postMilestoneInScenario(code, createJanuaryTime(6), { location });
     return scenario;
   };
 
@@ -180,7 +180,7 @@ describe('missed_connection', () => {
     // No milestone reported the loading.
     scenario
       .setTimeOfNextCommand(createJanuaryTime(8))
-      .postMilestone('transshipment_arrived', createJanuaryTime(8), { location: 'KRPUS' });
+      .postMilestoneInScenario('transshipment_arrived', createJanuaryTime(8), { location: 'KRPUS' });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(20, 12));
     expect(checkedLate(scenario)).toEqual(['missed_connection open']);
   });
@@ -194,9 +194,9 @@ describe('missed_connection', () => {
     const scenario = createScenarioWithRule('missed_connection', { legs: three }).setTimeOfNextCommand(
       createJanuaryTime(6),
     );
-    scenario.postMilestone('vessel_departed', createJanuaryTime(2), { location: 'CNSHA' });
-    scenario.postMilestone('transshipment_departed', createJanuaryTime(4), { location: 'SGSIN' });
-    scenario.postMilestone('transshipment_discharged', createJanuaryTime(6));
+    scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(2), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario('transshipment_departed', createJanuaryTime(4), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_discharged', createJanuaryTime(6));
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(20, 12));
   });
 
@@ -204,17 +204,17 @@ describe('missed_connection', () => {
     const scenario = createScenarioWithRule('missed_connection', { legs: legs() }).setTimeOfNextCommand(
       createJanuaryTime(20),
     );
-    scenario.postMilestone('transshipment_arrived', createJanuaryTime(3), { location: 'SGSIN' });
-    scenario.postMilestone('transshipment_departed', createJanuaryTime(4), { location: 'SGSIN' });
-    scenario.postMilestone('transshipment_arrived', createJanuaryTime(12), { location: 'SGSIN' });
-    scenario.postMilestone('transshipment_discharged', createJanuaryTime(14), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_arrived', createJanuaryTime(3), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_departed', createJanuaryTime(4), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_arrived', createJanuaryTime(12), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_discharged', createJanuaryTime(14), { location: 'SGSIN' });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(22));
   });
 
   it('is resolved by a milestone dated at the stop or later, not before', () => {
     const loadedAt = (time: string) => {
       const scenario = stopped('transshipment_discharged', 'SGSIN');
-      scenario.postMilestone('loaded_on_vessel', time);
+      scenario.postMilestoneInScenario('loaded_on_vessel', time);
       return checkedLate(scenario);
     };
     expect(loadedAt(createJanuaryTime(6))).toEqual([]);
@@ -225,14 +225,14 @@ describe('missed_connection', () => {
     'is not resolved by a milestone without movement: %s',
     (code) => {
       const scenario = stopped('transshipment_discharged', 'SGSIN');
-      scenario.setTimeOfNextCommand(createJanuaryTime(10)).postMilestone(code);
+      scenario.setTimeOfNextCommand(createJanuaryTime(10)).postMilestoneInScenario(code);
       expect(scenario.open).toEqual(['missed_connection']);
     },
   );
 
   it('is resolved by a pick-up by road', () => {
     const scenario = stopped('arrived_at_destination', 'SGSIN', { mode: 'road', legs: legs(createJanuaryTime(9)) });
-    scenario.setTimeOfNextCommand(createJanuaryTime(10)).postMilestone('picked_up');
+    scenario.setTimeOfNextCommand(createJanuaryTime(10)).postMilestoneInScenario('picked_up');
     expect(scenario.exceptions).toEqual([]);
   });
 
@@ -241,14 +241,17 @@ describe('missed_connection', () => {
       legs: legs(createJanuaryTime(9)),
       container_numbers: [CONTAINER_A, CONTAINER_B],
     }).setTimeOfNextCommand(createJanuaryTime(6));
-    scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN' });
     scenario
       .setTimeOfNextCommand(createJanuaryTime(9))
-      .postMilestone('transshipment_loaded', createJanuaryTime(9), { location: 'SGSIN', ...box(CONTAINER_A) });
+      .postMilestoneInScenario('transshipment_loaded', createJanuaryTime(9), {
+        location: 'SGSIN',
+        ...box(CONTAINER_A),
+      });
     expect(checkedLate(scenario)).toEqual([`missed_connection ${CONTAINER_B} open`]);
-    scenario.postMilestone('vessel_departed');
+    scenario.postMilestoneInScenario('vessel_departed');
     expect(scenario.open).toEqual(['missed_connection']);
-    scenario.postMilestone('vessel_arrived', createJanuaryTime(20), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(20), { location: 'USLAX' });
     expect(scenario.open).toEqual([]);
   });
 });
@@ -264,8 +267,8 @@ describe('demurrage_risk and detention_risk', () => {
     for (const type of ['demurrage_risk', 'detention_risk'] as const) {
       const scenario = given(type, { load_type: lcl });
       scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-10', empty_return_by: '2026-01-10' });
-      scenario.postMilestone('discharged', createJanuaryTime(5));
-      scenario.postMilestone('gated_out', createJanuaryTime(6));
+      scenario.postMilestoneInScenario('discharged', createJanuaryTime(5));
+      scenario.postMilestoneInScenario('gated_out', createJanuaryTime(6));
       expect(scenario.state?.nextCheckAt).toBeNull();
       expect(checkedLate(scenario)).toEqual([]);
     }
@@ -282,23 +285,23 @@ describe('demurrage_risk and detention_risk', () => {
     ['courier', false],
   ])('use the milestone that follows a missing discharge or gate-out by %s: %s', (mode, tells) => {
     const available = given('demurrage_risk', { mode });
-    available.postMilestone('available_for_pickup', createJanuaryTime(5));
+    available.postMilestoneInScenario('available_for_pickup', createJanuaryTime(5));
     expect(available.state?.nextCheckAt).toBe(tells ? createJanuaryTime(9) : null);
-    available.postMilestone('discharged', createJanuaryTime(4));
+    available.postMilestoneInScenario('discharged', createJanuaryTime(4));
     expect(available.state?.nextCheckAt).toBe(createJanuaryTime(8));
     const delivered = given('detention_risk', { mode });
-    delivered.postMilestone('delivered', createJanuaryTime(6));
-    delivered.postMilestone('out_for_delivery', createJanuaryTime(5));
+    delivered.postMilestoneInScenario('delivered', createJanuaryTime(6));
+    delivered.postMilestoneInScenario('out_for_delivery', createJanuaryTime(5));
     expect(delivered.state?.nextCheckAt).toBe(tells ? createJanuaryTime(15) : null);
-    delivered.postMilestone('gated_out', createJanuaryTime(4));
+    delivered.postMilestoneInScenario('gated_out', createJanuaryTime(4));
     expect(delivered.state?.nextCheckAt).toBe(createJanuaryTime(14));
   });
 
   it('do not use other milestones for a shipment without containers', () => {
     const scenario = createScenarioWithRule('detention_risk').setTimeOfNextCommand(createJanuaryTime(6));
-    scenario.postMilestone('delivered');
+    scenario.postMilestoneInScenario('delivered');
     expect(checkedLate(scenario)).toEqual([]);
-    scenario.postMilestone('gated_out', createJanuaryTime(6));
+    scenario.postMilestoneInScenario('gated_out', createJanuaryTime(6));
     expect(scenario.open).toEqual(['detention_risk']);
   });
 
@@ -306,11 +309,11 @@ describe('demurrage_risk and detention_risk', () => {
     const detail = (scenario: ShipmentScenario) =>
       scenario.setTimeOfNextCommand(LATE).checkRules() && scenario.state?.exceptions.at(-1)?.detail;
     const [discharged, gatedOut] = [given('demurrage_risk'), given('detention_risk')];
-    discharged.postMilestone('discharged', createJanuaryTime(5));
+    discharged.postMilestoneInScenario('discharged', createJanuaryTime(5));
     expect(detail(discharged)).toBe(`At the terminal since ${createJanuaryTime(5)}, and no last free day is known.`);
     discharged.patchContainer(CONTAINER_A, { last_free_day: '2026-01-10' });
     expect(detail(discharged)).toBe('The last free day is 2026-01-10, and no gate-out is known.');
-    gatedOut.postMilestone('gated_out', createJanuaryTime(6));
+    gatedOut.postMilestoneInScenario('gated_out', createJanuaryTime(6));
     expect(detail(gatedOut)).toBe(`Out since ${createJanuaryTime(6)}, and no return of the empty container is known.`);
     gatedOut.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-10' });
     expect(detail(gatedOut)).toBe('To be returned empty by 2026-01-10, and no return is known.');
@@ -319,17 +322,17 @@ describe('demurrage_risk and detention_risk', () => {
   it('detention continues after delivery, demurrage ends', () => {
     const scenario = given('detention_risk');
     scenario.settings = createRuleSettingsForOneType('detention_risk');
-    scenario.postMilestone('gated_out', createJanuaryTime(5));
-    scenario.postMilestone('delivered', createJanuaryTime(6));
+    scenario.postMilestoneInScenario('gated_out', createJanuaryTime(5));
+    scenario.postMilestoneInScenario('delivered', createJanuaryTime(6));
     expect(checkedLate(scenario)).toEqual([`detention_risk ${CONTAINER_A} open`]);
-    scenario.postMilestone('empty_returned');
+    scenario.postMilestoneInScenario('empty_returned');
     expect(scenario.open).toEqual([]);
     expect(scenario.state?.nextCheckAt).toBeNull();
   });
 
   it('prefer a given day to counted days, even if it is later', () => {
     const scenario = given('demurrage_risk');
-    scenario.postMilestone('discharged', createJanuaryTime(5));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(5));
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(9));
     scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(18, 8));
@@ -373,7 +376,7 @@ describe('demurrage_risk and detention_risk', () => {
 
   it('are critical immediately if the day is already over', () => {
     const scenario = given('demurrage_risk').setTimeOfNextCommand(createJanuaryTime(25));
-    expect(listEventTypesOfDecision(scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' }))).toContain(
+    expect(getTypesOfDecidedEvents(scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' }))).toContain(
       'exception.opened.v1',
     );
     expect(scenario.state?.exceptions).toMatchObject([{ severity: 'critical', opened_at: createJanuaryTime(25) }]);
@@ -413,7 +416,7 @@ describe('demurrage_risk and detention_risk', () => {
         const scenario = given('demurrage_risk', route).setTimeOfNextCommand(createJanuaryTime(10));
         for (const step of [...order, ...order]) {
           const [code = '', day = 0, location] = STEPS[step] ?? [];
-          scenario.postMilestone(code, createJanuaryTime(day), {
+          scenario.postMilestoneInScenario(code, createJanuaryTime(day), {
             container_number: CONTAINER_A,
             location: location ?? null,
           });
@@ -437,17 +440,20 @@ describe('demurrage_risk and detention_risk', () => {
       { ...leg, mode, origin_port: 'SGSIN', destination_port: 'USLAX' },
     ];
     const scenario = given('demurrage_risk', { legs });
-    scenario.postMilestone('discharged', createJanuaryTime(4), { location: 'SGSIN', container_number: CONTAINER_A });
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(4), {
+      location: 'SGSIN',
+      container_number: CONTAINER_A,
+    });
     scenario.setTimeOfNextCommand(LATE).checkRules();
     expect(scenario.open).toHaveLength(count);
   });
 
   it('demurrage restarts with a discharge after a train', () => {
     const scenario = given('demurrage_risk');
-    scenario.postMilestone('discharged', createJanuaryTime(4));
-    scenario.postMilestone('rail_departed', createJanuaryTime(5));
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(4));
+    scenario.postMilestoneInScenario('rail_departed', createJanuaryTime(5));
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.postMilestone('available_for_pickup', createJanuaryTime(6));
+    scenario.postMilestoneInScenario('available_for_pickup', createJanuaryTime(6));
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(10));
   });
 });

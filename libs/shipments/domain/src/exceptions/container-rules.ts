@@ -20,7 +20,7 @@ import { type ShipmentRoute, isPlaceOnTheWay } from '../route.ts';
 import { type TimelineEntry, compareMilestones, getOccurredAt } from '../state.ts';
 import { findFirstMatchingEntryIndex } from '../timeline.ts';
 import {
-  type ShipmentProblem,
+  type CurrentOrFutureProblem,
   applyRuleToEachSubject,
   addHoursToTimestamp,
   computeTimeWhenLate,
@@ -175,7 +175,7 @@ export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, setting
   const { record, analysis } = facts.derived;
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
   const { container, progress, summaries } = subject;
-  const available = isHandedOutByTerminal(subject, record.mode)
+  const available = isContainerInModeWithGateOut(subject, record.mode)
     ? progress.reached[STATUS_RANKS.available_for_pickup]
     : undefined;
   const discharged = findMilestoneStartingFreeTime(summaries, available, analysis.route);
@@ -221,17 +221,17 @@ function findMilestoneStartingFreeTime(
   let first: TimelineEntry | undefined;
   for (const { freeTimeStarts } of summaries) {
     for (const { place, entries } of freeTimeStarts) {
-      const entry = findFirstTimelineEntryAfter(entries, findFreeTimeEnd(summaries, place));
+      const entry = findFirstTimelineEntryAfter(entries, findFreeTimeEndMilestone(summaries, place));
       first = chooseEarlierTimelineEntry(first, entry);
     }
   }
   if (first !== undefined || available === undefined) return first;
   const { key, isKnown } = locate(available.milestone.location);
-  return findFirstTimelineEntryAfter([available], findFreeTimeEnd(summaries, isKnown ? key : ''));
+  return findFirstTimelineEntryAfter([available], findFreeTimeEndMilestone(summaries, isKnown ? key : ''));
 }
 
 /** Returns the latest milestone that ended free time at a place; with an empty place, at any place. */
-function findFreeTimeEnd(summaries: StatusSubject['summaries'], place: string): TimelineEntry | undefined {
+function findFreeTimeEndMilestone(summaries: StatusSubject['summaries'], place: string): TimelineEntry | undefined {
   let latest: TimelineEntry | undefined;
   for (const { freeTimeEnds } of summaries) {
     for (const [other, end] of freeTimeEnds) {
@@ -259,7 +259,7 @@ export const detentionRiskRule = applyRuleToEachSubject((subject, facts, setting
   if (analysis.route.lcl || isContainerReturned(progress)) return undefined;
   const left =
     progress.gateOut ??
-    (isHandedOutByTerminal(subject, record.mode)
+    (isContainerInModeWithGateOut(subject, record.mode)
       ? progress.reached
           .slice(STATUS_RANKS.out_for_delivery)
           .reduce<TimelineEntry | undefined>(chooseEarlierTimelineEntry, undefined)
@@ -292,7 +292,7 @@ function computeFeeRiskTimes(
   since: TimelineEntry | undefined,
   { derived, places }: ExceptionRuleFacts,
   settings: ExceptionSettings,
-): (Pick<ShipmentProblem, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
+): (Pick<CurrentOrFutureProblem, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
   if (day !== null) {
     const { from, until } = getBoundsOfLocalDay(day, getTimeZoneOfPort(record.destination_port, places) ?? 'UTC');
@@ -305,7 +305,7 @@ function computeFeeRiskTimes(
 }
 
 /** Returns true if a terminal hands out the container, so that later milestones show that it left the terminal. */
-function isHandedOutByTerminal({ container_number }: StatusSubject, mode: ShipmentRoute['mode']): boolean {
+function isContainerInModeWithGateOut({ container_number }: StatusSubject, mode: ShipmentRoute['mode']): boolean {
   return container_number !== null && (mode === null || MODES_WITH_GATED_OUT.includes(mode));
 }
 const MODES_WITH_GATED_OUT = parseMilestoneCode('gated_out')?.modes ?? [];

@@ -1,5 +1,5 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
-import { type ShipmentScenario, SAMPLE_DECISION_INPUTS, listEventTypesOfDecision } from '../../test/scenario.ts';
+import { type ShipmentScenario, SAMPLE_DECISION_INPUTS, getTypesOfDecidedEvents } from '../../test/scenario.ts';
 import {
   REQUIRED_DOCUMENT_TYPES,
   addMsToTime,
@@ -87,7 +87,7 @@ describe('missing_document', () => {
     expect(detailOf(scenario)).toBe(
       `Missing: bill_of_lading, packing_list. Expected to arrive at ${createJanuaryTime(20)}.`,
     );
-    expect(listEventTypesOfDecision(scenario.addDocument({ type: BILL }))).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.addDocument({ type: BILL }))).toEqual([
       'document.uploaded.v1',
       'exception.updated.v1',
     ]);
@@ -102,7 +102,7 @@ describe('missing_document', () => {
     );
     for (const type of REQUIRED_DOCUMENT_TYPES) scenario.addDocument({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
-    expect(listEventTypesOfDecision(scenario.deleteDocument(document(scenario, 0)))).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.deleteDocument(document(scenario, 0)))).toEqual([
       'document.deleted.v1',
       'exception.opened.v1',
     ]);
@@ -141,20 +141,18 @@ describe('missing_document', () => {
     const opens = addMsToTime(createJanuaryTime(20), -before_hours * 3_600_000);
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(opens).checkRules())).toEqual([
-      'exception.opened.v1',
-    ]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(opens).checkRules())).toEqual(['exception.opened.v1']);
   });
 
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('%s neither resolves nor prevents it', (code) => {
     const scenario = missing();
-    scenario.postMilestone(code);
+    scenario.postMilestoneInScenario(code);
     expect(scenario.open).toEqual(['missing_document']);
     const over = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).setTimeOfNextCommand(
       createJanuaryTime(10),
     );
-    over.postMilestone(code);
+    over.postMilestoneInScenario(code);
     over.setTimeOfNextCommand(createJanuaryTime(17)).checkRules();
     expect(over.open).toEqual(['missing_document']);
   });
@@ -215,7 +213,7 @@ describe('document_rejected', () => {
   it('opens immediately with a rejection', () => {
     const scenario = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
     const { document: bill } = scenario.addDocument({ type: BILL });
-    expect(listEventTypesOfDecision(scenario.rejectDocument(bill, 'Wrong consignee.'))).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.rejectDocument(bill, 'Wrong consignee.'))).toEqual([
       'document.rejected.v1',
       'exception.opened.v1',
     ]);
@@ -247,8 +245,8 @@ describe('document_rejected', () => {
       false,
     ],
     ['its deletion', (scenario) => scenario.deleteDocument(document(scenario, 0)), true],
-    ['delivery', (scenario) => scenario.postMilestone('delivered'), false],
-    ['the return of the empty container', (scenario) => scenario.postMilestone('empty_returned'), false],
+    ['delivery', (scenario) => scenario.postMilestoneInScenario('delivered'), false],
+    ['the return of the empty container', (scenario) => scenario.postMilestoneInScenario('empty_returned'), false],
   ])('%s', (title, act, resolves) => {
     const scenario = rejected().setTimeOfNextCommand(createJanuaryTime(3));
     act(scenario);
@@ -320,7 +318,7 @@ describe('document_rejected', () => {
     scenario.resolveException(last(scenario)!, { code: 'waived' });
     const waived = 'document_rejected resolved waived';
     scenario.setTimeOfNextCommand(createJanuaryTime(30)).checkRules();
-    scenario.postMilestone('delivered');
+    scenario.postMilestoneInScenario('delivered');
     expect(scenario.exceptions).toEqual([waived]);
     expect(explained(scenario, TYPE)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
     scenario.rejectDocument(scenario.addDocument({ type: LIST }).document);

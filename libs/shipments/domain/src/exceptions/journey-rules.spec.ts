@@ -11,8 +11,8 @@ describe('off_route', () => {
     scenario.places = journeyPlacesStub;
     scenario.upsertShipment({ destination_port: 'NLRTM', container_numbers: [CONTAINER_A], ...fields });
     scenario.setTimeOfNextCommand(createJanuaryTime(20));
-    scenario.postMilestone('discharged', createJanuaryTime(10), { location, ...box });
-    scenario.postMilestone('gated_out', createJanuaryTime(11), { location, ...box });
+    scenario.postMilestoneInScenario('discharged', createJanuaryTime(10), { location, ...box });
+    scenario.postMilestoneInScenario('gated_out', createJanuaryTime(11), { location, ...box });
     return scenario;
   };
   const open = [`off_route ${CONTAINER_A} open`];
@@ -45,7 +45,7 @@ describe('off_route', () => {
     ['vessel_arrived', 'NLRTM'],
   ])('is resolved by %s at %s', (code, location) => {
     const scenario = gatedOut('USNYC');
-    scenario.postMilestone(code, createJanuaryTime(13), { location, ...box });
+    scenario.postMilestoneInScenario(code, createJanuaryTime(13), { location, ...box });
     expect(scenario.exceptions).toEqual(cleared);
   });
 
@@ -56,7 +56,7 @@ describe('off_route', () => {
     ['a milestone without movement', 'customs_hold', 'USNYC', createJanuaryTime(13)],
   ])('is not resolved by %s', (_, code, location, time) => {
     const scenario = gatedOut('USNYC');
-    scenario.postMilestone(code, time, { location, ...box });
+    scenario.postMilestoneInScenario(code, time, { location, ...box });
     expect(scenario.exceptions).toEqual(open);
   });
 
@@ -77,7 +77,7 @@ describe.each([
 ] as const)('%s', (type, release, otherRelease) => {
   const held = (fields: Partial<ClientShipmentFields> = {}): ShipmentScenario => {
     const scenario = createScenarioWithRule(type, fields).setTimeOfNextCommand(createJanuaryTime(20));
-    scenario.postMilestone(type, createJanuaryTime(10));
+    scenario.postMilestoneInScenario(type, createJanuaryTime(10));
     return scenario;
   };
 
@@ -90,36 +90,36 @@ describe.each([
   it(`is resolved by ${release} at the same time or later`, () => {
     for (const time of [createJanuaryTime(10), createJanuaryTime(12)]) {
       const scenario = held();
-      scenario.postMilestone(release, time);
+      scenario.postMilestoneInScenario(release, time);
       expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`]);
     }
   });
 
   it('is not resolved by an earlier release, the release of another hold, or a departure', () => {
     const scenario = held();
-    scenario.postMilestone(release, addMsToTime(createJanuaryTime(10), -1));
-    scenario.postMilestone(otherRelease, createJanuaryTime(12));
-    scenario.postMilestone('vessel_departed', createJanuaryTime(12), { location: 'CNSHA' });
+    scenario.postMilestoneInScenario(release, addMsToTime(createJanuaryTime(10), -1));
+    scenario.postMilestoneInScenario(otherRelease, createJanuaryTime(12));
+    scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(12), { location: 'CNSHA' });
     expect(scenario.exceptions).toEqual([`${type} open`]);
   });
 
   it('does not open if the release was recorded first', () => {
     const scenario = createScenarioWithRule(type).setTimeOfNextCommand(createJanuaryTime(20));
-    scenario.postMilestone(release, createJanuaryTime(12));
-    scenario.postMilestone(type, createJanuaryTime(10));
+    scenario.postMilestoneInScenario(release, createJanuaryTime(12));
+    scenario.postMilestoneInScenario(type, createJanuaryTime(10));
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('opens again with a hold after the release', () => {
     const scenario = held();
-    scenario.postMilestone(release, createJanuaryTime(12));
-    scenario.postMilestone(type, createJanuaryTime(13));
+    scenario.postMilestoneInScenario(release, createJanuaryTime(12));
+    scenario.postMilestoneInScenario(type, createJanuaryTime(13));
     expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`, `${type} open`]);
   });
 
   it('is resolved by the delivery', () => {
     const scenario = held();
-    scenario.postMilestone('delivered', createJanuaryTime(12));
+    scenario.postMilestoneInScenario('delivered', createJanuaryTime(12));
     expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`]);
   });
 
@@ -128,8 +128,8 @@ describe.each([
       container_numbers: [CONTAINER_A, CONTAINER_B],
     }).setTimeOfNextCommand(createJanuaryTime(20));
     for (const container_number of [CONTAINER_A, CONTAINER_B])
-      scenario.postMilestone(type, createJanuaryTime(10), { container_number });
-    scenario.postMilestone(release, createJanuaryTime(12), box);
+      scenario.postMilestoneInScenario(type, createJanuaryTime(10), { container_number });
+    scenario.postMilestoneInScenario(release, createJanuaryTime(12), box);
     expect(scenario.exceptions).toEqual([
       `${type} ${CONTAINER_A} resolved auto_cleared`,
       `${type} ${CONTAINER_B} open`,
@@ -144,8 +144,10 @@ describe('return_to_sender', () => {
       origin_port: null,
       destination_port: null,
     });
-    scenario.setTimeOfNextCommand(createJanuaryTime(20)).postMilestone('out_for_delivery', createJanuaryTime(9));
-    scenario.postMilestone('return_started', createJanuaryTime(10));
+    scenario
+      .setTimeOfNextCommand(createJanuaryTime(20))
+      .postMilestoneInScenario('out_for_delivery', createJanuaryTime(9));
+    scenario.postMilestoneInScenario('return_started', createJanuaryTime(10));
     return scenario;
   };
 
@@ -157,15 +159,15 @@ describe('return_to_sender', () => {
 
   it('is resolved by a delivery after the start, which counts as the return', () => {
     const scenario = returning();
-    scenario.postMilestone('delivered', createJanuaryTime(12));
+    scenario.postMilestoneInScenario('delivered', createJanuaryTime(12));
     expect(scenario.exceptions).toEqual(['return_to_sender resolved auto_cleared']);
     expect(scenario.record.status).toBe('returned');
   });
 
   it('is not resolved by a checkpoint or a new delivery run', () => {
     const scenario = returning();
-    scenario.postMilestone('in_transit_checkpoint', createJanuaryTime(11));
-    scenario.postMilestone('out_for_delivery', createJanuaryTime(12));
+    scenario.postMilestoneInScenario('in_transit_checkpoint', createJanuaryTime(11));
+    scenario.postMilestoneInScenario('out_for_delivery', createJanuaryTime(12));
     expect(scenario.exceptions).toEqual(['return_to_sender open']);
   });
 

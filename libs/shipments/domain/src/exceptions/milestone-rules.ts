@@ -1,7 +1,7 @@
 import { type Timestamp, getMilestoneRules } from '@tracking/contracts';
 import { findLatestMilestoneTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { computeStartOfStatedTime, restoreStatedTime } from '../local-time.ts';
+import { computeStartOfStatedTime, buildStatedTimeFromStoredTime } from '../local-time.ts';
 import { isVesselSailingOnWithoutGoods } from '../milestone-meaning.ts';
 import { STATUS_RANKS, chooseEarlierTimelineEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -16,7 +16,7 @@ import {
   type ProblemSolvingMilestones,
   listCodesRevokingCancellations,
 } from './remedies.ts';
-import { type FindFindings, type ShipmentProblem, applyRuleToEachSubject } from './rule.ts';
+import { type FindFindings, type CurrentOrFutureProblem, applyRuleToEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -31,10 +31,10 @@ function applyRuleToOpeningMilestones(type: string, rule: OpeningMilestoneRule):
     const find = (
       milestone: TimelineEntry | undefined,
       among: readonly StatusSubject[],
-    ): readonly ShipmentProblem[] => {
+    ): readonly CurrentOrFutureProblem[] => {
       if (milestone === undefined) return [];
       const zone = analysis.route.findZone(record.origin_port);
-      const stated = restoreStatedTime(record.etd, record.etd_precision, zone);
+      const stated = buildStatedTimeFromStoredTime(record.etd, record.etd_precision, zone);
       const earliestEtd = computeStartOfStatedTime(stated, zone);
       const wrongs = among.flatMap((subject) => rule(milestone, subject, earliestEtd) ?? []);
       const [wrong] = wrongs;

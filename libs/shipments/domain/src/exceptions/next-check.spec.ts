@@ -5,7 +5,7 @@ import {
   ShipmentScenario,
   CONTAINER_WITH_WRONG_DIGIT,
   createTimeInJanuary2026,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
 } from '../../test/scenario.ts';
 import {
   DAY_MS,
@@ -49,7 +49,7 @@ describe('the next check', () => {
       '01-25T00 demurrage_risk critical',
       '01-27T00 detention_risk critical',
     ]);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(31)).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(createJanuaryTime(31)).checkRules())).toEqual([]);
   });
 
   it('is stored with every append, and equals the result of an immediate check', () => {
@@ -69,9 +69,17 @@ describe('the next check', () => {
           legs: [createLeg('CNSHA', 'SGSIN'), createLeg('SGSIN', 'USLAX', createJanuaryTime(15))],
         }),
       () => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-24' }),
-      () => scenario.postMilestone('transshipment_discharged', createJanuaryTime(1), { location: 'SGSIN' }),
-      () => scenario.postEstimate('vessel_arrived', createJanuaryTime(22), { location: 'USLAX', external_id: 'EV-1' }),
-      () => scenario.postEstimate('vessel_arrived', createJanuaryTime(23), { location: 'USLAX', external_id: 'EV-1' }),
+      () => scenario.postMilestoneInScenario('transshipment_discharged', createJanuaryTime(1), { location: 'SGSIN' }),
+      () =>
+        scenario.postEstimateInScenario('vessel_arrived', createJanuaryTime(22), {
+          location: 'USLAX',
+          external_id: 'EV-1',
+        }),
+      () =>
+        scenario.postEstimateInScenario('vessel_arrived', createJanuaryTime(23), {
+          location: 'USLAX',
+          external_id: 'EV-1',
+        }),
       () => scenario.correctMilestone(scenario.state!.timeline[0]!.milestone, { note: 'by phone' }),
       () => scenario.openException('no_update'),
       () => scenario.acknowledgeException(scenario.state!.exceptions.at(-1)!),
@@ -95,7 +103,7 @@ describe('the next check', () => {
       const events: readonly ShipmentEvent[] = scenario.events.slice(before);
       expect([n, events.length > 0]).toEqual([n, true]);
       for (const { metadata } of events) expect(metadata.next_check_at).toBe(scenario.state?.nextCheckAt);
-      expect([n, listEventTypesOfDecision(scenario.checkRules())]).toEqual([n, []]);
+      expect([n, getTypesOfDecidedEvents(scenario.checkRules())]).toEqual([n, []]);
       appended += events.length;
     }
     expect(scenario.events).toHaveLength(appended);
@@ -104,13 +112,13 @@ describe('the next check', () => {
   it('is stored again only if settings change it', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
     scenario.settings = createRuleSettingsForOneType('departure_overdue', { after_hours: 24 });
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(2)).checkRules())).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(createJanuaryTime(2)).checkRules())).toEqual([
       'shipment.checked.v1',
     ]);
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(11));
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual([]);
     scenario.settings = createRuleSettingsForOneType('departure_overdue', { enabled: false });
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual(['shipment.checked.v1']);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.settings = createRuleSettingsWithChanges('departure_overdue', { after_hours: 24, severity: 'low' });
     scenario.checkRules();
@@ -121,7 +129,7 @@ describe('the next check', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
     expect(scenario.setTimeOfNextCommand(createJanuaryTime(9)).checkRules().outcome).toBe('unchanged');
     expect(scenario.setTimeOfNextCommand(createJanuaryTime(10, 12)).checkRules().outcome).toBe('checked');
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(10, 11)).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(createJanuaryTime(10, 11)).checkRules())).toEqual([]);
     scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual(['departure_overdue open']);
   });
@@ -130,8 +138,8 @@ describe('the next check', () => {
     const scenario = createScenarioWithRule('no_update', {});
     scenario.setTimeOfNextCommand(createJanuaryTime(8, 1)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(8)).checkRules())).toEqual([]);
-    scenario.setTimeOfNextCommand(createJanuaryTime(8, 2)).postMilestone('gated_in');
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(createJanuaryTime(8)).checkRules())).toEqual([]);
+    scenario.setTimeOfNextCommand(createJanuaryTime(8, 2)).postMilestoneInScenario('gated_in');
     expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
     expect(scenario.state?.nextCheckAt).toBe(addMsToTime(createJanuaryTime(8, 2), 7 * DAY_MS));
   });
@@ -159,11 +167,11 @@ describe('the next check', () => {
       ...state,
       exceptions: Array.from({ length: 500 }, (_, n) => ({ ...opened[0]!, id: `exc_${n}` })),
     };
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(11)).checkRules())).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(createJanuaryTime(11)).checkRules())).toEqual([
       'shipment.checked.v1',
     ]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual([]);
   });
 
   it('is due when the condition of a resolved exception returns', () => {
@@ -173,11 +181,11 @@ describe('the next check', () => {
       .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });
     scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(5))
-      .postMilestone('flight_departed', createTimeInJanuary2026(3));
+      .postMilestoneInScenario('flight_departed', createTimeInJanuary2026(3));
     scenario.setTimeOfNextCommand(createTimeInJanuary2026(8)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
 
-    scenario.setTimeOfNextCommand(createTimeInJanuary2026(9)).postMilestone('in_transit_checkpoint');
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(9)).postMilestoneInScenario('in_transit_checkpoint');
     expect(scenario.open).toEqual([]);
     expect(scenario.state?.nextCheckAt).toBe(createTimeInJanuary2026(11));
   });
@@ -189,10 +197,13 @@ describe('the next check', () => {
       .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });
     scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(5))
-      .postMilestone('flight_departed', createTimeInJanuary2026(3), { source: 'carrier' });
+      .postMilestoneInScenario('flight_departed', createTimeInJanuary2026(3), { source: 'carrier' });
     scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(8))
-      .postMilestone('flight_departed', createTimeInJanuary2026(3), { source: 'carrier', external_id: 'EV-1' });
+      .postMilestoneInScenario('flight_departed', createTimeInJanuary2026(3), {
+        source: 'carrier',
+        external_id: 'EV-1',
+      });
     expect(scenario.open).toEqual(['no_update']);
     expect(scenario.state?.nextCheckAt).toBeNull();
   });

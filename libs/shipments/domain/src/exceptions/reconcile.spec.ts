@@ -14,7 +14,7 @@ describe('an exception that a person resolved', () => {
     for (const hour of [1, 2])
       scenario
         .setTimeOfNextCommand(createTimeInJanuary2026(4, 23))
-        .postMilestone('carrier_released', createTimeInJanuary2026(3, hour));
+        .postMilestoneInScenario('carrier_released', createTimeInJanuary2026(3, hour));
     scenario.setTimeOfNextCommand(createTimeInJanuary2026(6)).checkRules();
     expect(scenario.open).not.toContain('departure_overdue');
     expect(scenario.record.updated_at).toBe(createTimeInJanuary2026(5, 1));
@@ -23,14 +23,16 @@ describe('an exception that a person resolved', () => {
   it('about a movement after the cancellation ends with that cancellation, not with the next one', () => {
     const scenario = new ShipmentScenario();
     scenario.setTimeOfNextCommand(createTimeInJanuary2026(1)).upsertShipment({ house_bill: 'HB-1' });
-    scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(1));
-    scenario.setTimeOfNextCommand(createTimeInJanuary2026(2)).postMilestone('gated_in', createTimeInJanuary2026(2));
+    scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(1));
+    scenario
+      .setTimeOfNextCommand(createTimeInJanuary2026(2))
+      .postMilestoneInScenario('gated_in', createTimeInJanuary2026(2));
     scenario.resolveException(exceptionOf(scenario, 'movement_after_cancel'));
     expect(scenario.open).toEqual([]);
 
     const { milestone } = scenario
       .setTimeOfNextCommand(createTimeInJanuary2026(3))
-      .postMilestone('booking_confirmed', createTimeInJanuary2026(3));
+      .postMilestoneInScenario('booking_confirmed', createTimeInJanuary2026(3));
     expect(scenario.record.status).toBe('at_origin');
     scenario.setTimeOfNextCommand(createTimeInJanuary2026(4)).retractMilestone(milestone);
     expect(scenario.record.status).toBe('cancelled');

@@ -18,7 +18,7 @@ import { applyDocumentChanges } from '../evolve.ts';
 import { RuleExceptionLimiter } from './append-budget.ts';
 import { EXCEPTION_RULES } from './exception-rules.ts';
 import {
-  type ShipmentProblem,
+  type CurrentOrFutureProblem,
   computeEarliestAcceptedDueTime,
   getHighestSeverity,
   type ExceptionRule,
@@ -112,7 +112,7 @@ export function collectExceptionFindings(
 
 export interface RuleFinding {
   readonly rule: ExceptionRule;
-  readonly finding: ShipmentProblem;
+  readonly finding: CurrentOrFutureProblem;
   /** Severity from the workspace's settings. The finding may require a higher severity. */
   readonly severity: Severity;
 }
@@ -122,7 +122,7 @@ export function createFindingKey(type: string, container: string | null): string
 }
 
 /** Returns true if the problem of the finding exists at the given time. */
-function isFindingProblemPresent({ opens_at }: ShipmentProblem, now: Timestamp): boolean {
+function isFindingProblemPresent({ opens_at }: CurrentOrFutureProblem, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 

@@ -29,7 +29,7 @@ export interface ExceptionRuleFacts {
 }
 
 /** A problem of a shipment or container that exists now or will exist later. */
-export interface ShipmentProblem {
+export interface CurrentOrFutureProblem {
   readonly container_number: string | null;
   /** The milestone that shows the problem. */
   readonly milestone: TimelineEntry | null;
@@ -70,7 +70,7 @@ export interface ExceptionRule {
   /** True for rules about cancelled shipments. All other rules are off while a shipment is cancelled. */
   readonly afterCancel?: true;
   /** Returns the findings of the rule: at most one per container, or one for the shipment. */
-  readonly find: (facts: ExceptionRuleFacts, settings: ExceptionSettings) => readonly ShipmentProblem[];
+  readonly find: (facts: ExceptionRuleFacts, settings: ExceptionSettings) => readonly CurrentOrFutureProblem[];
 }
 
 export type FindFindings = ExceptionRule['find'];
@@ -80,7 +80,7 @@ type SubjectRule = (
   subject: StatusSubject & { readonly container: Container | undefined },
   facts: ExceptionRuleFacts,
   settings: ExceptionSettings,
-) => Omit<ShipmentProblem, 'container_number'> | undefined;
+) => Omit<CurrentOrFutureProblem, 'container_number'> | undefined;
 
 export function applyRuleToEachSubject(rule: SubjectRule): FindFindings {
   return (facts, settings) =>

@@ -1,5 +1,5 @@
 import type { Mode } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, listEventTypesOfDecision } from '../../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, getTypesOfDecidedEvents } from '../../test/scenario.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -22,7 +22,7 @@ const opensAfter = (scenario: ShipmentScenario, from: string) =>
 describe('eta_slip', () => {
   const slipped = (hours: number, mode: Mode | null = 'ocean') => {
     const scenario = createScenarioWithRule('eta_slip', { eta: createJanuaryTime(20), mode });
-    scenario.postEstimate('arrived_at_destination', addMsToTime(createJanuaryTime(20), hours * HOUR_MS), {
+    scenario.postEstimateInScenario('arrived_at_destination', addMsToTime(createJanuaryTime(20), hours * HOUR_MS), {
       reason_code: 'port_congestion',
     });
     return scenario;
@@ -55,7 +55,7 @@ describe('eta_slip', () => {
   it('is high above 48 hours, and medium again below', () => {
     const scenario = slipped(48);
     expect(last(scenario).severity).toBe('medium');
-    expect(listEventTypesOfDecision(scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(22), 1) }))).toContain(
+    expect(getTypesOfDecidedEvents(scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(22), 1) }))).toContain(
       'exception.updated.v1',
     );
     expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 48 } });
@@ -68,10 +68,8 @@ describe('eta_slip', () => {
 
   it('stays open regardless of the clock', () => {
     const scenario = slipped(30);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(createJanuaryTime(1, 5)).checkRules())).toEqual([]);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand('2027-01-01T00:00:00.000Z').checkRules())).toEqual(
-      [],
-    );
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(createJanuaryTime(1, 5)).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand('2027-01-01T00:00:00.000Z').checkRules())).toEqual([]);
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
@@ -90,7 +88,7 @@ describe('eta_slip', () => {
     ],
     ['no rule', (s) => ((s.settings = createRuleSettingsForOneType('eta_slip', { enabled: false })), s.checkRules())],
     ...['vessel_arrived', 'available_for_pickup', 'gated_out', 'delivery_attempted', 'delivered'].map(
-      (code): [string, (scenario: ShipmentScenario) => unknown] => [code, (s) => s.postMilestone(code)],
+      (code): [string, (scenario: ShipmentScenario) => unknown] => [code, (s) => s.postMilestoneInScenario(code)],
     ),
   ])('resolves by %s', (_, act) => {
     const scenario = slipped(30).setTimeOfNextCommand(createJanuaryTime(3));
@@ -100,9 +98,9 @@ describe('eta_slip', () => {
 
   it('is not resolved by milestones other than the arrival: on the way, a departure, documents', () => {
     const scenario = slipped(30).setTimeOfNextCommand(createJanuaryTime(3));
-    scenario.postMilestone('vessel_departed', createJanuaryTime(2));
-    scenario.postMilestone('vessel_arrived', createJanuaryTime(3), { location: 'SGSIN' });
-    scenario.postMilestone('arrival_notice_issued', createJanuaryTime(3));
+    scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(2));
+    scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(3), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('arrival_notice_issued', createJanuaryTime(3));
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
@@ -137,7 +135,7 @@ describe('eta_slip', () => {
   it('keeps the milestone of an estimate when the client sets the same value', () => {
     const scenario = slipped(30);
     const before = last(scenario);
-    expect(listEventTypesOfDecision(scenario.upsertShipment({ eta: createJanuaryTime(21, 6) }))).toEqual([
+    expect(getTypesOfDecidedEvents(scenario.upsertShipment({ eta: createJanuaryTime(21, 6) }))).toEqual([
       'shipment.updated.v1',
     ]);
     expect(last(scenario)).toEqual(before);
@@ -171,7 +169,7 @@ describe('departure_overdue and arrival_overdue', () => {
       legs: [createLeg('CNSHA', 'SGSIN'), { ...createLeg('SGSIN', 'USLAX'), eta: createJanuaryTime(18) }],
     });
     expect(opensAfter(scenario, createJanuaryTime(18))).toBe(12);
-    scenario.postEstimate('vessel_arrived', createJanuaryTime(19), { location: 'USLAX' });
+    scenario.postEstimateInScenario('vessel_arrived', createJanuaryTime(19), { location: 'USLAX' });
     expect(opensAfter(scenario, createJanuaryTime(19))).toBe(12);
   });
 
@@ -180,9 +178,9 @@ describe('departure_overdue and arrival_overdue', () => {
       etd: createJanuaryTime(10),
       container_numbers: [CONTAINER_A, CONTAINER_B],
     }).setTimeOfNextCommand(createJanuaryTime(11));
-    scenario.postMilestone('vessel_departed', createJanuaryTime(10), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(10), { location: 'USLAX' });
     expect(scenario.open).toEqual(['departure_overdue']);
-    scenario.postMilestone('vessel_departed', createJanuaryTime(10), { container_number: CONTAINER_B });
+    scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(10), { container_number: CONTAINER_B });
     expect(scenario.open).toEqual([]);
   });
 
@@ -196,7 +194,7 @@ describe('departure_overdue and arrival_overdue', () => {
       }).setTimeOfNextCommand(createJanuaryTime(11));
       scenario.checkRules();
       expect(scenario.open).toEqual([type]);
-      scenario.postMilestone('delivery_attempted', createJanuaryTime(11), { container_number: CONTAINER_A });
+      scenario.postMilestoneInScenario('delivery_attempted', createJanuaryTime(11), { container_number: CONTAINER_A });
       expect(scenario.open).toEqual([]);
     },
   );
@@ -205,7 +203,7 @@ describe('departure_overdue and arrival_overdue', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) }).setTimeOfNextCommand(
       createJanuaryTime(11),
     );
-    const { milestone } = scenario.postMilestone('vessel_departed', createJanuaryTime(10));
+    const { milestone } = scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(10));
     scenario.retractMilestone(milestone);
     expect(scenario.open).toEqual(['departure_overdue']);
   });
@@ -214,11 +212,11 @@ describe('departure_overdue and arrival_overdue', () => {
     const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(10) }).setTimeOfNextCommand(
       createJanuaryTime(11),
     );
-    scenario.postMilestone('vessel_arrived', createJanuaryTime(8), { location: 'SGSIN' });
-    scenario.postMilestone('vessel_departed', createJanuaryTime(9));
-    scenario.postMilestone('vessel_arrived', createJanuaryTime(8));
+    scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(8), { location: 'SGSIN' });
+    scenario.postMilestoneInScenario('vessel_departed', createJanuaryTime(9));
+    scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(8));
     expect(scenario.open).toEqual(['arrival_overdue']);
-    scenario.postMilestone('vessel_arrived', createJanuaryTime(10));
+    scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(10));
     expect(scenario.open).toEqual([]);
   });
 
@@ -226,8 +224,8 @@ describe('departure_overdue and arrival_overdue', () => {
     const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(10) }).setTimeOfNextCommand(
       createJanuaryTime(11),
     );
-    scenario.postMilestone('vessel_arrived', createJanuaryTime(10), { location: 'USLAX' });
-    scenario.postMilestone('rail_departed', createJanuaryTime(11));
+    scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(10), { location: 'USLAX' });
+    scenario.postMilestoneInScenario('rail_departed', createJanuaryTime(11));
     expect([scenario.record.status, scenario.open]).toEqual(['arrived', []]);
   });
 });
@@ -245,11 +243,11 @@ describe('no_update', () => {
   ])('opens by %s after %s hours from the creation, the ETD or the last news', (mode, hours) => {
     const scenario = createScenarioWithRule('no_update', { mode });
     expect(opensAfter(scenario, createJanuaryTime(1))).toBe(hours);
-    scenario.setTimeOfNextCommand(createJanuaryTime(2)).postMilestone('gated_in', createJanuaryTime(1, 5));
+    scenario.setTimeOfNextCommand(createJanuaryTime(2)).postMilestoneInScenario('gated_in', createJanuaryTime(1, 5));
     expect(opensAfter(scenario, createJanuaryTime(2))).toBe(hours);
     scenario.patchShipment({ etd: createJanuaryTime(10) });
     expect(opensAfter(scenario, createJanuaryTime(10))).toBe(hours);
-    scenario.setTimeOfNextCommand(createJanuaryTime(11)).postEstimate('gated_in', createJanuaryTime(20));
+    scenario.setTimeOfNextCommand(createJanuaryTime(11)).postEstimateInScenario('gated_in', createJanuaryTime(20));
     expect(opensAfter(scenario, createJanuaryTime(11))).toBe(hours);
     scenario.setTimeOfNextCommand(addMsToTime(createJanuaryTime(11), hours * HOUR_MS)).checkRules();
     expect(last(scenario)).toMatchObject({
@@ -270,9 +268,9 @@ describe('no_update', () => {
   ])('waits by %s for the ETA between departure and arrival: %s', (mode, waits) => {
     const scenario = createScenarioWithRule('no_update', { mode, eta: createJanuaryTime(25) });
     expect(scenario.state?.nextCheckAt).not.toBe(createJanuaryTime(25));
-    scenario.setTimeOfNextCommand(createJanuaryTime(3)).postMilestone('in_transit_checkpoint');
+    scenario.setTimeOfNextCommand(createJanuaryTime(3)).postMilestoneInScenario('in_transit_checkpoint');
     expect(scenario.state?.nextCheckAt === createJanuaryTime(25)).toBe(waits);
-    scenario.setTimeOfNextCommand(createJanuaryTime(4)).postMilestone('arrived_at_destination');
+    scenario.setTimeOfNextCommand(createJanuaryTime(4)).postMilestoneInScenario('arrived_at_destination');
     expect(scenario.state?.nextCheckAt).not.toBe(createJanuaryTime(25));
   });
 
@@ -280,7 +278,7 @@ describe('no_update', () => {
     const scenario = createScenarioWithRule('no_update', { eta: createJanuaryTime(8) }).setTimeOfNextCommand(
       createJanuaryTime(3),
     );
-    scenario.postMilestone('vessel_departed');
+    scenario.postMilestoneInScenario('vessel_departed');
     expect(opensAfter(scenario, createJanuaryTime(3))).toBe(168);
     scenario.patchShipment({ eta: null });
     expect(opensAfter(scenario, createJanuaryTime(3))).toBe(168);
@@ -288,8 +286,8 @@ describe('no_update', () => {
 
   it('keeps later news when news with an earlier time is decided late', () => {
     const scenario = createScenarioWithRule('no_update', {}).setTimeOfNextCommand(createJanuaryTime(5));
-    scenario.postMilestone('gated_in', createJanuaryTime(2));
-    scenario.setTimeOfNextCommand(createJanuaryTime(3)).postMilestone('cargo_stuffed', createJanuaryTime(2));
+    scenario.postMilestoneInScenario('gated_in', createJanuaryTime(2));
+    scenario.setTimeOfNextCommand(createJanuaryTime(3)).postMilestoneInScenario('cargo_stuffed', createJanuaryTime(2));
     expect(scenario.state?.lastNewsAt).toBe(createJanuaryTime(5));
     expect(opensAfter(scenario, createJanuaryTime(5))).toBe(168);
   });
@@ -299,18 +297,18 @@ describe('no_update', () => {
       createJanuaryTime(2),
     );
     const feed = { source: 'carrier', external_id: 'EV-1' } as const;
-    const { milestone } = scenario.postMilestone('gated_in', createJanuaryTime(2), feed);
-    scenario.postMilestone('cargo_stuffed', createJanuaryTime(2), { source: 'carrier' });
+    const { milestone } = scenario.postMilestoneInScenario('gated_in', createJanuaryTime(2), feed);
+    scenario.postMilestoneInScenario('cargo_stuffed', createJanuaryTime(2), { source: 'carrier' });
     const due = createJanuaryTime(9);
     expect(scenario.state?.nextCheckAt).toBe(due);
     scenario.setTimeOfNextCommand(createJanuaryTime(3));
-    scenario.postMilestone('gated_in', createJanuaryTime(2), feed);
+    scenario.postMilestoneInScenario('gated_in', createJanuaryTime(2), feed);
     // The milestone takes the id of its repetition.
-    const repeated = scenario.postMilestone('cargo_stuffed', createJanuaryTime(2), {
+    const repeated = scenario.postMilestoneInScenario('cargo_stuffed', createJanuaryTime(2), {
       source: 'carrier',
       external_id: 'EV-2',
     });
-    expect(listEventTypesOfDecision(repeated)).toEqual(['milestone.corrected.v1']);
+    expect(getTypesOfDecidedEvents(repeated)).toEqual(['milestone.corrected.v1']);
     scenario.upsertShipment({ house_bill: 'HB-1', eta: createJanuaryTime(25) });
     scenario.retractMilestone(milestone);
     expect(scenario.state?.nextCheckAt).toBe(due);
@@ -318,11 +316,11 @@ describe('no_update', () => {
     expect(scenario.open).toEqual(['no_update']);
     const news = [
       (s: ShipmentScenario) =>
-        s.correctMilestone(s.postMilestone('received_at_origin', createJanuaryTime(3)).milestone, {
+        s.correctMilestone(s.postMilestoneInScenario('received_at_origin', createJanuaryTime(3)).milestone, {
           occurred_at: createJanuaryTime(4),
         }),
       (s: ShipmentScenario) =>
-        s.postMilestone('cargo_stuffed', createJanuaryTime(3), { source: 'carrier', external_id: 'EV-2' }),
+        s.postMilestoneInScenario('cargo_stuffed', createJanuaryTime(3), { source: 'carrier', external_id: 'EV-2' }),
       (s: ShipmentScenario) => s.patchShipment({ eta: createJanuaryTime(26) }),
     ];
     for (const [n, act] of news.entries()) {
@@ -339,9 +337,9 @@ describe('no_update', () => {
     const scenario = createScenarioWithRule('no_update', {
       container_numbers: [CONTAINER_A, CONTAINER_B],
     }).setTimeOfNextCommand(createJanuaryTime(2));
-    scenario.postMilestone('delivered', createJanuaryTime(2), { container_number: CONTAINER_A });
+    scenario.postMilestoneInScenario('delivered', createJanuaryTime(2), { container_number: CONTAINER_A });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(9));
-    scenario.postMilestone('delivered', createJanuaryTime(2), { container_number: CONTAINER_B });
+    scenario.postMilestoneInScenario('delivered', createJanuaryTime(2), { container_number: CONTAINER_B });
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.setTimeOfNextCommand(createJanuaryTime(30)).checkRules();
     expect(scenario.open).toEqual([]);

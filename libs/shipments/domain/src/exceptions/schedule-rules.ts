@@ -9,7 +9,7 @@ import { describeStatedTime, measureTimeBetween, restoreTimeWithZone, convertMsT
 import { mayTravelByVessel } from '../route.ts';
 import {
   type FindFindings,
-  type ShipmentProblem,
+  type CurrentOrFutureProblem,
   HOUR_MS,
   addHoursToTimestamp,
   computeTimeWhenLate,
@@ -65,7 +65,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
  * @param isByTime true to compute it from the times, because the hours are rounded
  */
 function readEtaSlipMs(
-  { slip_hours, eta, original_eta }: NonNullable<ShipmentProblem['metrics']>,
+  { slip_hours, eta, original_eta }: NonNullable<CurrentOrFutureProblem['metrics']>,
   isByTime: boolean,
 ): number {
   if (!isByTime) return typeof slip_hours === 'number' ? slip_hours * HOUR_MS : Number.NaN;

@@ -10,7 +10,7 @@ import {
   CONTAINER_B,
   type ShipmentScenario,
   SAMPLE_DECISION_INPUTS,
-  listEventTypesOfDecision,
+  getTypesOfDecidedEvents,
 } from '../../test/scenario.ts';
 import {
   SAMPLE_CREATION_TIME,
@@ -32,7 +32,7 @@ const viaSingapore = (etd: Timestamp | null) => [
 
 type Act = (scenario: ShipmentScenario) => unknown;
 const posts = (...codes: string[]): Readonly<Record<string, Act>> =>
-  Object.fromEntries(codes.map((code) => [code, (scenario) => scenario.postMilestone(code)]));
+  Object.fromEntries(codes.map((code) => [code, (scenario) => scenario.postMilestoneInScenario(code)]));
 const retractAll: Act = (scenario) =>
   scenario.state?.timeline.forEach(({ milestone }) => milestone.retracted_at ?? scenario.retractMilestone(milestone));
 
@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
       ...posts('vessel_departed', 'rail_departed', 'in_transit_checkpoint', 'delivered', 'returned_to_shipper'),
       ...arrived,
       'another ETD': (scenario) => scenario.patchShipment({ etd: createJanuaryTime(25) }),
-      'an estimated departure': (scenario) => scenario.postEstimate('vessel_departed', createJanuaryTime(25)),
+      'an estimated departure': (scenario) => scenario.postEstimateInScenario('vessel_departed', createJanuaryTime(25)),
       'no ETD': (scenario) => scenario.patchShipment({ etd: null }),
     },
   },
@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
       ...posts('delivered', 'rail_unloaded', 'arrived_at_destination', 'empty_returned'),
       ...arrived,
       'another ETA': (scenario) => scenario.patchShipment({ eta: createJanuaryTime(30) }),
-      'an estimated arrival': (scenario) => scenario.postEstimate('vessel_arrived', createJanuaryTime(30)),
+      'an estimated arrival': (scenario) => scenario.postEstimateInScenario('vessel_arrived', createJanuaryTime(30)),
       'no ETA': (scenario) => scenario.patchShipment({ eta: null }),
     },
   },
@@ -98,8 +98,8 @@ const ROWS: readonly Row[] = [
     resolvedBy: {
       ...posts('gated_in', 'customs_hold', 'delivered'),
       'a planned milestone': (scenario) =>
-        scenario.postMilestone('gated_in', createJanuaryTime(20), { classifier: 'planned' }),
-      'an estimate': (scenario) => scenario.postEstimate('gated_in', createJanuaryTime(20)),
+        scenario.postMilestoneInScenario('gated_in', createJanuaryTime(20), { classifier: 'planned' }),
+      'an estimate': (scenario) => scenario.postEstimateInScenario('gated_in', createJanuaryTime(20)),
       'an ETA': (scenario) => scenario.patchShipment({ eta: createJanuaryTime(30) }),
       'another ETD': (scenario) => scenario.patchShipment({ etd: createJanuaryTime(20) }),
     },
@@ -115,7 +115,7 @@ const ROWS: readonly Row[] = [
       );
       scenario
         .setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)))
-        .postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
+        .postMilestoneInScenario('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
     },
     container: CONTAINER_A,
@@ -128,7 +128,7 @@ const ROWS: readonly Row[] = [
       ...arrived,
       'another ETD': (scenario) => scenario.patchShipment({ legs: viaSingapore(createJanuaryTime(29)) }),
       'an estimated departure': (scenario) =>
-        scenario.postEstimate('transshipment_departed', createJanuaryTime(29), { location: 'SGSIN' }),
+        scenario.postEstimateInScenario('transshipment_departed', createJanuaryTime(29), { location: 'SGSIN' }),
       retraction: retractAll,
       'the container taken off': (scenario) => scenario.upsertShipment({ container_numbers: [CONTAINER_B] }),
     },
@@ -143,8 +143,8 @@ const ROWS: readonly Row[] = [
         created,
       );
       scenario.setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)));
-      scenario.postMilestone('vessel_arrived', createJanuaryTime(4), { location: 'SGSIN', ...box });
-      scenario.postMilestone('discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
+      scenario.postMilestoneInScenario('vessel_arrived', createJanuaryTime(4), { location: 'SGSIN', ...box });
+      scenario.postMilestoneInScenario('discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
     },
     container: CONTAINER_A,
@@ -187,7 +187,7 @@ const ROWS: readonly Row[] = [
       const scenario = createScenarioWithRule('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
       scenario
         .setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)))
-        .postMilestone('discharged', createJanuaryTime(6), box);
+        .postMilestoneInScenario('discharged', createJanuaryTime(6), box);
       return scenario;
     },
     container: CONTAINER_A,
@@ -234,7 +234,7 @@ const ROWS: readonly Row[] = [
     resolvedBy: {
       'one of each': (scenario) => REQUIRED_DOCUMENT_TYPES.forEach((type) => scenario.addDocument({ type })),
       'another ETA': (scenario) => scenario.patchShipment({ eta: createJanuaryTime(30) }),
-      'an estimated arrival': (scenario) => scenario.postEstimate('vessel_arrived', createJanuaryTime(30)),
+      'an estimated arrival': (scenario) => scenario.postEstimateInScenario('vessel_arrived', createJanuaryTime(30)),
       'no ETA': (scenario) => scenario.patchShipment({ eta: null }),
       'a mode that needs none': (scenario) => scenario.patchShipment({ mode: 'air' }),
       'no mode': (scenario) => scenario.patchShipment({ mode: null }),
@@ -247,7 +247,7 @@ const ROWS: readonly Row[] = [
       const scenario = createScenarioWithRule('detention_risk', { container_numbers: [CONTAINER_A] }, created);
       scenario
         .setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)))
-        .postMilestone('gated_out', createJanuaryTime(6), box);
+        .postMilestoneInScenario('gated_out', createJanuaryTime(6), box);
       return scenario;
     },
     container: CONTAINER_A,
@@ -276,47 +276,47 @@ describe.each(ROWS)('$type $name', (row) => {
   it('opens exactly when due, once', () => {
     const scenario = given(SAMPLE_CREATION_TIME);
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
     const decision = scenario.setTimeOfNextCommand(opens).checkRules();
-    expect(listEventTypesOfDecision(decision)).toEqual(['exception.opened.v1']);
+    expect(getTypesOfDecidedEvents(decision)).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({
       ...{ type, severity, container_number: container, status: 'open', rule: type, detected_by: 'system' },
       ...{ opened_at: opens, metrics: row.metrics },
     });
     expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
     expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
-    expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, 1)).checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(addMsToTime(opens, 1)).checkRules())).toEqual([]);
   });
 
   it('opens with any write when due', () => {
     const scenario = given(SAMPLE_CREATION_TIME);
     expect(
-      listEventTypesOfDecision(scenario.setTimeOfNextCommand(opens).upsertShipment({ house_bill: 'HB-1' })),
+      getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(opens).upsertShipment({ house_bill: 'HB-1' })),
     ).toContain('exception.opened.v1');
   });
 
   if (worsens !== undefined) {
     it('gets its higher severity exactly when due', () => {
       const scenario = opened();
-      expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(worsens.at, -1)).checkRules())).toEqual(
+      expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(addMsToTime(worsens.at, -1)).checkRules())).toEqual(
         [],
       );
-      expect(listEventTypesOfDecision(scenario.setTimeOfNextCommand(worsens.at).checkRules())).toEqual([
+      expect(getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(worsens.at).checkRules())).toEqual([
         'exception.updated.v1',
       ]);
       expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
       expect(scenario.state?.nextCheckAt).toBeNull();
-      expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+      expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual([]);
     });
   }
 
   it('opens once after months without a check, with the present severity', () => {
     const scenario = given(SAMPLE_CREATION_TIME).setTimeOfNextCommand(addMsToTime(opens, 90 * DAY_MS));
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual(['exception.opened.v1']);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual([]);
   });
 
   it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
@@ -370,8 +370,8 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
     scenario.settings = createRuleSettingsForOneType(type, { enabled: false });
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual(['exception.conditions_ended.v1']);
-    expect(listEventTypesOfDecision(scenario.checkRules())).toEqual([]);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual(['exception.conditions_ended.v1']);
+    expect(getTypesOfDecidedEvents(scenario.checkRules())).toEqual([]);
     scenario.settings = createRuleSettingsForOneType(type);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual([resolved, told]);
@@ -383,7 +383,7 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
     expect(scenario.state?.nextCheckAt).toBeNull();
     expect(
-      listEventTypesOfDecision(scenario.setTimeOfNextCommand(addMsToTime(opens, 60 * DAY_MS)).checkRules()),
+      getTypesOfDecidedEvents(scenario.setTimeOfNextCommand(addMsToTime(opens, 60 * DAY_MS)).checkRules()),
     ).toEqual([]);
     scenario.reopenShipment();
     expect(scenario.open).toEqual([type]);
@@ -396,7 +396,7 @@ describe.each(ROWS)('$type $name', (row) => {
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBe(addMsToTime(created, 7 * DAY_MS));
       expect(
-        listEventTypesOfDecision(imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS - 1)).checkRules()),
+        getTypesOfDecidedEvents(imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS - 1)).checkRules()),
       ).toEqual([]);
       imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS)).checkRules();
       expect(imported.open).toEqual([type]);
@@ -440,7 +440,7 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(codes.length > 0).toBe(type !== 'no_update' && type !== 'missing_document');
     for (const code of codes) {
       const tried = opened();
-      tried.postMilestone(code, undefined, { container_number: container });
+      tried.postMilestoneInScenario(code, undefined, { container_number: container });
       expect([code, tried.open]).toEqual([code, []]);
     }
   });

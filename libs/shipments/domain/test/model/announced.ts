@@ -31,7 +31,7 @@ export function checkAnnouncedChanges({ before, after, events }: DecidedCommand)
   expectMilestonesAnnouncedOnce(before, after, announced);
   const changes = events.flatMap((event) => (event.type === 'shipment.changed.v1' ? [event.data.changes] : []))[0];
   const { milestone, ...visible } = changes ?? {};
-  expect(applyEventChangesToShipment(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
+  expect(applyAnnouncedChangesToShipment(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
   for (const [field, change] of Object.entries(visible)) expect([field, change.to]).not.toEqual([field, change.from]);
   expect(milestone ?? null).toEqual(findMilestoneCorrection(before, after));
   if (ofShipment.length > 0) expect(changes).toBeDefined();
@@ -77,7 +77,7 @@ function findMilestoneCorrection(before: ShipmentState, after: ShipmentState) {
 }
 
 /** Applies every change by hand to the shipment before the command. */
-function applyEventChangesToShipment(
+function applyAnnouncedChangesToShipment(
   { containers, ...changes }: Omit<Changes, 'milestone'>,
   before: ShipmentRecord,
 ): unknown {

@@ -20,7 +20,7 @@ import {
   findOriginPort,
 } from './memory.ts';
 import { isLaterReport } from './reports.ts';
-import { listEffectiveCancellations } from './status.ts';
+import { listCancellationsBeforeDelivery } from './status.ts';
 
 /** Returns true if a later report for the same code, container, location and source exists. */
 export function isEstimateSuperseded(estimate: ModelMilestone, memory: ShipmentModelState): boolean {
@@ -255,6 +255,6 @@ export function computeExpectedTimes(memory: ShipmentModelState): ShipmentModelS
       atd: findActualDepartureTimeOfLeg(index, memory),
       ata: findActualArrivalOfLeg(index, memory),
     })),
-    cancelledByMilestone: listEffectiveCancellations(memory).length > 0,
+    cancelledByMilestone: listCancellationsBeforeDelivery(memory).length > 0,
   };
 }

@@ -8,7 +8,7 @@ import {
   isDocumentPresent,
 } from '@tracking/contracts';
 import { type ShipmentEventBody, type ShipmentState, decide, explainShipment } from '../../src/index.ts';
-import { copyScenarioForAction } from '../remedies.ts';
+import { cloneShipmentScenario } from '../remedies.ts';
 import { SHIPMENT_ID, type ShipmentScenario, createDecideContext, scenarioPlacesStub } from '../scenario.ts';
 import { getExceptionKey, listUnresolvedExceptions } from './timed-walk.ts';
 
@@ -81,7 +81,7 @@ function findExceptionOpeningTimes(
   scenario: ShipmentScenario,
   open: ReadonlySet<string>,
 ): ReadonlyMap<string, Timestamp> {
-  const branch = copyScenarioForAction(scenario);
+  const branch = cloneShipmentScenario(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
     branch.setTimeOfNextCommand(next).checkRules();

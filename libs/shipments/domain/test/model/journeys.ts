@@ -296,7 +296,7 @@ export const shipmentFieldsArbitrary = fc
   .record(SHIPMENT_FIELD_ARBITRARIES, { requiredKeys: ['mode'] })
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
-function restrictStepToThemeValues(theme: RandomJourneyTheme, step: Step): Step {
+function restrictJourneyStepToThemeValues(theme: RandomJourneyTheme, step: Step): Step {
   if (step.kind === 'post') return { ...step, milestone: replaceMilestoneValuesByTheme(theme, step.milestone) };
   if (step.kind === 'repeat') return { ...step, but: replaceMilestoneValuesByTheme(theme, step.but) };
   if (step.kind === 'correct') return { ...step, patch: replaceMilestoneValuesByTheme(theme, step.patch) };
@@ -311,7 +311,7 @@ export const journeysArbitrary: fc.Arbitrary<GeneratedShipmentJourney> = fc
   })
   .map(({ fields, steps, about }) => ({
     fields,
-    steps: about === null ? steps : steps.map((each) => restrictStepToThemeValues(about, each)),
+    steps: about === null ? steps : steps.map((each) => restrictJourneyStepToThemeValues(about, each)),
   }));
 
 /** Generates steps that post a milestone. */

@@ -24,7 +24,7 @@ export function computeExpectedOutcome(input: MilestoneInput, memory: ShipmentMo
   if (isUnknownContainer(input.container_number, memory) || isActualWithDayPrecision(input))
     return { outcome: 'refused' };
   const resent = listMilestoneIds(
-    memory.milestones.filter((milestone) => repeatsMilestoneAsLastSent(milestone, input)),
+    memory.milestones.filter((milestone) => isFeedRepeatOfChangedMilestone(milestone, input)),
   );
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // Finds the milestone with the same `external_id`. It is corrected if any field differs, otherwise unchanged.
@@ -112,7 +112,7 @@ function isReportOlderThanMilestone(input: MilestoneInput, milestone: ModelMiles
  * container, location and source, under any `external_id`. Such a repetition changes nothing. A value that is new for
  * the feed applies.
  */
-function repeatsMilestoneAsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
+function isFeedRepeatOfChangedMilestone(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
   if (sent === null || !isFeedSource(input) || !(retracted || hasDifferentMilestoneContent(milestone, sent)))
     return false;

@@ -22,7 +22,7 @@ import {
   storeFormerEstimateReport,
   addExternalIdIfMissing,
 } from './milestones.ts';
-import { listEffectiveCancellations, getStatusRank, computeShipmentStatus } from './status.ts';
+import { listCancellationsBeforeDelivery, getStatusRank, computeShipmentStatus } from './status.ts';
 
 /**
  * A simple model of a shipment, with which tests compare the real one. It stores all inputs, and computes everything
@@ -34,7 +34,7 @@ export class ReferenceShipmentModel {
   /** @param readTime returns the time of the present command */
   constructor(private readonly readTime: () => Timestamp) {}
 
-  private recordTimeOfNextCommand(): void {
+  private advanceModelTimeForNextCommand(): void {
     const { memory } = this;
     memory.now += 1;
     // The values with which the shipment was created precede all estimates.
@@ -57,7 +57,7 @@ export class ReferenceShipmentModel {
   /** Upserts the shipment. Omitted fields keep their value, `null` clears, arrays are replaced. */
   upsertShipment(fields: Partial<ClientShipmentFields>): void {
     const { memory } = this;
-    this.recordTimeOfNextCommand();
+    this.advanceModelTimeForNextCommand();
     memory.fields = { ...memory.fields, ...fields };
     // `etd`, `eta` and `legs` of an upsert count only if they differ from the last upsert.
     let hasEta = false;
@@ -84,7 +84,7 @@ export class ReferenceShipmentModel {
    */
   patchShipment({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
-    this.recordTimeOfNextCommand();
+    this.advanceModelTimeForNextCommand();
     memory.fields = applyMergePatch(memory.fields, patch);
     // A value that the client repeats is no new statement, unless an estimate was recorded since.
     const isNewer = (said: number) =>
@@ -124,7 +124,7 @@ export class ReferenceShipmentModel {
   patchContainer(number: string, patch: Partial<ClientContainerFields>): string | undefined {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
-    this.recordTimeOfNextCommand();
+    this.advanceModelTimeForNextCommand();
     const given = memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS;
     memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
     this.updateExpectedTimes();
@@ -132,13 +132,13 @@ export class ReferenceShipmentModel {
   }
 
   /** @param take checks the expected outcome, and returns the id of the milestone */
-  postMilestone(sent: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
+  postMilestoneInModel(sent: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
     const input = convertDayToUtcAtPlace(sent);
     const expected = computeExpectedOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
-    this.recordTimeOfNextCommand();
+    this.advanceModelTimeForNextCommand();
     if (expected.outcome === 'recorded') recordMilestone(input, id, at, memory);
     else if (expected.isOutdated) storeFormerEstimateReport(input, id, memory);
     else if (expected.by === 'external_id') postMilestoneAgain(input, id, memory);
@@ -170,7 +170,7 @@ export class ReferenceShipmentModel {
         other.container_number === container_number,
     );
     if (taken) return 'milestone_exists';
-    this.recordTimeOfNextCommand();
+    this.advanceModelTimeForNextCommand();
     changeMilestone(id, memory, () => correctModelMilestoneByHand(old, content, memory));
     this.updateExpectedTimes();
     return undefined;
@@ -179,7 +179,7 @@ export class ReferenceShipmentModel {
   /** Retracts a milestone. A repeated retraction changes nothing. */
   retractMilestone(id: string): void {
     const { memory } = this;
-    this.recordTimeOfNextCommand();
+    this.advanceModelTimeForNextCommand();
     changeMilestone(id, memory, (old) =>
       old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 },
     );
@@ -197,7 +197,7 @@ export class ReferenceShipmentModel {
     const { memory } = this;
     const { status } = computeShipmentStatus(memory);
     if (status !== 'cancelled' && getStatusRank(status) >= getStatusRank('delivered')) return 'already_delivered';
-    this.recordTimeOfNextCommand();
+    this.advanceModelTimeForNextCommand();
     memory.cancelled ??= memory.now;
     this.updateExpectedTimes();
     return undefined;
@@ -206,8 +206,8 @@ export class ReferenceShipmentModel {
   /** Reopens the shipment, unless a milestone cancels it. Returns the error code if the command is refused. */
   reopenShipment(): string | undefined {
     const { memory } = this;
-    if (listEffectiveCancellations(memory).length > 0) return 'cancelled_by_milestone';
-    this.recordTimeOfNextCommand();
+    if (listCancellationsBeforeDelivery(memory).length > 0) return 'cancelled_by_milestone';
+    this.advanceModelTimeForNextCommand();
     memory.cancelled = null;
     this.updateExpectedTimes();
     return undefined;
@@ -222,7 +222,7 @@ export class ReferenceShipmentModel {
 function setLegsInModel(legs: readonly LegFields[], memory: ShipmentModelState): void {
   const { now, sent } = memory;
   const old = memory.legs;
-  const [oldOf, sentOf] = [findSameLegs(legs, old.value), findSameLegs(legs, sent.legs)];
+  const [oldOf, sentOf] = [findIndexesOfMatchingLegs(legs, old.value), findIndexesOfMatchingLegs(legs, sent.legs)];
   const isUnchanged = (index: number, time: 'etd' | 'eta') => {
     const [place, last] = [oldOf[index], sentOf[index]];
     return place !== undefined && last !== undefined && sent.legs[last]?.[time] === legs[index]?.[time];
@@ -246,7 +246,10 @@ function setLegsInModel(legs: readonly LegFields[], memory: ShipmentModelState):
  * Returns for each leg the index of the same leg among the other legs: the first leg with the same ports, otherwise the
  * leg at the same index.
  */
-function findSameLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
+function findIndexesOfMatchingLegs(
+  legs: readonly LegFields[],
+  others: readonly LegFields[],
+): readonly (number | undefined)[] {
   const taken: number[] = [];
   const take = (isIt: (other: LegFields, place: number) => boolean): number | undefined => {
     const place = others.findIndex((other, at) => !taken.includes(at) && isIt(other, at));

@@ -53,7 +53,7 @@ export function isVesselSailingOnInModel({ code, location }: ModelMilestone, mem
 }
 
 /** Returns the status that the code gives, for the mode and load type of the shipment. */
-function getStatusOfCode(
+function getShipmentStatusOfMilestoneCode(
   { code }: ModelMilestone,
   { fields: { mode, load_type } }: ShipmentModelState,
 ): ShipmentStatus | null {
@@ -123,7 +123,7 @@ function hasLaterDeparture(
 }
 
 /** Returns true if the goods departed at the time of the arrival from the same place, which the service does not know. */
-function isDepartedImmediately(
+function isDepartedAtTimeOfArrival(
   arrival: ModelMilestone,
   lane: readonly ModelMilestone[],
   memory: ShipmentModelState,
@@ -166,8 +166,8 @@ function hasReturnStartedBy({ occurred_at }: ModelMilestone, lane: readonly Mode
 function hasGoodsMovedSince(time: Timestamp, lane: readonly ModelMilestone[], memory: ShipmentModelState): boolean {
   const delivery = lane.find(
     (each) =>
-      getStatusRank(getStatusOfCode(each, memory) ?? 'pending') >= getStatusRank('delivered') &&
-      getStatusOfCode(each, memory) !== 'cancelled',
+      getStatusRank(getShipmentStatusOfMilestoneCode(each, memory) ?? 'pending') >= getStatusRank('delivered') &&
+      getShipmentStatusOfMilestoneCode(each, memory) !== 'cancelled',
   );
   return lane.some((other) => {
     if (other.occurred_at <= time || isVesselSailingOnInModel(other, memory) || !isMovementCode(other.code, memory))
@@ -184,7 +184,7 @@ function hasNotMovedSinceArrival(
   lane: readonly ModelMilestone[],
   memory: ShipmentModelState,
 ): boolean {
-  return !hasGoodsMovedSince(arrival.occurred_at, lane, memory) && !isDepartedImmediately(arrival, lane, memory);
+  return !hasGoodsMovedSince(arrival.occurred_at, lane, memory) && !isDepartedAtTimeOfArrival(arrival, lane, memory);
 }
 
 /** Returns the time of the first arrival at the destination. */
@@ -193,7 +193,7 @@ function findDestinationArrivalTime(
   memory: ShipmentModelState,
 ): Timestamp | undefined {
   return lane.find((each) => {
-    const status = getStatusOfCode(each, memory);
+    const status = getShipmentStatusOfMilestoneCode(each, memory);
     const isThere = hasKnownLocation(each, memory) && each.location === findDestinationPort(memory);
     if (isThere) return isArrivalCode(each.code, memory) || status === 'available_for_pickup';
     return status === 'arrived' && !hasKnownLocation(each, memory) && hasNotMovedSinceArrival(each, lane, memory);
@@ -235,7 +235,7 @@ export function computeStatusGivenByMilestone(
   lane: readonly ModelMilestone[],
   memory: ShipmentModelState,
 ): ShipmentStatus | null {
-  const status = getStatusOfCode(milestone, memory);
+  const status = getShipmentStatusOfMilestoneCode(milestone, memory);
   if (status === null || status === 'cancelled' || isVesselSailingOnInModel(milestone, memory)) return null;
   if (status === 'delivered') return hasReturnStartedBy(milestone, lane) ? 'returned' : status;
   if (status !== 'arrived' && status !== 'available_for_pickup' && status !== 'out_for_delivery') return status;
@@ -323,14 +323,14 @@ function listUnrevokedCancellations(memory: ShipmentModelState): readonly ModelM
  * Returns cancellations that have an effect: those recorded before the delivery. Milestones that arrive after a
  * cancellation do not affect the status.
  */
-export function listEffectiveCancellations(memory: ShipmentModelState): readonly ModelMilestone[] {
+export function listCancellationsBeforeDelivery(memory: ShipmentModelState): readonly ModelMilestone[] {
   const isPossible = memory.answered.cancelledByMilestone || !isDelivered(computeShipmentJourneyStatus(memory));
   return isPossible ? listUnrevokedCancellations(memory) : [];
 }
 
 /** Returns the status of the shipment and the milestone that set it; null if pending or cancelled by the client. */
 export function computeShipmentStatus(memory: ShipmentModelState): ModelledShipmentStatus {
-  const [cancelling] = listEffectiveCancellations(memory);
+  const [cancelling] = listCancellationsBeforeDelivery(memory);
   if (cancelling !== undefined) return { status: 'cancelled', by: cancelling };
   if (memory.cancelled !== null) return { status: 'cancelled', by: null };
   return computeShipmentJourneyStatus(memory);

@@ -83,9 +83,11 @@ function postMilestoneAndCompareModel(
   model: ReferenceShipmentModel,
 ): void {
   const known = new Set(readTimeline(scenario).map(({ id }) => id));
-  let answer: ReturnType<ShipmentScenario['postMilestone']> | undefined;
-  const code = captureRefusalCode(() => (answer = scenario.postMilestone(input.code, input.occurred_at, input)));
-  model.postMilestone(input, answer?.milestone.recorded_at ?? '', (expected) => {
+  let answer: ReturnType<ShipmentScenario['postMilestoneInScenario']> | undefined;
+  const code = captureRefusalCode(
+    () => (answer = scenario.postMilestoneInScenario(input.code, input.occurred_at, input)),
+  );
+  model.postMilestoneInModel(input, answer?.milestone.recorded_at ?? '', (expected) => {
     expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
     const id = answer?.milestone.id ?? code ?? '';
@@ -135,7 +137,10 @@ export function recordMilestonesInArrivalOrder(
     // A milestone that names a container which is not on the shipment is refused.
     if (kind === 'post') {
       captureRefusalCode(() =>
-        posted.set(milestone, scenario.postMilestone(milestone.code, milestone.occurred_at, milestone).milestone),
+        posted.set(
+          milestone,
+          scenario.postMilestoneInScenario(milestone.code, milestone.occurred_at, milestone).milestone,
+        ),
       );
     }
   }

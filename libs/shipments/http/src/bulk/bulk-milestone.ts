@@ -117,7 +117,7 @@ function renameFieldInError(error: FieldError): FieldError {
 }
 
 /** Shipments that the items of a bulk request identify. */
-interface ReferencedShipmentLookup {
+interface ShipmentsOfBulkMilestoneItems {
   /**
    * Checks that the item's reference is known.
    * @throws RequestError `not_found`; DomainError `ambiguous_shipment` or `no_open_shipment`
@@ -145,10 +145,10 @@ export class ShipmentFinder {
    * Finds the shipments of items, including shipments that the same API key has just written.
    * @throws RequestError `read_model_behind`
    */
-  async findShipments(
+  async findShipmentsOfBulkMilestones(
     request: FastifyRequest,
     items: readonly ParsedBulkMilestone[],
-  ): Promise<ReferencedShipmentLookup> {
+  ): Promise<ShipmentsOfBulkMilestoneItems> {
     const values = new Map<ReferenceSearchValues['field'], Set<string>>();
     for (const { field, value } of items.map(({ reference }) => reference)) {
       if (field !== 'shipment_id') values.set(field, (values.get(field) ?? new Set()).add(value));
@@ -170,7 +170,7 @@ export class ShipmentFinder {
       return candidates;
     };
     const isByContainer = ({ reference }: ParsedBulkMilestone) => reference.field === 'container_number';
-    const groups = assignGroupKeysToShipments(containers.values());
+    const groups = assignKeysToShipmentsSharingContainer(containers.values());
     const mayFinish = items.some(({ milestone }) => canMilestoneFinishShipment(milestone));
     return {
       check: (item) => void (isByContainer(item) ? candidatesOf(item) : single(item.reference)),
@@ -211,7 +211,9 @@ export class ShipmentFinder {
 }
 
 /** Returns a key for the id of each shipment. Shipments that are candidates for the same container have the same key. */
-function assignGroupKeysToShipments(all: Iterable<readonly ShipmentOfContainer[]>): ReadonlyMap<string, string> {
+function assignKeysToShipmentsSharingContainer(
+  all: Iterable<readonly ShipmentOfContainer[]>,
+): ReadonlyMap<string, string> {
   const groups = new Map<string, string>();
   for (const candidates of all) {
     const ids = candidates.map(({ id }) => id);

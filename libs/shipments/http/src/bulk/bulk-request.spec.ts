@@ -38,7 +38,7 @@ describe('BulkRequest', () => {
       (item) => Promise.reject(errors[item]!),
     );
     const refused = { type: 'internal', code: 'busy', message: '', param: null, details: [], request_id: '' } as const;
-    const failure = request.summarizeItemFailures(() => ({ status: 503, error: refused }));
+    const failure = request.combineItemFailuresIntoError(() => ({ status: 503, error: refused }));
     expect([failure.isOfAll, failure.error]).toEqual([true, errors[1]]);
   });
 });

@@ -120,7 +120,7 @@ export class BulkRequest<T, R extends object> {
    * Returns an error if items failed because of the service, so that repeating the request may succeed. The error
    * states that nothing was done only if the errors of all failed items state it.
    */
-  summarizeItemFailures(describe: (error: unknown) => ItemRefusal): {
+  combineItemFailuresIntoError(describe: (error: unknown) => ItemRefusal): {
     readonly isOfAll: boolean;
     readonly isOfSome: boolean;
     readonly error: unknown;
@@ -135,7 +135,7 @@ export class BulkRequest<T, R extends object> {
     return this.items.some(({ done }) => done?.lateWarnings !== undefined);
   }
 
-  /** Returns the response as JSON. Call it after {@link summarizeItemFailures}, which describes the refusals. */
+  /** Returns the response as JSON. Call it after {@link combineItemFailuresIntoError}, which describes the refusals. */
   async formatBulkResponse(ignored: readonly Warning[]): Promise<string> {
     const ungrouped = () => undefined;
     await processItemsByGroup(this.items, ungrouped, async (item) => {

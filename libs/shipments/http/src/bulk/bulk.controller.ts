@@ -101,7 +101,7 @@ export class BulkController {
       (item) => this.parsePermittedBulkMilestone(item, command, request),
       getBodySizeInBytes(request),
     );
-    const found = await this.finder.findShipments(request, items);
+    const found = await this.finder.findShipmentsOfBulkMilestones(request, items);
     bulk.checkValidBulkItems(found.check);
     await bulk.processBulkItems(found.groupOf, async (item, own) => {
       const { milestone, warnings } = item;
@@ -140,7 +140,7 @@ export class BulkController {
   ): Promise<string> {
     const { request } = reply;
     request.resourceIds = bulk.counts;
-    const failure = bulk.summarizeItemFailures((error) => this.errors.toItemError(error, request));
+    const failure = bulk.combineItemFailuresIntoError((error) => this.errors.toItemError(error, request));
     if (failure.isOfAll) throw failure.error;
     request.storesResponse = !failure.isOfSome;
     await this.readYourWrites.rememberWriteAndAddToken(reply, bulk.position);

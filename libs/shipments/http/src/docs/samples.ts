@@ -21,7 +21,7 @@ const SAMPLE_MILESTONE_CATALOG_ENTRY = MILESTONE_CATALOG.find(({ code }) => code
 const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
 
 /** Examples of OpenAPI schemas, by schema name. */
-export const SAMPLE_RESOURCES: NonNullable<FeatureDocs['samples']> = {
+export const OPENAPI_SCHEMA_EXAMPLES_BY_NAME: NonNullable<FeatureDocs['samples']> = {
   Shipment: shipment,
   Container: shipment.containers[0],
   Milestone: SAMPLE_MILESTONE,

@@ -82,9 +82,9 @@ export class OpenEventStreams {
    */
   reserveEventStreamSlot({ credential_id, actor, workspace_id }: StreamOwner): () => void {
     const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
-    this.requireStreamsBelow(credential_id, maxPerCredential, 'This key or session has');
-    this.requireStreamsBelow(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
-    this.requireStreamsBelow(workspace_id, maxPerWorkspace, 'The workspace has');
+    this.requireOpenEventStreamsBelowLimit(credential_id, maxPerCredential, 'This key or session has');
+    this.requireOpenEventStreamsBelowLimit(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
+    this.requireOpenEventStreamsBelowLimit(workspace_id, maxPerWorkspace, 'The workspace has');
     if (this.closed || this.reserved >= maxOpen)
       throw new BusyError('event streams', 'the maximum number of streams is open');
     const counted = [credential_id, actor.id, workspace_id];
@@ -116,7 +116,7 @@ export class OpenEventStreams {
     };
     const stream = new ClientEventStream(client, this.settings, onEnd);
     this.open.add(stream);
-    this.timer ??= setInterval(() => this.performDueWorkOfStreams(), STREAM_CHECK_INTERVAL_MS);
+    this.timer ??= setInterval(() => this.performDueWorkOfClientEventStreams(), STREAM_CHECK_INTERVAL_MS);
     stream.startSendingEvents();
     if (this.closed) stream.endEventStream('draining');
   }
@@ -129,13 +129,13 @@ export class OpenEventStreams {
   }
 
   /** @throws RequestError `too_many_streams` */
-  private requireStreamsBelow(id: string, limit: number, subject: string): void {
+  private requireOpenEventStreamsBelowLimit(id: string, limit: number, subject: string): void {
     if ((this.counts.get(id) ?? 0) < limit) return;
     const message = `${subject} ${limit} open event streams already. Close one first.`;
     throw new RequestError('too_many_streams', message, [], { 'Retry-After': '5' });
   }
 
-  private performDueWorkOfStreams(): void {
+  private performDueWorkOfClientEventStreams(): void {
     const now = performance.now();
     for (const stream of [...this.open]) stream.performDueStreamWork(now);
   }

@@ -33,7 +33,7 @@ import {
   WholeNumberProperty,
   WithWarnings,
 } from '@tracking/http';
-import { LOCATION_TIME_ZONE_KEYWORD } from '@tracking/shipments';
+import { TIMEZONE_VALUE_FOR_LOCATION_ZONE } from '@tracking/shipments';
 import { MilestoneCodeProperty } from './milestone-code.ts';
 import { AS_OF_PARAMETER } from '../shipments/shipment.pipes.ts';
 
@@ -107,7 +107,7 @@ export class MilestoneResource extends ResponseSchemaBase implements wire.Milest
       example: 'Asia/Shanghai',
       nullable: true,
     },
-    [LOCATION_TIME_ZONE_KEYWORD],
+    [TIMEZONE_VALUE_FOR_LOCATION_ZONE],
   )
   readonly timezone!: string | null;
   @DecimalProperty(-90, 90, {

@@ -10,7 +10,7 @@ import {
   createFieldError,
   CheckedProperty,
   checkText,
-  createTextLengthCheck,
+  createMaxTextLengthCheck,
 } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import { normaliseCode } from '@tracking/shipments';
@@ -61,7 +61,7 @@ export class ContainerResource extends ResponseSchemaBase implements wire.Contai
   )
   readonly size_type!: string | null;
   @CheckedProperty(
-    createTextLengthCheck(MAX_CONTAINER_SEAL_CHARS),
+    createMaxTextLengthCheck(MAX_CONTAINER_SEAL_CHARS),
     { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
     { type: String, minLength: 1, maxLength: MAX_CONTAINER_SEAL_CHARS },
   )

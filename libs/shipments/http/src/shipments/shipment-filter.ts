@@ -6,7 +6,7 @@ import {
   SHIPMENT_FILTER_LIMITS,
   SHIPMENT_FILTERS,
   SHIPMENT_STATUSES,
-  listShipmentFiltersOfKinds,
+  listFilterNamesOfFilterKinds,
 } from '@tracking/contracts';
 import type {
   FieldError,
@@ -143,12 +143,12 @@ function parseShipmentListQuery(query: ListShipmentsDto, places: PlaceLookup): S
   const isPhrase = query.q !== undefined && splitIntoSearchParts(query.q).length > 1;
   const words = [...new Set(splitIntoSearchParts(query.q ?? '').map(foldReference))].sort();
   const values = { ...filter, ...(ids !== undefined && { ids }), ...(q !== undefined && { words: q }) };
-  const references = listShipmentFiltersOfKinds('reference').flatMap((name) => {
+  const references = listFilterNamesOfFilterKinds('reference').flatMap((name) => {
     const value = query[name];
     return value === undefined ? [] : [[name, foldReference(value)] as const];
   });
   // Earlier versions accepted one value of these filters. Cursors that they created stay valid.
-  const single = listShipmentFiltersOfKinds('modes', 'choices').flatMap((name) => {
+  const single = listFilterNamesOfFilterKinds('modes', 'choices').flatMap((name) => {
     const given = filter[name];
     return Array.isArray(given) && given.length === 1 ? [[name, given[0] as unknown] as const] : [];
   });
@@ -167,7 +167,7 @@ function parseShipmentListQuery(query: ListShipmentsDto, places: PlaceLookup): S
 
 function readFilterValues(query: ListShipmentsDto): { readonly [Name in ShipmentFilterName]?: unknown } {
   const kinds = Object.keys(FILTER_VALUE_CONVERTERS) as (keyof typeof FILTER_VALUE_CONVERTERS)[];
-  const given = listShipmentFiltersOfKinds(...kinds).flatMap((name) => {
+  const given = listFilterNamesOfFilterKinds(...kinds).flatMap((name) => {
     const value = query[name];
     if (value === undefined) return [];
     const filter: ShipmentFilterDefinition & { readonly kind: (typeof kinds)[number] } = SHIPMENT_FILTERS[name];
@@ -182,7 +182,7 @@ function readCodeFilters(
 ): { readonly [Name in ShipmentFilterName]?: string } {
   const { container_number } = query;
   const given = {
-    ...Object.fromEntries(listShipmentFiltersOfKinds('carrier', 'port').map((name) => [name, query[name]])),
+    ...Object.fromEntries(listFilterNamesOfFilterKinds('carrier', 'port').map((name) => [name, query[name]])),
     ...(container_number !== undefined && { container_numbers: [container_number] }),
   };
   const { fields, errors } = checkShipmentFields(given, undefined, places);

@@ -43,7 +43,7 @@ export class ShipmentReader {
     const id = readShipmentId(shipmentId);
     const scope = getRequestScope(request);
     // The position is read before the row. Otherwise the result could apply to a newer row than the one that was read.
-    const current = await this.readYourWrites.hasReachedPosition('shipments', expected);
+    const current = await this.readYourWrites.waitUntilReadModelReachesPosition('shipments', expected);
     const row = await this.readModels.queries.shipments.getShipment(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
     return requireShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;

@@ -154,7 +154,9 @@ function replaceInvalidFields<T extends object>(value: T, faults: readonly Field
   const validPart = (part: unknown, param: string): unknown => {
     if (faulty.has(param)) return undefined;
     if (Array.isArray(part))
-      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? createPlaceholderListElement(param));
+      return part.map(
+        (item, index) => validPart(item, `${param}[${index}]`) ?? getSubstituteForInvalidListElement(param),
+      );
     if (!isJsonObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([name, item]) => [name, validPart(item, `${param}.${name}`)]));
   };
@@ -162,6 +164,6 @@ function replaceInvalidFields<T extends object>(value: T, faults: readonly Field
 }
 
 /** Returns a valid element for the list. It replaces an invalid element, whose error is already reported. */
-function createPlaceholderListElement(list: string): unknown {
+function getSubstituteForInvalidListElement(list: string): unknown {
   return list === 'container_numbers' ? '' : {};
 }

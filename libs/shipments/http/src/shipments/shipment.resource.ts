@@ -5,7 +5,7 @@ import {
   CARGO_LOAD_TYPES,
   TRANSPORT_MODES,
   MODE_ALIASES,
-  SHIPMENT_FIELDS,
+  SHIPMENT_FIELD_NAMES,
   SHIPMENT_STATUSES,
   TIME_PRECISIONS,
 } from '@tracking/contracts';
@@ -226,7 +226,7 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
  */
 @ApiSchema({ name: 'ShipmentFields' })
 export class UpsertShipmentDto extends DeriveRequestClassFromResource(ShipmentResource, {
-  optional: SHIPMENT_FIELDS,
+  optional: SHIPMENT_FIELD_NAMES,
 }) {}
 
 /**
@@ -236,7 +236,7 @@ export class UpsertShipmentDto extends DeriveRequestClassFromResource(ShipmentRe
  */
 @ApiSchema({ name: 'ShipmentPatch' })
 export class PatchShipmentDto extends DeriveRequestClassFromResource(ShipmentResource, {
-  optional: [...SHIPMENT_FIELDS.filter((name) => name !== 'metadata'), 'original_eta'],
+  optional: [...SHIPMENT_FIELD_NAMES.filter((name) => name !== 'metadata'), 'original_eta'],
 }) {
   @TextMapPatchProperty(MAX_PATCHED_STRINGS, {
     description: 'Custom fields: your own strings by name; null removes one.',

@@ -46,11 +46,11 @@ export async function createFuzzCallers(api: Api): Promise<readonly FuzzCaller[]
 }
 
 const LIVE_WORKSPACE_SCOPE = 'default live';
-const SAME_SITE_HEADERS = { 'x-requested-with': 'fuzz' };
+const X_REQUESTED_WITH_HEADERS = { 'x-requested-with': 'fuzz' };
 const INVALID_CREDENTIAL_HEADERS = [
   {},
   createBearerHeaders('sk_live_nobody'),
-  { cookie: '__Host-session=nobody', ...SAME_SITE_HEADERS },
+  { cookie: '__Host-session=nobody', ...X_REQUESTED_WITH_HEADERS },
 ] as const;
 
 const FUZZ_CALLER_ROLES_AND_ENVIRONMENTS = [
@@ -64,7 +64,7 @@ const FUZZ_CALLER_ROLES_AND_ENVIRONMENTS = [
 
 function createBearerHeaders(key: string): FuzzCaller['headers'] {
   // The sign-in requires this header, even if the request has other credentials.
-  return { authorization: `Bearer ${key}`, ...SAME_SITE_HEADERS };
+  return { authorization: `Bearer ${key}`, ...X_REQUESTED_WITH_HEADERS };
 }
 
 function createAuthenticatedCaller(headers: FuzzCaller['headers'], scope: string): FuzzCaller {
@@ -88,5 +88,5 @@ async function signIn(api: Api, email: string): Promise<FuzzCaller['headers']> {
     password: CALLER_PASSWORD,
     ...from,
   });
-  return { cookie: `__Host-session=${token}`, ...SAME_SITE_HEADERS };
+  return { cookie: `__Host-session=${token}`, ...X_REQUESTED_WITH_HEADERS };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Position } from '@tracking/ports';
-import { type ClientWebhookReceiver, createEnabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
+import { type ClientWebhookTestReceiver, createEnabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
 import { type Api, startApi } from '../start-api.ts';
 import { ResponseValidator } from './response-validator.ts';
 import { type FuzzCaller, CALLER_PASSWORD, createFuzzCallers } from './callers.ts';
@@ -31,7 +31,7 @@ export class FuzzedApi {
   private constructor(
     private readonly api: Api,
     readonly description: FuzzedOpenApiDescription,
-    private readonly receiver: ClientWebhookReceiver,
+    private readonly receiver: ClientWebhookTestReceiver,
     private readonly written: RecordedWrites,
     private callers: readonly FuzzCaller[],
   ) {

@@ -7,7 +7,7 @@ const PATH_PARAMETER_PATTERN = /\{[^}]+\}/g;
  * a final state.
  */
 const MAX_KNOWN_VALUES_PER_KIND = 12;
-const PLACEHOLDER_PATTERN = /known-([a-z_-]*)-(\d+)-/g;
+const KNOWN_RESOURCE_PLACEHOLDER_PATTERN = /known-([a-z_-]*)-(\d+)-/g;
 
 /**
  * Generates a placeholder for an id, cursor or token from an earlier response. The placeholder is replaced when the
@@ -41,7 +41,7 @@ export class KnownResources {
 
   /** Replaces each placeholder with a known value. */
   fillPlaceholders(text: string): string {
-    return text.replace(PLACEHOLDER_PATTERN, (_, name: string, which: string) => {
+    return text.replace(KNOWN_RESOURCE_PLACEHOLDER_PATTERN, (_, name: string, which: string) => {
       const found = this.listKnownValuesOfName(name);
       return found[Number(which) % found.length] ?? 'none';
     });

@@ -101,7 +101,7 @@ export class SchemaValueGenerator {
       case 'number':
         return generateNumbersOfSchema(type, schema);
       case 'string':
-        return this.generateTexts(schema, name);
+        return this.createTextArbitraryForSchema(schema, name);
       case 'array':
         return this.generateArrays(schema, name);
       case 'object':
@@ -142,13 +142,13 @@ export class SchemaValueGenerator {
     return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
   }
 
-  private generateTexts(schema: DescribedSchema, name: string): fc.Arbitrary<string> {
+  private createTextArbitraryForSchema(schema: DescribedSchema, name: string): fc.Arbitrary<string> {
     const { format, pattern, minLength = 0, maxLength = 40 } = schema;
     if (format === 'uri') return fc.constantFrom(...this.hints.urls);
     const examples = listExamples(schema).map(String);
     const samples = examples.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...examples) }];
     const known = {
-      weight: FIELDS_NEEDING_EXISTING_VALUE_PATTERN.test(name) ? 12 : 1,
+      weight: FUZZ_FIELDS_WITH_KNOWN_VALUES_PATTERN.test(name) ? 12 : 1,
       arbitrary: this.hints.known(name),
     };
     const made = (arbitrary: fc.Arbitrary<string>) => fc.oneof(...samples, known, { weight: 6, arbitrary });
@@ -166,7 +166,7 @@ export class SchemaValueGenerator {
 }
 
 /** Names of fields whose values must exist and cannot be generated. */
-const FIELDS_NEEDING_EXISTING_VALUE_PATTERN = /(_id|^id|email|password|cursor|token|after)$/;
+const FUZZ_FIELDS_WITH_KNOWN_VALUES_PATTERN = /(_id|^id|email|password|cursor|token|after)$/;
 
 /** The API accepts enumerations in upper and lower case. */
 function generateUpperCaseValues(values: readonly unknown[]): fc.Arbitrary<unknown> {

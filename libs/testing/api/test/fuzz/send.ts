@@ -38,7 +38,7 @@ export class RequestSender {
       const { statusCode: status = 0, headers: received } = answer;
       const mediaType = received['content-type']?.split(';')[0]?.trim();
       const end = (text: string) =>
-        resolve({ status, headers: received, mediaType, text, json: parseJsonBody(mediaType, text) });
+        resolve({ status, headers: received, mediaType, text, json: parseJsonResponseBody(mediaType, text) });
       if (mediaType === 'text/event-stream') {
         end('');
         sent.destroy();
@@ -59,6 +59,6 @@ export class RequestSender {
   }
 }
 
-function parseJsonBody(mediaType: string | undefined, text: string): unknown {
+function parseJsonResponseBody(mediaType: string | undefined, text: string): unknown {
   return mediaType !== undefined && /json$/.test(mediaType) && text !== '' ? JSON.parse(text) : undefined;
 }

@@ -199,7 +199,7 @@ describe('dead letters', () => {
       ]),
     );
     expect(await ended(replays[0])).toMatchObject({ matched: 4, done: 4 });
-    const sent = harness.receivers.listDeliveriesAtUrl(URL_A).map(({ headers }) => headers['service-event-id']);
+    const sent = harness.receivers.listDeliveriesReceivedAtUrl(URL_A).map(({ headers }) => headers['service-event-id']);
     expect(sent.toSorted()).toEqual(letters.map(({ event_id }) => event_id).toSorted());
     expect(await dead(a.id)).toHaveLength(3);
     await expect(settle('replay', { endpoint_id: b.id })).rejects.toMatchObject({ code: 'endpoint_not_enabled' });

@@ -112,7 +112,7 @@ describe('rotating a secret', () => {
       return found;
     });
     await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: delivery?.id ?? '' });
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(2));
     const request = harness.receivers.arrived.at(-1);
     expect(request && signersOf(request, [secret])).toEqual([0, 0]);
   });

@@ -337,11 +337,11 @@ describe('endpoints', () => {
         return delivery;
       });
       expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
-      expect(JSON.parse(harness.receivers.listDeliveriesAtUrl(URL_A)[0]?.body ?? '')).toEqual(done.payload);
+      expect(JSON.parse(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)[0]?.body ?? '')).toEqual(done.payload);
       await webhooks.endpoints.enable(on(id));
       await webhooks.endpoints.disable(on(id));
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2));
+      await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(2));
     });
 
     test('and verification are part of the requesting trace', async () => {
@@ -375,7 +375,7 @@ describe('endpoints', () => {
       const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
       expect(two.id).toBe(one.id);
       await eventually(async () => expect((await harness.listDeliveries(webhooks))[0]?.status).toBe('succeeded'));
-      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     });
 
     test('refuses unknown types', async () => {
@@ -492,7 +492,7 @@ describe('endpoints', () => {
       const second = await attempted(2);
       expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
       expect(await read()).toEqual(second);
-      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(2);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(2);
     });
   });
 });

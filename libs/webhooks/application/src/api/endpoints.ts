@@ -33,7 +33,7 @@ import {
   computePayloadFormat,
   toEndpoint,
 } from '../endpoints/endpoint-document.ts';
-import { type EndpointChange, type EndpointStore, readLogHeadAtRequest } from '../endpoints/endpoint-store.ts';
+import { type EndpointChange, type EndpointStore, readLogHeadForEndpointChange } from '../endpoints/endpoint-store.ts';
 import { type SecretBox, createWebhookSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
 import type { EndpointShardOwner } from '../ownership/shard-owner.ts';
 import type {
@@ -154,7 +154,10 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.updateEndpoint(command, async (endpoint) => {
-      const after = enableEndpoint(endpoint, await readLogHeadAtRequest(this.dependencies.eventStore, command.at));
+      const after = enableEndpoint(
+        endpoint,
+        await readLogHeadForEndpointChange(this.dependencies.eventStore, command.at),
+      );
       if (after === undefined) throw endpointNotVerifiedError();
       return after;
     });
@@ -162,7 +165,11 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
 
   async disable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.updateEndpoint(command, async (endpoint) => {
-      return disableEndpoint(endpoint, 'manual', await readLogHeadAtRequest(this.dependencies.eventStore, command.at));
+      return disableEndpoint(
+        endpoint,
+        'manual',
+        await readLogHeadForEndpointChange(this.dependencies.eventStore, command.at),
+      );
     });
   }
 

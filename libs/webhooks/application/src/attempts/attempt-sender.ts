@@ -71,12 +71,12 @@ export class AttemptSender {
     const { event_id: id, event_type: type } = delivery;
     const event = { id, type, traceparent: createAttemptTraceparent(delivery) };
     const startedAt = time.now();
-    const signedAt = time.toStoredTime(startedAt);
+    const signedAt = time.convertSteadyTimeToWallClockTime(startedAt);
     const request = client.buildDeliveryRequest(event, body, signedAt, timeoutMs);
     const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOwned });
     if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
     const endedAt = time.now();
-    const ended = new Date(time.toStoredTime(endedAt));
+    const ended = new Date(time.convertSteadyTimeToWallClockTime(endedAt));
     // If the clock was set back, an attempt must not end before it began, and its retry must not be due much later.
     const started = new Date(Math.min(ended.getTime(), signedAt));
     const outcome = toAttemptOutcome(answer, ended, getPayloadFormFromId(delivery.payload_id));

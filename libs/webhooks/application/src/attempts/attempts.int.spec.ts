@@ -57,7 +57,7 @@ describe('an attempt', () => {
     const event = harness.addEvent({ type: 'milestone.recorded' });
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
-    const [request] = harness.receivers.listDeliveriesAtUrl(URL_A);
+    const [request] = harness.receivers.listDeliveriesReceivedAtUrl(URL_A);
     expect(request?.headers).toEqual({
       authorization: 'Bearer mine',
       'content-type': 'application/json',
@@ -84,7 +84,7 @@ describe('an attempt', () => {
     const event = harness.addEvent();
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
-    const [one, two] = harness.receivers.listDeliveriesAtUrl(URL_A);
+    const [one, two] = harness.receivers.listDeliveriesReceivedAtUrl(URL_A);
     expect(two?.body).toBe(one?.body);
     expect(two?.headers['service-event-id']).toBe(one?.headers['service-event-id']);
     expect(two?.headers['service-signature']).not.toBe(one?.headers['service-signature']);
@@ -108,7 +108,7 @@ describe('an attempt', () => {
     const { id: delivery } = await harness.getDelivery(webhooks, id, event.id);
     await webhooks.deliveries.retry(about(delivery));
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3 });
-    const sent = harness.receivers.listDeliveriesAtUrl(URL_A).map((request) => request.headers['traceparent']);
+    const sent = harness.receivers.listDeliveriesReceivedAtUrl(URL_A).map((request) => request.headers['traceparent']);
     const span = new RegExp(`^00-${trace}-(?!0{16}|b7ad6b7169203331)[0-9a-f]{16}-01$`);
     expect(sent).toEqual([1, 2, 3].map(() => expect.stringMatching(span) as string));
     expect(new Set(sent).size).toBe(3);
@@ -129,8 +129,8 @@ describe('an attempt', () => {
       await harness.sendMessages(harness.createEventMessage(event, { traceparent }));
       const sent = await eventually(() => {
         const requests = [
-          ...harness.receivers.listDeliveriesAtUrl(URL_A),
-          ...harness.receivers.listDeliveriesAtUrl(URL_B),
+          ...harness.receivers.listDeliveriesReceivedAtUrl(URL_A),
+          ...harness.receivers.listDeliveriesReceivedAtUrl(URL_B),
         ];
         expect(requests).toHaveLength(3);
         return requests.map(({ headers }) => headers['traceparent'] ?? '');
@@ -342,7 +342,7 @@ describe('an endpoint that answers 410', () => {
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1),
     );
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     await webhooks.endpoints.enable(on(id));
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
@@ -369,7 +369,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
     await eventually(async () => expect(await harness.listDeliveries(webhooks, dead)).toHaveLength(GONE.length));
     harness.logIsAway = false;
     await eventually(async () => expect(await statuses()).toEqual(GONE.toReversed().map((url) => [url, 'disabled'])));
-    expect(GONE.map((url) => harness.receivers.listDeliveriesAtUrl(url).length)).toEqual(GONE.map(() => 1));
+    expect(GONE.map((url) => harness.receivers.listDeliveriesReceivedAtUrl(url).length)).toEqual(GONE.map(() => 1));
   });
 
   test('are disabled before their process has stopped', async () => {
@@ -381,7 +381,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
       return createReceiverAnswer(410);
     });
     await harness.publishEvents(harness.addEvent());
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1));
     await stopped;
     expect(await statuses()).toEqual([[URL_A, 'disabled']]);
   });
@@ -401,14 +401,14 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
     );
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     // Also in another process.
     await webhooks.stop();
     webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
     const late = harness.addEvent();
     await harness.publishEvents(late);
     await untilIs(other.id, late.id, { status: 'succeeded' });
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     harness.clockOffset = 61_000;
     for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
   });
@@ -427,7 +427,7 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
-    expect(harness.receivers.listDeliveriesAtUrl(URL_B)).toHaveLength(2);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_B)).toHaveLength(2);
   });
 
   test('gets the last attempt after a hold that ends beyond the window', async () => {
@@ -490,11 +490,11 @@ describe('in the middle of retries', () => {
       expect(await harness.listDeliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
     );
     await overtaken();
-    const count = harness.receivers.listDeliveriesAtUrl(URL_A).length;
+    const count = harness.receivers.listDeliveriesReceivedAtUrl(URL_A).length;
     await harness.publishEvents(harness.addEvent());
     harness.clockOffset = 3_600_000;
     await overtaken();
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(count);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(count);
     const log = await harness.listDeliveries(webhooks, { endpoint_id: id });
     expect(log).toHaveLength(30);
     const tried = log.find(({ attempts_count }) => attempts_count > 0);
@@ -512,7 +512,7 @@ describe('in the middle of retries', () => {
     });
     const event = harness.addEvent();
     await harness.publishEvents(event);
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1));
     await webhooks.endpoints.remove(on(id));
     release();
     await untilIs(id, event.id, { status: 'discarded', attempts_count: 1, next_attempt_at: null });
@@ -600,10 +600,10 @@ describe('requests of a person', () => {
     webhooks = await harness.startWebhooks();
     for (let sent = 1; sent <= 2; sent += 1) {
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(sent));
     }
     await webhooks.endpoints.enable(on(id));
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(302), {
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(302), {
       deadlineMs: 20_000,
     });
   });
@@ -624,7 +624,7 @@ describe('requests of a person', () => {
     });
     harness.clockOffset = 4_000_000;
     await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(3));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(3));
     expect(await harness.getDelivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
   });
 
@@ -644,7 +644,9 @@ describe('requests of a person', () => {
       const event = harness.addEvent();
       await harness.publishEvents(event);
       const delivery = await untilIs(id, event.id, { status: 'pending' });
-      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A).at(-1)?.body).toContain(event.id));
+      await eventually(() =>
+        expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A).at(-1)?.body).toContain(event.id),
+      );
       await webhooks.deliveries.discard(about(delivery.id));
       release();
       await untilIs(id, event.id, { status: end, attempts_count: 1, attempts: [{ status_code: status }] });

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.closeWebhooksHarness());
 
-const attemptCount = () => harness.receivers.listDeliveriesAtUrl(URL).length;
+const attemptCount = () => harness.receivers.listDeliveriesReceivedAtUrl(URL).length;
 
 describe('an endpoint of a process whose wall clock is set', () => {
   test.each([3 * HOUR, -3 * HOUR])('gets new events at once after %i ms with attempts in progress', async (step) => {

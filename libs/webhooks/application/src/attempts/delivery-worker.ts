@@ -131,7 +131,9 @@ export class DeliveryWorker {
     const { payloads, time } = this.dependencies;
     const id = getThinPayloadId(delivery.payload_id);
     const body = removeSnapshotsFromBody(Buffer.from(full).toString());
-    await payloads.storePayloads([{ id, body, created_at: new Date(time.toStoredTime(time.now())).toISOString() }]);
+    await payloads.storePayloads([
+      { id, body, created_at: new Date(time.convertSteadyTimeToWallClockTime(time.now())).toISOString() },
+    ]);
     payloads.cachePayloadBody(id, body);
     return { delivery: { ...delivery, payload_id: id }, body: Buffer.from(body) };
   }

@@ -64,7 +64,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
       getFreeDeliveryCapacity: () => owned.room,
       addEndpointObserver: () => undefined,
     },
-    reporter: { getNextFailureReportTime: () => Infinity },
+    reporter: { getTimeToReportFailingEndpoint: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
     time: { ...NEVER_SET_PROCESS_CLOCK, now: () => NOW },

@@ -2,7 +2,7 @@ import type { Logger } from '@tracking/ports';
 import type { GoneEndpointDisabler } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { UnavailableEngineRetrier } from '../engine-retry.ts';
-import type { EndpointObserver, OwnedEndpoints } from '../ownership/owned-endpoints.ts';
+import type { OwnedEndpointObserver, OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { DeletedEndpointBacklogDiscarder } from '../replays/discard-jobs.ts';
 import type { ReplayRunner } from '../replays/replay-runner.ts';
 import { FairScheduler } from '../scheduling/fair-scheduler.ts';
@@ -40,7 +40,7 @@ export interface DispatcherDependencies {
 }
 
 /** Starts due attempts, one endpoint after the other. {@link OwnedEndpoints} holds the endpoints. */
-export class AttemptDispatcher implements EndpointObserver {
+export class AttemptDispatcher implements OwnedEndpointObserver {
   private readonly scheduler: FairScheduler<OwnedEndpoint>;
   /** Endpoints whose next attempt is due later. */
   private readonly later: DelayQueue<OwnedEndpoint>;
@@ -54,7 +54,7 @@ export class AttemptDispatcher implements EndpointObserver {
   private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly dependencies: DispatcherDependencies) {
-    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readEventLoopTime } = dependencies;
+    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readEventLoopIdleTime } = dependencies;
     this.scheduler = new FairScheduler(maxInFlight);
     this.later = new DelayQueue(time, (owned) => this.onEndpointChange(owned), setTimer);
     this.loopTime = loopTime;
@@ -196,7 +196,7 @@ export class AttemptDispatcher implements EndpointObserver {
 
   /** Reports a failing endpoint, or sets a timer for its report. */
   private reportOrScheduleEndpointFailure(owned: OwnedEndpoint, now: number): void {
-    const due = this.dependencies.reporter.getNextFailureReportTime(owned);
+    const due = this.dependencies.reporter.getTimeToReportFailingEndpoint(owned);
     if (due <= now) void this.reportEndpointFailing(owned);
     else if (due < Infinity) this.later.scheduleItem(owned, due);
   }
@@ -260,7 +260,7 @@ export const setSystemTimer: SetTimer = (ring, ms) => {
   return () => clearTimeout(timer);
 };
 
-function readEventLoopTime(): EventLoopTime {
+function readEventLoopIdleTime(): EventLoopTime {
   const { idle } = performance.eventLoopUtilization();
   return { elapsed: performance.now(), idle };
 }

@@ -77,7 +77,8 @@ async function run(dieAt: number, before: boolean) {
   const recorded = await harness.listDeliveries(setUp, {}, scope);
   const events = (type: string) => new Set(recorded.flatMap((one) => (one.event_type === type ? [one.event_id] : [])));
   const arrived = others.map(
-    (url) => new Set(harness.receivers.listDeliveriesAtUrl(url).map(({ headers }) => headers['service-event-id'])),
+    (url) =>
+      new Set(harness.receivers.listDeliveriesReceivedAtUrl(url).map(({ headers }) => headers['service-event-id'])),
   );
   return {
     lived,

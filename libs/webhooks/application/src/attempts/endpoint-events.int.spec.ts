@@ -42,7 +42,7 @@ type Told = EventEnvelope & { readonly data: { readonly [name: string]: Readonly
 /** Events about endpoints that arrived there, oldest first. */
 const told = (url = TOLD): readonly Told[] =>
   harness.receivers
-    .listDeliveriesAtUrl(url)
+    .listDeliveriesReceivedAtUrl(url)
     .map(({ body }) => JSON.parse(body) as Told)
     .filter(({ type }) => type === FAILING || type === DEAD);
 const untilTold = (times = 1) =>
@@ -52,9 +52,9 @@ const untilTold = (times = 1) =>
   });
 /** Once this event is delivered, all earlier ones were handled. */
 async function another(url = OTHER): Promise<void> {
-  const before = harness.receivers.listDeliveriesAtUrl(url).length;
+  const before = harness.receivers.listDeliveriesReceivedAtUrl(url).length;
   await harness.publishEvents(harness.addEvent({ type: 'document.uploaded' }));
-  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url).length).toBeGreaterThan(before));
+  await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url).length).toBeGreaterThan(before));
 }
 const other = () => harness.createEnabledEndpoint(webhooks, OTHER, { event_types: ['document.uploaded'] });
 const on = (endpoint_id: string) => ({ ...harness.createSampleWebhookCommand(), endpoint_id });
@@ -91,7 +91,7 @@ describe('the event about a dead letter', () => {
       delivery: { ...shown, version: expect.any(Number) as number },
       reason: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
     });
-    const [request] = harness.receivers.listDeliveriesAtUrl(TOLD);
+    const [request] = harness.receivers.listDeliveriesReceivedAtUrl(TOLD);
     expect(request?.headers['traceparent']?.slice(3, 35)).toBe(trace);
     expect(JSON.stringify(request?.body)).not.toContain(faulty.secret);
     await eventually(async () => expect(await statusOf(listener.id, id)).toBe('succeeded'));
@@ -203,7 +203,7 @@ describe('the event about a failing endpoint', () => {
     expect(Object.keys(event.data)).toEqual(['endpoint', 'failing_since', 'reason']);
     expect(Date.parse(event.created_at) - Date.parse(String(since))).toBeGreaterThanOrEqual(HOUR);
     harness.clockOffset += 30 * HOUR;
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FAULTY)).toHaveLength(3));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(FAULTY)).toHaveLength(3));
     await another();
     expect(told()).toHaveLength(1);
   });
@@ -212,7 +212,7 @@ describe('the event about a failing endpoint', () => {
     const { id } = await failsSince();
     harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(200));
     await harness.publishEvents(harness.addEvent());
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FAULTY)).toHaveLength(3));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(FAULTY)).toHaveLength(3));
     harness.clockOffset += HOUR;
     await another();
     expect(told()).toEqual([]);

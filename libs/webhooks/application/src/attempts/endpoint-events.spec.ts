@@ -51,10 +51,10 @@ describe('the report of a failing endpoint', () => {
   test('is recorded once for a period of failures', async () => {
     const owned = failing();
     const { reporter, reported } = createReporter(() => undefined);
-    expect(reporter.getNextFailureReportTime(owned)).toBe(START + HOUR_MS);
+    expect(reporter.getTimeToReportFailingEndpoint(owned)).toBe(START + HOUR_MS);
     await reporter.reportEndpointFailing(owned);
     expect(reported).toMatchObject([{ since: new Date(START).toISOString(), reason: { code: 'timeout' } }]);
-    expect(reporter.getNextFailureReportTime(owned)).toBe(Infinity);
+    expect(reporter.getTimeToReportFailingEndpoint(owned)).toBe(Infinity);
   });
 
   test('is not recorded for failures that began in the meantime', async () => {
@@ -67,7 +67,7 @@ describe('the report of a failing endpoint', () => {
     await reporter.reportEndpointFailing(owned);
     // The report time is still unset: nothing of the former period was recorded.
     expect(owned.state.createFailurePeriodReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
-    expect(reporter.getNextFailureReportTime(owned)).toBe(START + 2 * HOUR_MS + 1);
+    expect(reporter.getTimeToReportFailingEndpoint(owned)).toBe(START + 2 * HOUR_MS + 1);
   });
 
   test('is not recorded for a former URL', async () => {

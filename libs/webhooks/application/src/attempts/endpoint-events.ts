@@ -11,7 +11,7 @@ import { v5 } from 'uuid';
 import { type EndpointDocument, toEndpoint } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
-import type { RecordableEvent, DeliveryRecorder } from '../recording/recorder.ts';
+import type { EventForDeliveryRecording, DeliveryRecordCreator } from '../recording/recorder.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessClock } from '../scheduling/steady-time.ts';
 import { type DeliveryDocument, toWebhookDelivery } from '../store/delivery-document.ts';
@@ -24,7 +24,7 @@ import { type DeliveryDocument, toWebhookDelivery } from '../store/delivery-docu
 export class EndpointEventRecorder {
   constructor(
     private readonly endpoints: EndpointStore,
-    private readonly recorder: DeliveryRecorder,
+    private readonly recorder: DeliveryRecordCreator,
   ) {}
 
   /** Records one event for each period of failures. */
@@ -42,7 +42,7 @@ export class EndpointEventRecorder {
   async recordDeadLetterEvents(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const announced = deliveries.filter(({ event_type }) => !isEndpointEvent(event_type));
     const endpoints = await this.endpoints.findEndpointsByIds(announced.map(({ endpoint_id }) => endpoint_id));
-    const events = announced.flatMap((delivery): readonly RecordableEvent[] => {
+    const events = announced.flatMap((delivery): readonly EventForDeliveryRecording[] => {
       const { id, endpoint_id, completed_at: at, origin, last_error } = delivery;
       const endpoint = endpoints.get(endpoint_id);
       if (endpoint === undefined || at === null) return [];
@@ -69,8 +69,8 @@ export class EndpointFailureReporter {
   /**
    * Returns the time of this process at which the endpoint is to be reported; Infinity if it is not to be reported.
    */
-  getNextFailureReportTime(owned: OwnedEndpoint): number {
-    return owned.getNextFailureReportTime(this.dependencies.afterMs);
+  getTimeToReportFailingEndpoint(owned: OwnedEndpoint): number {
+    return owned.getTimeToReportFailingEndpoint(this.dependencies.afterMs);
   }
 
   /**
@@ -85,10 +85,10 @@ export class EndpointFailureReporter {
     owned.state.recordFailureReport(report, false);
     const isOurs = await endpoints.saveEndpointHealth(owned, time.now());
     // Check the URL again, because another process may have changed the endpoint during this report.
-    if (isOurs && owned.state.isReportForCurrentUrl(report)) {
+    if (isOurs && owned.state.isFailureReportForCurrentUrl(report)) {
       await events.recordFailingEndpointEvent(endpoint, {
-        since: toTimestamp(time.toStoredTime(since)),
-        at: toTimestamp(time.toStoredTime(at)),
+        since: toTimestamp(time.convertSteadyTimeToWallClockTime(since)),
+        at: toTimestamp(time.convertSteadyTimeToWallClockTime(at)),
         reason,
       });
     }
@@ -112,7 +112,7 @@ function createEndpointEvent(
   endpoint: EndpointDocument,
   type: EndpointEventType,
   { key, at, data }: EndpointEventInput,
-): RecordableEvent {
+): EventForDeliveryRecording {
   const { id, workspace_id, environment } = endpoint;
   return {
     id: `evt_${v5(`${type} ${id} ${key}`, EVENT_ID_NAMESPACE)}`,

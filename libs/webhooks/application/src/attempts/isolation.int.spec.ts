@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { eventually, choosePropertyTestRounds, waitForSimulatedDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
@@ -60,7 +60,7 @@ describe('endpoints that hang', () => {
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
       await harness.publishEvents(harness.addEvent());
-      await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(sent));
     }
     await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(54));
     gate.resolve();
@@ -82,8 +82,8 @@ describe('an endpoint that keeps failing', () => {
     await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(500));
     await harness.publishEvents(...Array.from({ length: 200 }, () => harness.addEvent()));
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(200));
-    const made = () => harness.receivers.listDeliveriesAtUrl(FAILING).length;
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(200));
+    const made = () => harness.receivers.listDeliveriesReceivedAtUrl(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
     // Attempts from saved spare time, and the first few before the endpoint was known to fail.
     const saved = made();
@@ -136,10 +136,10 @@ describe('an endpoint that keeps failing', () => {
       expect(await count(['pending'], id)).toBe(0);
     });
 
-    const made = harness.receivers.listDeliveriesAtUrl(FAILING).length;
+    const made = harness.receivers.listDeliveriesReceivedAtUrl(FAILING).length;
     harness.clockOffset += 1_000;
     await harness.publishEvents(...Array.from({ length: 50 }, () => harness.addEvent()));
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FAILING)).toHaveLength(made + 50));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(FAILING)).toHaveLength(made + 50));
   });
 });
 
@@ -165,7 +165,7 @@ describe('a workspace whose receivers answer slowly', () => {
 
     await harness.createEnabledEndpoint(webhooks, URL_A, {}, scope);
     await harness.publishEvents(...Array.from({ length: 10 }, () => harness.addEvent(scope)));
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(10));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(10));
     expect(atGate()).toBeGreaterThan(40);
     gate.resolve();
     await eventually(async () => expect(await count(['pending', 'retrying'])).toBe(0));
@@ -176,7 +176,7 @@ describe('an endpoint that is behind', () => {
   const SLOW = 'https://slow.example.com/';
 
   test('does not delay its neighbor while its deliveries are stored, and receives all of them in order', async () => {
-    const process = new FlakyProcess();
+    const process = new ProcessWithFlakyDocumentStore();
     webhooks = await harness.startWebhooks({}, process);
     const { id } = await harness.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     await harness.createEnabledEndpoint(webhooks, URL_A);
@@ -192,7 +192,7 @@ describe('an endpoint that is behind', () => {
     };
     // More than are held in memory for it.
     await publish(20);
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(20));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(20));
     await harness.waitUntilEventsRecorded();
     // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
     const recordedLate = () => webhooks.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
@@ -206,20 +206,22 @@ describe('an endpoint that is behind', () => {
 
     process.holdDeliveriesTo = id;
     await publish(1);
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(stored + 1));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
     expect(await harness.readRecordingLag()).toBe(1);
     expect(await harness.listDeliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
     process.releaseWrites();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
-    const arrived = harness.receivers.listDeliveriesAtUrl(SLOW).map(({ headers }) => headers['service-event-id']);
+    const arrived = harness.receivers
+      .listDeliveriesReceivedAtUrl(SLOW)
+      .map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
     await harness.waitUntilEventsRecorded();
   });
 
   test('receives an event once whose recording was not confirmed', async () => {
-    const process = new FlakyProcess();
+    const process = new ProcessWithFlakyDocumentStore();
     webhooks = await harness.startWebhooks({}, process);
     const { id } = await harness.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
@@ -236,7 +238,7 @@ describe('an endpoint that is behind', () => {
     await harness.waitUntilEventsRecorded();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(21));
-    const ids = harness.receivers.listDeliveriesAtUrl(SLOW).map(({ headers }) => headers['service-event-id']);
+    const ids = harness.receivers.listDeliveriesReceivedAtUrl(SLOW).map(({ headers }) => headers['service-event-id']);
     expect([ids.length, new Set(ids).size]).toEqual([21, 21]);
   });
 });
@@ -290,10 +292,10 @@ describe('a large backlog', () => {
     await webhooks.endpoints.verify({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
     await webhooks.endpoints.enable({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 45_000 });
-    expect(harness.receivers.listDeliveriesAtUrl(`${URL_A}/2`)).toHaveLength(all);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(`${URL_A}/2`)).toHaveLength(all);
     expect(most).toBeLessThanOrEqual(300);
     const times = harness.receivers
-      .listDeliveriesAtUrl(`${URL_A}/2`)
+      .listDeliveriesReceivedAtUrl(`${URL_A}/2`)
       .map(({ body }) => (JSON.parse(body) as { created_at: string }).created_at);
     const outOfOrder = times.filter((time, index) => index >= 2 && time < (times[index - 2] ?? ''));
     expect(outOfOrder).toEqual([]);
@@ -309,7 +311,7 @@ describe('a large backlog', () => {
     );
     await harness.publishEvents(...Array.from({ length: all }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1.5 * all);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1.5 * all);
   });
 });
 
@@ -324,7 +326,7 @@ describe('an endpoint that answers again after failing for long', () => {
     harness.clockOffset += 30_000;
     const [one] = await harness.listDeliveries(webhooks);
     await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: one?.id ?? '' });
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(301));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(301));
     await eventually(async () => expect((await harness.listDeliveries(webhooks))[0]?.attempts_count).toBe(2));
     await webhooks.stop();
     webhooks = await harness.startWebhooks(settings);
@@ -332,7 +334,7 @@ describe('an endpoint that answers again after failing for long', () => {
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
     await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(602);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(602);
     expect(harness.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
   });
 
@@ -347,7 +349,9 @@ describe('an endpoint that answers again after failing for long', () => {
     let successes = 1;
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer((successes -= 1) >= 0 ? 200 : 500));
     await harness.publishEvents(harness.addEvent());
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A).length).toBeGreaterThanOrEqual(104));
+    await eventually(() =>
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A).length).toBeGreaterThanOrEqual(104),
+    );
     await webhooks.stop();
     const after = new Map((await harness.listDeliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
     const changed = before.filter(({ id, version }) => after.get(id)?.version !== version);
@@ -388,7 +392,7 @@ describe('a process with another secrets key', () => {
     harness.secretsKey = right;
     webhooks = await harness.startWebhooks({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
   });
 });
 
@@ -407,10 +411,10 @@ describe('a passive process', () => {
     await harness.publishEvents(harness.addEvent());
     await passive.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id });
     await passive.stop();
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     expect(await harness.listDeliveries(passive)).toHaveLength(1);
     webhooks = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(3);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(3);
   });
 });

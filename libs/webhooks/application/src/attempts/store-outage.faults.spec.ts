@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
@@ -23,7 +23,7 @@ const count = async (statuses: readonly string[]) => (await harness.listDeliveri
 
 describe('a document store that fails intermittently', () => {
   test('loses nothing, and sends nothing twice', async () => {
-    const flaky = new FlakyProcess();
+    const flaky = new ProcessWithFlakyDocumentStore();
     webhooks = await harness.startWebhooks({ policy: SOON }, flaky);
     await harness.createEnabledEndpoint(webhooks, URL_A);
     let n = 0;
@@ -37,21 +37,21 @@ describe('a document store that fails intermittently', () => {
     }
     await eventually(
       () =>
-        expect(harness.receivers.listDeliveriesAtUrl(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(
-          50,
-        ),
+        expect(
+          harness.receivers.listDeliveriesReceivedAtUrl(URL_A).filter((_, index) => (index + 1) % 5 !== 0),
+        ).toHaveLength(50),
       { deadlineMs: 40_000 },
     );
     flaky.flaky = false;
     await eventually(async () => expect(await count(['succeeded'])).toBe(50), { deadlineMs: 20_000 });
-    const delivered = harness.receivers.listDeliveriesAtUrl(URL_A);
+    const delivered = harness.receivers.listDeliveriesReceivedAtUrl(URL_A);
     for (const { attempts_count, event_id } of await harness.listDeliveries(webhooks)) {
       expect(delivered.filter(({ headers }) => headers['service-event-id'] === event_id)).toHaveLength(attempts_count);
     }
   });
 
   test('does not prevent a repeated request from being carried out', async () => {
-    const flaky = new FlakyProcess();
+    const flaky = new ProcessWithFlakyDocumentStore();
     webhooks = await harness.startWebhooks({ policy: NEVER }, flaky);
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
@@ -82,7 +82,7 @@ describe('a document store that fails intermittently', () => {
   });
 
   test('does not prevent a process from stopping', async () => {
-    const flaky = new FlakyProcess();
+    const flaky = new ProcessWithFlakyDocumentStore();
     webhooks = await harness.startWebhooks({ policy: SOON, drainMs: 200 }, flaky);
     await harness.createEnabledEndpoint(webhooks, URL_A);
     flaky.down = true;

@@ -41,7 +41,7 @@ async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly 
   harness.receivers.setFakeReceiverBehaviour(FORMER, () => promise);
   const event = harness.addEvent();
   await harness.publishEvents(event);
-  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(FORMER)).toHaveLength(1));
+  await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(FORMER)).toHaveLength(1));
   return { event_id: event.id, reply: resolve };
 }
 
@@ -61,7 +61,7 @@ describe('after the URL of an endpoint was changed', () => {
         : down.promise,
     );
     await changeUrl(id, PRESENT);
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(PRESENT)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(PRESENT)).toHaveLength(1));
     webhooks.process.killProcess();
     harness.receivers.setFakeReceiverBehaviour(PRESENT, (request) => harness.receivers.respondWithOk(request));
     webhooks = await harness.startWebhooks({ policy: POLICY });

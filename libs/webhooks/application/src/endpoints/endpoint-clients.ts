@@ -13,10 +13,10 @@ import {
 import { LRUCache } from 'lru-cache';
 import { createAttemptTraceparent } from '../tracing.ts';
 import { type EndpointDocument, hasSameEndpointUrl } from './endpoint-document.ts';
-import { type EndpointStore, readLogHeadAtRequest } from './endpoint-store.ts';
+import { type EndpointStore, readLogHeadForEndpointChange } from './endpoint-store.ts';
 import {
   type SecretBox,
-  type SigningKeys,
+  type KeysDerivedFromSigningSecret,
   createSigner,
   decryptHeaders,
   openSecret,
@@ -34,7 +34,8 @@ interface EventHeaderFields {
 /** Builds the signed requests to an endpoint. The first request decrypts the endpoint's secrets and headers. */
 export class EndpointRequestBuilder {
   private opened:
-    { readonly keys: readonly SigningKeys[]; readonly headers: Readonly<Record<string, string>> } | undefined;
+    | { readonly keys: readonly KeysDerivedFromSigningSecret[]; readonly headers: Readonly<Record<string, string>> }
+    | undefined;
 
   constructor(
     readonly endpoint: EndpointDocument,
@@ -74,13 +75,13 @@ export class EndpointRequestBuilder {
   }
 }
 
-const MAX_CACHED_ENDPOINT_CLIENTS = 5_000;
+const MAX_ENDPOINTS_WITH_CACHED_CLIENT = 5_000;
 
 /** Cache of endpoint clients, one for each endpoint in its newest known revision. */
 export class EndpointClients {
   private readonly clients = new LRUCache<string, { readonly client: EndpointRequestBuilder; readonly readAt: number }>(
     {
-      max: MAX_CACHED_ENDPOINT_CLIENTS,
+      max: MAX_ENDPOINTS_WITH_CACHED_CLIENT,
     },
   );
 
@@ -138,7 +139,7 @@ export class GoneEndpointDisabler {
     try {
       const endpoint = await store.updateEndpoint(id, at, async (now) => {
         isDisabling = hasSameEndpointUrl(now, gone) && now.status !== 'disabled';
-        return isDisabling ? disableEndpoint(now, 'gone', await readLogHeadAtRequest(eventStore, at)) : now;
+        return isDisabling ? disableEndpoint(now, 'gone', await readLogHeadForEndpointChange(eventStore, at)) : now;
       });
       if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: disabled an endpoint that answered 410');
       return clients.cacheEndpoint(endpoint).endpoint;

@@ -168,7 +168,7 @@ function createScopeFilter({ workspace_id, environment }: WorkspaceScope) {
  * write the endpoint: an older head would omit events that were acknowledged since.
  * @throws UnavailableError
  */
-export async function readLogHeadAtRequest(
+export async function readLogHeadForEndpointChange(
   eventStore: Pick<EventStore, 'head'>,
   at: Timestamp,
 ): Promise<RequestMoment> {

@@ -99,7 +99,7 @@ export function openSecret(box: SecretBox, endpointId: string, { sealed }: Store
 }
 
 /** Cryptographic keys derived from one signing secret. */
-export interface SigningKeys {
+export interface KeysDerivedFromSigningSecret {
   /** Expiry in epoch milliseconds; Infinity for the newest secret. */
   readonly expiresAt: number;
   readonly service: KeyObject;
@@ -107,7 +107,11 @@ export interface SigningKeys {
 }
 
 /** @throws as {@link openSecret} */
-export function openSigningKeys(box: SecretBox, endpointId: string, stored: StoredSecret): SigningKeys {
+export function openSigningKeys(
+  box: SecretBox,
+  endpointId: string,
+  stored: StoredSecret,
+): KeysDerivedFromSigningSecret {
   const secret = openSecret(box, endpointId, stored);
   return {
     expiresAt: stored.expires_at ? Date.parse(stored.expires_at) : Infinity,
@@ -116,7 +120,7 @@ export function openSigningKeys(box: SecretBox, endpointId: string, stored: Stor
   };
 }
 
-export function createSigner({ service, standard }: SigningKeys, body: Uint8Array): Signer {
+export function createSigner({ service, standard }: KeysDerivedFromSigningSecret, body: Uint8Array): Signer {
   const hmac = (key: KeyObject, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
   return {
     service: (prefix) => hmac(service, prefix).digest('hex'),

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { type RetryPolicy, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
@@ -49,7 +49,7 @@ function publishing(atOnce = 1): () => Promise<number> {
 function arrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of harness.receivers.listDeliveriesAtUrl(url)) {
+    for (const { headers } of harness.receivers.listDeliveriesReceivedAtUrl(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -170,7 +170,7 @@ describe('two processes', () => {
   });
 
   test('attempt nothing twice if one lost its shards while its store was unreachable', async () => {
-    const flaky = new FlakyProcess();
+    const flaky = new ProcessWithFlakyDocumentStore();
     const first = await harness.startWebhooks(
       { policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 },
       flaky,
@@ -187,11 +187,11 @@ describe('two processes', () => {
     flaky.down = true;
     // It is the first one's turn, which cannot read what it needs.
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(1));
-    const arrivedBefore = harness.receivers.listDeliveriesAtUrl(url).length;
+    const arrivedBefore = harness.receivers.listDeliveriesReceivedAtUrl(url).length;
     const answered = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
     harness.receivers.setFakeReceiverBehaviour(url, () => answered.promise);
     first.process.simulateLeaseLoss();
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(arrivedBefore + 1));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0), {
       deadlineMs: 10_000,
@@ -200,7 +200,7 @@ describe('two processes', () => {
     await eventually(async () =>
       expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
-    expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(arrivedBefore + 1);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(arrivedBefore + 1);
   });
 
   describe('continue if one was suspended until the other had its shards', () => {
@@ -209,7 +209,7 @@ describe('two processes', () => {
       metrics.getMetricValue('webhook_attempts_total{outcome="success"}');
 
     test('send deliveries that the first was recording only from the other', async () => {
-      const still = new FlakyProcess();
+      const still = new ProcessWithFlakyDocumentStore();
       const first = await harness.startWebhooks({ policy: POLICY }, still);
       const url = URLS[0] ?? '';
       const { id } = await harness.createEnabledEndpoint(first, url);
@@ -225,7 +225,7 @@ describe('two processes', () => {
         expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
       );
       expect([attempts(first), attempts(second)]).toEqual([0, 1]);
-      expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(1);
     });
 
     test('leave wake-ups to the other', async () => {
@@ -243,7 +243,7 @@ describe('two processes', () => {
         ),
       );
       await eventually(() =>
-        expect(URLS.map((url) => harness.receivers.listDeliveriesAtUrl(url).length)).toEqual(URLS.map(() => 1)),
+        expect(URLS.map((url) => harness.receivers.listDeliveriesReceivedAtUrl(url).length)).toEqual(URLS.map(() => 1)),
       );
       expect(attempts(first)).toBe(0);
     });
@@ -257,13 +257,13 @@ describe('two processes', () => {
     harness.receivers.setFakeReceiverBehaviour(url, () => new Promise(() => undefined));
     const event = harness.addEvent();
     await harness.publishEvents(event);
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(1));
     harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(200));
     first.process.simulateLeaseLoss();
     await eventually(async () =>
       expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
     );
-    expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(2);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(2);
     expect(harness.receivers.mostAtOnce.get(url)).toBe(1);
   });
 

@@ -20,7 +20,7 @@ interface OwnedEndpointsDependencies {
 }
 
 /** Observer of the owned endpoints, which attempts their deliveries. */
-export interface EndpointObserver {
+export interface OwnedEndpointObserver {
   /** Called when an endpoint changed, because it may have a delivery to attempt. */
   onEndpointChange(owned: OwnedEndpoint): void;
   /**
@@ -36,7 +36,7 @@ export interface EndpointObserver {
  */
 export class OwnedEndpoints {
   private readonly endpoints = new Map<string, OwnedEndpoint>();
-  private readonly observers: EndpointObserver[] = [];
+  private readonly observers: OwnedEndpointObserver[] = [];
   private readonly fills = new Map<OwnedEndpoint, Promise<void>>();
   /** Promises that settle when the last write of an endpoint's health has ended. */
   private readonly saves = new WeakMap<OwnedEndpoint, Promise<unknown>>();
@@ -59,7 +59,7 @@ export class OwnedEndpoints {
     return this.endpoints.get(endpointId);
   }
 
-  addEndpointObserver(observer: EndpointObserver): void {
+  addEndpointObserver(observer: OwnedEndpointObserver): void {
     this.observers.push(observer);
   }
 

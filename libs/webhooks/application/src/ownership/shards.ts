@@ -178,7 +178,10 @@ export class OwnerWakeUpStore {
     reload: (endpointId: string) => Promise<boolean>,
   ): Promise<void> {
     const filter = { shard: { in: [JOBS_SHARD, ...shards] } };
-    for (const { id, shard, token } of await this.documents.find({ filter, limit: WAKE_UPS_PER_READ })) {
+    for (const { id, shard, token } of await this.documents.find({
+      filter,
+      limit: WAKE_UPS_PER_READ,
+    })) {
       const isProcessed = shard === JOBS_SHARD ? wakeHeldJob(jobs, id) : await reload(id);
       if (isProcessed) await this.documents.delete(id, { token });
     }

@@ -75,7 +75,7 @@ function startPublishing(): () => Promise<number> {
 function readArrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of harness.receivers.listDeliveriesAtUrl(url)) {
+    for (const { headers } of harness.receivers.listDeliveriesReceivedAtUrl(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }

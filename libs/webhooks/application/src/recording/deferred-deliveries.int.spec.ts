@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { type HarnessEndpoint, type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { DEFERRED_DELIVERIES_COLLECTION_SPEC, type DeferredDeliveriesDocument } from './deferred-deliveries.ts';
 
@@ -14,7 +14,7 @@ const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, wi
 jest.setTimeout(30_000);
 
 let harness: WebhooksTestHarness;
-let process: FlakyProcess;
+let process: ProcessWithFlakyDocumentStore;
 let webhooks: RunningWebhooks;
 let failing: HarnessEndpoint;
 
@@ -31,7 +31,7 @@ const events = (count: number) => Array.from({ length: count }, () => harness.ad
 /** An endpoint with an open circuit, beside a healthy one. */
 beforeEach(async () => {
   harness = await WebhooksTestHarness.openWebhooksHarness();
-  process = new FlakyProcess();
+  process = new ProcessWithFlakyDocumentStore();
   webhooks = await harness.startWebhooks({ policy: NEVER }, process);
   await harness.createEnabledEndpoint(webhooks, HEALTHY);
   failing = await harness.createEnabledEndpoint(webhooks, FAILING);
@@ -54,10 +54,10 @@ afterEach(async () => {
 async function putOffSome(): Promise<readonly string[]> {
   process.holdDeliveriesTo = failing.id;
   const some = events(3);
-  const arrived = harness.receivers.listDeliveriesAtUrl(HEALTHY).length;
+  const arrived = harness.receivers.listDeliveriesReceivedAtUrl(HEALTHY).length;
   await harness.publishEvents(...some);
   await harness.waitUntilEventsRecorded();
-  await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(HEALTHY)).toHaveLength(arrived + 3));
+  await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(HEALTHY)).toHaveLength(arrived + 3));
   await eventually(() => expect(process.atGate).toBe(1));
   expect(await late()).toHaveLength(3);
   return some.map(({ id }) => id);
@@ -147,7 +147,7 @@ describe('events deferred for an endpoint', () => {
     process.releaseWrites();
     await harness.waitUntilEventsRecorded();
     await eventually(async () =>
-      expect(await ofFailing()).toHaveLength(harness.receivers.listDeliveriesAtUrl(HEALTHY).length),
+      expect(await ofFailing()).toHaveLength(harness.receivers.listDeliveriesReceivedAtUrl(HEALTHY).length),
     );
   });
 });

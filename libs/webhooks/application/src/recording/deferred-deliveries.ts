@@ -151,7 +151,7 @@ export class DeferredDeliveries {
       const page = await this.readDeferredDeliveries(EVENTS_PER_READ);
       this.oldest = page[0]?.at;
       if (page.length === 0) return;
-      for (const some of groupEventsWrittenTogether(page)) {
+      for (const some of groupEventsByJointDeliveryWrite(page)) {
         if (ending.aborted) return;
         const began = performance.now();
         await this.recordDeliveries(some);
@@ -210,7 +210,7 @@ function pairEndpointsWithDeliveries(
 }
 
 /** Groups events whose deliveries are written together. */
-function* groupEventsWrittenTogether(
+function* groupEventsByJointDeliveryWrite(
   page: readonly DeferredDeliveriesDocument[],
 ): Iterable<readonly DeferredDeliveriesDocument[]> {
   let group: DeferredDeliveriesDocument[] = [];

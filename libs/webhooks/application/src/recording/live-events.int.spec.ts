@@ -171,7 +171,7 @@ describe("while the log's head cannot be read", () => {
         disabled_reason: 'gone',
       }),
     );
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     const statuses = (await harness.listDeliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
     expect(statuses.sort()).toEqual(['dead_lettered', 'pending']);
   });

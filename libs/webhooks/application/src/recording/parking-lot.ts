@@ -24,7 +24,7 @@ import type { LogPosition, CausingRequest } from '@tracking/webhooks-domain';
 import type { ParkedMessage } from '../operation-types.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 import { toTraceLogFields } from '../tracing.ts';
-import { type ParkedMessageOperations, parkedMessageNotFoundError } from '../webhooks-api.ts';
+import { type ParkedInvalidMessageOperations, parkedMessageNotFoundError } from '../webhooks-api.ts';
 
 export interface ParkedMessageDocument extends Document, ReceivedMessage {
   readonly error: string;
@@ -48,7 +48,7 @@ interface ParkingLotDependencies {
  * Parks messages that are not valid events, so that later messages are still processed. Parked messages are counted by
  * a metric, published on a topic and stored in a list.
  */
-export class ParkingLot {
+export class ParkedInvalidMessages {
   private readonly parked: Counter;
 
   constructor(private readonly dependencies: ParkingLotDependencies) {
@@ -132,10 +132,10 @@ function toLogFieldsOfEvent({ headers }: BrokerMessage): object {
 }
 
 /** Use cases of parked messages. */
-export class ParkedMessageUseCases implements ParkedMessageOperations {
+export class ParkedMessageUseCases implements ParkedInvalidMessageOperations {
   /** @param recorder stores the deliveries of messages */
   constructor(
-    private readonly parking: ParkingLot,
+    private readonly parking: ParkedInvalidMessages,
     private readonly versions: PayloadVersionConverter,
     private readonly recorder: { consume(messages: readonly ReceivedMessage[]): Promise<void> },
   ) {}

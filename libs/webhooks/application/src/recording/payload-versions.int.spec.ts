@@ -3,7 +3,7 @@ import {
   type ApiVersion,
   type JsonObject,
   type PublishedEvent,
-  PAYLOAD_VERSIONS,
+  PAYLOAD_VERSION_CONVERTER,
   PayloadVersionConverter,
 } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
@@ -42,10 +42,10 @@ afterEach(() => harness.closeWebhooksHarness());
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
   harness.addEvent({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
 const bodiesAt = (url: string) =>
-  harness.receivers.listDeliveriesAtUrl(url).map(({ body }) => JSON.parse(body) as JsonObject);
+  harness.receivers.listDeliveriesReceivedAtUrl(url).map(({ body }) => JSON.parse(body) as JsonObject);
 const received = (url: string, count: number) =>
   eventually(() => {
-    expect(harness.receivers.listDeliveriesAtUrl(url)).toHaveLength(count);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(count);
     return bodiesAt(url)[count - 1];
   });
 const inOld = { api_version: OLD, data: { shipment_id: 'shp_1', external_id: 'PO-1' } };
@@ -93,7 +93,7 @@ describe('with a second version of the payload', () => {
     });
     await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: delivery.id });
     await received(OLD_URL, 2);
-    const [first, again] = harness.receivers.listDeliveriesAtUrl(OLD_URL);
+    const [first, again] = harness.receivers.listDeliveriesReceivedAtUrl(OLD_URL);
     expect(again?.body).toBe(first?.body);
     const after = newEvent();
     await harness.publishEvents(after);
@@ -139,7 +139,7 @@ describe('with a second version of the payload', () => {
 
   test('an event of a newer publisher is parked where its version is unknown, and recorded where it is known', async () => {
     await webhooks.stop();
-    harness.versions = PAYLOAD_VERSIONS;
+    harness.versions = PAYLOAD_VERSION_CONVERTER;
     const behind = await harness.startWebhooks();
     await harness.createEnabledEndpoint(behind, OLD_URL);
     const event = newEvent();

@@ -2,11 +2,11 @@ import { jest } from '@jest/globals';
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { MessageRefusedError } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { PARKED_TOPIC } from '../settings.ts';
-import { DeliveryRecorder } from './recorder.ts';
+import { DeliveryRecordCreator } from './recorder.ts';
 
 describe('recording', () => {
   const URL_A = 'https://a.example.com/hook';
@@ -50,7 +50,10 @@ describe('recording', () => {
       const event = harness.addEvent();
       await harness.publishEvents(event);
       await succeeded(2);
-      const [a, b] = [harness.receivers.listDeliveriesAtUrl(URL_A), harness.receivers.listDeliveriesAtUrl(URL_B)];
+      const [a, b] = [
+        harness.receivers.listDeliveriesReceivedAtUrl(URL_A),
+        harness.receivers.listDeliveriesReceivedAtUrl(URL_B),
+      ];
       expect([a.length, b.length]).toEqual([1, 1]);
       expect(a[0]?.body).toBe(b[0]?.body);
       expect(JSON.parse(a[0]?.body ?? '')).toEqual({ ...event, api_version: '2026-11-01' });
@@ -65,7 +68,7 @@ describe('recording', () => {
       await harness.publishEvents(...events);
       await harness.waitUntilEventsRecorded();
       await succeeded(20);
-      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(20);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(20);
     });
 
     test('republishing everything to a new process delivers nothing', async () => {
@@ -80,7 +83,7 @@ describe('recording', () => {
       const last = harness.addEvent();
       await harness.publishEvents(last);
       await succeeded(21);
-      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(21);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(21);
     });
 
     test('a later endpoint receives nothing from before it was enabled', async () => {
@@ -107,7 +110,7 @@ describe('recording', () => {
       expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     });
 
     test('recording continues for a changed URL, which receives pending deliveries once verified and enabled', async () => {
@@ -121,8 +124,8 @@ describe('recording', () => {
       await webhooks.endpoints.verify(on());
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toEqual([]);
-      expect(harness.receivers.listDeliveriesAtUrl(URL_B)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toEqual([]);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_B)).toHaveLength(1);
     });
 
     test('unknown event types are accepted', async () => {
@@ -217,7 +220,7 @@ describe('metrics of blocked webhooks', () => {
   });
 
   test('include the number of failed retries', async () => {
-    const flaky = new FlakyProcess();
+    const flaky = new ProcessWithFlakyDocumentStore();
     const { metrics } = await harness.startWebhooks({}, flaky);
     flaky.down = true;
     const tries = () => metrics.getMetricValue('retries_total{what="checking for wake-ups"}');
@@ -248,10 +251,10 @@ test.each([
     owner: { notifyOwningProcesses: (ids: unknown) => Promise.resolve(recorded.push(ids)) },
     clock: () => new Date('2026-12-20T12:00:00.000Z'),
     metrics: noMetrics,
-  } as unknown as ConstructorParameters<typeof DeliveryRecorder>[0];
+  } as unknown as ConstructorParameters<typeof DeliveryRecordCreator>[0];
   const event = { ...SAMPLE_SCOPE, id: 'evt_1', type: 'shipment.created', created_at };
-  await new DeliveryRecorder(dependencies).recordDeliveriesOfEvents([
-    event as Parameters<DeliveryRecorder['recordDeliveriesOfEvents']>[0][number],
+  await new DeliveryRecordCreator(dependencies).recordDeliveriesOfEvents([
+    event as Parameters<DeliveryRecordCreator['recordDeliveriesOfEvents']>[0][number],
   ]);
   expect(recorded).toEqual([[]]);
   expect(watermarkReads).toBe(reads);

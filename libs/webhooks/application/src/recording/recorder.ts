@@ -29,7 +29,7 @@ import type { RetentionWatermarkStore } from '../store/delivery-queries.ts';
 import { toTraceLogFields } from '../tracing.ts';
 import type { DeferredDeliveries, DeliveryInserter } from './deferred-deliveries.ts';
 import { BatchCombiner } from './combined-batches.ts';
-import { type ConsumedEvent, type ParkingLot, parseMessage } from './parking-lot.ts';
+import { type ConsumedEvent, type ParkedInvalidMessages, parseMessage } from './parking-lot.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 type Match = StoredDeliveriesWithEndpoints['matches'][number];
@@ -60,7 +60,7 @@ const MAX_COMBINED_MESSAGES = 32;
 /** Maximum number of deliveries in one write. Larger writes would delay other writes in the store's queue. */
 const DELIVERIES_PER_WRITE = 1_000;
 
-export interface RecordableEvent extends Omit<ConsumedEvent, 'place'> {
+export interface EventForDeliveryRecording extends Omit<ConsumedEvent, 'place'> {
   /** Log position; undefined for an event about an endpoint, which is in no log. */
   readonly place: LogPosition | undefined;
   /** Id of the endpoint that the event is about. That endpoint does not receive the event. */
@@ -78,7 +78,7 @@ interface DeliveryRecorderDependencies {
   >;
   readonly insertion: DeliveryInserter;
   readonly deferred: Pick<DeferredDeliveries, 'canDeferMoreDeliveries' | 'deferDeliveries'>;
-  readonly parking: ParkingLot;
+  readonly parking: ParkedInvalidMessages;
   readonly watermark: RetentionWatermarkStore;
   /**
    * Shortest time for which deliveries are kept. The watermark is at least this old, so it is read only for older
@@ -94,7 +94,7 @@ interface DeliveryRecorderDependencies {
  * Creates delivery records from events. Idempotent: a record is only ever inserted, and its id is derived from endpoint
  * and event.
  */
-export class DeliveryRecorder {
+export class DeliveryRecordCreator {
   private readonly recordedLate: Counter;
   private readonly deferred: Counter;
   private readonly batches: BatchCombiner<ReceivedMessage>;
@@ -102,7 +102,7 @@ export class DeliveryRecorder {
   constructor(private readonly dependencies: DeliveryRecorderDependencies) {
     const { metrics } = dependencies;
     this.batches = new BatchCombiner(MAX_COMBINED_MESSAGES, async (messages) =>
-      this.recordDeliveriesOfEvents(await this.parseMessages(messages)),
+      this.recordDeliveriesOfEvents(await this.parseEventsFromMessages(messages)),
     );
     const late =
       'Deliveries that were recorded after other deliveries, because their endpoint is failing or has a backlog';
@@ -121,7 +121,7 @@ export class DeliveryRecorder {
    * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'
    * owners.
    */
-  async recordDeliveriesOfEvents(events: readonly RecordableEvent[]): Promise<void> {
+  async recordDeliveriesOfEvents(events: readonly EventForDeliveryRecording[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
     const reading = [this.filterRetainedEvents(events), this.readEndpointsOfEventScopes(events)] as const;
@@ -144,7 +144,7 @@ export class DeliveryRecorder {
    * @param endpoints read after the events, so that they include every endpoint enabled before an event
    */
   private async planDeliveriesOfEvents(
-    events: readonly RecordableEvent[],
+    events: readonly EventForDeliveryRecording[],
     endpoints: EndpointsByScope,
   ): Promise<DeliveryRecordingPlan> {
     const { matches, payloads } = this.createDeliveriesAndPayloads(events, endpoints);
@@ -192,7 +192,7 @@ export class DeliveryRecorder {
     }
   }
 
-  private async parseMessages(messages: readonly ReceivedMessage[]): Promise<readonly ConsumedEvent[]> {
+  private async parseEventsFromMessages(messages: readonly ReceivedMessage[]): Promise<readonly ConsumedEvent[]> {
     const events = new Map<string, ConsumedEvent>();
     for (const message of messages) {
       try {
@@ -209,7 +209,9 @@ export class DeliveryRecorder {
    * Returns the events that are not older than the retention watermark. Half of the retention exceeds any difference
    * between clocks.
    */
-  private async filterRetainedEvents(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
+  private async filterRetainedEvents(
+    events: readonly EventForDeliveryRecording[],
+  ): Promise<readonly EventForDeliveryRecording[]> {
     const youngSince = this.dependencies.clock().getTime() - this.dependencies.retentionMs / 2;
     if (events.every(({ created_at }) => Date.parse(created_at) >= youngSince)) return events;
     const before = await this.dependencies.watermark.readRetentionWatermark();
@@ -225,7 +227,7 @@ export class DeliveryRecorder {
     return retained;
   }
 
-  private createDeliveriesAndPayloads(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
+  private createDeliveriesAndPayloads(events: readonly EventForDeliveryRecording[], endpoints: EndpointsByScope) {
     const matches: Match[] = [];
     const payloads = new Map<string, PayloadDocument>();
     const { clock, versions } = this.dependencies;
@@ -245,7 +247,7 @@ export class DeliveryRecorder {
     return { matches, payloads };
   }
 
-  private async readEndpointsOfEventScopes(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
+  private async readEndpointsOfEventScopes(events: readonly EventForDeliveryRecording[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, WorkspaceScope>(
       events.map((event) => [createWorkspaceEnvironmentKey(event), event]),
     );
@@ -280,7 +282,7 @@ function createWorkspaceEnvironmentKey({ workspace_id, environment }: WorkspaceS
   return `${workspace_id} ${environment}`;
 }
 
-function toDeliveryEventFields(event: RecordableEvent): EventFields {
+function toDeliveryEventFields(event: EventForDeliveryRecording): EventFields {
   const { workspace_id, environment, id, type, created_at, origin } = event;
   const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
   return origin === undefined ? about : { ...about, origin };

@@ -33,7 +33,7 @@ const newEvent = (fields: Partial<PublishedEvent> = {}) =>
 const thin = (event: PublishedEvent) => ({ ...event, data: { ...ABOUT, changes: CHANGES } });
 const receivedAt = (url: string, count: number) =>
   eventually(() => {
-    const bodies = harness.receivers.listDeliveriesAtUrl(url).map(({ body }) => body);
+    const bodies = harness.receivers.listDeliveriesReceivedAtUrl(url).map(({ body }) => body);
     expect(bodies).toHaveLength(count);
     return bodies;
   });

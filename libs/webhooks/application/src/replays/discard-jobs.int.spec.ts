@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { type HarnessEndpoint, type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { ENDPOINTS_COLLECTION_SPEC, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
@@ -14,7 +14,7 @@ const COUNT = 120;
 const policy = { firstMs: 3_600_000, factor: 3, capMs: 86_400_000, windowMs: 259_200_000 };
 
 let harness: WebhooksTestHarness;
-let process: FlakyProcess;
+let process: ProcessWithFlakyDocumentStore;
 let webhooks: RunningWebhooks;
 let endpoint: HarnessEndpoint;
 
@@ -26,7 +26,7 @@ const collection = () => harness.engine.documentStore.collection<EndpointDocumen
 
 beforeEach(async () => {
   harness = await WebhooksTestHarness.openWebhooksHarness();
-  process = new FlakyProcess();
+  process = new ProcessWithFlakyDocumentStore();
   webhooks = await harness.startWebhooks({ policy }, process);
   endpoint = await harness.createEnabledEndpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
   harness.receivers.setFakeReceiverBehaviour(DELETED, fails);
@@ -64,7 +64,7 @@ describe('the backlog of a deleted endpoint', () => {
       expect(await statuses(passive)).toEqual(new Set(['retrying']));
       process.releaseWrites();
       await eventually(async () => expect(await statuses(webhooks)).toEqual(new Set(['discarded'])));
-      expect(harness.receivers.listDeliveriesAtUrl(DELETED)).toHaveLength(COUNT);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(DELETED)).toHaveLength(COUNT);
     },
   );
 

@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookReplay } from '../index.ts';
@@ -32,7 +32,7 @@ describe('a replay', () => {
       { deadlineMs },
     );
   const sent = () =>
-    harness.receivers.listDeliveriesAtUrl(URL_A).map(({ headers }) => String(headers['service-event-id']));
+    harness.receivers.listDeliveriesReceivedAtUrl(URL_A).map(({ headers }) => String(headers['service-event-id']));
   /** Events of a minute ago, a millisecond apart. */
   const events = (count: number) => {
     const first = Date.parse(harness.now()) - 60_000;
@@ -66,7 +66,7 @@ describe('a replay', () => {
     webhooks = await harness.startWebhooks();
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
     await ended((await create(endpoint.id)).id);
-    expect(harness.receivers.listDeliveriesAtUrl(URL_A).map((request) => request.body)).toEqual([body]);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A).map((request) => request.body)).toEqual([body]);
   });
 
   it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
@@ -114,7 +114,7 @@ describe('a replay', () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const { promise: go, resolve } = Promise.withResolvers<void>();
     harness.receivers.setFakeReceiverBehaviour(URL_A, async (request) => {
-      if (harness.receivers.listDeliveriesAtUrl(URL_A).length > 20) await go;
+      if (harness.receivers.listDeliveriesReceivedAtUrl(URL_A).length > 20) await go;
       return harness.receivers.respondWithOk(request);
     });
     const { id: replay_id } = await create(endpoint.id);
@@ -219,7 +219,7 @@ describe('a replay', () => {
 
   it('counts each delivery once if writes fail before or after taking effect', async () => {
     await webhooks.stop();
-    const process = new FlakyProcess();
+    const process = new ProcessWithFlakyDocumentStore();
     webhooks = await harness.startWebhooks({}, process);
     const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
     const missed = events(60);

@@ -76,12 +76,12 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
 describe('a replay that has taken all it finds', () => {
   test('waits for the outcomes of its deliveries', async () => {
     const owned = await replaying(() => undefined);
-    expect([owned.waiting, owned.state.replay?.needsMoreDeliveries(Date.parse(AT))]).toEqual([1, false]);
+    expect([owned.waiting, owned.state.replay?.isReplayReadyForMoreDeliveries(Date.parse(AT))]).toEqual([1, false]);
   });
 
   test('reads stored data again if another process may have changed it', async () => {
     const owned = await replaying(({ state }) => state.replay?.requestReplayReread());
-    expect(owned.state.replay?.needsMoreDeliveries(Date.parse(AT))).toBe(true);
+    expect(owned.state.replay?.isReplayReadyForMoreDeliveries(Date.parse(AT))).toBe(true);
   });
 });
 

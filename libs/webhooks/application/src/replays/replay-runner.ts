@@ -70,7 +70,7 @@ class RunningEndpointReplay implements RunningReplay {
     return this.document.id;
   }
 
-  needsMoreDeliveries(now: number): boolean {
+  isReplayReadyForMoreDeliveries(now: number): boolean {
     const { isOwned, endpoint, state } = this.owned;
     if (!isOwned || !isEndpointEnabled(endpoint) || state.concurrency === undefined) return false;
     return !this.isCurrent || this.canTakeNextReplayedDeliveries(now);

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { PublishedEvent } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { type ReceivedRequest, type FakeAnswer, createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { FlakyProcess } from '../../test/flaky-process.ts';
+import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import {
   type HarnessEndpoint,
@@ -48,7 +48,7 @@ describe('in the middle of a replay', () => {
   });
 
   const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
-  const sent = (url = URL_A) => idsOf(harness.receivers.listDeliveriesAtUrl(url));
+  const sent = (url = URL_A) => idsOf(harness.receivers.listDeliveriesReceivedAtUrl(url));
   const replay = (api = webhooks) => api.replays.get({ ...SAMPLE_SCOPE, replay_id });
   /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
@@ -207,7 +207,7 @@ describe('in the middle of a replay', () => {
   });
 
   test('document store fails intermittently: nothing is omitted, and each delivery is counted once', async () => {
-    const flaky = new FlakyProcess();
+    const flaky = new ProcessWithFlakyDocumentStore();
     await webhooks.stop();
     webhooks = await harness.startWebhooks({}, flaky);
     await begin();
@@ -219,7 +219,7 @@ describe('in the middle of a replay', () => {
   });
 
   test('document store stores a new schedule without a response: the delivery is still sent', async () => {
-    const flaky = new FlakyProcess();
+    const flaky = new ProcessWithFlakyDocumentStore();
     await webhooks.stop();
     webhooks = await harness.startWebhooks({}, flaky);
     await begin();

@@ -157,7 +157,7 @@ class ReplayRun {
   /** Ids of the events that arrived, once for each arrival. */
   get arrived(): readonly string[] {
     return this.urls
-      .flatMap((url) => this.harness.receivers.listDeliveriesAtUrl(url))
+      .flatMap((url) => this.harness.receivers.listDeliveriesReceivedAtUrl(url))
       .map(({ headers }) => headers['service-event-id'] ?? '');
   }
 

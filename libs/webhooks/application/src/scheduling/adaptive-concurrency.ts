@@ -106,9 +106,9 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
     this.time = time;
     // Limit a stored time, because it may come from a clock that was ahead.
     const now = time.now();
-    this.#heldUntil = this.parseStoredTime(stored?.held_until, now + MAX_RETRY_AFTER_MS) ?? -Infinity;
-    this.#failures = this.readStoredFailures(stored, now);
-    this.#recoveringSince = this.parseStoredTime(stored?.recovering_since, now);
+    this.#heldUntil = this.toSteadyTime(stored?.held_until, now + MAX_RETRY_AFTER_MS) ?? -Infinity;
+    this.#failures = this.restoreFailuresFromEndpointHealth(stored, now);
+    this.#recoveringSince = this.toSteadyTime(stored?.recovering_since, now);
     const isUnwell = this.#failures !== null || this.#recoveringSince !== null;
     this.#allowed =
       this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? OPEN_CIRCUIT_CONCURRENCY : INITIAL_CONCURRENCY, limit);
@@ -226,28 +226,31 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
     const { since, first, reportAt, isReported } = this.#failures ?? NO_FAILURES;
     const isStored = reportAt !== null || now - since >= this.recoveryAfterMs / 10;
     return {
-      held_until: this.toStoredTime(this.#heldUntil === -Infinity ? null : this.#heldUntil),
-      failing_since: isStored ? this.toStoredTime(since) : null,
+      held_until: this.convertSteadyTimeToStoredTime(this.#heldUntil === -Infinity ? null : this.#heldUntil),
+      failing_since: isStored ? this.convertSteadyTimeToStoredTime(since) : null,
       failing_reason: isStored ? first : null,
-      failing_event_at: this.toStoredTime(reportAt),
+      failing_event_at: this.convertSteadyTimeToStoredTime(reportAt),
       failing_told: isReported,
-      recovering_since: this.toStoredTime(this.#recoveringSince),
+      recovering_since: this.convertSteadyTimeToStoredTime(this.#recoveringSince),
     };
   }
 
-  private readStoredFailures(stored: EndpointHealth | undefined, now: number): FailuresSinceSuccess | null {
-    const since = this.parseStoredTime(stored?.failing_since, now);
+  private restoreFailuresFromEndpointHealth(
+    stored: EndpointHealth | undefined,
+    now: number,
+  ): FailuresSinceSuccess | null {
+    const since = this.toSteadyTime(stored?.failing_since, now);
     if (since === null) return null;
     const { failing_reason: first = null, failing_event_at, failing_told: isReported = false } = stored ?? {};
-    const reportAt = this.parseStoredTime(failing_event_at, now);
+    const reportAt = this.toSteadyTime(failing_event_at, now);
     return { since, latest: since, first, reason: first, reportAt, isReported };
   }
 
-  private parseStoredTime(at: Timestamp | null | undefined, latest: number): number | null {
+  private toSteadyTime(at: Timestamp | null | undefined, latest: number): number | null {
     return at ? Math.min(this.time.toSteadyTime(Date.parse(at)), latest) : null;
   }
 
-  private toStoredTime(at: number | null): Timestamp | null {
-    return at === null ? null : new Date(this.time.toStoredTime(at)).toISOString();
+  private convertSteadyTimeToStoredTime(at: number | null): Timestamp | null {
+    return at === null ? null : new Date(this.time.convertSteadyTimeToWallClockTime(at)).toISOString();
   }
 }

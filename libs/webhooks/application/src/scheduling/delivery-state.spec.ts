@@ -41,7 +41,7 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
   return {
     id,
     rereads: 0,
-    needsMoreDeliveries: () => wantsMore,
+    isReplayReadyForMoreDeliveries: () => wantsMore,
     getNextOutcomeStoreTime: () => undefined,
     takeDeliveriesToReplay: () => Promise.resolve(true),
     countReplayedDelivery: () => undefined,
@@ -322,27 +322,27 @@ describe('disabling after a 410', () => {
 
 describe('reporting failures', () => {
   test('is due an hour after the first failure, until the report is made', () => {
-    expect(serving().getNextFailureReportTime(HOUR)).toBe(Infinity);
-    expect(serving(SUCCESS).getNextFailureReportTime(HOUR)).toBe(Infinity);
-    expect(opening().getNextFailureReportTime(HOUR)).toBe(Infinity);
+    expect(serving().getTimeToReportFailingEndpoint(HOUR)).toBe(Infinity);
+    expect(serving(SUCCESS).getTimeToReportFailingEndpoint(HOUR)).toBe(Infinity);
+    expect(opening().getTimeToReportFailingEndpoint(HOUR)).toBe(Infinity);
     const state = serving(FAILURE);
-    expect(state.getNextFailureReportTime(HOUR)).toBe(HOUR);
+    expect(state.getTimeToReportFailingEndpoint(HOUR)).toBe(HOUR);
     state.beginReportingFailures();
-    expect(state.getNextFailureReportTime(HOUR)).toBe(Infinity);
+    expect(state.getTimeToReportFailingEndpoint(HOUR)).toBe(Infinity);
     const report = state.createFailurePeriodReport(HOUR);
     expect(report).toMatchObject({ endpoint: ENDPOINT, since: 0, at: HOUR, reason: ERROR });
     if (report !== undefined) state.recordFailureReport(report, false);
     expect(state.createFailurePeriodReport(2 * HOUR)).toMatchObject({ at: HOUR });
     if (report !== undefined) state.recordFailureReport(report, true);
     state.endFailureReportTask();
-    expect(state.getNextFailureReportTime(HOUR)).toBe(Infinity);
+    expect(state.getTimeToReportFailingEndpoint(HOUR)).toBe(Infinity);
   });
 
   test('is due again if it ended without a report', () => {
     const state = serving(FAILURE);
     state.beginReportingFailures();
     state.endFailureReportTask();
-    expect(state.getNextFailureReportTime(HOUR)).toBe(HOUR);
+    expect(state.getTimeToReportFailingEndpoint(HOUR)).toBe(HOUR);
   });
 
   test('is not due after a success, or for an unknown URL', () => {
@@ -354,13 +354,13 @@ describe('reporting failures', () => {
     const state = serving(FAILURE);
     const report = state.createFailurePeriodReport(HOUR);
     if (report === undefined) throw new Error('nothing to report');
-    expect(state.isReportForCurrentUrl(report)).toBe(true);
+    expect(state.isFailureReportForCurrentUrl(report)).toBe(true);
     state.setEndpointUnlessOutdated(MOVED);
     state.setEndpointHealth(undefined, SETTINGS);
     state.recordAttemptOutcome(MOVED, FAILURE, 0, 0);
-    expect(state.isReportForCurrentUrl(report)).toBe(false);
+    expect(state.isFailureReportForCurrentUrl(report)).toBe(false);
     state.recordFailureReport(report, true);
-    expect(state.getNextFailureReportTime(HOUR)).toBe(HOUR);
+    expect(state.getTimeToReportFailingEndpoint(HOUR)).toBe(HOUR);
   });
 
   test('runs once at a time', () => {

@@ -45,7 +45,7 @@ export class IllegalTransitionError extends Error {
 export interface RunningReplay {
   readonly id: string;
   /** Returns true if the replay should take more deliveries now. */
-  needsMoreDeliveries(now: number): boolean;
+  isReplayReadyForMoreDeliveries(now: number): boolean;
   /** Returns the time at which the counted outcomes of the replay are stored, if no attempt ends before. */
   getNextOutcomeStoreTime(now: number): number | undefined;
   /**
@@ -250,12 +250,15 @@ export class EndpointDeliveryState {
   }
 
   /** Returns the time at which the endpoint's failures are reported; Infinity if there is nothing to report. */
-  getNextFailureReportTime(afterMs: number): number {
+  getTimeToReportFailingEndpoint(afterMs: number): number {
     const failures = this.#concurrency?.failures ?? null;
     if (failures === null || failures.isReported || failures.reason === null) return Infinity;
     if (this.#tasks.has('reporting')) return Infinity;
     const { time } = this;
-    const stored = { since: time.toStoredTime(failures.since), latest: time.toStoredTime(failures.latest) };
+    const stored = {
+      since: time.convertSteadyTimeToWallClockTime(failures.since),
+      latest: time.convertSteadyTimeToWallClockTime(failures.latest),
+    };
     return time.toSteadyTime(computeFailureReportTime(stored, this.document.pauses, afterMs));
   }
   beginReportingFailures(): void {
@@ -272,7 +275,7 @@ export class EndpointDeliveryState {
   recordFailureReport({ of, since, at }: FailurePeriodReport, isReported: boolean): void {
     of.recordFailureReport(since, at, isReported);
   }
-  isReportForCurrentUrl({ of }: FailurePeriodReport): boolean {
+  isFailureReportForCurrentUrl({ of }: FailurePeriodReport): boolean {
     return of === this.#concurrency;
   }
   endFailureReportTask(): void {
@@ -283,7 +286,7 @@ export class EndpointDeliveryState {
     return this.#replay;
   }
   hasReplayToContinue(now: number): boolean {
-    return !this.#tasks.has('replaying') && this.#replay?.needsMoreDeliveries(now) === true;
+    return !this.#tasks.has('replaying') && this.#replay?.isReplayReadyForMoreDeliveries(now) === true;
   }
   /** Marks the running replay as taking its next deliveries, and returns the replay. */
   beginReplayTurn(): RunningReplay {

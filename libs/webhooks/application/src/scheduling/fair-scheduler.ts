@@ -119,7 +119,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
     if (!fits(this.total, this.free, this.limit)) return undefined;
     const roomPerEndpoint = (workspace: string) => {
       const held = this.workspaces.get(workspace) ?? NO_RUNNING_ATTEMPTS;
-      const room = this.computeFreeAttempts(held);
+      const room = this.computeAttemptsLeftForWorkspace(held);
       const all = held.attempts + room;
       return room > 0 && fits(held, room, all)
         ? Math.floor(computeMaxConcurrentAttempts(room - 1, all, SHARE_FACTOR_FOR_75_PERCENT)) + 1
@@ -129,7 +129,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
   }
 
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
-  private computeFreeAttempts({ attempts }: RunningAttemptCounts): number {
+  private computeAttemptsLeftForWorkspace({ attempts }: RunningAttemptCounts): number {
     // The result follows from the largest share that is allowed at the start of the last of these attempts.
     const part = SHARE_FACTOR_FOR_75_PERCENT / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);

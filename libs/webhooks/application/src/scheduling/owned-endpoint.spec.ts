@@ -93,7 +93,7 @@ function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryD
 
 const replay = (id: string): RunningReplay => ({
   id,
-  needsMoreDeliveries: () => false,
+  isReplayReadyForMoreDeliveries: () => false,
   getNextOutcomeStoreTime: () => undefined,
   takeDeliveriesToReplay: () => Promise.resolve(true),
   countReplayedDelivery: () => undefined,
@@ -318,12 +318,12 @@ describe('an endpoint that this process owns', () => {
     const reason = { code: 'timeout', message: '' };
     const opened = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
     opened.state.setEndpointHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
-    expect(opened.getNextFailureReportTime(3_600_000)).toBe(Infinity);
+    expect(opened.getTimeToReportFailingEndpoint(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
     opened.queueStoredDelivery(left, 0, opened.room);
-    expect(opened.getNextFailureReportTime(3_600_000)).toBe(START + 3_600_000);
+    expect(opened.getTimeToReportFailingEndpoint(3_600_000)).toBe(START + 3_600_000);
     opened.state.markEndpointDropped();
-    expect(opened.getNextFailureReportTime(3_600_000)).toBe(Infinity);
+    expect(opened.getTimeToReportFailingEndpoint(3_600_000)).toBe(Infinity);
   });
 });
 

@@ -23,7 +23,7 @@ const MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT = 64;
  * Deliveries held in memory for each concurrent attempt while it is unknown whether the endpoint answers. More
  * deliveries would only wait.
  */
-const DELIVERIES_HELD_PER_PROBE = 8;
+const MAX_DELIVERIES_PER_PROBE = 8;
 /** Delay before an attempt whose payload is missing is retried. */
 const MISSING_PAYLOAD_RETRY_MS = 500;
 /** Time for which an endpoint waits after a local fault prevented an attempt. */
@@ -107,13 +107,13 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
     const { concurrency } = this.state;
     if (concurrency === undefined || this.window.express.hasMatchingDelivery(this.isDeliverable)) return false;
     const next = this.window.scheduled.first?.delivery;
-    return this.isFailing || (next !== undefined && this.parseStoredTime(next.created_at) < concurrency.closedAt);
+    return this.isFailing || (next !== undefined && this.toSteadyTime(next.created_at) < concurrency.closedAt);
   }
 
   /** Returns the time at which the endpoint's failures are reported; Infinity if there is nothing to report. */
-  getNextFailureReportTime(afterMs: number): number {
+  getTimeToReportFailingEndpoint(afterMs: number): number {
     if (!this.isOwned) return Infinity;
-    const due = this.state.getNextFailureReportTime(afterMs);
+    const due = this.state.getTimeToReportFailingEndpoint(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
     // Ignore failures that an earlier owner recorded if no failed delivery is left, because they may be over.
     return this.window.scheduled.hasMatchingDelivery(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
@@ -139,7 +139,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
     const { concurrency } = this.state;
     const atOnce = concurrency?.allowed ?? this.endpoint.max_concurrency;
     return (
-      atOnce * (concurrency?.circuit === 'closed' ? MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT : DELIVERIES_HELD_PER_PROBE)
+      atOnce * (concurrency?.circuit === 'closed' ? MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT : MAX_DELIVERIES_PER_PROBE)
     );
   }
   /** Number of scheduled deliveries in memory. */
@@ -247,7 +247,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
       return false;
     }
     if (!isPayloadMissing) this.state.blockAttemptsUntil(now + PAUSE_AFTER_LOCAL_FAULT_MS);
-    const retryAt = this.timing.time.toStoredTime(now + MISSING_PAYLOAD_RETRY_MS);
+    const retryAt = this.timing.time.convertSteadyTimeToWallClockTime(now + MISSING_PAYLOAD_RETRY_MS);
     this.window.putDeliveryBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
     return true;
   }
@@ -278,7 +278,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
    * events go first. A time too far ahead comes from a clock that was ahead, and is replaced by an earlier time.
    */
   private readonly dueTime = (delivery: DeliveryDocument): number => {
-    const now = this.timing.time.toStoredTime(this.timing.time.now());
+    const now = this.timing.time.convertSteadyTimeToWallClockTime(this.timing.time.now());
     const due = Math.min(createQueuePosition(delivery).due, now + this.getMaxDeliveryWaitMs(delivery, now));
     const isUntried = delivery.attempts_count === 0 || isReplayedWithoutAttempt(delivery);
     if (isUntried || getEndpointUrlRevision(delivery) === getEndpointUrlRevision(this.endpoint)) return due;
@@ -296,7 +296,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
     return Math.min(longest, Math.max(0, Date.parse(next_attempt_at) - endedAt));
   }
 
-  private parseStoredTime(at: Timestamp): number {
+  private toSteadyTime(at: Timestamp): number {
     return this.timing.time.toSteadyTime(Date.parse(at));
   }
 
@@ -317,6 +317,6 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
    */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
     const since = this.state.concurrency?.recoveringSince ?? -Infinity;
-    return this.parseStoredTime(delivery.last_attempt_at ?? TIME_OF_NEVER_ATTEMPTED) < since;
+    return this.toSteadyTime(delivery.last_attempt_at ?? TIME_OF_NEVER_ATTEMPTED) < since;
   };
 }

@@ -11,7 +11,7 @@ export interface ProcessClock {
   /** Number of steps of the wall clock so far. */
   readonly steps: number;
   /** Converts a time of this process to a stored time, which is a time of the wall clock. */
-  toStoredTime(at: number): number;
+  convertSteadyTimeToWallClockTime(at: number): number;
   /** Converts a stored time to a time of this process. */
   toSteadyTime(at: number): number;
 }
@@ -20,7 +20,7 @@ export interface ProcessClock {
  * Time of the wall clock without its steps. A step occurs if the clock is set or synchronized, or if the
  * machine sleeps. {@link now} notices a step by comparing the wall clock with the monotonic clock.
  */
-export class SteadyWallClock implements ProcessClock {
+export class WallClockWithoutSteps implements ProcessClock {
   readonly #startedAt: number;
   /** Sum of all steps in milliseconds. */
   #aheadMs = 0;
@@ -48,7 +48,7 @@ export class SteadyWallClock implements ProcessClock {
     return wall - this.#aheadMs;
   }
 
-  toStoredTime(at: number): number {
+  convertSteadyTimeToWallClockTime(at: number): number {
     return at + this.#aheadMs;
   }
 

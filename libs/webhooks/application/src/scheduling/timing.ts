@@ -148,7 +148,7 @@ const SPARE_TIME_PER_PROBE_MS = 4;
  * Spare time charged for up to 8 deliveries that a replay takes at a time, in milliseconds. Less for each delivery than
  * for an attempt, because an attempt may hang.
  */
-const SPARE_TIME_PER_REPLAY_TURN_MS = 6;
+const SPARE_TIME_CHARGED_PER_REPLAY_TURN_MS = 6;
 
 /**
  * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
@@ -181,7 +181,7 @@ export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
    * endpoint later.
    */
   canReplayTakeTurn(endpoint: E, now: EventLoopTime): boolean {
-    return this.trySpendTime(endpoint, SPARE_TIME_PER_REPLAY_TURN_MS, now);
+    return this.trySpendTime(endpoint, SPARE_TIME_CHARGED_PER_REPLAY_TURN_MS, now);
   }
 
   /** Removes and returns the next waiting endpoint, if there is spare time. */

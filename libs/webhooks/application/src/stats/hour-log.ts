@@ -161,7 +161,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 600_000;
 type LoggedAttempt = Omit<StoredAttempt, 'response'>;
 
 /** Thrown if the log no longer contains all attempts of the hour. */
-export class LogIncompleteError extends Error {
+export class AttemptLogIncompleteError extends Error {
   override readonly name = 'LogIncomplete';
 }
 /** Thrown if a delivery was attempted again during the count, and it is unknown whether it was already counted. */
@@ -186,7 +186,7 @@ export class HourlyLogStatistics {
 
   /**
    * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored in the meantime.
-   * @throws LogIncompleteError, ConcurrentAttemptError
+   * @throws AttemptLogIncompleteError, ConcurrentAttemptError
    */
   async countAttemptsOfHour(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourlyAttemptCounts> {
     const counter = new HourlyAttemptCounter();
@@ -225,7 +225,7 @@ export class HourlyLogStatistics {
     return counter.counts;
   }
 
-  /** Counts deliveries that were discarded within the hour and still are. @throws LogIncompleteError */
+  /** Counts deliveries that were discarded within the hour and still are. @throws AttemptLogIncompleteError */
   async countDiscardedDeliveries(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
     const by = { index: 'discards', shards: await this.readDeliveryShardsOfEndpoint(endpoint_id) };
@@ -241,7 +241,7 @@ export class HourlyLogStatistics {
   }
 
   private async requireRetainedHour(hour: Timestamp): Promise<void> {
-    if ((await this.dependencies.watermark.readRetentionWatermark()) > hour) throw new LogIncompleteError(hour);
+    if ((await this.dependencies.watermark.readRetentionWatermark()) > hour) throw new AttemptLogIncompleteError(hour);
   }
 
   /** Reads the attempts of the deliveries, ordered by number. */
@@ -269,14 +269,14 @@ export class HourlyLogStatistics {
   }
 }
 
-/** Returns the attempts of the hour. @throws LogIncompleteError if the log may have dropped others between them */
+/** Returns the attempts of the hour. @throws AttemptLogIncompleteError if the log may have dropped others between them */
 function listAttemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
   const end = startOfNextHour(hour);
   const isGap = attempts.some((attempt, n) => {
     const next = attempts[n + 1];
     return next !== undefined && next.number > attempt.number + 1 && attempt.at < end && next.at >= hour;
   });
-  if (isGap) throw new LogIncompleteError(hour);
+  if (isGap) throw new AttemptLogIncompleteError(hour);
   return attempts.filter(({ at }) => startOfHour(at) === hour);
 }
 

@@ -10,7 +10,7 @@ import {
   ConcurrentAttemptError,
   type HourDocument,
   type HourlyLogStatistics,
-  LogIncompleteError,
+  AttemptLogIncompleteError,
   type HourRecountRequest,
   type HourRecountRequestStore,
 } from './hour-log.ts';
@@ -66,13 +66,13 @@ export class HourlyStatsRecounter {
     for (const request of found) {
       const lease = owned.get(request.shard);
       if (ending.aborted) return;
-      if (lease?.isLeaseHeld() === true && this.isRecountSettled(request))
+      if (lease?.isLeaseHeld() === true && this.isRecountRequestUnchangedLongEnough(request))
         await this.runRecountRequest(request, lease, ending);
     }
-    if (from === '' && this.after === undefined) this.forgetDeletedRecounts(found);
+    if (from === '' && this.after === undefined) this.forgetRecountRequestsNoLongerStored(found);
   }
 
-  private isRecountSettled({ id, token }: HourRecountRequest): boolean {
+  private isRecountRequestUnchangedLongEnough({ id, token }: HourRecountRequest): boolean {
     const { elapsed, settleMs } = this.dependencies;
     const known = this.unchanged.get(id);
     if (known?.token === token) return elapsed() - known.since >= settleMs;
@@ -81,7 +81,7 @@ export class HourlyStatsRecounter {
   }
 
   /** Forgets recount requests that the store no longer contains. */
-  private forgetDeletedRecounts(found: readonly HourRecountRequest[]): void {
+  private forgetRecountRequestsNoLongerStored(found: readonly HourRecountRequest[]): void {
     const there = new Set(found.map(({ id }) => id));
     for (const id of this.unchanged.keys()) if (!there.has(id)) this.unchanged.delete(id);
   }
@@ -121,7 +121,7 @@ export class HourlyStatsRecounter {
       }
     } catch (error) {
       if (error instanceof ConcurrentAttemptError) return false;
-      if (!(error instanceof LogIncompleteError)) throw error;
+      if (!(error instanceof AttemptLogIncompleteError)) throw error;
       open.markCountsIncomplete();
     }
     return true;

@@ -49,7 +49,7 @@ describe('statistics of an endpoint', () => {
       { deadlineMs: 10_000 },
     );
   const attempted = (count: number) =>
-    eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A)).toHaveLength(count));
+    eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(count));
 
   it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
@@ -61,7 +61,7 @@ describe('statistics of an endpoint', () => {
     ];
     harness.receivers.setFakeReceiverBehaviour(
       URL_A,
-      () => answers[harness.receivers.listDeliveriesAtUrl(URL_A).length - 1] ?? createReceiverAnswer(200),
+      () => answers[harness.receivers.listDeliveriesReceivedAtUrl(URL_A).length - 1] ?? createReceiverAnswer(200),
     );
     for (let n = 1; n <= 4; n += 1) {
       await publish(1);
@@ -167,7 +167,7 @@ describe('statistics of an endpoint', () => {
       return createReceiverAnswer(200);
     });
     await publish(1);
-    await eventually(() => expect(harness.receivers.listDeliveriesAtUrl(URL_A).length).toBeGreaterThan(100));
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A).length).toBeGreaterThan(100));
     expect((await stats(other)).hours).toMatchObject([{ is_exact: false }]);
     harness.clockOffset += HOUR_MS;
     await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 40_000 });

@@ -11,7 +11,7 @@ import {
 import { type EndpointAndLease, EndpointHourCounter, HourlyStatsRecounter } from './hour-recounter.ts';
 
 /** Maximum number of hours written in a round. Bounds the cost of statistics, however many endpoints are attempted. */
-const HOURS_PER_ROUND = 64;
+const MAX_HOURLY_STATS_WRITTEN_PER_ROUND = 64;
 const HOURS_PER_READ = 200;
 
 /** The shards that this process owns. */
@@ -202,7 +202,7 @@ export class EndpointAttemptCounter {
     const due = [...this.open.values()].filter((hour) => hour.isDirty || this.canCloseStatsHour(hour, now));
     const written = await Promise.allSettled(
       due
-        .slice(0, HOURS_PER_ROUND)
+        .slice(0, MAX_HOURLY_STATS_WRITTEN_PER_ROUND)
         .map((hour) =>
           this.canCloseStatsHour(hour, now) ? this.writeAndForgetHour(hour) : this.writeHour(hour, true),
         ),

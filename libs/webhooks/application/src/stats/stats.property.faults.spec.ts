@@ -112,7 +112,7 @@ class CountingRun {
         this.now += 20 * MINUTE_MS;
         return;
       case 'hand over':
-        await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenStatsHours());
+        await owner.process.waitForWorkEndOrDeath(owner.statistics.keeper.writeOpenStatsHours());
         await this.start(step.dieIn);
         return;
       case 'kill':
@@ -150,7 +150,7 @@ class CountingRun {
   async close(): Promise<void> {
     for (const owner of this.owners) {
       owner.statistics.keeper.stopStatsRounds();
-      await owner.process.waitForWorkOrDeath(owner.statistics.keeper.writeOpenStatsHours());
+      await owner.process.waitForWorkEndOrDeath(owner.statistics.keeper.writeOpenStatsHours());
     }
   }
 
@@ -163,7 +163,7 @@ class CountingRun {
     const at = new Date(this.now).toISOString();
     const error = ok ? null : { code: 'unexpected_status', message: 'The endpoint answered 500.' };
     const log = { at, duration_ms: ms, status_code: ok ? 200 : 500, error, response: null, manual: false };
-    await owner.process.waitForWorkOrDeath(
+    await owner.process.waitForWorkEndOrDeath(
       (async () => {
         const tell = await owner.statistics.keeper.startCountingAttemptOutcome(
           { id: endpoint, lease: owner.lease },
@@ -204,7 +204,7 @@ class CountingRun {
   /** As any process does, which may be one that dies. */
   private async discard(owner: Owner, { endpoint }: Step): Promise<void> {
     const store = owner.process.wrapDocumentStoreWithFaults(this.engine.documentStore);
-    await owner.process.waitForWorkOrDeath(this.discardLatest(store, owner.statistics.recounts, endpoint));
+    await owner.process.waitForWorkEndOrDeath(this.discardLatest(store, owner.statistics.recounts, endpoint));
     if (owner.process.dead) await this.start();
   }
 

@@ -4,12 +4,12 @@ import type { DeadLetterFilter } from '../operation-types.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
 
 /** Fields shared by dead letters that are counted together. */
-interface DeadLetterKind {
+interface CommonFieldsOfCountedDeadLetters {
   readonly reason: string;
   readonly endpoint_id: string;
   readonly event_type: string;
 }
-export interface DeadLetterGroup extends DeadLetterKind {
+export interface DeadLetterGroup extends CommonFieldsOfCountedDeadLetters {
   /** Number of dead letters, from 1. */
   readonly count: number;
   /** True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters. */
@@ -88,7 +88,7 @@ export class DeadLetterCounter {
   private async *listDeadLetterKinds(
     { workspace_id, environment }: WorkspaceScope,
     asked: DeadLetterFilter,
-  ): AsyncIterable<DeadLetterKind> {
+  ): AsyncIterable<CommonFieldsOfCountedDeadLetters> {
     const filter = { workspace_id, environment, reason: { exists: true } };
     let after: readonly string[] | undefined;
     for (;;) {
@@ -112,7 +112,7 @@ export class DeadLetterCounter {
 
   private countDeadLetters(
     scope: WorkspaceScope,
-    kind: DeadLetterKind,
+    kind: CommonFieldsOfCountedDeadLetters,
     filter: DeadLetterFilter,
     atMost: number,
   ): Promise<number> {
@@ -125,7 +125,7 @@ export class DeadLetterCounter {
 
 function createDeadLetterKindFilter(
   { workspace_id, environment }: WorkspaceScope,
-  { reason, endpoint_id, event_type }: DeadLetterKind,
+  { reason, endpoint_id, event_type }: CommonFieldsOfCountedDeadLetters,
   { since, until }: DeadLetterFilter,
 ): Filter {
   const times: FieldBounds = { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) };
@@ -133,30 +133,30 @@ function createDeadLetterKindFilter(
   return { workspace_id, environment, reason, endpoint_id, event_type, ...bounds };
 }
 
-function matchesDeadLetterFilter(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
+function matchesDeadLetterFilter(kind: CommonFieldsOfCountedDeadLetters, asked: DeadLetterFilter): boolean {
   return listDeadLetterKindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
 }
 
 /** Returns the index position after which the next matching kind follows; undefined after the last kind. */
 function findPositionBeforeNextDeadLetterKind(
-  kind: DeadLetterKind,
+  kind: CommonFieldsOfCountedDeadLetters,
   asked: DeadLetterFilter,
 ): readonly string[] | undefined {
   const place: string[] = [];
   for (const { value, wanted } of listDeadLetterKindFields(kind, asked)) {
     if (wanted !== undefined && !wanted.includes(value)) {
       const [next] = wanted.filter((each) => each > value).toSorted();
-      if (next !== undefined) return padDeadLetterIndexPosition([...place, next], '');
-      return place.length === 0 ? undefined : padDeadLetterIndexPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
+      if (next !== undefined) return fillMissingDeadLetterIndexFields([...place, next], '');
+      return place.length === 0 ? undefined : fillMissingDeadLetterIndexFields(place, TEXT_SORTED_AFTER_TIMESTAMPS);
     }
     place.push(value);
   }
-  return padDeadLetterIndexPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
+  return fillMissingDeadLetterIndexFields(place, TEXT_SORTED_AFTER_TIMESTAMPS);
 }
 
 /** Returns the fields of a kind in index order, each with the values that match; undefined matches all. */
 function listDeadLetterKindFields(
-  { reason, endpoint_id, event_type }: DeadLetterKind,
+  { reason, endpoint_id, event_type }: CommonFieldsOfCountedDeadLetters,
   asked: DeadLetterFilter,
 ): readonly { readonly value: string; readonly wanted: readonly string[] | undefined }[] {
   return [
@@ -166,6 +166,6 @@ function listDeadLetterKindFields(
   ];
 }
 
-function padDeadLetterIndexPosition(place: readonly string[], by: string): readonly string[] {
+function fillMissingDeadLetterIndexFields(place: readonly string[], by: string): readonly string[] {
   return [...place, ...DEAD_LETTER_INDEX_FIELDS.slice(place.length).map(() => by)];
 }

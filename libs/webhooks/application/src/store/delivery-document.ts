@@ -97,7 +97,7 @@ export function createDeliveryId(
 /**
  * Returns the name of an endpoint's queue of scheduled attempts. Its express queue of requested attempts has priority.
  */
-export function getScheduledQueueName(endpointId: string): string {
+export function getQueueKeyOfScheduledAttempts(endpointId: string): string {
   return endpointId;
 }
 export function getExpressQueueName(endpointId: string): string {
@@ -161,7 +161,7 @@ function createDeliveryQueueFields(delivery: Delivery): Pick<DeliveryDocument, '
     return { queue: DEAD_LETTER_ANNOUNCEMENT_QUEUE, due_at: completed_at };
   }
   if (!hasScheduledAttemptsLeft(delivery) || next_attempt_at === null) return {};
-  const queue = delivery.sandbox ? getExpressQueueName(endpoint_id) : getScheduledQueueName(endpoint_id);
+  const queue = delivery.sandbox ? getExpressQueueName(endpoint_id) : getQueueKeyOfScheduledAttempts(endpoint_id);
   // Use the earlier time, so that an event whose clock is ahead does not delay its delivery.
   const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
   const untried = isLive && delivery.event_created_at < next_attempt_at;

@@ -6,7 +6,7 @@ import {
   type ScopedEndpoint,
   getEndpointOfQueue,
   getExpressQueueName,
-  getScheduledQueueName,
+  getQueueKeyOfScheduledAttempts,
   toDeliveryShardValues,
   convertToDeliveryDocument,
 } from './delivery-document.ts';
@@ -41,7 +41,10 @@ export class DeliveryQueues {
     limit: number,
   ): Promise<readonly DeliveryDocument[]> {
     const after = due === QUEUE_START_POSITION.due ? undefined : [new Date(due).toISOString(), id];
-    return this.findDeliveriesInQueue(endpoint, getScheduledQueueName(endpoint.id), { limit, ...(after && { after }) });
+    return this.findDeliveriesInQueue(endpoint, getQueueKeyOfScheduledAttempts(endpoint.id), {
+      limit,
+      ...(after && { after }),
+    });
   }
 
   /** Reads an endpoint's requested retries and sandbox events, longest waiting first. */
@@ -69,7 +72,9 @@ export class DeliveryQueues {
 
   /** Discards some pending deliveries of a deleted endpoint. Returns the number found; 0 if none is pending. */
   async discardPendingDeliveries(endpoint: ScopedEndpoint, at: string, limit: number): Promise<number> {
-    const scheduled = await this.findDeliveriesInQueue(endpoint, getScheduledQueueName(endpoint.id), { limit });
+    const scheduled = await this.findDeliveriesInQueue(endpoint, getQueueKeyOfScheduledAttempts(endpoint.id), {
+      limit,
+    });
     const waiting =
       scheduled.length > 0
         ? scheduled

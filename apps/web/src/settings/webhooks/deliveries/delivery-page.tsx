@@ -96,7 +96,7 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
             </Code>
           </Tabs.Panel>
           <Tabs.Panel value="headers" pt="sm">
-            <HeaderList headers={describeRequestHeaders(delivery, endpoint)} />
+            <HeaderList headers={describeDeliveryRequestHeaders(delivery, endpoint)} />
           </Tabs.Panel>
         </Tabs>
       </Paper>
@@ -108,7 +108,7 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
  * Describes the request headers of a delivery. Secret values and values that differ between attempts are replaced by a
  * description.
  */
-function describeRequestHeaders(
+function describeDeliveryRequestHeaders(
   { event_id, event_type }: Pick<WebhookDelivery, 'event_id' | 'event_type'>,
   endpoint: Pick<WebhookEndpoint, 'headers'> | undefined,
 ): Readonly<Record<string, string>> {

@@ -188,7 +188,7 @@ function EventTypeGroupField({ group, types, value, onChange }: EventTypeGroupPr
 
 const MAX_ENDPOINT_HEADERS = 20;
 
-function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderFormValue, dropped: readonly string[]): string {
+function getHeaderValueInputPlaceholder({ name, hasStoredValue }: HeaderFormValue, dropped: readonly string[]): string {
   if (!hasStoredValue) return '';
   return dropped.includes(name) ? 'Enter the value again' : 'Value is unchanged';
 }
@@ -231,7 +231,7 @@ function CustomHeadersFieldset({ value, onChange, dropped, error }: HeaderFields
             <PasswordInput
               label={index === 0 ? 'Value' : undefined}
               aria-label={`Value of header ${index + 1}`}
-              placeholder={getHeaderValuePlaceholder(row, dropped)}
+              placeholder={getHeaderValueInputPlaceholder(row, dropped)}
               autoComplete="off"
               value={row.value}
               onChange={(event) => change(row.key, { value: event.currentTarget.value })}

@@ -142,7 +142,7 @@ function EndpointStatsSummaryPanel({ stats, window }: { readonly stats: Endpoint
           Some counts are being recomputed.
         </Text>
       )}
-      <StatsTable columns={columns} />
+      <AttemptCountsTable columns={columns} />
       <Text size="sm">
         <LinkAnchor to="/settings/webhooks/dead-letters" search={{ endpoint_id: stats.endpoint_id }} inherit>
           View dead letters
@@ -153,7 +153,7 @@ function EndpointStatsSummaryPanel({ stats, window }: { readonly stats: Endpoint
 }
 
 /** A table with the same data as the chart. */
-function StatsTable({ columns }: { readonly columns: readonly AttemptCountsOfChartColumn[] }) {
+function AttemptCountsTable({ columns }: { readonly columns: readonly AttemptCountsOfChartColumn[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);
   if (busy.length === 0) return null;
