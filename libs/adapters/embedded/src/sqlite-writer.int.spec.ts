@@ -9,6 +9,7 @@ describe('a writer', () => {
   let folder: TempFolder;
   beforeEach(async () => void (folder = await createTempFolder()));
   afterEach(async () => {
+    jest.restoreAllMocks();
     jest.useRealTimers();
     await folder.remove();
   });
@@ -19,12 +20,15 @@ describe('a writer', () => {
     jest.useFakeTimers({
       doNotFake: ['Date', 'performance', 'setImmediate', 'setInterval', 'nextTick', 'queueMicrotask'],
     });
+    const started = jest.spyOn(globalThis, 'setTimeout');
+    const cleared = jest.spyOn(globalThis, 'clearTimeout');
     const waiting = writer.addOperationToBatch({ kind: 'drop', collection: 'things' }, 1, 'later', () => undefined);
-    expect(jest.getTimerCount()).toBe(1);
+    const timer: unknown = started.mock.results[0]?.value;
+    expect(timer).toBeDefined();
     const { worker } = writer as unknown as { readonly worker: Worker };
     const refused = expect(waiting).rejects.toBeInstanceOf(UnavailableError);
     await worker.terminate();
     await refused;
-    expect(jest.getTimerCount()).toBe(0);
+    expect(cleared).toHaveBeenCalledWith(timer);
   });
 });
