@@ -15,7 +15,7 @@ import {
   MongoLeases,
   MongoQuota,
 } from '@tracking/distributed';
-import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
+import { EmbeddedSqliteEngine, FileObjectStore } from '@tracking/embedded';
 import type { Logger, Metrics } from '@tracking/ports';
 import { startEngines } from '@tracking/system';
 import { findFreePort, noMetrics, silentLogger } from '@tracking/testing';
@@ -37,7 +37,7 @@ const CALL_OPERATIONS = {
 };
 
 async function openEmbedded(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
-  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: join(folder, 'embedded'), logger, metrics });
+  const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir: join(folder, 'embedded'), logger, metrics });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const objects = await FileObjectStore.openFileObjectStore(join(folder, 'objects'));
   return {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { EmbeddedEngine } from '@tracking/embedded';
+import { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS, IdentityServices } from '@tracking/identity';
 import { noMetrics, silentLogger } from '@tracking/testing';
@@ -17,7 +17,7 @@ import { type ApiDependencies, FEATURES } from './http-features.ts';
  */
 const { DATA_DIR = '', PORT, WITHOUT = '' } = process.env;
 const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
-const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
+const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
 const { documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
 const identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
-import { EmbeddedEngine } from '@tracking/embedded';
+import { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
 import { EventSourcedShipmentService } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
@@ -25,7 +25,7 @@ interface WaitingShipments {
  * Fills the event store of a data folder through the commands, as of two hours ago. Returns the duration in seconds.
  */
 export async function buildWaiting(dataDir: string, waiting: WaitingShipments): Promise<number> {
-  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+  const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
   const shipments = new EventSourcedShipmentService({
     eventStore: engine.eventStore,
     places: await loadPlaces({}),

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoConnection, MongoDocumentStore } from '@tracking/distributed';
-import { EmbeddedEngine } from '@tracking/embedded';
+import { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS, IdentityServices } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
@@ -20,7 +20,7 @@ import { fill, otherWorkspaceIds } from './shipment-store.ts';
  */
 const { DATA_DIR = '', PORT, COUNT, MONGODB_URL } = process.env;
 const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
-const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
+const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
 const { eventStore, documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
 const identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret });

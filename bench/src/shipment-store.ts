@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_RULE_SETTINGS, EMPTY_MILESTONE_DETAILS, type Timestamp } from '@tracking/contracts';
-import { EmbeddedEngine } from '@tracking/embedded';
+import { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
 import type { EventStore } from '@tracking/ports';
 import { EventSourcedShipmentService } from '@tracking/shipments';
@@ -39,7 +39,7 @@ export async function buildStore(
   total: number,
   workspaces: readonly string[],
 ): Promise<BuiltStore | undefined> {
-  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+  const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
   try {
     if ((await engine.eventStore.head()) !== undefined) return undefined;
     return await fill(engine.eventStore, total, workspaces);

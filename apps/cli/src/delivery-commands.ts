@@ -26,7 +26,7 @@ const ATTEMPT_COLUMNS: readonly Column<DeliveryAttempt>[] = [
   ['ERROR', ({ error }) => error && error.message],
   ['RESPONSE', ({ response }) => response && response.body.slice(0, MAX_SHOWN_BODY_CHARACTERS)],
 ];
-const DELIVERY_COLUMNS: readonly Column<DeliverySummary>[] = [
+const DELIVERY_COLUMNS: readonly Column<ListedDeliveryFields>[] = [
   ['ID', ({ id }) => id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],
@@ -48,7 +48,7 @@ interface DeliveryAttempt {
   readonly response: { readonly body: string } | null;
   readonly manual: boolean;
 }
-export interface DeliveryWithAttempts extends DeliverySummary {
+export interface DeliveryWithAttempts extends ListedDeliveryFields {
   readonly payload: JsonValue;
   readonly attempts: readonly DeliveryAttempt[];
 }
@@ -76,7 +76,10 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
       run(async (invocation) => {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
-        const delivery = await client.postJsonWithRetries<DeliverySummary>(path, toScopeQueryParameters(invocation));
+        const delivery = await client.postJsonWithRetries<ListedDeliveryFields>(
+          path,
+          toScopeQueryParameters(invocation),
+        );
         print.printResult(delivery, ({ id }) => `${id} is being attempted; for the result, use deliveries show`);
       }),
     );
@@ -107,7 +110,7 @@ export function printDelivery({ print, options }: CommandInvocation, delivery: D
 }
 
 /** Fields of a listed delivery that the commands use. */
-interface DeliverySummary {
+interface ListedDeliveryFields {
   readonly id: string;
   readonly workspace: string;
   readonly environment: Environment;

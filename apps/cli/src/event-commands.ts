@@ -194,7 +194,7 @@ async function importEvents(
   };
   const source = path === STANDARD_STREAM_ARGUMENT ? addAbortSignal(signal, input as Readable) : createReadStream(path);
   for await (const text of splitLines(source)) {
-    const line = parseTransferLine(text);
+    const line = parseEventTransferFileLine(text);
     if ('workspace' in line) {
       await sendImportLines(client, '/events/workspaces', line.workspace);
       workspaces.push(line.workspace.id);
@@ -246,7 +246,7 @@ async function sendImportLines<T>(client: AdministrationClient, path: string, bo
   }
 }
 
-function parseTransferLine(text: string): TransferLine {
+function parseEventTransferFileLine(text: string): TransferLine {
   try {
     const line: unknown = JSON.parse(text);
     if (typeof line === 'object' && line !== null) return line as TransferLine;

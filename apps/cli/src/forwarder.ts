@@ -20,7 +20,7 @@ const CONNECTION_ERROR_MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** Result of a delivery at the developer's own server. */
-export interface ForwardResult {
+export interface ForwardedDeliveryResult {
   /** Status of the response; null if there is no response. */
   readonly status_code: number | null;
   /** Milliseconds from the request to the end of the response. */
@@ -56,7 +56,7 @@ export class WebhookDeliveryForwarder {
   /** Forwards a delivery. If the developer's server does not respond, returns 502 with the reason. Never throws. */
   async forwardDelivery(
     request: DeliveryRequest,
-  ): Promise<{ readonly answer: DeliveryResponse; readonly forwarded: ForwardResult }> {
+  ): Promise<{ readonly answer: DeliveryResponse; readonly forwarded: ForwardedDeliveryResult }> {
     const start = performance.now();
     const elapsedMs = () => Math.round(performance.now() - start);
     try {

@@ -4,7 +4,7 @@ import {
   type CreatedUser,
   ENVIRONMENTS,
   type CreatedApiKeyWithSecret,
-  type PasswordResetLink,
+  type PasswordResetLinkResponse,
   USER_ROLES,
   type User,
   type Workspace,
@@ -118,7 +118,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .action(
       run(async ({ client, print, workspace, operand: email, options }) => {
         const keys = options['revokeKeys'] === true && { revoke_api_keys: true };
-        const reset = await client.postJsonWithRetries<PasswordResetLink>('/users/reset_password', {
+        const reset = await client.postJsonWithRetries<PasswordResetLinkResponse>('/users/reset_password', {
           workspace,
           email,
           ...keys,

@@ -14,7 +14,12 @@ import {
   formatResendResult,
 } from './public-api.ts';
 import { CliError, RefusedError, UsageError } from './config.ts';
-import { parseForwardAddress, type ForwardResult, WebhookDeliveryForwarder, parseSigningSecret } from './forwarder.ts';
+import {
+  parseForwardAddress,
+  type ForwardedDeliveryResult,
+  WebhookDeliveryForwarder,
+  parseSigningSecret,
+} from './forwarder.ts';
 import type { CommandInvocation, LocalRunner } from './invocation.ts';
 
 /** Error codes of a verification that the service's settings cause, and not the receiver. */
@@ -88,7 +93,7 @@ class ListenSession {
           );
         }
         this.printListeningStarted(id, receiver.url, secret);
-        await this.runTypedCommands(id);
+        await this.readAndRunTerminalCommands(id);
       } finally {
         // A failed deletion is printed, not thrown, because it would replace the error that ended the command.
         await this.api.receive(this.api.client.webhookEndpoints.delete(id)).catch(({ message }: Error) => {
@@ -165,7 +170,7 @@ class ListenSession {
       );
   }
 
-  private async runTypedCommands(id: string): Promise<void> {
+  private async readAndRunTerminalCommands(id: string): Promise<void> {
     const { print, note, input, out, signal } = this.invocation;
     const { client, receive } = this.api;
     const commands = new Map([
@@ -222,7 +227,7 @@ function formatReceivedDelivery({ event, verdict, repeated, receivedAt }: Receiv
 /** Formats a delivery that was forwarded. */
 function formatForwardedDelivery(
   { event, repeated, receivedAt }: ReceivedDelivery,
-  forwarded: ForwardResult,
+  forwarded: ForwardedDeliveryResult,
   url: string,
 ): string {
   return `${receivedAt.toISOString()}  ${formatEvent(event)}  → ${formatForwardResult(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
@@ -230,7 +235,7 @@ function formatForwardedDelivery(
 
 function formatForwardResult(
   { sandbox }: EventEnvelope,
-  { status_code: status, duration_ms, error }: ForwardResult,
+  { status_code: status, duration_ms, error }: ForwardedDeliveryResult,
   url: string,
 ): string {
   if (status === null) return `no response from ${url} after ${duration_ms} ms: ${error}`;

@@ -2,6 +2,6 @@
 import '../../../tools/jest-runtime.mjs';
 
 export default async function setup() {
-  const { SharedStandalone } = await import('./shared-standalone.ts');
-  globalThis.sharedStandalone = await SharedStandalone.listen();
+  const { SharedStandaloneServerForTests } = await import('./shared-standalone.ts');
+  globalThis.sharedStandalone = await SharedStandaloneServerForTests.listen();
 }

@@ -48,7 +48,7 @@ export interface ReceiverEndpoint {
   behave: Behaviour;
 }
 
-interface RegisteredEndpoint extends ReceiverEndpoint {
+interface ReceiverEndpointWithRequests extends ReceiverEndpoint {
   /** Maximum concurrency of the endpoint. */
   readonly limit: number;
   readonly underWay: Set<ReceivedRequest>;
@@ -61,7 +61,7 @@ export class EndpointServer {
   readonly bodies = new Map<string, string>();
   /** Violations of the delivery contract. */
   readonly faults: string[] = [];
-  private readonly hooks = new Map<string, RegisteredEndpoint>();
+  private readonly hooks = new Map<string, ReceiverEndpointWithRequests>();
 
   private constructor(
     private readonly server: ReturnType<typeof createServer>,
@@ -109,7 +109,7 @@ export class EndpointServer {
     });
     if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
     const { id, secret, max_concurrency: limit } = made.data as { id: string; secret: string; max_concurrency: number };
-    const hook: RegisteredEndpoint = {
+    const hook: ReceiverEndpointWithRequests = {
       id,
       secrets: [secret],
       headers: new Map(),
@@ -148,7 +148,7 @@ export class EndpointServer {
 
   private async handleDelivery(
     request: IncomingMessage,
-    hook: RegisteredEndpoint,
+    hook: ReceiverEndpointWithRequests,
     arrival: ReceivedRequest,
   ): Promise<[number, OutgoingHttpHeaders, string]> {
     const chunks: Buffer[] = [];

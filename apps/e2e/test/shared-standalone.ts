@@ -15,7 +15,7 @@ export const STANDALONE_SETTINGS = {
  * Standalone server in Jest's parent process that suites share. It starts when a suite first requests its address, so
  * that a run of one suite starts only what the suite needs.
  */
-export class SharedStandalone {
+export class SharedStandaloneServerForTests {
   private starting: Promise<StartedSystem> | undefined;
   private readonly server: Server;
 
@@ -30,8 +30,8 @@ export class SharedStandalone {
   }
 
   /** Listens on a free port and sets `E2E_STANDALONE`, which Jest's workers inherit. */
-  static async listen(): Promise<SharedStandalone> {
-    const shared = new SharedStandalone();
+  static async listen(): Promise<SharedStandaloneServerForTests> {
+    const shared = new SharedStandaloneServerForTests();
     await new Promise<void>((resolve) => shared.server.listen(0, '127.0.0.1', resolve));
     process.env['E2E_STANDALONE'] = `http://127.0.0.1:${(shared.server.address() as AddressInfo).port}`;
     return shared;

@@ -145,7 +145,7 @@ export async function listItemsAfterAllWrites<T>(
   return items;
 }
 
-interface ListPageResponse<T> {
+interface PagedListAnswer<T> {
   readonly data: readonly T[];
   readonly next_cursor: string | null;
 }
@@ -155,9 +155,9 @@ async function* readListPages<T>(
   path: string,
   params: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
-): AsyncGenerator<AxiosResponse<ListPageResponse<T>>> {
+): AsyncGenerator<AxiosResponse<PagedListAnswer<T>>> {
   for (let cursor: string | null = null; ;) {
-    const page: AxiosResponse<ListPageResponse<T>> = await api.get(path, {
+    const page: AxiosResponse<PagedListAnswer<T>> = await api.get(path, {
       params: { limit: 200, ...params, ...(cursor !== null && { cursor }) },
       headers: { ...headers },
     });

@@ -6,10 +6,14 @@ import { type ToolErrorBody, toToolError } from './api-errors.ts';
 import { EXCEPTION_TOOLS, EXCEPTION_WRITE_TOOLS } from './tools/exception-tools.ts';
 import { MILESTONE_WRITE_TOOLS, SHIPMENT_TOOLS } from './tools/shipment-tools.ts';
 import type { McpTool } from './tools/tool.ts';
-import { WEBHOOK_TOOLS, WEBHOOK_WRITE_TOOLS } from './tools/webhook-tools.ts';
+import { WEBHOOK_TOOLS, WEBHOOK_DELIVERY_RETRY_TOOLS } from './tools/webhook-tools.ts';
 
 const READ_TOOLS: readonly McpTool[] = [...SHIPMENT_TOOLS, ...EXCEPTION_TOOLS, ...WEBHOOK_TOOLS];
-const WRITE_TOOLS: readonly McpTool[] = [...MILESTONE_WRITE_TOOLS, ...EXCEPTION_WRITE_TOOLS, ...WEBHOOK_WRITE_TOOLS];
+const WRITE_TOOLS: readonly McpTool[] = [
+  ...MILESTONE_WRITE_TOOLS,
+  ...EXCEPTION_WRITE_TOOLS,
+  ...WEBHOOK_DELIVERY_RETRY_TOOLS,
+];
 
 /** Limits of the API requests of one tool call. A model waits for the result, so they are short. */
 const API_TIMEOUT_MS = 15_000;

@@ -44,7 +44,7 @@ export interface ServiceUpdateTurnConfig extends ServiceSettings {
  * @param given name of the service from the command line
  * @throws ConfigError that names the invalid variable or argument
  */
-export function loadStartOrderConfig(
+export function loadServiceUpdateTurnConfig(
   given: string | undefined,
   env: EnvironmentVariables = process.env,
 ): ServiceUpdateTurnConfig {

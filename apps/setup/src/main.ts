@@ -1,6 +1,6 @@
 import { ConfigError } from '@tracking/runtime';
 import { runService } from '@tracking/service';
-import { loadConfig, loadStartOrderConfig } from './config.ts';
+import { loadConfig, loadServiceUpdateTurnConfig } from './config.ts';
 
 // Each service waits before it starts, so the wait loads only what it needs.
 const [command, service] = process.argv.slice(2);
@@ -10,7 +10,7 @@ else
   await runService(
     () => {
       if (command !== 'wait') throw new ConfigError(`unknown command ${command}: expected none, or wait`);
-      return loadStartOrderConfig(service);
+      return loadServiceUpdateTurnConfig(service);
     },
     async (config) => (await import('./update-order.ts')).waitUntilServiceMayStart(config),
   );

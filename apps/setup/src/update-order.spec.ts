@@ -1,7 +1,7 @@
 import { type VirtualCluster, VirtualProcess, VirtualTestClock } from '@tracking/distributed/testing';
 import type { Document } from '@tracking/ports';
 import { createRecordingLogger, type LogLine } from '@tracking/testing';
-import { loadStartOrderConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
+import { loadServiceUpdateTurnConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
 import { recordCompletedSetUp, waitUntilProcessMayStart } from './update-order.ts';
 
 /** Maximum milliseconds until a wait ends after its reason, and until a start without a wait. */
@@ -242,16 +242,16 @@ describe('the arguments of the wait', () => {
   const env = { MONGODB_URL: 'mongodb://127.0.0.1/', RELEASE: 'first', MANAGEMENT_PORT: '9464' };
 
   it('name a service, and need only the settings of the document store', () => {
-    expect(loadStartOrderConfig('webhooks', env)).toMatchObject({
+    expect(loadServiceUpdateTurnConfig('webhooks', env)).toMatchObject({
       service: 'webhooks',
       release: 'first',
       managementPort: 0,
     });
-    expect(() => loadStartOrderConfig('webhooks', {})).toThrow('MONGODB_URL is not set');
+    expect(() => loadServiceUpdateTurnConfig('webhooks', {})).toThrow('MONGODB_URL is not set');
   });
 
   it.each([undefined, 'setup', 'mcp'])('are refused for the service %s', (service) => {
-    expect(() => loadStartOrderConfig(service, env)).toThrow(
+    expect(() => loadServiceUpdateTurnConfig(service, env)).toThrow(
       'expected one of projections, shipments, webhooks, gateway',
     );
   });

@@ -21,7 +21,7 @@ export const RELEASES_COLLECTION_SPEC: CollectionSpec = { name: 'releases', inde
 /** Number of releases that are kept. A release that has been removed counts as set up again after its next set-up. */
 const MAX_KEPT_RELEASES = 100;
 /** Limit of a read. Set-ups that run at the same time can store more releases than are kept. */
-const RELEASES_PER_READ = 2 * MAX_KEPT_RELEASES;
+const SOFTWARE_RELEASES_PER_READ = 2 * MAX_KEPT_RELEASES;
 const LOG_INTERVAL_MS = 30_000;
 /**
  * Milliseconds after which a service does not wait any longer for a service without a process, such as one that is
@@ -41,7 +41,7 @@ interface CompletedReleaseSetupDocument extends Document {
 /** Records that the set-up of a release is complete. Can be repeated. @throws UnavailableError */
 export async function recordCompletedSetUp(store: DocumentStore, release: string): Promise<void> {
   const documents = await store.collection<CompletedReleaseSetupDocument>(RELEASES_COLLECTION_SPEC);
-  const known = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
+  const known = await documents.find({ filter: {}, limit: SOFTWARE_RELEASES_PER_READ });
   if (known.some(({ id }) => id === release)) return;
   const number = Math.max(0, ...known.map((one) => one.number)) + 1;
   await documents.insert({ id: release, number });
@@ -107,7 +107,7 @@ export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions):
   const observer = new LeaseMemberObserver(store, time);
   const observe = async (): Promise<ObservedReleasesAndMembers> => {
     const documents = await store.collection<CompletedReleaseSetupDocument>(RELEASES_COLLECTION_SPEC);
-    const releases = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
+    const releases = await documents.find({ filter: {}, limit: SOFTWARE_RELEASES_PER_READ });
     return { releases, members: await observer.listLiveMembers() };
   };
   let last = { reason: '', since: 0, loggedAt: 0 };

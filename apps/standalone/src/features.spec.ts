@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { deriveKey, deriveCheckedSecretsKey } from '@tracking/runtime';
 import { getSecretsKeyId, storeOrCheckSecretsKey } from '@tracking/webhooks';
@@ -12,7 +12,7 @@ const OWN = new Uint8Array(32).fill(1);
 describe('the key of the data folder', () => {
   let folder: string;
   let file: string;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'secrets-'));
     file = join(folder, 'secrets.key');

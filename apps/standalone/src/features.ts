@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { join } from 'node:path';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { DeletedDocumentSweeper, OrphanSweep, StorageQuotaLimiter } from '@tracking/documents';
-import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
+import { EmbeddedSqliteEngine, FileObjectStore } from '@tracking/embedded';
 import { IdentityServices, createIdentitySweeper } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
@@ -183,7 +183,7 @@ export async function openFeatureEngines(
   const metrics = new PrometheusMetrics('standalone');
   const clock: Clock = () => new Date();
   const places = await loadPlaces({ file: config.placesFile });
-  const open = () => EmbeddedEngine.openEmbeddedEngine({ dataDir: config.dataDir, logger, metrics });
+  const open = () => EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir: config.dataDir, logger, metrics });
   const opening = mode === 'server' ? takeOverDataFolder(config.dataDir, open) : open();
   const engine = await convertMachineErrorToConfigError(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.addShutdownStep('engine', () => engine.closeEngine());

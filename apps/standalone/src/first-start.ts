@@ -17,7 +17,7 @@ const FIRST_ADMIN_LINK_FILE_NAME = 'first-admin-link';
 const ADMIN_CHECK_INTERVAL_MS = 5_000;
 
 /** Announces the server's addresses once it listens: as text at a terminal, otherwise in a log line. */
-export async function announceServerAddresses(
+export async function printOrLogServerAddresses(
   config: StandaloneConfig,
   standalone: RunningStandaloneServer,
   logger: Logger,

@@ -4,7 +4,7 @@ import { PlacesFileError } from '@tracking/places';
 import { UnavailableError, type Logger } from '@tracking/ports';
 import { ConfigError, createLogger, standardErrorWriter, warnOfMisspelledVariables } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
-import { announceServerAddresses } from './first-start.ts';
+import { printOrLogServerAddresses } from './first-start.ts';
 import { startStandaloneApp } from './standalone.ts';
 
 /** Prints an operator's error as one line, and any other error with its stack, then exits. */
@@ -46,7 +46,7 @@ try {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
     logger.warn(where, 'settings allow webhook receivers in non-public networks: use this for development only');
   }
-  await announceServerAddresses(config, standalone, logger);
+  await printOrLogServerAddresses(config, standalone, logger);
 } catch (startError) {
   exitWithError(startError);
 }

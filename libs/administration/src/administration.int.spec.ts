@@ -8,7 +8,7 @@ import { jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { getSocketPath } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { IdempotencyClaims } from '@tracking/http';
 import { IdentityServices } from '@tracking/identity';
@@ -30,7 +30,7 @@ const appUrl = 'https://app.example';
 describe('administration API', () => {
   let dataDir: string;
   let socketPath: string;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let identity: IdentityServices;
   let idempotency: IdempotencyClaims;
   let readModels: ReadModels;

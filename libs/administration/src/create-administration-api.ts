@@ -34,9 +34,9 @@ import { KeysController } from './keys.controller.ts';
 import { ReplaysController } from './replays.controller.ts';
 import { OperatorPrincipalFactory, createOperatorAuditActor } from './operator.ts';
 import { ParkedController } from './parked.controller.ts';
-import { PartitionsController } from './partitions.controller.ts';
+import { SubscriberPartitionCountsController } from './partitions.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
-import { DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { DeclareQueryAndBodyLimit, wrapInListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 import { UsersController } from './users.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
@@ -59,7 +59,7 @@ class ProcessShutdownController {
   @Post()
   @DeclareQueryAndBodyLimit()
   @HttpCode(204)
-  endProcessToReleaseFolder(): void {
+  endThisProcessToReleaseFolder(): void {
     this.endProcess();
   }
 }
@@ -74,7 +74,7 @@ class LeasesController {
   @Get()
   @DeclareQueryAndBodyLimit()
   async listLeases(): Promise<ListResponse<LeaseState>> {
-    return createListResponse(await this.leases.listHeldLeases());
+    return wrapInListResponse(await this.leases.listHeldLeases());
   }
 }
 
@@ -119,7 +119,7 @@ export async function createAdministrationHttpApi(
       ReadModelsController,
       ParkedController,
       ...(dependencies.leases ? [LeasesController] : []),
-      ...(dependencies.partitions ? [PartitionsController] : []),
+      ...(dependencies.partitions ? [SubscriberPartitionCountsController] : []),
       ...(dependencies.release ? [ProcessShutdownController] : []),
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),

@@ -52,7 +52,7 @@ export class PublishedEventsController {
     @Query() query: ListEventsQueryDto,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
     const { workspace, environment, limit, cursor, ...wanted } = query;
-    const { id: workspace_id } = await this.operators.findWorkspace(workspace);
+    const { id: workspace_id } = await this.operators.findWorkspaceByNameOrThrow(workspace);
     const { items, next } = await this.events.listEvents(
       { workspace_id, environment },
       {

@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory } from './operator.ts';
-import { InWorkspaceDto, OperatorBodyPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { InWorkspaceDto, OperatorBodyPipe, DeclareQueryAndBodyLimit, wrapInListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class CreateApiKeyDto extends InWorkspaceDto implements KeyToCreate {
@@ -67,8 +67,8 @@ export class KeysController {
   @Get()
   @DeclareQueryAndBodyLimit({ query: InWorkspaceDto })
   async listKeys(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<ApiKey>> {
-    const { id } = await this.operators.findWorkspace(workspace);
-    return createListResponse(await this.identity.keys.listWorkspaceKeys(id));
+    const { id } = await this.operators.findWorkspaceByNameOrThrow(workspace);
+    return wrapInListResponse(await this.identity.keys.listWorkspaceKeys(id));
   }
 
   @Post(':id/revoke')

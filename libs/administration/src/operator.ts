@@ -51,7 +51,7 @@ export class OperatorPrincipalFactory {
   ) {}
 
   /** @throws RequestError `not_found` naming the workspace */
-  async findWorkspace(name: string): Promise<Workspace> {
+  async findWorkspaceByNameOrThrow(name: string): Promise<Workspace> {
     const workspace = await this.identity.workspaces.findWorkspaceByName(name);
     if (!workspace) throw new RequestError('not_found', `There is no workspace ${name}.`);
     return workspace;
@@ -59,13 +59,15 @@ export class OperatorPrincipalFactory {
 
   /** A command about the users and keys of one workspace. @throws RequestError `not_found` */
   async createIdentityCommandByOperator(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
-    return { ...identity, actor: OPERATOR_ACTOR, workspace_id: (await this.findWorkspace(workspace)).id };
+    return { ...identity, actor: OPERATOR_ACTOR, workspace_id: (await this.findWorkspaceByNameOrThrow(workspace)).id };
   }
 
   /** @throws RequestError `not_found` */
   async createOperatorPrincipal({ workspace, environment }: ScopeFilter): Promise<OperatorPrincipal> {
     const workspaces =
-      workspace === undefined ? await this.identity.workspaces.listWorkspaces() : [await this.findWorkspace(workspace)];
+      workspace === undefined
+        ? await this.identity.workspaces.listWorkspaces()
+        : [await this.findWorkspaceByNameOrThrow(workspace)];
     const environments = environment === undefined ? ENVIRONMENTS : [environment];
     const scopes = workspaces.flatMap(({ id, name }) =>
       environments.map((each) => ({ workspace_id: id, workspace: name, environment: each })),

@@ -5,7 +5,7 @@ import type { ParkedMessage } from '@tracking/webhooks';
 import { READ_MODELS_INJECTION_TOKEN, WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { returnUndefinedIfNotFound } from './operator.ts';
-import { DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { DeclareQueryAndBodyLimit, wrapInListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 const PAGE_SIZE = 200;
@@ -21,7 +21,7 @@ export class ParkedController {
   @Get()
   @DeclareQueryAndBodyLimit()
   async listParkedItems(): Promise<ListResponse<ParkedShipment | ParkedMessage>> {
-    return createListResponse([...(await this.listParkedShipments()), ...(await this.listParkedMessages())]);
+    return wrapInListResponse([...(await this.listParkedShipments()), ...(await this.listParkedMessages())]);
   }
 
   /**

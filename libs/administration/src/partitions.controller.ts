@@ -3,7 +3,7 @@ import type { PartitionCountStatus } from '@tracking/contracts';
 import { createInvalidRequestError, RequestError, WholeNumberProperty } from '@tracking/http';
 import { ALLOWED_PARTITION_COUNTS } from '@tracking/shipments';
 import { type AdministrationDependencies, PARTITIONS_INJECTION_TOKEN } from './dependencies.ts';
-import { DeclareQueryAndBodyLimit, createListResponse, OperatorBodyPipe, type ListResponse } from './routes.ts';
+import { DeclareQueryAndBodyLimit, wrapInListResponse, OperatorBodyPipe, type ListResponse } from './routes.ts';
 
 class PartitionsDto {
   @WholeNumberProperty(1, Math.max(...ALLOWED_PARTITION_COUNTS), {
@@ -14,7 +14,7 @@ class PartitionsDto {
 
 /** Numbers of partitions into which subscribers of the event store divide the shipments. */
 @Controller('administration/partitions')
-export class PartitionsController {
+export class SubscriberPartitionCountsController {
   constructor(
     @Inject(PARTITIONS_INJECTION_TOKEN) private readonly counts: NonNullable<AdministrationDependencies['partitions']>,
   ) {}
@@ -22,7 +22,7 @@ export class PartitionsController {
   @Get()
   @DeclareQueryAndBodyLimit()
   async listPartitions(): Promise<ListResponse<PartitionCountStatus>> {
-    return createListResponse(await this.counts.listPartitionCounts());
+    return wrapInListResponse(await this.counts.listPartitionCounts());
   }
 
   /** Responds as soon as the request is stored; `GET /administration/partitions` shows when the number has changed. */

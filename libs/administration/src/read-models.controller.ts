@@ -4,7 +4,7 @@ import { RequestError } from '@tracking/http';
 import { UnknownReadModelError } from '@tracking/read-models';
 import { READ_MODELS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { DeclareQueryAndBodyLimit, wrapInListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 /** Read models and their rebuilds. */
@@ -17,7 +17,7 @@ export class ReadModelsController {
   @Get()
   @DeclareQueryAndBodyLimit()
   async listReadModels(): Promise<ListResponse<ReadModelStatus>> {
-    return createListResponse(await this.readModels.listReadModelStates());
+    return wrapInListResponse(await this.readModels.listReadModelStates());
   }
 
   /** Responds as soon as the rebuild is stored; `GET /administration/read_models` shows its progress. */

@@ -66,7 +66,7 @@ export interface ListResponse<T> {
   readonly data: readonly T[];
 }
 
-export function createListResponse<T>(data: readonly T[]): ListResponse<T> {
+export function wrapInListResponse<T>(data: readonly T[]): ListResponse<T> {
   return { data };
 }
 

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { USER_ROLES } from '@tracking/contracts';
-import type { CreatedUser, PasswordResetLink, Role, User, UserToCreate } from '@tracking/contracts';
+import type { CreatedUser, PasswordResetLinkResponse, Role, User, UserToCreate } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   AuditTrail,
@@ -16,7 +16,7 @@ import type { FastifyRequest } from 'fastify';
 import { APP_URL_INJECTION_TOKEN, IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory } from './operator.ts';
-import { InWorkspaceDto, OperatorBodyPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { InWorkspaceDto, OperatorBodyPipe, DeclareQueryAndBodyLimit, wrapInListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
@@ -75,8 +75,8 @@ export class UsersController {
   @Get()
   @DeclareQueryAndBodyLimit({ query: InWorkspaceDto })
   async listUsers(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<User>> {
-    const { id } = await this.operators.findWorkspace(workspace);
-    return createListResponse(await this.identity.users.listWorkspaceUsers(id));
+    const { id } = await this.operators.findWorkspaceByNameOrThrow(workspace);
+    return wrapInListResponse(await this.identity.users.listWorkspaceUsers(id));
   }
 
   @Post('set_role')
@@ -119,7 +119,7 @@ export class UsersController {
     @Body(new OperatorBodyPipe(ResetPasswordDto)) { workspace, email, revoke_api_keys }: ResetPasswordDto,
     @InjectCommandIdentity() identified: CommandIdentity,
     @Req() request: FastifyRequest,
-  ): Promise<PasswordResetLink> {
+  ): Promise<PasswordResetLinkResponse> {
     const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
     const { id: user_id } = await this.identity.users.findUserByEmail(command.workspace_id, email);
     const { identity, trail, appUrl } = this;

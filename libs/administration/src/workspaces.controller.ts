@@ -4,7 +4,7 @@ import { InjectCommandIdentity, TextProperty } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { OperatorBodyPipe, DeclareQueryAndBodyLimit, createListResponse } from './routes.ts';
+import { OperatorBodyPipe, DeclareQueryAndBodyLimit, wrapInListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class CreateWorkspaceDto {
@@ -28,6 +28,6 @@ export class WorkspacesController {
   @Get()
   @DeclareQueryAndBodyLimit()
   async listWorkspaces(): Promise<ListResponse<Workspace>> {
-    return createListResponse(await this.identity.workspaces.listWorkspaces());
+    return wrapInListResponse(await this.identity.workspaces.listWorkspaces());
   }
 }

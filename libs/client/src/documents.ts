@@ -25,7 +25,7 @@ export class Documents {
   async upload(shipmentId: string, upload: DocumentUpload, options: UploadOptions = {}): Promise<DocumentWritten> {
     const { onProgress, presignedAbove = MAX_MULTIPART_BYTES, ...rest } = options;
     const whole = completeUploadFieldsFromFile(upload);
-    if (whole.file.size > presignedAbove) return this.uploadByUrl(shipmentId, whole, options);
+    if (whole.file.size > presignedAbove) return this.uploadFileByPresignedUrl(shipmentId, whole, options);
     const { data } = await this.api.send<DocumentWritten>(
       'addDocument',
       { id: shipmentId },
@@ -119,7 +119,7 @@ export class Documents {
    * Uploads a file by a presigned URL. A repeat with the same idempotency key continues with the document of the first
    * call.
    */
-  private async uploadByUrl(
+  private async uploadFileByPresignedUrl(
     shipmentId: string,
     upload: ReturnType<typeof completeUploadFieldsFromFile>,
     { idempotencyKey: given, ...options }: UploadOptions,

@@ -16,7 +16,7 @@ it('reads a stream, however it is cut into pieces', () => {
       const events = new ServerSentEvents();
       const places = [0, ...cuts.sort((a, b) => a - b), stream.length];
       const pieces = places.map((from, at) => stream.slice(from, places[at + 1] ?? stream.length));
-      expect(pieces.flatMap((piece) => events.read(piece))).toEqual(told);
+      expect(pieces.flatMap((piece) => events.parseServerSentEventChunk(piece))).toEqual(told);
       expect(events.retry).toBe(1_500);
     }),
   );

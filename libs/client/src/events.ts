@@ -83,7 +83,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
       for (;;) {
         const { done, value } = await this.readChunk(reader, signal);
         if (done) return;
-        yield* this.parseEvents(events.read(decoder.decode(value, { stream: true })));
+        yield* this.parseEvents(events.parseServerSentEventChunk(decoder.decode(value, { stream: true })));
         this.retryMs = events.retry ?? this.retryMs;
       }
     } finally {
@@ -150,7 +150,7 @@ export class ServerSentEvents {
   private hasPosition = false;
 
   /** @returns the messages that this piece completes */
-  read(text: string): ServerSentEvent[] {
+  parseServerSentEventChunk(text: string): ServerSentEvent[] {
     // A CR at the end of a piece may be the first half of a CRLF.
     const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
@@ -158,7 +158,7 @@ export class ServerSentEvents {
   }
 
   private parseLine(line: string): ServerSentEvent[] {
-    if (line === '') return this.takeEvents();
+    if (line === '') return this.takeCompletedServerSentEvent();
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
@@ -168,7 +168,7 @@ export class ServerSentEvents {
     return [];
   }
 
-  private takeEvents(): ServerSentEvent[] {
+  private takeCompletedServerSentEvent(): ServerSentEvent[] {
     if (this.data.length === 0 && !this.hasPosition) return [];
     const event = { data: this.data.join('\n'), id: this.id };
     [this.data, this.hasPosition] = [[], false];

@@ -35,7 +35,7 @@ export interface CreatedUser extends User {
   readonly invitation_expires_at: Timestamp | null;
 }
 /** Response of `POST /administration/users/reset_password`. */
-export interface PasswordResetLink {
+export interface PasswordResetLinkResponse {
   /** One-time link for the new password, shown once. */
   readonly reset_url: string;
   readonly expires_at: Timestamp;

@@ -188,7 +188,7 @@ export class PayloadVersionConverter {
     this.names = descriptors.map(({ name }) => name as ApiVersion);
     const isInOrder = this.names.every((name, index) => index === 0 || name > (this.names[index - 1] ?? ''));
     const isChain = descriptors.every(
-      ({ downgrade }, index) => (downgrade === undefined) === this.isNewestVersion(index),
+      ({ downgrade }, index) => (downgrade === undefined) === this.isNewestPayloadVersion(index),
     );
     if (descriptors.length === 0 || !isInOrder || !isChain)
       throw new RangeError(
@@ -227,7 +227,7 @@ export class PayloadVersionConverter {
     return steps.reduce<JsonObject>((newer, { downgrade }) => downgrade?.(type, newer) ?? newer, data);
   }
 
-  private isNewestVersion(index: number): boolean {
+  private isNewestPayloadVersion(index: number): boolean {
     return index === this.descriptors.length - 1;
   }
 }

@@ -155,7 +155,7 @@ export interface WorkspaceSettings {
    * The re-check of open shipments after the last change; null if the settings never changed. Its progress does not
    * change `version`.
    */
-  readonly recheck: SettingsRecheckProgress | null;
+  readonly recheck: SettingsRecheckStatus | null;
 }
 
 /** States of a re-check: `pending` until every replica uses the new settings, then `running`, then `done`. */
@@ -163,7 +163,7 @@ export const RECHECK_STATES = ['pending', 'running', 'done'] as const;
 export type RecheckState = (typeof RECHECK_STATES)[number];
 
 /** Progress of re-checking the workspace's open shipments after a change of settings. */
-export interface SettingsRecheckProgress {
+export interface SettingsRecheckStatus {
   readonly state: RecheckState;
   /** Number of shipments checked so far. */
   readonly checked: number;

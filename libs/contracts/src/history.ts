@@ -142,7 +142,7 @@ export interface MilestoneEffect {
   readonly counts_as: ShipmentStatus | null;
 }
 
-export interface ExplainedMilestone extends MilestoneEffect {
+export interface MilestoneWithExplainedEffect extends MilestoneEffect {
   readonly milestone_id: string;
   readonly code: string;
   readonly classifier: Classifier;
@@ -242,6 +242,6 @@ export interface ShipmentExplanation {
   readonly ata: ExplainedTime;
   readonly containers: readonly { readonly number: string; readonly status: ExplainedStatus }[];
   /** All milestones of the shipment, in timeline order. */
-  readonly milestones: readonly ExplainedMilestone[];
+  readonly milestones: readonly MilestoneWithExplainedEffect[];
   readonly exceptions: readonly ExplainedException[];
 }

@@ -225,7 +225,7 @@ export interface Actor {
  * Details of a milestone that stored milestones of earlier versions lack. Null if the client did not send them, except
  * the precision.
  */
-export interface MilestoneDetailFields {
+export interface MilestoneDetailValues {
   /** `day` if the client sent a date as the time of an expected milestone. */
   readonly occurred_at_precision: TimePrecision;
   /** Coordinates of the goods in degrees, WGS 84. Either both are null, or none. */
@@ -241,7 +241,7 @@ export interface MilestoneDetailFields {
   readonly temperature_celsius: number | null;
 }
 
-export const EMPTY_MILESTONE_DETAILS: MilestoneDetailFields = {
+export const EMPTY_MILESTONE_DETAILS: MilestoneDetailValues = {
   occurred_at_precision: 'time',
   latitude: null,
   longitude: null,
@@ -250,19 +250,19 @@ export const EMPTY_MILESTONE_DETAILS: MilestoneDetailFields = {
   pieces: null,
   temperature_celsius: null,
 };
-const MILESTONE_DETAIL_FIELD_NAMES = Object.keys(EMPTY_MILESTONE_DETAILS) as readonly (keyof MilestoneDetailFields)[];
+const MILESTONE_DETAIL_FIELD_NAMES = Object.keys(EMPTY_MILESTONE_DETAILS) as readonly (keyof MilestoneDetailValues)[];
 
 /** Adds the missing details, without data, to a milestone that was stored before these fields existed. */
-export function addMissingMilestoneDetails<T extends Partial<MilestoneDetailFields>>(
+export function addMissingMilestoneDetails<T extends Partial<MilestoneDetailValues>>(
   milestone: T,
-): T & MilestoneDetailFields {
+): T & MilestoneDetailValues {
   if (MILESTONE_DETAIL_FIELD_NAMES.every((field) => milestone[field] !== undefined))
-    return milestone as T & MilestoneDetailFields;
+    return milestone as T & MilestoneDetailValues;
   return { ...milestone, ...EMPTY_MILESTONE_DETAILS, ...milestone };
 }
 
 /** A milestone, as all responses contain it. */
-export interface Milestone extends MilestoneDetailFields {
+export interface Milestone extends MilestoneDetailValues {
   readonly id: string;
   readonly shipment_id: string;
   readonly code: string;

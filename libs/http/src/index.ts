@@ -50,7 +50,7 @@ export {
   ACCESS_BY_OPERATION,
   requirePermission,
 } from './operations/operations.ts';
-export { DeclareUnavailableResponse, DeclarePublicOperation, DeclareErrorResponse } from './operations/operation.ts';
+export { DeclareUnavailableResponse, DeclareApiOperation, DeclareErrorResponse } from './operations/operation.ts';
 export {
   PageCursorCodec,
   parsePageLimit,

@@ -15,13 +15,13 @@ export interface OutboundRequest {
   readonly mayBeSent?: () => boolean;
 }
 
-interface SentRequestInfo {
+interface DurationAndResendOfRequest {
   readonly durationMs: number;
   /** True if the bytes were sent again on a new connection. */
   readonly resent?: true;
 }
 
-export interface OutboundResponse extends SentRequestInfo {
+export interface OutboundResponse extends DurationAndResendOfRequest {
   readonly kind: 'response';
   readonly statusCode: number;
   /** Response headers with lower-case names, limited in number and size. */
@@ -44,7 +44,7 @@ export type OutboundErrorCode =
   | 'invalid_response'
   | 'aborted';
 
-export interface OutboundRequestFailure extends SentRequestInfo {
+export interface OutboundRequestFailure extends DurationAndResendOfRequest {
   readonly kind: 'failure';
   readonly code: OutboundErrorCode;
   /** Error message for users, in one line. It never contains the request's headers, body or secrets. */

@@ -1,6 +1,6 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { ACME_LIVE_SCOPE, createMilestone, createNthTestShipmentToken } from '../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createSampleMilestone, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { ReadModelsTestBed } from '../test/world.ts';
 import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
 import { type MilestoneReadModelRow, milestonesReadModel } from './milestones.ts';
@@ -103,7 +103,7 @@ describe('projecting a batch of events of events', () => {
   });
 
   it('projects events again after a later event dropped an estimate that they supersede', async () => {
-    const [a, b] = ['a', 'b'].map((id) => createMilestone(1, id).id) as [string, string];
+    const [a, b] = ['a', 'b'].map((id) => createSampleMilestone(1, id).id) as [string, string];
     await world.writer.createShipment(1);
     await world.writer.recordMilestone(1, 'a', { classifier: 'estimated' });
     await world.writer.recordMilestone(1, 'b', { classifier: 'estimated' }, [a]);

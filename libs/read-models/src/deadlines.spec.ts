@@ -2,7 +2,7 @@ import type { ShipmentStatus } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
-  createEvent,
+  createShipmentEventForTest,
   createSampleShipmentRecord,
   createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
@@ -15,7 +15,7 @@ const MONDAY = '2026-03-02T08:00:00.000Z';
 const TUESDAY = '2026-03-03T08:00:00.000Z';
 
 function event(revision: number, next: string | null, body: { type: string; data: object }): ProjectedEvent {
-  const stored = { ...createEvent(body, next), stream, revision, position: String(revision) };
+  const stored = { ...createShipmentEventForTest(body, next), stream, revision, position: String(revision) };
   return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
 }
 const sent = { etd: null, eta: null, legs: [] };

@@ -3,8 +3,8 @@ import { toShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
   createDocumentRecord,
-  createMilestone,
-  createEvent,
+  createSampleMilestone,
+  createShipmentEventForTest,
   createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
 import { type DocumentReadModelRow, documentsReadModel } from './documents.ts';
@@ -14,7 +14,7 @@ const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const DELETED_AT = '2026-03-05T10:00:00.000Z';
 
 function event(revision: number, type: string, data: object, imported = false): ProjectedEvent {
-  const made = createEvent({ type, data }, null, new Date(DELETED_AT));
+  const made = createShipmentEventForTest({ type, data }, null, new Date(DELETED_AT));
   const metadata = imported ? { ...made.metadata, imported } : made.metadata;
   const stored = { ...made, metadata, stream, revision, position: `${revision}` };
   return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
@@ -118,7 +118,7 @@ describe('rows of documents', () => {
   });
 
   it('an event that changes no document writes nothing', () => {
-    const recorded = { milestone: createMilestone(1, 'a'), supersedes: [], last: { containers: [] } };
+    const recorded = { milestone: createSampleMilestone(1, 'a'), supersedes: [], last: { containers: [] } };
     expect(fold(event(1, 'milestone.recorded.v1', recorded))).toEqual([]);
     const object = { id: 'obj-a', size_bytes: 1, sha256: 'ab'.repeat(32), content_type: 'text/plain' };
     expect(fold(event(2, 'document.received.v1', { document_id: pending.id, object }))).toEqual([]);

@@ -47,14 +47,14 @@ const DOCUMENT_INDEXES: readonly IndexSpec[] = [
   { name: 'by_deleted_at', fields: [...DELETED_DOCUMENT_SORT_FIELDS] },
 ];
 /** First version of the rows with `storage_bytes`. */
-const FIRST_VERSION_WITH_STORAGE_BYTES = 2;
+const FIRST_DOCUMENT_ROW_VERSION_WITH_STORAGE_BYTES = 2;
 /** Maximum number of documents per read of rows without `storage_bytes`. */
 const DOCUMENTS_PER_READ = 1_000;
 
 /** Read model of documents in API format, one row per document. */
 export const documentsReadModel: ReadModel<DocumentReadModelRow, 'documents'> = {
   name: 'documents',
-  version: FIRST_VERSION_WITH_STORAGE_BYTES,
+  version: FIRST_DOCUMENT_ROW_VERSION_WITH_STORAGE_BYTES,
   indexes: [
     ...DOCUMENT_INDEXES,
     { name: 'by_storage', fields: ['workspace_id', 'storage_bytes'], only: 'storage_bytes' },
@@ -181,7 +181,7 @@ export class DocumentQueries {
    */
   async sumDocumentBytesOfWorkspace(workspace_id: string): Promise<number> {
     const { rows, version } = await this.active.openRowsOfQueriedGeneration();
-    if (version < FIRST_VERSION_WITH_STORAGE_BYTES) return sumDocumentSizes(rows, workspace_id);
+    if (version < FIRST_DOCUMENT_ROW_VERSION_WITH_STORAGE_BYTES) return sumDocumentSizes(rows, workspace_id);
     return rows.sum('storage_bytes', { workspace_id, storage_bytes: { gt: 0 } }, 'by_storage');
   }
 

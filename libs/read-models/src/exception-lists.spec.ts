@@ -1,6 +1,6 @@
 import { VisitCountingCollection } from '../test/counted-rows.ts';
 import {
-  selectExpectedExceptions,
+  filterAndSortExpectedExceptions,
   TESTED_EXCEPTION_LIST_FILTERS,
   createExceptionRows,
   readAllExceptionIds,
@@ -34,7 +34,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
         expect(rows.visits).toBeLessThanOrEqual(bounds.stretches * (bounds.visit + 4 * 24));
         rows.visits = 0;
       });
-      expect(ids).toEqual(selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id));
+      expect(ids).toEqual(filterAndSortExpectedExceptions(OWN, filter, sort).map(({ id }) => id));
     }
   }
 

@@ -2,7 +2,7 @@ import type { ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { choosePropertyTestRounds } from '@tracking/testing';
 import {
-  selectExpectedExceptions,
+  filterAndSortExpectedExceptions,
   TESTED_EXCEPTION_LIST_FILTERS,
   createExceptionRows,
   createRandomException,
@@ -51,7 +51,7 @@ describe('lists of stored exceptions', () => {
     ...TESTED_EXCEPTION_LIST_FILTERS.map((filter) => [describeFilter(filter), filter] as const),
   ])('filtered by %s', async (_title, filter) => {
     for (const sort of EXCEPTION_SORTS) {
-      const expected = selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
+      const expected = filterAndSortExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
       expect(await readAllExceptionIds(rows, { filter, sort, limit: 30 })).toEqual(expected);
       expect(await readAllExceptionIds(rows, { filter, sort, limit: 30 }, LITTLE_AT_A_TIME)).toEqual(expected);
     }
@@ -62,7 +62,7 @@ describe('lists of stored exceptions', () => {
       const filter = PAIRS[turn] as ExceptionListFilter;
       // Each filter in one order. The in-memory suite covers all orders.
       const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;
-      const expected = selectExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
+      const expected = filterAndSortExpectedExceptions(OWN, filter, sort).map(({ id }) => id);
       expect(await readAllExceptionIds(rows, { filter, sort, limit: 60 }, LITTLE_AT_A_TIME)).toEqual(expected);
     }
   });
@@ -136,7 +136,7 @@ describe('queries of exceptions', () => {
       for (const sort of EXCEPTION_SORTS) {
         await waitUntilCaughtUp(models);
         touched.clear();
-        const before = selectExpectedExceptions([...all.values()], filter, sort).map(({ id }) => id);
+        const before = filterAndSortExpectedExceptions([...all.values()], filter, sort).map(({ id }) => id);
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
           const page = await models.queries.exceptions.listExceptions(ACME_LIVE_SCOPE, {
@@ -175,7 +175,7 @@ describe('queries of exceptions', () => {
       const second = await list(first.next);
       const ids = [...first.items, ...second.items].map(({ id }) => id);
       expect(ids).toEqual(
-        selectExpectedExceptions(all, {}, sort)
+        filterAndSortExpectedExceptions(all, {}, sort)
           .slice(0, 18)
           .map(({ id }) => id),
       );

@@ -2,8 +2,8 @@ import { toShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
   createSampleException,
-  createMilestone,
-  createEvent,
+  createSampleMilestone,
+  createShipmentEventForTest,
   createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
 import { type ExceptionReadModelRow, exceptionsReadModel } from './exceptions.ts';
@@ -12,7 +12,7 @@ import type { ProjectedEvent } from './read-model.ts';
 const stream = `shipment-${createNthTestShipmentToken(1)}`;
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
-  const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
+  const stored = { ...createShipmentEventForTest({ type, data }), stream, revision, position: String(revision) };
   return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
 }
 
@@ -87,7 +87,7 @@ describe('rows of exceptions', () => {
   });
 
   it('an event about no exception writes nothing', () => {
-    const recorded = { milestone: createMilestone(1, 'a'), supersedes: [], last: { containers: [] } };
+    const recorded = { milestone: createSampleMilestone(1, 'a'), supersedes: [], last: { containers: [] } };
     expect(fold(event(1, 'milestone.recorded.v1', recorded))).toEqual([]);
     expect(fold(event(1, 'exception.conditions_ended.v1', { exception_ids: [hold.id] }))).toEqual([]);
   });

@@ -21,7 +21,7 @@ import {
   type SortValues,
 } from './read-model.ts';
 import {
-  type ListPart,
+  type IndexRangesOfListPart,
   MAX_PAGE_BYTES,
   readPageFromConsecutiveListParts,
   type ListScanWorkLimits,
@@ -186,7 +186,7 @@ function splitIntoListParts(
   filter: ExceptionListFilter,
   sort: ExceptionSort,
   after: SortValues | undefined,
-): readonly ListPart[] {
+): readonly IndexRangesOfListPart[] {
   if (filter.unassigned === true && filter.assignee !== undefined) return [];
   if (sort !== '-severity') {
     const toSortValues = (values: readonly unknown[]) => values as SortValues;
@@ -207,7 +207,7 @@ function createExceptionListPart(
   scope: WorkspaceScope,
   filter: ExceptionListFilter,
   descending: boolean,
-): Omit<ListPart, 'after' | 'toSortValues'> {
+): Omit<IndexRangesOfListPart, 'after' | 'toSortValues'> {
   const { index, ranges } = chooseIndexRanges(filter);
   const conditions = { ...createScopeFilter(scope), ...toRowFilter(filter) };
   const filters = ranges.map((range) => ({ ...conditions, ...range }));

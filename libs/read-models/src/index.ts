@@ -11,7 +11,7 @@ export {
   UnknownReadModelError,
   type ReadModelProgress,
   type ReadModelsOptions,
-  type ReadModelState,
+  type NamedReadModelStatus,
 } from './read-models.ts';
 export type { DeletedDocument, DocumentListQuery, DocumentQueries, FoundDocument } from './documents.ts';
 export {

@@ -281,7 +281,7 @@ export class ReadModelLifecycle {
         progress.addLocalPartition(generation, partition, position);
         projected.recordPartitionProgress(describe(partition, position));
       },
-      onHandling: (partition, position) => progress.recordPositionBeingWritten(generation, partition, position),
+      onHandling: (partition, position) => progress.recordPositionOfRowsBeingWritten(generation, partition, position),
       onAdvanced: (partition, position, isIdle) => {
         progress.recordHandledPosition(generation, partition, position);
         if (isIdle) projected.recordProgressPastOtherPartitionsEvents(describe(partition, position));

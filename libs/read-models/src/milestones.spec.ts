@@ -1,5 +1,10 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE_SCOPE, createMilestone, createEvent, createNthTestShipmentToken } from '../test/shipment-events.ts';
+import {
+  ACME_LIVE_SCOPE,
+  createSampleMilestone,
+  createShipmentEventForTest,
+  createNthTestShipmentToken,
+} from '../test/shipment-events.ts';
 import { milestonesReadModel } from './milestones.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
@@ -7,10 +12,10 @@ const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
-  const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
+  const stored = { ...createShipmentEventForTest({ type, data }), stream, revision, position: String(revision) };
   return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
 }
-const estimate = (id: string) => createMilestone(1, id, { classifier: 'estimated' });
+const estimate = (id: string) => createSampleMilestone(1, id, { classifier: 'estimated' });
 const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });
 const second = event(2, 'milestone.recorded.v1', { milestone: estimate('b'), supersedes: [estimate('a').id], last });
 

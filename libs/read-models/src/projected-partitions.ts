@@ -65,7 +65,7 @@ class FollowerProgressSender {
     private readonly signal: AbortSignal,
   ) {}
 
-  queuePartitionProgress(key: string, progress: PartitionProgress): void {
+  queuePartitionProgressMessage(key: string, progress: PartitionProgress): void {
     this.changes.set(key, progress);
     if (!this.isSending) void this.sendProjectionProgressToFollower();
   }
@@ -124,7 +124,7 @@ export class ProgressOfProjectedPartitions {
     else positions.delete(partition);
     if (positions.size === 0) this.held.delete(createGenerationKey(progress));
     for (const follower of this.followers) {
-      follower.queuePartitionProgress(createPartitionKey(progress), progress);
+      follower.queuePartitionProgressMessage(createPartitionKey(progress), progress);
       // The other partitions may have passed the event before, and waited for this one.
       if (positions.size > 1) follower.queueGenerationProgressMessage(generation);
     }

@@ -193,7 +193,7 @@ describe('the progress of a read model', () => {
     await progress.applyGenerationPointer(1, null);
     progress.recordHandledPosition(1, ALL, '0008');
     progress.recordHandledPosition(2, ALL, '0008');
-    progress.recordPositionBeingWritten(1, ALL, '0009');
+    progress.recordPositionOfRowsBeingWritten(1, ALL, '0009');
 
     await progress.applyGenerationPointer(2, 1);
     expect(progress.generation).toBe(1);

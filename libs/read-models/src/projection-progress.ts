@@ -112,7 +112,7 @@ export class ProjectionProgress {
   }
 
   /** Records that this process starts to write rows of events up to the position. */
-  recordPositionBeingWritten(generation: number, partition: string, position: Position): void {
+  recordPositionOfRowsBeingWritten(generation: number, partition: string, position: Position): void {
     if (this.queried === undefined || generation >= this.queried)
       getOrCreateSlotPositions(this.written, generation).raisePositions(partition, position);
   }
@@ -223,7 +223,7 @@ export class ProjectionProgress {
   private hasNextGenerationCaughtUp(queried: number, next: number): boolean {
     const made = getOrCreateSlotPositions(this.known, next);
     return [this.known, this.written].every((positions) =>
-      made.hasReachedLogPositionsOf(getOrCreateSlotPositions(positions, queried)),
+      made.hasCaughtUpWithSlotPositions(getOrCreateSlotPositions(positions, queried)),
     );
   }
 

@@ -88,7 +88,7 @@ interface QueryOnlyReadModelsOptions extends Omit<ReadModelsOptions, 'eventStore
   readonly project: false;
 }
 
-export interface ReadModelState extends ReadModelStatus {
+export interface NamedReadModelStatus extends ReadModelStatus {
   readonly name: ReadModelName;
 }
 
@@ -205,7 +205,7 @@ export class ReadModels {
   }
 
   /** @throws UnavailableError */
-  async listReadModelStates(): Promise<readonly ReadModelState[]> {
+  async listReadModelStates(): Promise<readonly NamedReadModelStatus[]> {
     const head = await this.options.eventStore.head();
     return Promise.all(READ_MODEL_NAMES.map((name) => this.readStateOfReadModel(name, head)));
   }
@@ -295,7 +295,7 @@ export class ReadModels {
     );
   }
 
-  private async readStateOfReadModel(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
+  private async readStateOfReadModel(name: ReadModelName, head: Position | undefined): Promise<NamedReadModelStatus> {
     const active = this.rows[name];
     const pointer = await active.refreshGenerationPointer();
     const place = await active.progress.readCurrentHandledPosition();

@@ -72,7 +72,7 @@ export class SlotPositions {
    * Returns true if every slot has the log position that another generation has. The positions of events that were
    * handled late differ between generations.
    */
-  hasReachedLogPositionsOf(others: SlotPositions): boolean {
+  hasCaughtUpWithSlotPositions(others: SlotPositions): boolean {
     return others.places.every((place, slot) => (this.places[slot] ?? '') >= toLogPosition(place));
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Filter, IndexScanResult } from '@tracking/ports';
-import { type ListPart, scanRowRanges } from './walked-ranges.ts';
+import { type IndexRangesOfListPart, scanRowRanges } from './walked-ranges.ts';
 
 interface Row {
   readonly id: string;
@@ -20,7 +20,7 @@ describe('a page merged from several ranges', () => {
       rows.set('one', { id: 'one', at: '1', status: 'acknowledged' });
       return { documents, next: undefined };
     };
-    const part: ListPart = {
+    const part: IndexRangesOfListPart = {
       index: 'by_status',
       filters: [{ status: 'open' }, { status: 'acknowledged' }],
       sort: { fields: ['at', 'id'] },

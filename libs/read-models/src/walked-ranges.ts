@@ -2,7 +2,7 @@ import type { Collection, Document, Filter, Query, Scalar, IndexScanResult } fro
 import type { SortValues } from './read-model.ts';
 
 /** One part of a list: ranges of one index, each in index order. No row is in two ranges. */
-export interface ListPart {
+export interface IndexRangesOfListPart {
   readonly index: string;
   /**
    * Complete filters, one for each range. Status ranges are in the order in which a shipment usually passes the
@@ -46,11 +46,11 @@ export interface ListScanWorkLimits {
  * rows found so far, and the next page continues in that part.
  */
 export async function readPageFromConsecutiveListParts<R extends Document>(
-  parts: readonly ListPart[],
+  parts: readonly IndexRangesOfListPart[],
   limit: number,
-  read: (part: ListPart, wanted: number) => Promise<IndexScanResult<R>>,
+  read: (part: IndexRangesOfListPart, wanted: number) => Promise<IndexScanResult<R>>,
 ): Promise<RowPage<R>> {
-  const found: { readonly row: R; readonly part: ListPart }[] = [];
+  const found: { readonly row: R; readonly part: IndexRangesOfListPart }[] = [];
   const rows = () => found.slice(0, limit).map(({ row }) => row);
   for (const part of parts) {
     // One row more than requested shows whether more rows follow.
@@ -68,7 +68,7 @@ export async function readPageFromConsecutiveListParts<R extends Document>(
 /** Scans the ranges until the requested number of rows is found or a limit is reached. */
 export async function scanRowRanges<R extends Document>(
   rows: Pick<Collection<R>, 'scan'>,
-  part: ListPart,
+  part: IndexRangesOfListPart,
   wanted: number,
   bounds: ListScanWorkLimits,
 ): Promise<IndexScanResult<R>> {
@@ -110,7 +110,7 @@ async function readRangesByStatusInTurn<T>(
 /** Reads all rows of the ranges and sorts them. If large rows truncate a range, the result ends at that point. */
 export async function readSortedRanges<R extends Document>(
   rows: Pick<Collection<R>, 'findWithinByteLimit'>,
-  part: ListPart,
+  part: IndexRangesOfListPart,
   limit: number,
   bytes: number,
 ): Promise<IndexScanResult<R>> {
@@ -127,14 +127,14 @@ export async function readSortedRanges<R extends Document>(
 }
 
 /** Returns the query of one range. */
-function toRangeQuery({ index, sort, after }: ListPart, filter: Filter, limit: number) {
+function toRangeQuery({ index, sort, after }: IndexRangesOfListPart, filter: Filter, limit: number) {
   return { index, filter, sort, limit, ...(after !== undefined && { after }) };
 }
 
 /** Merges concurrent scans of several ranges. The result ends at the position that all scans have reached. */
 function mergeScanResults<R extends Document>(
   stretches: readonly IndexScanResult<R>[],
-  part: ListPart,
+  part: IndexRangesOfListPart,
 ): IndexScanResult<R> {
   const places = stretches.flatMap(({ next }) => (next === undefined ? [] : [next]));
   const [next] = places.sort((one, other) => compareSortValues(one, other, part));
@@ -145,7 +145,7 @@ function mergeScanResults<R extends Document>(
 }
 
 /** Sorts the rows in the order of the part and removes duplicates. */
-function sortRows<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
+function sortRows<R extends Document>(part: IndexRangesOfListPart, rows: readonly R[]): readonly R[] {
   return removeDuplicateRows(rows).sort((one, other) =>
     compareSortValues(readSortValues(one, part), readSortValues(other, part), part),
   );
@@ -156,13 +156,13 @@ function removeDuplicateRows<R extends Document>(rows: readonly R[]): R[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-function readSortValues(row: Document, { sort }: ListPart): readonly Scalar[] {
+function readSortValues(row: Document, { sort }: IndexRangesOfListPart): readonly Scalar[] {
   const fields = row as Document & Readonly<Record<string, Scalar>>;
   return sort.fields.map((field) => fields[field] ?? null);
 }
 
 /** Compares the sort values of two rows. They are times and ids, which contain only ASCII characters. */
-function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], { sort }: ListPart): number {
+function compareSortValues(one: readonly Scalar[], other: readonly Scalar[], { sort }: IndexRangesOfListPart): number {
   const at = one.findIndex((value, place) => value !== other[place]);
   if (at < 0) return 0;
   const isBefore = String(one[at]) < String(other[at]);

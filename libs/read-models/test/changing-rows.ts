@@ -153,18 +153,18 @@ export class RowChangerDuringReads {
   }
 
   private upsertShipmentRecord(record: ShipmentRecord) {
-    this.recordRowChange(record);
+    this.countShipmentRowChange(record);
     this.records.set(record.id, record);
     return { kind: 'upsert', document: toShipmentRow(record) } as const;
   }
 
   private deleteShipmentRecord(record: ShipmentRecord) {
-    this.recordRowChange(record);
+    this.countShipmentRowChange(record);
     this.records.delete(record.id);
     return { kind: 'delete', id: record.id } as const;
   }
 
-  private recordRowChange({ id }: ShipmentRecord): void {
+  private countShipmentRowChange({ id }: ShipmentRecord): void {
     this.touched.add(id);
     this.written += 1;
   }
@@ -192,11 +192,11 @@ function addDays(time: string, days: number): string {
 }
 
 /** Two reference values that many rows have, but few rows have both. */
-export const RARELY_COMBINED_REFERENCES = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
+export const REFERENCE_VALUES_RARELY_IN_SAME_ROW = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
 
 function avoidRareReferencePair(record: ShipmentRecord, random: () => number): ShipmentRecord {
   const hasBoth =
-    record.house_bill === RARELY_COMBINED_REFERENCES.house_bill &&
-    record.booking_number === RARELY_COMBINED_REFERENCES.booking_number;
+    record.house_bill === REFERENCE_VALUES_RARELY_IN_SAME_ROW.house_bill &&
+    record.booking_number === REFERENCE_VALUES_RARELY_IN_SAME_ROW.booking_number;
   return hasBoth && random() < 0.6 ? { ...record, booking_number: null } : record;
 }

@@ -96,7 +96,7 @@ const FILTER_PREDICATES: {
 };
 
 /** Reference implementation of the exception filters and sorts, for comparison with lists. */
-export function selectExpectedExceptions(
+export function filterAndSortExpectedExceptions(
   all: readonly ShipmentException[],
   filter: ExceptionListFilter,
   sort: ExceptionSort,

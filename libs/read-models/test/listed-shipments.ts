@@ -178,7 +178,7 @@ function listTextsFromEachWord(record: ShipmentRecord): readonly string[] {
   });
 }
 
-function isSameReference(one: string | null, other: string): boolean {
+function isSameReferenceIgnoringCaseAndSpaces(one: string | null, other: string): boolean {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[ -]/g, '');
   return one !== null && fold(one) === fold(other);
 }
@@ -194,11 +194,12 @@ const FILTER_PREDICATES: {
   has_open_exceptions: ({ open_exceptions_count }, has: boolean) => open_exceptions_count > 0 === has,
   mode: ({ mode }, those: readonly string[]) => mode !== null && those.includes(mode),
   incoterm: ({ incoterm }, those: readonly string[]) => incoterm !== null && those.includes(incoterm),
-  external_id: ({ external_id }, value: string) => isSameReference(external_id, value),
-  house_bill: ({ house_bill }, value: string) => isSameReference(house_bill, value),
-  master_bill: ({ master_bill }, value: string) => isSameReference(master_bill, value),
-  booking_number: ({ booking_number }, value: string) => isSameReference(booking_number, value),
-  reference: ({ references }, value: string) => references.some((one) => isSameReference(one.value, value)),
+  external_id: ({ external_id }, value: string) => isSameReferenceIgnoringCaseAndSpaces(external_id, value),
+  house_bill: ({ house_bill }, value: string) => isSameReferenceIgnoringCaseAndSpaces(house_bill, value),
+  master_bill: ({ master_bill }, value: string) => isSameReferenceIgnoringCaseAndSpaces(master_bill, value),
+  booking_number: ({ booking_number }, value: string) => isSameReferenceIgnoringCaseAndSpaces(booking_number, value),
+  reference: ({ references }, value: string) =>
+    references.some((one) => isSameReferenceIgnoringCaseAndSpaces(one.value, value)),
   shipper: ({ shipper }, value: string) => shipper?.external_id === value,
   consignee: ({ consignee }, value: string) => consignee?.external_id === value,
   container_number: ({ container_numbers }, value: string) => container_numbers.includes(value),

@@ -70,7 +70,7 @@ export function createSampleShipmentRecord(n: number, fields: Partial<ShipmentRe
   };
 }
 
-export function createMilestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
+export function createSampleMilestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
   return {
     id: `mst_${createNthTestShipmentToken(n)}${id}`,
     shipment_id: `shp_${createNthTestShipmentToken(n)}`,
@@ -151,7 +151,11 @@ export function createDocumentRecord(n: number, id: string, fields: Partial<Docu
 
 type Body = ShipmentEventBody | { readonly type: string; readonly data: object };
 
-export function createEvent(body: Body, next_check_at: Timestamp | null = null, at = new Date()): NewEvent {
+export function createShipmentEventForTest(
+  body: Body,
+  next_check_at: Timestamp | null = null,
+  at = new Date(),
+): NewEvent {
   return {
     id: randomUUID(),
     type: body.type,
@@ -206,7 +210,12 @@ export class ShipmentEventWriter {
     drops: readonly string[] = [],
   ): Promise<Position> {
     const last = { containers: [] };
-    const data = { milestone: createMilestone(n, id, fields), supersedes, last, ...(drops.length > 0 && { drops }) };
+    const data = {
+      milestone: createSampleMilestone(n, id, fields),
+      supersedes,
+      last,
+      ...(drops.length > 0 && { drops }),
+    };
     return this.appendEventsWithBodies(n, { type: 'milestone.recorded.v1', data });
   }
 
@@ -241,19 +250,19 @@ export class ShipmentEventWriter {
       deleted: { type: 'document.deleted.v1', data: { stored, previous: document, documents_count: 0 } },
     } as const;
     return this.appendEvents(n, [
-      createEvent(bodies[document.status], null, at === undefined ? undefined : new Date(at)),
+      createShipmentEventForTest(bodies[document.status], null, at === undefined ? undefined : new Date(at)),
     ]);
   }
 
   /** Records that the shipment's rules were checked, with the time of the next check. */
   recordRuleCheck(n: number, next: Timestamp | null): Promise<Position> {
-    return this.appendEvents(n, [createEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
+    return this.appendEvents(n, [createShipmentEventForTest({ type: 'shipment.checked.v1', data: {} }, next)]);
   }
 
   appendEventsWithBodies(n: number, ...bodies: readonly Body[]): Promise<Position> {
     return this.appendEvents(
       n,
-      bodies.map((body) => createEvent(body)),
+      bodies.map((body) => createShipmentEventForTest(body)),
     );
   }
 

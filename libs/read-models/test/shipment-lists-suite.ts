@@ -4,7 +4,7 @@ import { createRowsCollectionSpec } from '../src/read-model.ts';
 import type { ListPageReadLimits } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentSortOrder } from '../src/shipments/list-conditions.ts';
 import { type ShipmentReadModelRow, shipmentsReadModel } from '../src/shipments/shipment-rows.ts';
-import { RowChangerDuringReads, RARELY_COMBINED_REFERENCES } from './changing-rows.ts';
+import { RowChangerDuringReads, REFERENCE_VALUES_RARELY_IN_SAME_ROW } from './changing-rows.ts';
 import {
   TESTED_SHIPMENT_LIST_FILTERS,
   SHIPMENT_LIST_ORDERS,
@@ -18,8 +18,8 @@ import {
 } from './listed-shipments.ts';
 import { ACME_LIVE_SCOPE } from './shipment-events.ts';
 
-const RANDOM_SHIPMENT_ROWS = createRandomShipmentRows(100);
-const LIVE_ENVIRONMENT_RECORDS = RANDOM_SHIPMENT_ROWS.filter(
+const RANDOMLY_GENERATED_SHIPMENT_ROWS = createRandomShipmentRows(100);
+const LIVE_ENVIRONMENT_RECORDS = RANDOMLY_GENERATED_SHIPMENT_ROWS.filter(
   (row) => row.workspace_id === ACME_LIVE_SCOPE.workspace_id && row.environment === ACME_LIVE_SCOPE.environment,
 ).map(({ record }) => record);
 const FILTER_PAIRS = TESTED_SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
@@ -35,7 +35,7 @@ const SINGLE_INDEX_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   { active: true },
   { carrier_scac: 'MAEU' },
   { has_open_exceptions: false },
-  RARELY_COMBINED_REFERENCES,
+  REFERENCE_VALUES_RARELY_IN_SAME_ROW,
   { words: ['ma'] },
   { words: ['acme', 'po'] },
   { eta_from: toTimeOfNthDay(105), active: true },
@@ -76,7 +76,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
   let rows: Collection<ShipmentReadModelRow>;
   beforeAll(async () => {
     rows = await open().collection<ShipmentReadModelRow>(createRowsCollectionSpec(shipmentsReadModel, 1));
-    await rows.writeMany(RANDOM_SHIPMENT_ROWS.map((document) => ({ kind: 'upsert', document })));
+    await rows.writeMany(RANDOMLY_GENERATED_SHIPMENT_ROWS.map((document) => ({ kind: 'upsert', document })));
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { type EmbeddedSqliteEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
@@ -15,7 +15,7 @@ export class ReadModelsTestBed {
 
   private constructor(
     private readonly folder: TempFolder,
-    readonly engine: EmbeddedEngine,
+    readonly engine: EmbeddedSqliteEngine,
     readonly writer: ShipmentEventWriter,
   ) {}
 

@@ -119,7 +119,7 @@ export const parseServiceAddress: SettingType<string> = (given, name) => {
 };
 
 /** Address `host:port` of a single process. */
-export const parseHostAndPort: SettingType<string> = (given, name) => {
+export const parseHostPortAddressSetting: SettingType<string> = (given, name) => {
   if (/^[^\s/@]+:\d{1,5}$/.test(given)) return given;
   throw createSettingError(name, 'host:port', given);
 };

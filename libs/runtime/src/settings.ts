@@ -8,7 +8,7 @@ import {
   parseCidrs,
   parseDuration,
   parseEmail,
-  parseHostAndPort,
+  parseHostPortAddressSetting,
   createIntegerSettingParser,
   createChoiceSettingType,
   parsePortNumberSetting,
@@ -62,7 +62,7 @@ export const SETTINGS = {
     for: 'password of the first admin, 10 to 200 characters',
   },
   ADVERTISED_ADDRESS: {
-    type: parseHostAndPort,
+    type: parseHostPortAddressSetting,
     programs: ['projections', 'webhooks'],
     otherwise: 'from `HOST` and `PORT`; the first network address of the machine if `HOST` is `0.0.0.0`',
     for: '`host:port` at which other processes reach this one',

@@ -113,7 +113,7 @@ export class ServiceProcess {
     const { signal } = this.stopping;
     const probeRepeatedly = async () => {
       while (!signal.aborted) {
-        this.health.setEngineStatus(name, await probeEngine(probe));
+        this.health.setEngineStatus(name, await checkEngineHealthWithTimeout(probe));
         await pauseUntilNextTick(ENGINE_PROBE_INTERVAL_MS, signal);
       }
     };
@@ -177,7 +177,7 @@ export class ServiceProcess {
   }
 }
 
-async function probeEngine(probe: () => Promise<unknown>): Promise<string | undefined> {
+async function checkEngineHealthWithTimeout(probe: () => Promise<unknown>): Promise<string | undefined> {
   const timeoutController = new AbortController();
   const timeout = pause(PROBE_TIMEOUT_MS, 'the engine did not respond in time', {
     signal: timeoutController.signal,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type Lease, type StoredEvent, UnavailableError } from '@tracking/ports';
 import {
@@ -25,7 +25,7 @@ const POLL_MS = 100;
 
 describe('a subscriber', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let started: CatchUpSubscription[];
   beforeEach(async () => {
     folder = await createTempFolder();

@@ -3,7 +3,7 @@ import type { DocumentStore } from '@tracking/ports';
 import { type CheckpointDocument, CHECKPOINTS_COLLECTION_SPEC, createCheckpointReplacement } from './checkpoint.ts';
 
 /** Milliseconds until a moved checkpoint is written. After a crash, the work of this time is repeated. */
-const WRITE_INTERVAL_MS = 2_000;
+const CHECKPOINT_WRITE_INTERVAL_MS = 2_000;
 
 interface WaitingCheckpointWrite {
   readonly document: CheckpointDocument;
@@ -23,7 +23,7 @@ export class CheckpointWriter {
 
   constructor(
     private readonly store: DocumentStore,
-    private readonly intervalMs = WRITE_INTERVAL_MS,
+    private readonly intervalMs = CHECKPOINT_WRITE_INTERVAL_MS,
   ) {}
 
   /**

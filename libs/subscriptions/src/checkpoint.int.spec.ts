@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, type DocumentStore, UnavailableError } from '@tracking/ports';
 import { type TempFolder, eventually, createTempFolder } from '@tracking/testing';
@@ -17,7 +17,7 @@ const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
 
 describe('a checkpoint', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let documents: Collection<CheckpointDocument>;
   let ending: AbortController;
   let failures: number;

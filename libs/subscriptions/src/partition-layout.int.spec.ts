@@ -1,4 +1,4 @@
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { createPropertyTestOptions, createTempFolder, type TempFolder } from '@tracking/testing';
@@ -21,7 +21,7 @@ const toPosition = (number: number) => String(number).padStart(4, '0');
 
 describe('the partitions of a subscriber', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let subscribers = 0;
   beforeAll(async () => {
     folder = await createTempFolder();

@@ -10,7 +10,7 @@ import {
 } from './checkpoint.ts';
 import { PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream } from './parked-streams.ts';
 import { DEFAULT_PARTITIONS, STREAM_NAME_CHARACTERS, splitStreamsIntoPartitions } from './stream-slots.ts';
-import type { StreamPartition, Subscriber } from './subscriber.ts';
+import type { StreamPartition, SubscriberNameAndGeneration } from './subscriber.ts';
 
 export const PARTITION_LAYOUTS_COLLECTION_SPEC: CollectionSpec = {
   name: 'subscription_partitions',
@@ -40,7 +40,7 @@ interface RequestedPartitionCount extends Document {
 export class PartitionLayoutStore {
   constructor(
     private readonly store: DocumentStore,
-    private readonly subscriber: Subscriber,
+    private readonly subscriber: SubscriberNameAndGeneration,
     private readonly streamPrefix: string,
     /** Number of partitions until an operator requests another number. */
     private readonly defaultPartitions: number,
@@ -143,7 +143,7 @@ export class PartitionLayoutStore {
   ): CheckpointDocument {
     const { name, generation } = this.subscriber;
     const slots = streamPrefixes.flatMap((prefix) => listStreamPrefixesOneCharacterLonger(prefix, this.streamPrefix));
-    const sources = slots.map((prefix) => ({ prefix, ...findHandledPositions(prefix, handled) }));
+    const sources = slots.map((prefix) => ({ prefix, ...findPositionsHandledForPrefix(prefix, handled) }));
     const position = findAlphabeticallyFirstText(sources.map((source) => source.position));
     const handledPosition = findAlphabeticallyFirstText(sources.map((source) => source.handledPosition));
     const ahead = sources.flatMap(({ prefix, position: reached }) =>
@@ -206,7 +206,7 @@ function listStreamPrefixesOneCharacterLonger(prefix: string, streamPrefix: stri
 }
 
 /** Returns the positions that streams with the prefix have reached; an empty text before the first event. */
-function findHandledPositions(prefix: string, handled: readonly StreamPrefixesWithCheckpoint[]) {
+function findPositionsHandledForPrefix(prefix: string, handled: readonly StreamPrefixesWithCheckpoint[]) {
   const found = handled.find(({ streamPrefixes }) => streamPrefixes.some((each) => prefix.startsWith(each)));
   if (found === undefined) return { position: '', handledPosition: '', complete: false };
   const { checkpoint } = found;
@@ -220,7 +220,7 @@ function findAlphabeticallyFirstText(texts: readonly string[]): string {
   return texts.toSorted()[0] ?? '';
 }
 
-function formatPartitionLayoutId({ name, generation }: Subscriber): string {
+function formatPartitionLayoutId({ name, generation }: SubscriberNameAndGeneration): string {
   return `${name}/${generation}`;
 }
 

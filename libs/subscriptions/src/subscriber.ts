@@ -6,7 +6,7 @@ import type { HandledPosition } from './checkpoint.ts';
  * A subscriber that reads all events. Its leases, checkpoints and parked streams are stored under its name and
  * generation.
  */
-export interface Subscriber {
+export interface SubscriberNameAndGeneration {
   /** Name of the subscriber for operators, `[a-z_]+`. */
   readonly name: string;
   /** Generation of the subscriber. A new generation starts with the first event of the store. */
@@ -27,7 +27,10 @@ export function createStreamPartition(streamPrefixes: readonly string[]): Stream
 }
 
 /** Returns the name of the lease under which a process handles the partition. */
-export function formatPartitionLeaseName({ name, generation }: Subscriber, { key }: StreamPartition): string {
+export function formatPartitionLeaseName(
+  { name, generation }: SubscriberNameAndGeneration,
+  { key }: StreamPartition,
+): string {
   return `${name}.g${generation}.${key}`;
 }
 
@@ -84,7 +87,7 @@ export interface SubscriptionMetrics {
 
 /** Engines and settings with which a process handles partitions of a subscriber. */
 export interface PartitionRunnerOptions {
-  readonly subscriber: Subscriber;
+  readonly subscriber: SubscriberNameAndGeneration;
   /**
    * Creates the handler for one lease term. The handler's state must not outlive the term.
    * @param lost aborts when another process may handle the partition; the handler must then stop immediately

@@ -17,7 +17,7 @@ export class DelayingProxy {
   private readonly sockets = new Set<Socket>();
 
   private constructor(private readonly server: Server) {
-    server.on('connection', (client: Socket) => this.relayConnection(client));
+    server.on('connection', (client: Socket) => this.relayConnectionWithDelay(client));
   }
 
   static async startProxy(serverPort = 0): Promise<DelayingProxy> {
@@ -38,7 +38,7 @@ export class DelayingProxy {
     await closed;
   }
 
-  private relayConnection(client: Socket): void {
+  private relayConnectionWithDelay(client: Socket): void {
     const server = connect({ port: this.serverPort, host: '127.0.0.1', noDelay: true });
     for (const [from, to] of [
       [client, server],

@@ -87,7 +87,7 @@ export class MongoProxy {
   resumeConnections(): void {
     this.isHung = false;
     this.hungMember = undefined;
-    for (const connection of this.connections) connection.resumeConnection();
+    for (const connection of this.connections) connection.resumeHungMongoConnection();
   }
 
   /** Breaks all connections, and new ones immediately. */

@@ -136,17 +136,17 @@ export type StoredField = Scalar | readonly Scalar[] | { readonly [member: strin
 
 /** Checks a condition. The code follows the description of the port as plainly as possible. */
 export function matchesCondition(value: StoredField | undefined, given: FilterCondition): boolean {
-  if (given === null || typeof given !== 'object') return listArrayElements(value).includes(given);
-  if ('in' in given) return listArrayElements(value).some((element) => given.in.includes(element));
-  if ('ne' in given) return !listArrayElements(value).includes(given.ne);
+  if (given === null || typeof given !== 'object') return listScalarsOfStoredField(value).includes(given);
+  if ('in' in given) return listScalarsOfStoredField(value).some((element) => given.in.includes(element));
+  if ('ne' in given) return !listScalarsOfStoredField(value).includes(given.ne);
   if ('exists' in given) return (value !== undefined) === given.exists;
   if ('all' in given) return given.all.every((one) => matchesCondition(value, one));
-  return listArrayElements(value).some((element) =>
+  return listScalarsOfStoredField(value).some((element) =>
     Object.entries(given).every(([bound, limit]) => limit !== undefined && isValueWithinBound(bound, element, limit)),
   );
 }
 
-function listArrayElements(value: StoredField | undefined): readonly Scalar[] {
+function listScalarsOfStoredField(value: StoredField | undefined): readonly Scalar[] {
   if (Array.isArray(value)) return value as readonly Scalar[];
   return value === undefined || (typeof value === 'object' && value !== null) ? [] : [value as Scalar];
 }

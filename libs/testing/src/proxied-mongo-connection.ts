@@ -92,7 +92,7 @@ export class ProxiedMongoConnection {
     this.engine.pause();
   }
 
-  resumeConnection(): void {
+  resumeHungMongoConnection(): void {
     if (!this.isHung) return;
     this.isHung = false;
     for (const bytes of this.held.splice(0)) this.options.client.write(bytes);

@@ -1,3 +1,7 @@
 export { WORKSPACE_SETTINGS_COLLECTION_SPEC } from './settings-document.ts';
 export type { RequestedShipmentRecheck, RecheckProgressRecord, RecheckStore } from './rechecks.ts';
-export { WorkspaceSettingsStore, type ChangeSettingsRequest, type SettingsChange } from './settings-of-workspaces.ts';
+export {
+  WorkspaceSettingsStore,
+  type ChangeWorkspaceSettingsCommand,
+  type SettingsChange,
+} from './settings-of-workspaces.ts';

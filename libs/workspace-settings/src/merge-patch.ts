@@ -64,7 +64,7 @@ export function applySettingsPatch(values: RuleSettings, patch: JsonObject): Pat
   return { values: { exceptions, required_documents } as RuleSettings, faults };
 }
 
-interface MergePatchMemberOptions<Name extends string, Value> {
+interface ObjectMergePatchOptions<Name extends string, Value> {
   readonly param: string;
   readonly names: readonly Name[];
   /** Start of the message for an unknown name. The allowed names follow. */
@@ -79,7 +79,7 @@ interface MergePatchMemberOptions<Name extends string, Value> {
 function applyMergePatchToObject<Name extends string, Value>(
   now: Readonly<Partial<Record<Name, Value>>>,
   patch: JsonValue | undefined,
-  { param, names, unknown, defaults, read, fail }: MergePatchMemberOptions<Name, Value>,
+  { param, names, unknown, defaults, read, fail }: ObjectMergePatchOptions<Name, Value>,
 ): Readonly<Partial<Record<Name, Value>>> {
   if (patch === undefined) return now;
   if (patch === null) return defaults;

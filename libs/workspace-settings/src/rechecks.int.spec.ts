@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tracking/contracts';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Document, DocumentStore } from '@tracking/ports';
 import { createTempFolder } from '@tracking/testing';
@@ -12,7 +12,7 @@ const LAST = '2026-03-01T12:01:00.000Z';
 const BEFORE = { exceptions: {}, required_documents: {}, version: 1, updated_at: null, updated_by: null };
 
 let folder: Awaited<ReturnType<typeof createTempFolder>>;
-let engine: EmbeddedEngine;
+let engine: EmbeddedSqliteEngine;
 beforeEach(async () => {
   folder = await createTempFolder();
   engine = await openTestEngine(folder.path);

@@ -8,7 +8,7 @@ import {
   type Mode,
   TRANSPORT_MODES,
   type RuleSettings,
-  type SettingsRecheckProgress,
+  type SettingsRecheckStatus,
   type WorkspaceSettings,
 } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
@@ -19,7 +19,7 @@ export interface StoredSettings
 
 /** Progress of the recheck; absent if the last change of the settings is older than the recheck feature. */
 interface StoredRecheck {
-  readonly recheck?: SettingsRecheckProgress & {
+  readonly recheck?: SettingsRecheckStatus & {
     /** Id of the shipment that the recheck checked last. */
     readonly after: string | null;
   };
@@ -73,7 +73,7 @@ export function toWorkspaceSettings(stored: StoredSettings & StoredRecheck): Wor
   return { ...toEffectiveWorkspaceSettings(stored), recheck: removeCursorFromRecheck(stored) };
 }
 
-function removeCursorFromRecheck({ recheck }: StoredRecheck): SettingsRecheckProgress | null {
+function removeCursorFromRecheck({ recheck }: StoredRecheck): SettingsRecheckStatus | null {
   if (recheck === undefined) return null;
   const { after: _cursor, ...progress } = recheck;
   return progress;

@@ -1,6 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { UnavailableError } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
@@ -13,7 +13,7 @@ const ADMIN = { type: 'user', id: 'usr_1' } as const;
 const SLOWER: JsonObject = { exceptions: { eta_slip: { after_hours: 48 } } };
 
 let folder: Awaited<ReturnType<typeof createTempFolder>>;
-let engine: EmbeddedEngine;
+let engine: EmbeddedSqliteEngine;
 let workspace_id: string;
 let now: number;
 let made = 0;

@@ -21,7 +21,7 @@ import {
 } from './settings-document.ts';
 
 /** A command that changes the settings of a workspace. A repeated command changes nothing. */
-export interface ChangeSettingsRequest {
+export interface ChangeWorkspaceSettingsCommand {
   /** UUID of the command; a repeat has the same UUID. */
   readonly id: string;
   readonly at: Timestamp;
@@ -89,7 +89,7 @@ export class WorkspaceSettingsStore {
    * nothing.
    * @throws DomainError `validation_failed` with all invalid fields; PreconditionFailedError; UnavailableError, BusyError
    */
-  changeSettings(command: ChangeSettingsRequest): Promise<SettingsChange> {
+  changeSettings(command: ChangeWorkspaceSettingsCommand): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
     return retryConflicts(this.documents, `the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
@@ -133,7 +133,7 @@ export class WorkspaceSettingsStore {
 /** Returns the changed values to store; undefined if the patch changes nothing. @throws DomainError */
 function applySettingsChange(
   before: StoredSettings,
-  { patch, if_match }: ChangeSettingsRequest,
+  { patch, if_match }: ChangeWorkspaceSettingsCommand,
 ): WorkspaceSettingOverrides | undefined {
   const { values, faults } = applySettingsPatch(computeEffectiveSettings(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);

@@ -10,7 +10,7 @@ export interface BrowserTestHarness {
 }
 
 /** A browser test that runs on a standalone server and on two replicas of each service. */
-export interface BrowserJourneyTest {
+export interface BrowserJourneyTestDefinition {
   readonly name: string;
   readonly tests: (harness: () => BrowserTestHarness) => void;
   /** True if the test needs the first start of a standalone server. */
@@ -18,7 +18,7 @@ export interface BrowserJourneyTest {
 }
 
 /** Runs the tests in their own browser, on a system that is running when the tests start. */
-export function runTestsInBrowser(subject: () => SystemUnderTest, tests: BrowserJourneyTest['tests']): void {
+export function runTestsInBrowser(subject: () => SystemUnderTest, tests: BrowserJourneyTestDefinition['tests']): void {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();

@@ -71,7 +71,7 @@ export class BrowserWindow {
   }
 
   /** Withholds the response of the event stream, so that the page receives no events. */
-  async withholdEvents(): Promise<void> {
+  async withholdEventStreamFromPage(): Promise<void> {
     await this.page.route(
       ({ pathname }) => pathname === '/v1/events/stream',
       () => undefined,

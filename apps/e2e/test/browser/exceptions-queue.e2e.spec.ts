@@ -163,7 +163,7 @@ declareBrowserTests('the exceptions queue', () => {
     let order: readonly object[] = rows;
     const window = await BrowserWindow.openBrowserWindow(browser, subject, admin);
     const { page } = window;
-    await window.withholdEvents();
+    await window.withholdEventStreamFromPage();
     await page.route(
       ({ pathname }) => pathname === '/v1/exceptions',
       (route) => {

@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { createSignedInAdmin } from '../people.ts';
 import { listAllItems, createWorkspace } from '../tenant.ts';
-import type { BrowserJourneyTest } from './browser-test-harness.ts';
+import type { BrowserJourneyTestDefinition } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 
 const IMPORTED_ROW_COUNT = 2_000;
@@ -32,7 +32,7 @@ function generateCsvRows(): readonly string[] {
   });
 }
 
-export const shipmentImportBrowserTests: BrowserJourneyTest = {
+export const shipmentImportBrowserTests: BrowserJourneyTestDefinition = {
   name: 'an import',
   tests: (harness) => {
     it(

@@ -3,7 +3,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { createWorkspace } from '../tenant.ts';
-import type { BrowserJourneyTest } from './browser-test-harness.ts';
+import type { BrowserJourneyTestDefinition } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 import { createPdf } from './paper.ts';
@@ -11,7 +11,7 @@ import { createPdf } from './paper.ts';
 const CONTAINER_NUMBER = 'CSQU3054383';
 const HOUR_MS = 3_600_000;
 
-export const shipmentBrowserJourney: BrowserJourneyTest = {
+export const shipmentBrowserJourney: BrowserJourneyTestDefinition = {
   name: 'journey of a shipment in the browser',
   tests: (harness) => {
     it(

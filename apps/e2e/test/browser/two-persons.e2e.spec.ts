@@ -90,7 +90,7 @@ declareBrowserTests('two users at one shipment', () => {
   /** Opens a path of the shipment in a window of Ann that gets no events. */
   async function withoutEvents(path: string, act: (page: Page) => Promise<void>): Promise<void> {
     const window = await BrowserWindow.openBrowserWindow(browser, subject, people.ann);
-    await window.withholdEvents();
+    await window.withholdEventStreamFromPage();
     await window.openPageAtPath(`/shipments/${shipment.id}${path}`);
     await act(window.page);
     expect(window.complaints).toEqual([]);

@@ -5,13 +5,13 @@ import type { Page } from 'playwright-core';
 import { generateEmail } from '../people.ts';
 import { runCli, type SystemUnderTest } from '../subject.ts';
 import { createHttpClient } from '../tenant.ts';
-import type { BrowserJourneyTest } from './browser-test-harness.ts';
+import type { BrowserJourneyTestDefinition } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 import { selectOption } from './fields.ts';
 import { LoopbackReceiver } from './loopback-receiver.ts';
 
 /** Journey of a developer from the first start to a replayed dead letter. */
-export const webhooksBrowserJourney: BrowserJourneyTest = {
+export const webhooksBrowserJourney: BrowserJourneyTestDefinition = {
   name: 'webhooks in the browser',
   isFirstStart: true,
   tests: (harness) => {

@@ -36,7 +36,7 @@ const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 /** Milliseconds from now to the ETD of a departure that becomes overdue now. */
 const OVERDUE_ETD_OFFSET_MS = -12 * 3_600_000;
 /** Messages that are not events. */
-const MALFORMED_TOPIC_MESSAGES = ['not JSON', '{"id": 1}', '', null];
+const MESSAGES_THAT_ARE_NO_EVENTS = ['not JSON', '{"id": 1}', '', null];
 
 export function declareEngineFaultTests(): void {
   let services: StartedServices;
@@ -241,19 +241,19 @@ export function declareEngineFaultTests(): void {
       const { name } = SHIPMENT_EVENTS_TOPIC;
       await producer.send({
         topic: name,
-        messages: MALFORMED_TOPIC_MESSAGES.map((value) => ({ key: 'poison', value })),
+        messages: MESSAGES_THAT_ARE_NO_EVENTS.map((value) => ({ key: 'poison', value })),
       });
       await producer.disconnect();
       await eventually(async () => {
         const { data } = await runCliJson<{ data: { topic: string }[] }>(services, 'parked', 'list');
-        expect(data.map(({ topic }) => topic)).toEqual(MALFORMED_TOPIC_MESSAGES.map(() => name));
+        expect(data.map(({ topic }) => topic)).toEqual(MESSAGES_THAT_ARE_NO_EVENTS.map(() => name));
       }, LONG_WAIT_OPTIONS);
       const admin = kafka.admin();
       await admin.connect();
       const parked = await admin.fetchTopicOffsets(`${name}-parked`);
       await admin.disconnect();
       expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(
-        MALFORMED_TOPIC_MESSAGES.length,
+        MESSAGES_THAT_ARE_NO_EVENTS.length,
       );
       await writeReachesAll('invalid messages in the topic');
     },
@@ -443,7 +443,7 @@ export function declareEngineFaultTests(): void {
 
     test('no further messages are parked', async () => {
       expect((await runCliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(
-        MALFORMED_TOPIC_MESSAGES.length,
+        MESSAGES_THAT_ARE_NO_EVENTS.length,
       );
     });
   });

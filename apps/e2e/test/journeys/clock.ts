@@ -7,7 +7,7 @@ import { createTestTenant } from '../tenant.ts';
 
 const HOUR_MS = 3_600_000;
 /** Milliseconds until the departure of the first shipment becomes overdue; doubled for each later shipment. */
-const MS_UNTIL_DEPARTURE_OVERDUE = 1_500;
+const TEST_WAIT_UNTIL_DEPARTURE_OVERDUE_MS = 1_500;
 const LONG_WAIT_OPTIONS = { deadlineMs: 30_000 };
 
 /**
@@ -15,7 +15,7 @@ const LONG_WAIT_OPTIONS = { deadlineMs: 30_000 };
  * departure may already be overdue when the shipment is stored. Then creates another shipment with more time.
  */
 async function createShipmentDueSoon(api: AxiosInstance): Promise<{ readonly id: string; readonly due: number }> {
-  for (let dueIn = MS_UNTIL_DEPARTURE_OVERDUE; ; dueIn *= 2) {
+  for (let dueIn = TEST_WAIT_UNTIL_DEPARTURE_OVERDUE_MS; ; dueIn *= 2) {
     const due = Date.now() + dueIn;
     const etd = new Date(due - 12 * HOUR_MS).toISOString();
     const { status, data } = await api.post<Shipment>('/v1/shipments', { house_bill: 'HB-1', mode: 'ocean', etd });

@@ -107,7 +107,7 @@ export const WEBHOOK_TOOLS: readonly McpTool[] = [
 ];
 
 /** Tools that send deliveries again. */
-export const WEBHOOK_WRITE_TOOLS: readonly McpTool[] = [
+export const WEBHOOK_DELIVERY_RETRY_TOOLS: readonly McpTool[] = [
   defineWriteTool({
     name: 'retry_delivery',
     title: 'Retry a webhook delivery',

@@ -135,7 +135,7 @@ function updateStreamStatus(change: Partial<LiveStreamStatus>): void {
 
 /** Receives the events of one environment, updates the query cache and calls the event listeners. */
 class LiveEventCacheUpdater {
-  private readonly pendingRefetches: PendingShipmentRefetches;
+  private readonly pendingRefetches: RefetcherOfChangedShipments;
   private readonly pendingUpdates: PendingShipmentUpdates;
   private readonly stream: LiveStream;
 
@@ -143,7 +143,7 @@ class LiveEventCacheUpdater {
     private readonly queries: QueryClient,
     readonly environment: Environment,
   ) {
-    this.pendingRefetches = new PendingShipmentRefetches(queries, environment);
+    this.pendingRefetches = new RefetcherOfChangedShipments(queries, environment);
     this.pendingUpdates = new PendingShipmentUpdates(queries, environment);
     this.stream = new LiveStream({
       stream: (query, options) => getApiClient(environment).events.stream(query, options),
@@ -228,7 +228,7 @@ class PendingShipmentUpdates {
 /**
  * Collects the ids of shipments that had events, and refetches the queries about these shipments after a short delay.
  */
-class PendingShipmentRefetches {
+class RefetcherOfChangedShipments {
   private readonly ids = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -239,14 +239,14 @@ class PendingShipmentRefetches {
 
   addChangedShipmentId(shipmentId: string): void {
     this.ids.add(shipmentId);
-    this.timer ??= setTimeout(() => this.refetchPendingShipments(), REFETCH_DELAY_MS);
+    this.timer ??= setTimeout(() => this.refetchQueriesOfChangedShipments(), REFETCH_DELAY_MS);
   }
 
   stopRefetches(): void {
     clearTimeout(this.timer);
   }
 
-  private refetchPendingShipments(): void {
+  private refetchQueriesOfChangedShipments(): void {
     this.timer = undefined;
     const ids = new Set(this.ids);
     this.ids.clear();

@@ -25,7 +25,7 @@ export const SOURCE_LABELS: Readonly<Record<Source | 'client', string>> = {
 };
 
 /** Labels of reason codes, grouped by the party or cause. */
-const REASON_LABELS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, string>>>>> = {
+const MILESTONE_REASON_LABELS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, string>>>>> = {
   Manual: {
     carrier_feed_unavailable: 'Carrier feed unavailable',
     carrier_feed_delayed: 'Carrier feed delayed',
@@ -83,11 +83,11 @@ const REASON_LABELS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Re
 
 const MILESTONE_REASON_LABELS: Readonly<Partial<Record<Reason, string>>> = Object.assign(
   {},
-  ...Object.values(REASON_LABELS_BY_GROUP),
+  ...Object.values(MILESTONE_REASON_LABELS_BY_GROUP),
 );
 
 /** Options of the field for the reason of a milestone, such as a delay by weather, in groups. */
-export const MILESTONE_REASON_OPTIONS = Object.entries(REASON_LABELS_BY_GROUP).map(([group, reasons]) => ({
+export const MILESTONE_REASON_OPTIONS = Object.entries(MILESTONE_REASON_LABELS_BY_GROUP).map(([group, reasons]) => ({
   group,
   items: Object.entries(reasons).map(([value, label]) => ({ value, label: label ?? value })),
 }));

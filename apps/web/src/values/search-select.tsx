@@ -108,7 +108,7 @@ interface SearchSelectProps extends Omit<
 
 /** Select field with a search, for one option. */
 export function SearchableSelectField({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
-  const choices = useSelectChoices(props.data);
+  const choices = useChoicesFromSelectData(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
   const understand: FindChoice = (text, isEntered) => {
     if (text.trim() === '') return value === null || props.clearable ? EMPTY_FIELD_OPTION : { value, label: shown };
@@ -141,7 +141,7 @@ interface SearchableMultiSelectProps extends Omit<
 
 /** Select field with a search, for several options. */
 export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchableMultiSelectProps) {
-  const choices = useSelectChoices(props.data);
+  const choices = useChoicesFromSelectData(props.data);
   const typing = useSearchableSelectState({
     shown: '',
     find: (text) => (text.trim() === '' ? EMPTY_FIELD_OPTION : findChoiceByText(text, choices)),
@@ -155,7 +155,7 @@ export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...p
   return <MultiSelect {...props} {...typing} value={value} onChange={onChange} searchable />;
 }
 
-function useSelectChoices(data: SelectProps['data']): readonly SelectChoice[] {
+function useChoicesFromSelectData(data: SelectProps['data']): readonly SelectChoice[] {
   return useMemo(
     () =>
       Object.values(getOptionsLockup(getParsedComboboxData(data))).map(({ value, label }) => ({

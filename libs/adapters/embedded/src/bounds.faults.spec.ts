@@ -9,7 +9,7 @@ import {
   createTempFolder,
   type TempFolder,
 } from '@tracking/testing';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 
 describe('bounds', () => {
   let folder: TempFolder;
@@ -18,7 +18,7 @@ describe('bounds', () => {
 
   it('keep the log small under constant writes, before SQLite would checkpoint during a commit', async () => {
     const limits = { walCheckpointBytes: 2 ** 23 };
-    const engine = await EmbeddedEngine.openEmbeddedEngine({
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics: noMetrics,
@@ -40,7 +40,7 @@ describe('bounds', () => {
   it('refuse writes without effect when too many wait', async () => {
     const metrics = new RecordedMetrics();
     const limits = { waitingWrites: 20 };
-    const engine = await EmbeddedEngine.openEmbeddedEngine({
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics,
@@ -65,7 +65,7 @@ describe('bounds', () => {
   it('refuse lists when too many wait', async () => {
     const metrics = new RecordedMetrics();
     const limits = { waitingReads: 10, readerThreads: 1 };
-    const engine = await EmbeddedEngine.openEmbeddedEngine({
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics,
@@ -81,7 +81,7 @@ describe('bounds', () => {
   });
 
   it('do not affect other writes of a batch with an error', async () => {
-    const engine = await EmbeddedEngine.openEmbeddedEngine({
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics: noMetrics,
@@ -103,7 +103,7 @@ describe('bounds', () => {
   });
 
   it('refuse everything once closed', async () => {
-    const engine = await EmbeddedEngine.openEmbeddedEngine({
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics: noMetrics,

@@ -192,7 +192,7 @@ export class ArrayIndexWriter {
       this.runPostingStatement(this.removeText, document, element);
   }
 
-  updatePostings(before: IndexedValues, after: IndexedValues): void {
+  updateArrayIndexEntries(before: IndexedValues, after: IndexedValues): void {
     const moved = this.sources.some((from) => from >= 0 && !isSameValue(before.columns[from], after.columns[from]));
     if (!moved && before.arrays[this.array] === after.arrays[this.array]) return;
     const old = this.encodeArrayElements(before);

@@ -8,7 +8,7 @@ import {
   type DocumentWrittenByChild,
   type WriteReport,
 } from '../test/writing-child-protocol.ts';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 
 const CYCLES = 8;
 
@@ -30,7 +30,7 @@ async function writeAndKill(dataDir: string, run: number): Promise<WriteReport[]
   return (await lines()).map((line) => JSON.parse(line) as WriteReport);
 }
 
-async function expectAll(engine: EmbeddedEngine, said: readonly WriteReport[]): Promise<void> {
+async function expectAll(engine: EmbeddedSqliteEngine, said: readonly WriteReport[]): Promise<void> {
   const collections = {
     records: await engine.documentStore.collection<DocumentWrittenByChild>(CHILD_PROCESS_COLLECTIONS.records),
     views: await engine.documentStore.collection<DocumentWrittenByChild>(CHILD_PROCESS_COLLECTIONS.views),
@@ -55,7 +55,7 @@ async function expectAll(engine: EmbeddedEngine, said: readonly WriteReport[]): 
 }
 
 /** Every stream is without gaps, and every append in it is complete. */
-async function expectWholeStreams(engine: EmbeddedEngine): Promise<void> {
+async function expectWholeStreams(engine: EmbeddedSqliteEngine): Promise<void> {
   const stop = new AbortController();
   const next = new Map<string, number>();
   const open = new Map<string, number>();
@@ -84,7 +84,11 @@ describe('a process killed during writes', () => {
     const said: WriteReport[] = [];
     for (let run = 0; run < CYCLES; run += 1) {
       said.push(...(await writeAndKill(dataDir, run)));
-      const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+      const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
+        dataDir,
+        logger: silentLogger,
+        metrics: noMetrics,
+      });
       await expectAll(engine, said);
       await expectWholeStreams(engine);
       await engine.closeEngine();

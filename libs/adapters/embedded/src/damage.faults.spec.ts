@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, write
 import { join } from 'node:path';
 import { noMetrics, createSampleNewEvents, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
-import { DataFolderDamagedError, EmbeddedEngine } from './index.ts';
+import { DataFolderDamagedError, EmbeddedSqliteEngine } from './index.ts';
 
 const EVENTS = 400;
 /** Sizes in SQLite's write-ahead log (https://sqlite.org/fileformat2.html#walformat) for pages of 4096 bytes. */
@@ -12,7 +12,7 @@ const LOG_HEADER = 32;
 const FRAME = 24 + PAGE;
 
 const open = (dataDir: string) =>
-  EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+  EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
 
 /** Returns the number of events after a restart on the folder; undefined if the start was refused because of damage. */
 async function eventsIn(dataDir: string): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createSampleNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
-import { DataFolderInUseError, DataFolderTooNewError, EmbeddedEngine } from './index.ts';
+import { DataFolderInUseError, DataFolderTooNewError, EmbeddedSqliteEngine } from './index.ts';
 
 describe('the data folder', () => {
   let folder: TempFolder;
@@ -14,7 +14,7 @@ describe('the data folder', () => {
   });
   afterEach(() => folder.remove());
 
-  const open = () => EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+  const open = () => EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
 
   it('belongs to one process at a time', async () => {
     const engine = await open();

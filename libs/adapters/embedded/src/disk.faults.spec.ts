@@ -13,7 +13,7 @@ import {
   type TempFolder,
 } from '@tracking/testing';
 import { runScriptInChildProcess, type ChildProcessHandle } from '../test/child.ts';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 
 /** Limits files of the process to 2 MiB, which the log soon reaches. */
 const LITTLE_ROOM = ['bash', '-c', 'ulimit -S -f 2048; exec "$@"', 'bash'];
@@ -49,7 +49,8 @@ describe('the disk', () => {
     await folder.remove();
   });
 
-  const open = (metrics = noMetrics) => EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics });
+  const open = (metrics = noMetrics) =>
+    EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics });
 
   async function refusedOnce(child: ChildProcessHandle): Promise<number> {
     const refused = await said(child, 0);
@@ -118,11 +119,11 @@ describe('the disk', () => {
 describe('a data folder in use', () => {
   let folder: TempFolder;
   let dataDir: string;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   beforeEach(async () => {
     folder = await createTempFolder();
     dataDir = join(folder.path, 'data');
-    engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+    engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
     await engine.eventStore.append('s', 'no_stream', createSampleNewEvents(1));
     expect(engine.failure).toBeUndefined();
   });
@@ -171,7 +172,7 @@ describe('a data folder in use', () => {
     await expect(engine.eventStore.append('s', 0, createSampleNewEvents(1))).rejects.toBeInstanceOf(UnavailableError);
     await engine.closeEngine();
     expect(existsSync(log) && readFileSync(log).equals(before)).toBe(true);
-    const next = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+    const next = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
     expect(await next.eventStore.read('s')).toHaveLength(1);
     await next.closeEngine();
   });

@@ -1,5 +1,5 @@
 import { noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 
 const SPEC = {
   name: 'large',
@@ -14,10 +14,10 @@ const COUNT = 2_000;
 
 describe('dropping a large collection', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   beforeEach(async () => {
     folder = await createTempFolder();
-    engine = await EmbeddedEngine.openEmbeddedEngine({
+    engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics: noMetrics,

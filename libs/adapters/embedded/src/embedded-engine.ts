@@ -60,7 +60,7 @@ export interface EmbeddedEngineOptions {
 }
 
 /** Storage of a process that keeps everything in one folder: one SQLite file, written by one thread. */
-export class EmbeddedEngine {
+export class EmbeddedSqliteEngine {
   private closed: Promise<void> | undefined;
 
   readonly eventStore: EventStore;
@@ -89,14 +89,14 @@ export class EmbeddedEngine {
    * Opens the folder and recovers automatically after a crash.
    * @throws DataFolderInUseError, DataFolderTooNewError, DataFolderDamagedError, UnavailableError
    */
-  static async openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+  static async openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedSqliteEngine> {
     const { dataDir, metrics, limits = {} } = options;
     const { readerThreads = 2, waitingReads = 1_000 } = limits;
     const folder = lockDataFolder(dataDir);
     const writer = await openWriterOfDataFolder(folder, options);
     const database = openDatabaseForReading(folder.storage);
     const readers = new SqliteReaderPool(folder.storage, { threads: readerThreads, maxWaiting: waitingReads }, metrics);
-    return new EmbeddedEngine({ writer, database, readers }, folder, options);
+    return new EmbeddedSqliteEngine({ writer, database, readers }, folder, options);
   }
 
   /** Reason why writes fail or will soon fail; undefined without a problem. */

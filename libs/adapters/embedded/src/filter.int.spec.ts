@@ -9,7 +9,7 @@ import {
   type TempFolder,
   choosePropertyTestRounds,
 } from '@tracking/testing';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 
 interface FilteredRow {
   readonly id: string;
@@ -37,12 +37,12 @@ const filters = fc.record({ plain: condition, list: condition }, { requiredKeys:
 
 describe('filters', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let indexed: Collection<FilteredRow>;
   let bare: Collection<FilteredRow>;
   beforeAll(async () => {
     folder = await createTempFolder();
-    engine = await EmbeddedEngine.openEmbeddedEngine({
+    engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics: noMetrics,

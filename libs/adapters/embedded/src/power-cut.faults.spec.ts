@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createSampleNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 
 /** Sizes in SQLite's write-ahead log (https://sqlite.org/fileformat2.html#walformat) for pages of 4096 bytes. */
 const WAL_HEADER = 32;
@@ -44,7 +44,7 @@ describe('a power failure', () => {
   beforeAll(async () => {
     folder = await createTempFolder();
     const dataDir = join(folder.path, 'data');
-    const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
     const views = await engine.documentStore.collection<View>(VIEWS);
     const checkpoints = await engine.documentStore.collection<StoredCheckpoint>(CHECKPOINTS);
     for (let step = 1; step <= 12; step += 1) {

@@ -231,7 +231,7 @@ export class SqliteDocumentTable {
       for (const postings of this.postings) postings.removePostings(before);
     } else {
       this.updateDocument(row, write, before.columns);
-      for (const postings of this.postings) postings.updatePostings(before, write);
+      for (const postings of this.postings) postings.updateArrayIndexEntries(before, write);
     }
     return true;
   }

@@ -62,7 +62,7 @@ export class SqliteEventStore implements EventStore {
     writer.throwIfNotWritable();
     const operation = { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells } as const;
     return writer.addOperationToBatch(operation, events.length, 'durable', (outcome) =>
-      this.toAppendResult(operation, events, outcome),
+      this.convertCommitOutcomeToAppendResult(operation, events, outcome),
     );
   }
 
@@ -133,7 +133,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   /** The callback runs in commit order, so that the tail contains the events in the order of their positions. */
-  private toAppendResult(
+  private convertCommitOutcomeToAppendResult(
     { stream, expected, cells }: AppendOperation,
     events: readonly NewEvent[],
     outcome: AppendOutcome,

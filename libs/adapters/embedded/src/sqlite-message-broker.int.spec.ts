@@ -7,17 +7,17 @@ import {
   type LogLine,
   type TempFolder,
 } from '@tracking/testing';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 import type { SqliteMessageBroker } from './sqlite-message-broker.ts';
 
 describe('the broker of a single process', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let lines: LogLine[];
   beforeEach(async () => {
     folder = await createTempFolder();
     lines = [];
-    engine = await EmbeddedEngine.openEmbeddedEngine({
+    engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: createRecordingLogger(lines),
       metrics: noMetrics,
@@ -51,7 +51,7 @@ describe('the broker of a single process', () => {
     const broker = engine.messageBroker;
     await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
     const offsets: string[] = [];
-    const consume = (from: EmbeddedEngine) => {
+    const consume = (from: EmbeddedSqliteEngine) => {
       const stop = new AbortController();
       const options = { topic: 't', group: 'group', signal: stop.signal };
       const over = from.messageBroker.consume(options, async (messages) => {
@@ -67,7 +67,7 @@ describe('the broker of a single process', () => {
     await end();
     await engine.closeEngine();
 
-    engine = await EmbeddedEngine.openEmbeddedEngine({
+    engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: createRecordingLogger(lines),
       metrics: noMetrics,

@@ -5,7 +5,7 @@ import {
   checkStorageFile,
   AcknowledgedCommitCounter,
   DamagedStorageError,
-  OpenFilesChecker,
+  ReplacedDatabaseFileDetector,
   NewerSchemaError,
   openDatabaseForWriting,
 } from './storage-file.ts';
@@ -47,7 +47,7 @@ const DELETE_OLD_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position
 /** Number of cells per message in a `PublishOperation`. */
 const CELLS_PER_PUBLISHED_MESSAGE = 4;
 /** Maximum number of messages deleted in one transaction. */
-const TRIM_BATCH_SIZE = 1_000;
+const MESSAGES_DELETED_PER_TRANSACTION = 1_000;
 const OPERATION_DONE_OUTCOME: DocumentWriteOutcome = { kind: 'done', duplicate: null };
 
 /** Appends in the writer thread. Positions have no gaps, so that they can be used as counts. */
@@ -144,9 +144,9 @@ class SqliteMessageWriter {
           before,
           topic,
           partition,
-          TRIM_BATCH_SIZE,
+          MESSAGES_DELETED_PER_TRANSACTION,
         ]);
-        return { kind: 'trimmed', deleted, more: deleted === TRIM_BATCH_SIZE };
+        return { kind: 'trimmed', deleted, more: deleted === MESSAGES_DELETED_PER_TRANSACTION };
       }
     }
   }
@@ -157,7 +157,7 @@ class WriterThread {
   private readonly database: SqliteConnection;
   private readonly checkpointer: WalCheckpointer;
   private readonly count: AcknowledgedCommitCounter;
-  private readonly files: OpenFilesChecker;
+  private readonly files: ReplacedDatabaseFileDetector;
   private readonly appends: SqliteEventAppender;
   private readonly documents: SqliteDocumentWriter;
   private readonly messages: SqliteMessageWriter;
@@ -167,7 +167,7 @@ class WriterThread {
     this.database = database;
     this.checkpointer = new WalCheckpointer(database, file, checkpointBytes);
     this.count = new AcknowledgedCommitCounter(database, file);
-    this.files = new OpenFilesChecker([file, `${file}-wal`]);
+    this.files = new ReplacedDatabaseFileDetector([file, `${file}-wal`]);
     this.appends = new SqliteEventAppender(database);
     this.documents = new SqliteDocumentWriter(database);
     this.messages = new SqliteMessageWriter(database);

@@ -193,7 +193,7 @@ export class SqliteWriter {
   /** Finishes the queued operations, then ends the thread. */
   async close(): Promise<void> {
     await this.drainWriteQueue();
-    this.state.refuseCallsOfClosedStorage();
+    this.state.markStorageClosed();
     this.worker.postMessage(null);
     await this.exited;
   }

@@ -219,7 +219,7 @@ interface OpenFile {
  * Checks that the open files are still those at their paths. SQLite does not notice if a file is removed or replaced,
  * and later writes would be lost when the process ends.
  */
-export class OpenFilesChecker {
+export class ReplacedDatabaseFileDetector {
   private readonly held: readonly OpenFile[];
 
   /** @param paths files that SQLite keeps open */

@@ -45,7 +45,7 @@ export class StorageState {
     this.endedBy = reason;
   }
 
-  refuseCallsOfClosedStorage(): void {
+  markStorageClosed(): void {
     this.endedBy ??= 'closed';
   }
 

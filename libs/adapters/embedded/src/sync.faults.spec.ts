@@ -9,7 +9,7 @@ import {
   createTempFolder,
 } from '@tracking/testing';
 import { runScriptInChildProcess } from '../test/child.ts';
-import { EmbeddedEngine } from './index.ts';
+import { EmbeddedSqliteEngine } from './index.ts';
 
 /** Counts the fsyncs of the log before each acknowledgement, since the previous one. */
 function syncsBefore(trace: string, kind: string): number[] {
@@ -27,7 +27,11 @@ describe('synchronization with the disk', () => {
   it('follows SQLite’s setting: full for acknowledged writes, normal for derived ones', async () => {
     const folder = await createTempFolder();
     const metrics = new RecordedMetrics();
-    const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: folder.path, logger: silentLogger, metrics });
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics,
+    });
     const views = await engine.documentStore.collection({ name: 'views', durability: 'derived', indexes: [] });
     const spec = { name: 'records', indexes: [] };
     const records = await engine.documentStore.collection(spec);

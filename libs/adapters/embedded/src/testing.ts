@@ -1,5 +1,5 @@
 import { noMetrics, silentLogger } from '@tracking/testing';
-import { EmbeddedEngine, type EmbeddedEngineOptions } from './embedded-engine.ts';
+import { EmbeddedSqliteEngine, type EmbeddedEngineOptions } from './embedded-engine.ts';
 
 /**
  * Opens an engine for tests: without log output unless requested, and without reader threads, because tests open many
@@ -8,7 +8,13 @@ import { EmbeddedEngine, type EmbeddedEngineOptions } from './embedded-engine.ts
 export function openTestEngine(
   dataDir: string,
   options: Partial<Pick<EmbeddedEngineOptions, 'logger' | 'metrics'>> = {},
-): Promise<EmbeddedEngine> {
+): Promise<EmbeddedSqliteEngine> {
   const limits = { readerThreads: 0 };
-  return EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics, limits, ...options });
+  return EmbeddedSqliteEngine.openEmbeddedEngine({
+    dataDir,
+    logger: silentLogger,
+    metrics: noMetrics,
+    limits,
+    ...options,
+  });
 }

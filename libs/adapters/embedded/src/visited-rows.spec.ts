@@ -15,7 +15,7 @@ describe('visited rows', () => {
   let things: VisitedRowCounter;
   beforeAll(() => {
     things = new VisitedRowCounter(THINGS);
-    things.storeDocuments(
+    things.copyDocumentsForRowCounting(
       Array.from({ length: COUNT }, (_, n) => ({
         id: `t${n}`,
         owner: 'o',
@@ -92,13 +92,13 @@ describe('visited rows', () => {
     });
     const waiting = Array.from({ length: beyond }, (_, n) => ({ id: `w${n}`, due_at: `2027-${n}` }));
     const never = Array.from({ length: beyond }, (_, n) => ({ id: `n${n}` }));
-    rows.storeDocuments([...waiting, ...never]);
+    rows.copyDocumentsForRowCounting([...waiting, ...never]);
     const due: Query = { filter: { due_at: { lte: '2026-9' } }, sort: { fields: ['due_at', 'id'] }, limit: 100 };
     expect(rows.countVisitedRows(due)).toEqual({ rows: 0, answered: 0 });
-    rows.storeDocuments(['2026-3', '2026-1', '2026-2'].map((due_at) => ({ id: due_at, due_at })));
+    rows.copyDocumentsForRowCounting(['2026-3', '2026-1', '2026-2'].map((due_at) => ({ id: due_at, due_at })));
     expect(rows.countVisitedRows(due)).toEqual({ rows: 3, answered: 3 });
     const same = Array.from({ length: beyond }, (_, n) => ({ id: `s${String(n).padStart(6, '0')}`, due_at: '2026-4' }));
-    rows.storeDocuments(same);
+    rows.copyDocumentsForRowCounting(same);
     // A page starts after the last row of the previous page.
     const after = ['2026-4', same.at(-21)?.id ?? ''];
     expect(rows.countVisitedRows({ ...due, after })).toEqual({ rows: 21, answered: 20 });
@@ -154,7 +154,7 @@ describe('visited rows', () => {
 
   it('are only those before the end if values of other types follow', () => {
     const mixed = new VisitedRowCounter(THINGS);
-    mixed.storeDocuments(
+    mixed.copyDocumentsForRowCounting(
       Array.from({ length: 300 }, (_, n) => ({
         id: `t${n}`,
         owner: 'o',

@@ -1,20 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { noMetrics, silentLogger, createTempFolder, type TestedAdapter, type TempFolder } from '@tracking/testing';
-import { EmbeddedEngine } from '../src/index.ts';
+import { EmbeddedSqliteEngine } from '../src/index.ts';
 import type { EmbeddedEngineLimits } from '../src/embedded-engine.ts';
 
 /** One port of an embedded engine in its own folder. */
 export function createEmbeddedAdapterForTest<P>(
-  port: (engine: EmbeddedEngine) => P,
+  port: (engine: EmbeddedSqliteEngine) => P,
   limits: EmbeddedEngineLimits = {},
 ): TestedAdapter<P> {
-  const opened: EmbeddedEngine[] = [];
+  const opened: EmbeddedSqliteEngine[] = [];
   let folder: TempFolder | undefined;
   let dataDir = '';
 
   async function openNewAdapterOnSameData(): Promise<P> {
-    const engine = await EmbeddedEngine.openEmbeddedEngine({
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir,
       logger: silentLogger,
       metrics: noMetrics,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@tracking/testing';
-import { EmbeddedEngine } from '../src/index.ts';
+import { EmbeddedSqliteEngine } from '../src/index.ts';
 import { silentTelemetry } from './writing-child-protocol.ts';
 
 /**
@@ -8,7 +8,7 @@ import { silentTelemetry } from './writing-child-protocol.ts';
  * the number of acknowledged events. Argument: folder.
  */
 const [dataDir = ''] = process.argv.slice(2);
-const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
+const embeddedEngine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
 const { eventStore } = embeddedEngine;
 let storedEventCount = 0;
 const appendNextEvent = async (): Promise<string> => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EmbeddedEngine } from '../src/index.ts';
+import { EmbeddedSqliteEngine } from '../src/index.ts';
 import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type DocumentWrittenByChild } from './writing-child-protocol.ts';
 
 /**
@@ -8,7 +8,11 @@ import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type DocumentWrittenByChild
  */
 const [dataDir = '', count = '', walCheckpointBytes = ''] = process.argv.slice(2);
 const engineLimits = walCheckpointBytes === '' ? {} : { walCheckpointBytes: Number(walCheckpointBytes) };
-const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry, limits: engineLimits });
+const embeddedEngine = await EmbeddedSqliteEngine.openEmbeddedEngine({
+  dataDir,
+  ...silentTelemetry,
+  limits: engineLimits,
+});
 for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(500) }, metadata: {} };
   await embeddedEngine.eventStore.append(

@@ -1,10 +1,10 @@
-import { EmbeddedEngine } from '../src/index.ts';
+import { EmbeddedSqliteEngine } from '../src/index.ts';
 import { silentTelemetry } from './writing-child-protocol.ts';
 
 /** Opens the given folder and reports the result. */
 const [dataDir = ''] = process.argv.slice(2);
 try {
-  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
+  const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
   await engine.closeEngine();
   console.log('opened');
 } catch (openingError) {

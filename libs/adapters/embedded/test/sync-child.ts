@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
-import { EmbeddedEngine } from '../src/index.ts';
+import { EmbeddedSqliteEngine } from '../src/index.ts';
 import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type DocumentWrittenByChild } from './writing-child-protocol.ts';
 
 /** Writes one operation after another and records each acknowledgement. Arguments: folder, output file. */
 const [dataDir = '', file = ''] = process.argv.slice(2);
-const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
+const embeddedEngine = await EmbeddedSqliteEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
 const childProcessRecordsCollection = await embeddedEngine.documentStore.collection<DocumentWrittenByChild>(
   CHILD_PROCESS_COLLECTIONS.records,
 );

@@ -39,7 +39,7 @@ export class VisitedRowCounter {
   }
 
   /** The copy skips documents that a unique index refuses. */
-  storeDocuments(documents: Iterable<Document>): void {
+  copyDocumentsForRowCounting(documents: Iterable<Document>): void {
     this.connection.exec('BEGIN');
     for (const document of documents) {
       const { id } = document;

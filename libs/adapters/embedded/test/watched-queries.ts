@@ -152,7 +152,7 @@ function findInefficientStep(watched: QueryCheckedForIndexUse): string | undefin
     const leaves = (field: string, which: number) =>
       fields.includes(field) || mayCheckFieldWithoutIndex(watched, field, which);
     const count = 2 * few;
-    visited.storeDocuments(generateNearlyMatchingDocuments(spec, query, count, leaves));
+    visited.copyDocumentsForRowCounting(generateNearlyMatchingDocuments(spec, query, count, leaves));
     if ('visit' in query) {
       const { rows } = visited.countRowsVisitedByScan({ ...query, limit, visit: limit });
       return rows <= few

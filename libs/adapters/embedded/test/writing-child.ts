@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
-import { EmbeddedEngine } from '../src/index.ts';
+import { EmbeddedSqliteEngine } from '../src/index.ts';
 import {
   CHILD_PROCESS_COLLECTIONS,
   silentTelemetry,
@@ -13,7 +13,7 @@ import {
  */
 const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
 // A small log limit, so that many kills happen during a checkpoint.
-const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({
+const embeddedEngine = await EmbeddedSqliteEngine.openEmbeddedEngine({
   dataDir,
   ...silentTelemetry,
   limits: { walCheckpointBytes: 200_000 },

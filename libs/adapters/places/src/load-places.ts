@@ -181,10 +181,10 @@ class PlaceCatalog {
 
   /** Returns true if a word that looks like a code is part of a place's name and is not itself a code. */
   isWordOfPlaceName(code: string): boolean {
-    return !this.#lines.has(code) && (this.#names ??= this.findNamesLikeCodes()).has(code);
+    return !this.#lines.has(code) && (this.#names ??= this.collectNameWordsLikeLocodes()).has(code);
   }
 
-  private findNamesLikeCodes(): ReadonlySet<string> {
+  private collectNameWordsLikeLocodes(): ReadonlySet<string> {
     const words = [...this.#lines.values()].flatMap((line) => splitIntoWords(line.split('\t')[2] ?? ''));
     return new Set(words.map((word) => word.toUpperCase()).filter((word) => LETTERS_ONLY_LOCODE_PATTERN.test(word)));
   }

@@ -1,7 +1,7 @@
 import { type Place, splitIntoWords } from '@tracking/contracts';
 
 /** Maximum number of entries that one search visits. For a single letter, the first matches are as good as any. */
-const MAX_VISITED_ENTRIES = 5_000;
+const MAX_VISITED_PLACE_INDEX_ENTRIES = 5_000;
 /** Maximum number of words in a search. No place name has more words. */
 const MAX_SEARCH_WORDS = 10;
 
@@ -35,7 +35,7 @@ export class PlaceIndex {
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
     const first = this.findWordIndex(longest);
-    for (const { word, code } of this.entries.slice(first, first + MAX_VISITED_ENTRIES)) {
+    for (const { word, code } of this.entries.slice(first, first + MAX_VISITED_PLACE_INDEX_ENTRIES)) {
       if (!word.startsWith(longest)) break;
       const place = found.has(code) ? undefined : this.find(code);
       if (place !== undefined && matchesAllPrefixes(place, others)) found.set(code, place);

@@ -1,4 +1,4 @@
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { UnavailableError } from '@tracking/ports';
 import { eventually, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
@@ -16,7 +16,7 @@ const START = Date.parse('2026-03-10T12:00:00.000Z');
 const at = (ms: number) => new Date(START + ms).toISOString();
 
 let folder: Awaited<ReturnType<typeof createTempFolder>>;
-let engine: EmbeddedEngine;
+let engine: EmbeddedSqliteEngine;
 let objects: TestObjectStore;
 let metrics: RecordedMetrics;
 let now: Date;

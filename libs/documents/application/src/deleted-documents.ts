@@ -67,11 +67,11 @@ export class DeletedDocumentSweeper {
       countRetry: createRetryCounter(metrics),
       description: 'destroying bytes of deleted documents',
       intervalMs: everyMs,
-      runJobRound: (ending) => this.checkDeletedDocuments(ending),
+      runJobRound: (ending) => this.destroyBytesOfAllDeletedDocuments(ending),
     });
   }
 
-  private async checkDeletedDocuments(ending: AbortSignal): Promise<void> {
+  private async destroyBytesOfAllDeletedDocuments(ending: AbortSignal): Promise<void> {
     for (const { name, afterMs } of CHECKS_AFTER_DOCUMENT_DELETION) {
       const cursor = await JobCursor.openJobCursor<DeletedDocumentPosition>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();

@@ -144,7 +144,7 @@ function createDocumentObjectId(shipmentId: string, random: (bytes: number) => U
 /**
  * Returns the id of the shipment that an object belongs to; undefined if the id is not an id of a document's object.
  */
-export function getShipmentIdOfObject(objectId: string): string | undefined {
+export function parseShipmentIdFromStoredFileId(objectId: string): string | undefined {
   const token = DOCUMENT_OBJECT_ID_PATTERN.exec(objectId)?.[1];
   return token === undefined ? undefined : SHIPMENT_ID_PREFIX + token;
 }

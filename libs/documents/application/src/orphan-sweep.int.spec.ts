@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type ObjectStore, UnavailableError } from '@tracking/ports';
 import { eventually, type LogLine, RecordedMetrics, createRecordingLogger, createTempFolder } from '@tracking/testing';
@@ -11,7 +11,7 @@ const START = Date.parse('2026-03-10T12:00:00.000Z');
 const ahead = (hours: number) => new Date(START + hours * HOUR_MS);
 
 let folder: Awaited<ReturnType<typeof createTempFolder>>;
-let engine: EmbeddedEngine;
+let engine: EmbeddedSqliteEngine;
 let objects: TestObjectStore;
 let metrics: RecordedMetrics;
 let log: LogLine[];

@@ -11,7 +11,7 @@ import {
   UnavailableError,
 } from '@tracking/ports';
 import { BackgroundWorkThrottle, LeaderElectedJob } from '@tracking/resilience';
-import { getShipmentIdOfObject } from './document-bytes.ts';
+import { parseShipmentIdFromStoredFileId } from './document-bytes.ts';
 import { JobCursor, RETRY_TIMEOUT_MS, MAX_JOB_TIME_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const HOUR_MS = 3_600_000;
@@ -120,7 +120,7 @@ export class OrphanSweep {
   }
 
   private async deleteOrphans(ids: readonly string[], ending: AbortSignal): Promise<void> {
-    for (const [shipmentId, objectIds] of Map.groupBy(ids, getShipmentIdOfObject)) {
+    for (const [shipmentId, objectIds] of Map.groupBy(ids, parseShipmentIdFromStoredFileId)) {
       if (ending.aborted) return;
       await this.pace.runWorkThenRest(() => this.deleteOrphanedObjects(shipmentId, objectIds, ending), ending);
     }

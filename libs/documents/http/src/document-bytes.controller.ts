@@ -14,7 +14,7 @@ import {
   readBodyChunks,
   matchesEtag,
   createNotFoundError,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   DeclareErrorResponse,
   RequestError,
   type AcceptedRouteBody,
@@ -28,7 +28,7 @@ import { DOCUMENT_ID_PIPE, type ShipmentAndDocumentIds, DocumentReader } from '.
 import { type ByteRange, DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.resource.ts';
 import { RESERVATION_TIME_AFTER_UPLOAD_MS } from './receive-forms.ts';
-import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
+import { type UploadGrant, UploadRateLimiterPerDocument } from './upload-urls.ts';
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
 const MAX_DOWNLOAD_STALL_MS = 60_000;
@@ -53,11 +53,11 @@ export class DocumentBytesController {
     @Inject(DocumentReader) private readonly documents: DocumentReader,
     @Inject(DocumentStorage) private readonly storage: DocumentStorage,
     @Inject(SHIPMENTS_INJECTION_TOKEN) private readonly shipments: DocumentsHttpDependencies['shipments'],
-    @Inject(UploadThrottle) private readonly throttle: UploadThrottle,
+    @Inject(UploadRateLimiterPerDocument) private readonly throttle: UploadRateLimiterPerDocument,
   ) {}
 
   @Get('download')
-  @DeclarePublicOperation('downloadDocument', {
+  @DeclareApiOperation('downloadDocument', {
     summary: 'Download the file of a document',
     description:
       'Sends the file as an attachment with its name, which gets the extension of the content type if it has another one. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.',
@@ -117,7 +117,7 @@ export class DocumentBytesController {
 
   @Put('content')
   @HttpCode(204)
-  @DeclarePublicOperation('putDocumentContent', {
+  @DeclareApiOperation('putDocumentContent', {
     summary: 'Upload the file of a document',
     description:
       'Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.',

@@ -7,7 +7,7 @@ import {
   InjectCommandContext,
   formatEtag,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   type BodyWithWarnings,
   DeclareErrorResponse,
   InjectRequestBody,
@@ -41,7 +41,7 @@ export class DocumentController {
   ) {}
 
   @Get()
-  @DeclarePublicOperation('getDocument', {
+  @DeclareApiOperation('getDocument', {
     summary: 'Get a document',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -61,7 +61,7 @@ export class DocumentController {
 
   @Post('complete')
   @HttpCode(200)
-  @DeclarePublicOperation('completeUpload', {
+  @DeclareApiOperation('completeUpload', {
     summary: 'Complete an upload',
     description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
@@ -86,7 +86,7 @@ export class DocumentController {
 
   @Post('approve')
   @HttpCode(200)
-  @DeclarePublicOperation('approveDocument', {
+  @DeclareApiOperation('approveDocument', {
     summary: 'Approve a document',
     description: `The first review decision is final. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
@@ -110,7 +110,7 @@ export class DocumentController {
 
   @Post('reject')
   @HttpCode(200)
-  @DeclarePublicOperation('rejectDocument', {
+  @DeclareApiOperation('rejectDocument', {
     summary: 'Reject a document',
     description: `The first review decision is final. To replace the document, upload another one with \`replaces_document_id\`. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RejectDocumentDto,
@@ -135,7 +135,7 @@ export class DocumentController {
   }
 
   @Delete()
-  @DeclarePublicOperation('deleteDocument', {
+  @DeclareApiOperation('deleteDocument', {
     summary: 'Delete a document',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',

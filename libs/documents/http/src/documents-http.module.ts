@@ -10,7 +10,7 @@ import { DOCUMENTS_DOCS } from './documents-docs.ts';
 import { registerDocumentFormReader } from './receive-forms.ts';
 import { ShipmentDocumentsController } from './shipment-documents.controller.ts';
 import { StorageController } from './storage.controller.ts';
-import { UploadThrottle, UploadUrlIssuer } from './upload-urls.ts';
+import { UploadRateLimiterPerDocument, UploadUrlIssuer } from './upload-urls.ts';
 
 /** Documents of shipments, with their bytes. */
 @Module({})
@@ -39,7 +39,7 @@ export class DocumentsHttpModule {
           inject: [TokenSigner],
           useFactory: (sealer: TokenSigner) => new UploadUrlIssuer(sealer, clock, settings.baseUrl),
         },
-        { provide: UploadThrottle, useFactory: () => new UploadThrottle(quota) },
+        { provide: UploadRateLimiterPerDocument, useFactory: () => new UploadRateLimiterPerDocument(quota) },
         DocumentReader,
       ],
     };

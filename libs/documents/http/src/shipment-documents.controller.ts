@@ -7,7 +7,7 @@ import {
   InjectCommandContext,
   InjectWorkspaceScope,
   PageCursorCodec,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   readListPage,
   PageDto,
   type BodyWithWarnings,
@@ -53,7 +53,7 @@ export class ShipmentDocumentsController {
   @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
 
   @Post()
-  @DeclarePublicOperation('addDocument', {
+  @DeclareApiOperation('addDocument', {
     summary: 'Upload a document',
     description: `A form with the file, of up to ${formatSize(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AddDocumentDto,
@@ -92,7 +92,7 @@ export class ShipmentDocumentsController {
   }
 
   @Post('uploads')
-  @DeclarePublicOperation('requestUpload', {
+  @DeclareApiOperation('requestUpload', {
     summary: 'Request an upload URL for a large file',
     description: `For a file of up to ${formatSize(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RequestUploadDto,
@@ -129,7 +129,7 @@ export class ShipmentDocumentsController {
   }
 
   @Get()
-  @DeclarePublicOperation('listDocuments', {
+  @DeclareApiOperation('listDocuments', {
     summary: 'List the documents of a shipment, newest first',
     description: 'Documents in any status, including deleted ones.',
     query: PageDto,

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { WorkspaceScope } from '@tracking/contracts';
 import type { StorageUsage } from '@tracking/documents';
-import { InjectWorkspaceScope, DeclarePublicOperation, ReadYourWrites } from '@tracking/http';
+import { InjectWorkspaceScope, DeclareApiOperation, ReadYourWrites } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
 import type { FastifyRequest } from 'fastify';
 import { DocumentStorage } from './document-storage.ts';
@@ -18,7 +18,7 @@ export class StorageController {
   ) {}
 
   @Get()
-  @DeclarePublicOperation('getStorage', {
+  @DeclareApiOperation('getStorage', {
     summary: 'Get the storage used by documents',
     description: 'The documents of both environments of the workspace share one quota.',
     readsYourWrites: true,

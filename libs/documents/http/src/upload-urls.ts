@@ -82,18 +82,18 @@ function createUploadSealBinding(documentId: string) {
 }
 
 /** Maximum uploads per minute of one document. Clients with a bad connection restart an upload a few times. */
-const MAX_UPLOADS_PER_MINUTE = 20;
+const MAX_UPLOADS_PER_DOCUMENT_PER_MINUTE = 20;
 
 /**
  * Limits uploads of a document. Its URL needs no key, so no quota of a key counts them, and each upload writes an
  * object and an event of the shipment.
  */
-export class UploadThrottle {
+export class UploadRateLimiterPerDocument {
   constructor(private readonly quota: RequestQuota) {}
 
   /** @throws RequestError `rate_limited` */
   async requireUploadQuota(documentId: string): Promise<void> {
-    const refusal = `The limit of ${MAX_UPLOADS_PER_MINUTE} uploads per minute and document is exceeded.`;
-    await requireRequestQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_MINUTE, refusal);
+    const refusal = `The limit of ${MAX_UPLOADS_PER_DOCUMENT_PER_MINUTE} uploads per minute and document is exceeded.`;
+    await requireRequestQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_DOCUMENT_PER_MINUTE, refusal);
   }
 }

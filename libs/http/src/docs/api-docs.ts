@@ -10,7 +10,9 @@ import type { CodeDocumentation, FeatureDocs } from '../http-feature.ts';
 import { CROSS_FEATURE_API_DOCS } from './server-docs.ts';
 
 /** Documentation of the server and of all its features. */
-export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>> {
+export interface ApiDocumentationContent extends Required<
+  Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>
+> {
   readonly errors: Readonly<Record<ErrorCode, CodeDocumentation>>;
   readonly fields: Readonly<Record<FieldErrorCode, CodeDocumentation>>;
   readonly warnings: Readonly<Record<WarningCode, CodeDocumentation>>;
@@ -21,7 +23,7 @@ export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' 
  * Merges the documentation of the server and of all its features.
  * @throws Error if a code has no entry, or two features document the same name
  */
-export function combineApiDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
+export function combineApiDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocumentationContent {
   const parts = [CROSS_FEATURE_API_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
   const join = <Part extends keyof FeatureDocs>(part: Part) =>
     mergeEntriesThrowingOnDuplicates(

@@ -9,7 +9,7 @@ import {
 } from '@tracking/contracts';
 import { createErrorBody, getErrorStatus } from '../errors/error-response.ts';
 import type { CodeDocumentation } from '../http-feature.ts';
-import type { ApiDocs } from './api-docs.ts';
+import type { ApiDocumentationContent } from './api-docs.ts';
 import { escapeHtml, renderDocumentationPage, renderJsonBlock } from './documentation-page.ts';
 
 const ERROR_TYPE_DESCRIPTIONS: Readonly<Record<ErrorType, string>> = {
@@ -26,7 +26,7 @@ const ERROR_TYPE_DESCRIPTIONS: Readonly<Record<ErrorType, string>> = {
  * The page `/docs/errors`. Each code has an anchor: an error its code, an invalid field `field-<code>`, a warning
  * `warning-<code>`.
  */
-export function renderErrorsPage({ errors, fields, warnings }: ApiDocs): string {
+export function renderErrorsPage({ errors, fields, warnings }: ApiDocumentationContent): string {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   return renderDocumentationPage(
     'Error codes',

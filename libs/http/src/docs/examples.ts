@@ -7,7 +7,7 @@ import {
   getErrorStatus,
 } from '../errors/error-response.ts';
 import type { CodeDocumentation } from '../http-feature.ts';
-import type { ApiDocs } from './api-docs.ts';
+import type { ApiDocumentationContent } from './api-docs.ts';
 import { type JsonSchema, listCallbacks, listOpenApiOperations } from './described.ts';
 import { EXAMPLE_REQUEST_ID } from './server-docs.ts';
 
@@ -18,7 +18,10 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
  * Adds examples to the named schemas that have a sample, to the bodies of requests, and to error codes. Tools combine
  * them for other bodies, for example for pages.
  */
-export function addOpenApiExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
+export function addOpenApiExamples(
+  document: OpenAPIObject,
+  { errors, samples, values }: ApiDocumentationContent,
+): void {
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   const known = { schemas, samples, values };
   for (const name of Object.keys(samples).filter((sampled) => sampled in schemas)) {
@@ -60,7 +63,7 @@ function addExampleToSchema(name: string, context: ExampleContext): void {
     Object.assign(schema, { example: createExampleOfNamedSchema(name, context, undefined) });
 }
 
-interface ExampleContext extends Pick<ApiDocs, 'samples' | 'values'> {
+interface ExampleContext extends Pick<ApiDocumentationContent, 'samples' | 'values'> {
   readonly schemas: Schemas;
   /** True to include optional fields, as in requests. */
   readonly optional: boolean;

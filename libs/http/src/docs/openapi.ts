@@ -7,7 +7,7 @@ import {
   ACCESS_BY_OPERATION,
   getPermissionOfAccess,
 } from '../operations/operations.ts';
-import type { ApiDocs } from './api-docs.ts';
+import type { ApiDocumentationContent } from './api-docs.ts';
 import {
   type DescribedOperation,
   type OperationObject,
@@ -25,11 +25,11 @@ import {
   describeOperationRequestHeaders,
 } from './headers.ts';
 import { extractNamedEnums } from './named-enums.ts';
-import { describeErrorResponses } from './refusals.ts';
+import { replaceErrorResponsesWithSharedReferences } from './refusals.ts';
 
 interface OpenApiDescriptionOptions {
   readonly baseUrl: string;
-  readonly docs: ApiDocs;
+  readonly docs: ApiDocumentationContent;
   readonly deprecations: Deprecations;
 }
 
@@ -82,7 +82,7 @@ export function describeApi(
       if ('name' in parameter) moveParameterExampleToDescription(parameter);
     }
   }
-  describeErrorResponses(document, docs);
+  replaceErrorResponsesWithSharedReferences(document, docs);
   for (const described of operations) {
     describeOperationRequestHeaders(described);
     describeResponseHeaders(described, deprecations[described.id]);
@@ -194,7 +194,7 @@ export function describeSecurity({ id, operation }: DescribedOperation): void {
 /** Adds a description and an example to each path parameter that has none. */
 function describePathParameters(
   { id, path, operation }: DescribedOperation,
-  { resources, pathParameters }: ApiDocs,
+  { resources, pathParameters }: ApiDocumentationContent,
 ): void {
   const resource = resources[path.split('/')[2] ?? ''];
   for (const parameter of selectPathParameters(operation)) {

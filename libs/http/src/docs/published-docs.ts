@@ -8,7 +8,7 @@ const REPOSITORY_FOLDER = join(import.meta.dirname, '../../../..');
 /** Parts of `docs` that are published. */
 const PUBLISHED_DOCS_PATHS = ['guides', 'reference', 'adr', 'glossary.md'];
 /** Extensions of the programs and test vectors that the guides link to. */
-const PROGRAM_FILE_EXTENSIONS = new Set(['.cs', '.csproj', '.go', '.java', '.mjs', '.py', '.ts', '.tsv']);
+const EXAMPLE_PROGRAM_FILE_EXTENSIONS = new Set(['.cs', '.csproj', '.go', '.java', '.mjs', '.py', '.ts', '.tsv']);
 
 export const PLAIN_TEXT_CONTENT_TYPE = 'text/plain; charset=utf-8';
 
@@ -44,7 +44,7 @@ export function listPublishedDocs(): readonly StaticFile[] {
 function listPublishableFilesOfFolder(folder: string): readonly string[] {
   return readdirSync(join(REPOSITORY_FOLDER, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name}`)
-    .filter((path) => extname(path) === '.md' || PROGRAM_FILE_EXTENSIONS.has(extname(path)))
+    .filter((path) => extname(path) === '.md' || EXAMPLE_PROGRAM_FILE_EXTENSIONS.has(extname(path)))
     .sort();
 }
 

@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from '@tracking/contracts';
 import { PROBLEM_MEDIA_TYPE, getErrorStatus } from '../errors/error-response.ts';
 import { getOperationOptions } from '../operations/operation.ts';
 import { ACCESS_BY_OPERATION } from '../operations/operations.ts';
-import type { ApiDocs } from './api-docs.ts';
+import type { ApiDocumentationContent } from './api-docs.ts';
 import {
   type DescribedOperation,
   type OperationObject,
@@ -54,7 +54,10 @@ const PROBLEM_RESPONSE = {
  * Replaces the error responses of all operations with references to shared ones, and adds the error codes of each
  * operation to its description and to `x-error-codes`. @throws Error if an operation declares a status without a code
  */
-export function describeErrorResponses(document: OpenAPIObject, docs: ApiDocs): void {
+export function replaceErrorResponsesWithSharedReferences(
+  document: OpenAPIObject,
+  docs: ApiDocumentationContent,
+): void {
   const used = new Map<number, Set<ErrorCode>>();
   for (const described of listOpenApiOperations(document)) {
     for (const code of describeErrorsOfOperation(described, docs)) {
@@ -80,7 +83,7 @@ export function describeErrorResponses(document: OpenAPIObject, docs: ApiDocs): 
 }
 
 /** Describes the errors of one operation. Returns their codes. */
-function describeErrorsOfOperation(described: DescribedOperation, docs: ApiDocs): readonly ErrorCode[] {
+function describeErrorsOfOperation(described: DescribedOperation, docs: ApiDocumentationContent): readonly ErrorCode[] {
   const { operation } = described;
   const codes = collectErrorCodesOfOperation(described, docs);
   const statuses = new Set(codes.map(getErrorStatus));
@@ -128,7 +131,10 @@ function createErrorMedia(schema: string, codes: readonly ErrorCode[]) {
 }
 
 /** Returns the codes that follow from the operation's declaration, and the feature's own codes. */
-function collectErrorCodesOfOperation(described: DescribedOperation, { refusals }: ApiDocs): readonly ErrorCode[] {
+function collectErrorCodesOfOperation(
+  described: DescribedOperation,
+  { refusals }: ApiDocumentationContent,
+): readonly ErrorCode[] {
   const { id, method, operation, writes } = described;
   const access = ACCESS_BY_OPERATION[id];
   const guarded = access !== 'open';

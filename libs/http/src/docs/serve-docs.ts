@@ -6,7 +6,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prefersMediaType } from '../errors/error-response.ts';
-import type { ApiDocs } from './api-docs.ts';
+import type { ApiDocumentationContent } from './api-docs.ts';
 import { NAV_STYLE, DOCS_PAGE_STYLE, renderNavigation } from './documentation-page.ts';
 import { renderErrorsPage } from './errors-page.ts';
 import { API_TITLE } from './openapi.ts';
@@ -32,7 +32,7 @@ const SWAGGER_UI_ASSETS = {
 
 interface ServeDocsOptions {
   readonly describe: () => OpenAPIObject;
-  readonly docs: ApiDocs;
+  readonly docs: ApiDocumentationContent;
   readonly settings: PublicAddresses & { readonly webAppFolder?: string };
 }
 
@@ -80,7 +80,7 @@ async function serveDocumentationPages(
   for (const [name, write] of Object.entries({
     ...docs.pages,
     errors: () => renderErrorsPage(docs),
-  } as ApiDocs['pages'])) {
+  } as ApiDocumentationContent['pages'])) {
     serveFile(pages, { path: `docs/${name}`, type: 'text/html; charset=utf-8', read: () => write(settings) });
   }
   for (const file of listPublishedDocs()) serveFile(pages, file);

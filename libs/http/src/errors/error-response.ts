@@ -42,23 +42,23 @@ export interface FailedRequest {
 /** Converts a thrown error into a response. The text of an unexpected error never leaves the process. */
 export function toErrorResponse(error: unknown, request: FailedRequest): ErrorResponseFields {
   if (error instanceof RequestError)
-    return createErrorResponse(error.code, error.message, error.details, error.headers);
+    return createErrorResponseFromCode(error.code, error.message, error.details, error.headers);
   if (error instanceof PreconditionFailedError) return createPreconditionFailed(error);
   if (error instanceof DomainError) return toResponseOfDomainError(error);
   if (error instanceof BusyError)
-    return createErrorResponse('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
+    return createErrorResponseFromCode('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
   if (error instanceof WritesRefusedError) {
     const message = `The ${error.engine} accepts no writes at present. Nothing was changed; try again.`;
-    return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
+    return createErrorResponseFromCode('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof UnavailableError) {
     const message = `${describeUnavailableEngine(error.engine)}${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
-    return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
+    return createErrorResponseFromCode('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof HttpException && error.getStatus() < 500)
     return toResponseOfFrameworkError(error.getStatus(), request);
   return {
-    ...createErrorResponse(
+    ...createErrorResponseFromCode(
       'internal_error',
       'Internal server error. Send the request again; if the error persists, report the request id.',
     ),
@@ -80,14 +80,14 @@ const ADVICE_AFTER_CONNECTION_LOSS: Readonly<Record<FailedRequest['progress'], s
 
 /** Returns the error with one code and message for all invalid fields that the feature reported. */
 function toResponseOfDomainError({ code, message, details }: DomainError): ErrorResponseFields {
-  if (code !== 'validation_failed' || details.length === 0) return createErrorResponse(code, message, details);
+  if (code !== 'validation_failed' || details.length === 0) return createErrorResponseFromCode(code, message, details);
   const refusal = createInvalidRequestError(details);
-  return createErrorResponse(refusal.code, refusal.message, details);
+  return createErrorResponseFromCode(refusal.code, refusal.message, details);
 }
 
 /** Returns the 412 response, with the current `ETag` if the resource exists. */
 function createPreconditionFailed({ code, message, version }: PreconditionFailedError): ErrorResponseFields {
-  return createErrorResponse(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
+  return createErrorResponseFromCode(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
 }
 
 /** Converts an error of the HTTP framework into an error response, by HTTP status. */
@@ -95,17 +95,17 @@ function toResponseOfFrameworkError(status: number, { bodyLimit }: FailedRequest
   switch (status) {
     case 404:
     case 414:
-      return createErrorResponse('not_found', 'The path does not exist.');
+      return createErrorResponseFromCode('not_found', 'The path does not exist.');
     case 413:
-      return createErrorResponse('body_too_large', `The body is larger than ${formatSize(bodyLimit)}.`);
+      return createErrorResponseFromCode('body_too_large', `The body is larger than ${formatSize(bodyLimit)}.`);
     case 415:
-      return createErrorResponse('unsupported_media_type', 'Send the body as application/json.');
+      return createErrorResponseFromCode('unsupported_media_type', 'Send the body as application/json.');
     default:
-      return createErrorResponse('validation_failed', 'The request is not valid HTTP.');
+      return createErrorResponseFromCode('validation_failed', 'The request is not valid HTTP.');
   }
 }
 
-function createErrorResponse(
+function createErrorResponseFromCode(
   code: ErrorCode,
   message: string,
   details: readonly FieldError[] = [],
@@ -225,7 +225,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Nest also calls this method for requests that Fastify refuses before it finds a route. */
   sendErrorResponse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
+    const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, toFailedRequestFacts(request));
     request.failedBeforeChanges = isErrorWithoutEffect(error);
     if (hasClientDisconnected(request))
       this.options.logger.info(
@@ -247,7 +247,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Returns the error of one item of a bulk request. */
   toItemError(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
-    const answer = toErrorResponse(error, describeFailedRequest(request));
+    const answer = toErrorResponse(error, toFailedRequestFacts(request));
     if (answer.unexpected) this.logUnexpectedError(error, request);
     return { status: answer.status, ...createErrorBody(answer, request.id) };
   }
@@ -269,7 +269,7 @@ function hasClientDisconnected({ raw }: FastifyRequest): boolean {
 }
 
 /** Returns facts about a failed request. A request with an unreadable path has no route. */
-function describeFailedRequest({ method, handlerCalled, routeOptions }: FastifyRequest): FailedRequest {
+function toFailedRequestFacts({ method, handlerCalled, routeOptions }: FastifyRequest): FailedRequest {
   const progress = method === 'GET' || method === 'HEAD' ? 'read' : handlerCalled ? 'begun' : 'refused';
   return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };
 }

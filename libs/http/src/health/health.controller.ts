@@ -3,7 +3,7 @@ import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
 import { HEALTH_INJECTION_TOKEN, type HttpDependencies } from '../http-feature.ts';
-import { DeclarePublicOperation } from '../operations/operation.ts';
+import { DeclareApiOperation } from '../operations/operation.ts';
 
 @ApiSchema({ name: 'Liveness' })
 class LivenessResource {
@@ -34,7 +34,7 @@ export class HealthController {
   constructor(@Inject(HEALTH_INJECTION_TOKEN) private readonly health: HttpDependencies['health']) {}
 
   @Get('live')
-  @DeclarePublicOperation('live', { summary: 'Check liveness' })
+  @DeclareApiOperation('live', { summary: 'Check liveness' })
   @ApiResponse({ status: 200, description: 'The process is running.', type: LivenessResource })
   reportLiveness(): { readonly status: 'live' } {
     return { status: 'live' };
@@ -45,7 +45,7 @@ export class HealthController {
    * some operations still work.
    */
   @Get('ready')
-  @DeclarePublicOperation('ready', { summary: 'Check readiness' })
+  @DeclareApiOperation('ready', { summary: 'Check readiness' })
   @ApiResponse({
     status: 200,
     description: 'The process accepts requests: `ready`, or `degraded` while an engine is unavailable.',

@@ -201,8 +201,8 @@ export class IdempotencyClaims {
     const now = this.options.clock();
     const at = now.toISOString();
     return {
-      id: this.hashContent(JSON.stringify([...scope, key])),
-      fingerprint: this.hashContent(content),
+      id: this.computeContentHmac(JSON.stringify([...scope, key])),
+      fingerprint: this.computeContentHmac(content),
       command_id: randomUUID(),
       at,
       expires_at: new Date(now.getTime() + IDEMPOTENCY_RETENTION_MS).toISOString(),
@@ -215,7 +215,7 @@ export class IdempotencyClaims {
     };
   }
 
-  private hashContent(text: string): string {
+  private computeContentHmac(text: string): string {
     return createHmac('sha256', this.hmacKey).update(text).digest('hex');
   }
 }

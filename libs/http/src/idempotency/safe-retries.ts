@@ -35,7 +35,7 @@ declare module 'fastify' {
  * Requests per minute and network with an idempotency key but without credentials. The limit is low because each such
  * request stores a claim before its check.
  */
-const MAX_ANONYMOUS_PER_MINUTE = 60;
+const MAX_ANONYMOUS_IDEMPOTENT_REQUESTS_PER_MINUTE = 60;
 
 interface SafeRetriesDependencies {
   readonly claims: IdempotencyClaims;
@@ -77,11 +77,11 @@ export function registerIdempotencyHooks(fastify: FastifyInstance, parts: SafeRe
 
 /** @throws RequestError `rate_limited` */
 async function admitAnonymousRequest(quota: RequestQuota, { ip }: FastifyRequest): Promise<void> {
-  const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${IDEMPOTENCY_KEY_HEADER} and without credentials is exceeded.`;
+  const refusal = `The limit of ${MAX_ANONYMOUS_IDEMPOTENT_REQUESTS_PER_MINUTE} requests per minute with an ${IDEMPOTENCY_KEY_HEADER} and without credentials is exceeded.`;
   await requireRequestQuota(
     quota,
     `idempotency:address:${toClientNetworkPrefix(ip)}`,
-    MAX_ANONYMOUS_PER_MINUTE,
+    MAX_ANONYMOUS_IDEMPOTENT_REQUESTS_PER_MINUTE,
     refusal,
   );
 }
@@ -187,7 +187,7 @@ function readIdempotencyClaimOfRequest(
     const message = `${IDEMPOTENCY_KEY_HEADER} must be sent once, with 1 to 255 printable ASCII characters.`;
     throw createInvalidRequestError([{ param: IDEMPOTENCY_KEY_HEADER, code: 'invalid_value', message }]);
   }
-  const content = serializeContent([method, url, body]);
+  const content = serializeRequestContent([method, url, body]);
   if ('owner' in keysOf) return { scope: [keysOf.owner], key, content, permissions: [] };
   const scope = principal
     ? [principal.credential_id, principal.environment]
@@ -196,7 +196,7 @@ function readIdempotencyClaimOfRequest(
 }
 
 /** @throws RequestError `validation_failed` if the body is nested more deeply than the stack allows */
-function serializeContent(content: unknown): string {
+function serializeRequestContent(content: unknown): string {
   try {
     return JSON.stringify(content);
   } catch (error) {

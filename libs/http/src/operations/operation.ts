@@ -60,7 +60,7 @@ export function getOperationOptions(operationId: OperationId): OperationOptions 
  * Declares a handler as an operation of the public API. Access, query parameters and body are checked before the
  * handler runs. The OpenAPI description includes the responses that follow from these checks.
  */
-export function DeclarePublicOperation(operationId: OperationId, options: OperationOptions): MethodDecorator {
+export function DeclareApiOperation(operationId: OperationId, options: OperationOptions): MethodDecorator {
   OPTIONS_BY_OPERATION.set(operationId, options);
   const {
     summary,

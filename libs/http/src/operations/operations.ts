@@ -125,7 +125,7 @@ export type Access = Permission | 'open' | 'authenticated' | 'personal' | `perso
 /** Access of operations that need credentials. */
 type GuardedAccess = Exclude<Access, 'open'>;
 
-const PERSONAL_ACCESS_PREFIX = 'personal or ';
+const PERSONAL_OR_PERMISSION_PREFIX = 'personal or ';
 
 /** @throws RequestError 403 naming the missing permission */
 export function requireAccess(principal: Principal, access: GuardedAccess): void {
@@ -136,7 +136,7 @@ export function requireAccess(principal: Principal, access: GuardedAccess): void
       throw new RequestError('permission_denied', 'Only users may do this, with a session or with their own key.');
     return;
   }
-  const [permission, mayBePersonal] = parsePermission(access);
+  const [permission, mayBePersonal] = parsePermissionAndPersonalAccess(access);
   if (!(mayBePersonal && isPersonal)) requirePermission(principal, permission);
 }
 
@@ -152,7 +152,7 @@ export function describeRequiredAccess(access: Access): string {
   if (access === 'open') return 'Open to everybody; no credentials are needed.';
   if (access === 'authenticated') return 'Needs a key or a session, but no permission.';
   if (access === 'personal') return 'For users, with a session or with their own key. No permission is needed.';
-  const [permission, mayBePersonal] = parsePermission(access);
+  const [permission, mayBePersonal] = parsePermissionAndPersonalAccess(access);
   return mayBePersonal
     ? `Needs the permission \`${permission}\`. Users need no permission for their own resources.`
     : `Needs the permission \`${permission}\`.`;
@@ -161,12 +161,14 @@ export function describeRequiredAccess(access: Access): string {
 /** Returns the permission that an access names; undefined if it names none. */
 export function getPermissionOfAccess(access: Access): Permission | undefined {
   if (access === 'open' || access === 'authenticated' || access === 'personal') return undefined;
-  return parsePermission(access)[0];
+  return parsePermissionAndPersonalAccess(access)[0];
 }
 
-function parsePermission(access: Permission | `personal or ${Permission}`): readonly [Permission, boolean] {
-  const mayBePersonal = access.startsWith(PERSONAL_ACCESS_PREFIX);
-  return [(mayBePersonal ? access.slice(PERSONAL_ACCESS_PREFIX.length) : access) as Permission, mayBePersonal];
+function parsePermissionAndPersonalAccess(
+  access: Permission | `personal or ${Permission}`,
+): readonly [Permission, boolean] {
+  const mayBePersonal = access.startsWith(PERSONAL_OR_PERMISSION_PREFIX);
+  return [(mayBePersonal ? access.slice(PERSONAL_OR_PERMISSION_PREFIX.length) : access) as Permission, mayBePersonal];
 }
 
 /** An operation that will be removed. */

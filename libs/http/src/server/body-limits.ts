@@ -32,7 +32,7 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
       bytes: estimateRequestBodyBytes(request),
       workspace: request.principal?.workspace_id ?? request.upload?.workspace_id,
     };
-    if (body.bytes === 0 || (body.bytes <= DEFAULT_JSON_BODY_BYTES && !hasStreamedBody(request))) {
+    if (body.bytes === 0 || (body.bytes <= DEFAULT_JSON_BODY_BYTES && !hasStreamedRequestBody(request))) {
       done();
       return;
     }
@@ -58,13 +58,13 @@ function sumBytes(bodies: readonly BufferedBodySize[]): number {
 /** Returns the declared size of the body, or the limit of the route if the client declares none. */
 function estimateRequestBodyBytes({ headers, routeOptions }: FastifyRequest): number {
   if (!hasRequestBody(headers)) return 0;
-  const limit = hasStreamedBody({ routeOptions })
+  const limit = hasStreamedRequestBody({ routeOptions })
     ? BUFFERED_BYTES_PER_STREAMED_BODY
     : (routeOptions.config.body?.limit ?? 0);
   return Math.min(limit, Number(headers['content-length'] ?? limit));
 }
 
-function hasStreamedBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boolean {
+function hasStreamedRequestBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boolean {
   return routeOptions.config.body?.kind.streams === true;
 }
 
@@ -132,7 +132,7 @@ export function limitBodyReceiveTimes(fastify: FastifyInstance, respondTimeout: 
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) reply.header('Connection', 'close');
     // Fastify adds `Connection: close` if a body is refused while it is read. Node would then close the connection
     // directly after the response, and a client that is still sending would not read the response.
-    else if (isBodyIncomplete(raw)) {
+    else if (isRequestBodyStillArriving(raw)) {
       reply.removeHeader('Connection');
       // Node would do the same for a client that asks for it, such as every client of HTTP/1.0.
       if (!reply.raw.shouldKeepAlive) {
@@ -148,7 +148,7 @@ export function limitBodyReceiveTimes(fastify: FastifyInstance, respondTimeout: 
   fastify.addHook('onResponse', (request, reply, done) => {
     const { raw, routeOptions } = request;
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) raw.socket.destroySoon();
-    else if (isBodyIncomplete(raw)) {
+    else if (isRequestBodyStillArriving(raw)) {
       pendingBodies.delete(raw);
       if (routeOptions.config?.body?.kind.streams === true) raw.removeAllListeners('readable');
       if (closedAfterBody.has(raw)) raw.once('close', () => raw.socket.destroySoon());
@@ -161,7 +161,7 @@ export function limitBodyReceiveTimes(fastify: FastifyInstance, respondTimeout: 
 }
 
 /** Returns true if the body has not arrived completely. Always false for requests that tests inject. */
-function isBodyIncomplete(raw: IncomingMessage): boolean {
+function isRequestBodyStillArriving(raw: IncomingMessage): boolean {
   return !raw.complete && !raw.destroyed && raw.socket instanceof Socket;
 }
 

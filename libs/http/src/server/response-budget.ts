@@ -28,7 +28,7 @@ const MAX_LISTS_WITH_REMEMBERED_PAGE_SIZE = 10_000;
 /** Responses of at most so many bytes are not counted. */
 const MAX_UNCOUNTED_RESPONSE_BYTES = 64 * 1_024;
 const MAX_BUDGET_WAIT_MS = 5_000;
-const MAX_WAITING_PAGES = 1_000;
+const MAX_LIST_RESPONSES_WAITING_FOR_BUDGET = 1_000;
 
 interface ReservedResponseBytes {
   readonly bytes: number;
@@ -103,7 +103,8 @@ export class ResponseBudget {
   async waitForResponseBudget(request: FastifyRequest): Promise<void> {
     const list = [getWorkspaceIdOfPrincipal(request), request.routeOptions.url].join(' ');
     if (this.reservePageBytes(request, list)) return;
-    if (this.waiting.length >= MAX_WAITING_PAGES) throw new BusyError('gateway', 'too many list pages wait to be read');
+    if (this.waiting.length >= MAX_LIST_RESPONSES_WAITING_FOR_BUDGET)
+      throw new BusyError('gateway', 'too many list pages wait to be read');
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);

@@ -33,14 +33,14 @@ export class UnfinishedBodies {
   addReceivedBytes(body: UnfinishedRequestBody, bytes: number): void {
     this.bodies.add(body);
     body.bytes += bytes;
-    this.addBytesToOwnerTotal(body.owner, bytes);
+    this.addUnfinishedBodyBytesOfOwner(body.owner, bytes);
     if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE_OF_BODY_BYTES) this.refuseBody(body);
     while (this.total > this.maxBytes) this.refuseBody(this.findUnfinishedBodyToRefuse());
   }
 
   /** Removes a body that is complete, refused or aborted. */
   untrackUnfinishedRequestBody(body: UnfinishedRequestBody): void {
-    if (this.bodies.delete(body)) this.addBytesToOwnerTotal(body.owner, -body.bytes);
+    if (this.bodies.delete(body)) this.addUnfinishedBodyBytesOfOwner(body.owner, -body.bytes);
   }
 
   private refuseBody(body: UnfinishedRequestBody): void {
@@ -53,7 +53,7 @@ export class UnfinishedBodies {
     return [...this.bodies].findLast((body) => body.owner === owner) as UnfinishedRequestBody;
   }
 
-  private addBytesToOwnerTotal(owner: string, bytes: number): void {
+  private addUnfinishedBodyBytesOfOwner(owner: string, bytes: number): void {
     this.total += bytes;
     const left = (this.bytesByOwner.get(owner) ?? 0) + bytes;
     if (left === 0) this.bytesByOwner.delete(owner);

@@ -27,7 +27,7 @@ import {
 } from './checks.ts';
 import type { Aliases, FieldCheck } from './checks.ts';
 import { createNestedObjectCheck, copyDeclaredFields } from './read-dto.ts';
-import type { DtoClass, FieldReadContext } from './read-dto.ts';
+import type { DtoClass, DtoFieldDecoratorMetadata } from './read-dto.ts';
 import { parseTimeInAcceptedForm, parseTimestamp } from './timestamp.ts';
 import type { AcceptedTimeForms } from './timestamp.ts';
 
@@ -52,7 +52,7 @@ export interface FieldDecoratorOptions {
 }
 
 /** Changes to the OpenAPI description that the field's check implies. */
-export interface OpenApiFieldOverrides extends Pick<FieldReadContext, 'nested' | 'normalise'> {
+export interface OpenApiFieldOverrides extends Pick<DtoFieldDecoratorMetadata, 'nested' | 'normalise'> {
   /** Properties of the OpenAPI description that differ in responses. */
   readonly answer?: ApiPropertyOptions;
 }
@@ -291,9 +291,9 @@ export function CheckedProperty(
   const present: FieldCheck = (value, param) =>
     value === undefined || value === null ? createFieldError(param, 'required', 'Is required.') : check(value, param);
   const input = { ...schema, ...described, nullable } as ApiPropertyOptions;
-  const context: FieldReadContext = { input, nested, normalise };
+  const context: DtoFieldDecoratorMetadata = { input, nested, normalise };
   return (target, property) => {
-    ValidateBy({ name: 'field', constraints: [present], validator: FIELD_VALIDATOR }, { context })(target, property);
+    ValidateBy({ name: 'field', constraints: [present], validator: FIELD_CONSTRAINT }, { context })(target, property);
     if (nullable) IsOptional()(target, property);
     else if (!required) ValidateIf(isNotUndefined)(target, property);
     const shown = target instanceof ResponseSchemaBase;
@@ -309,7 +309,7 @@ export function CheckedProperty(
  * Runs the check of a field if class-validator itself validates an object. Request bodies are read without
  * class-validator; see `getFieldDeclarations`.
  */
-const FIELD_VALIDATOR = {
+const FIELD_CONSTRAINT = {
   validate: (value: unknown, args: ValidationArguments) => findFirstFieldError(value, args) === undefined,
   defaultMessage: (args: ValidationArguments) => findFirstFieldError(args.value, args)?.message ?? '',
 };

@@ -8,7 +8,7 @@ import type { FieldCheck } from './checks.ts';
 export type DtoClass<T extends object = object> = new () => T;
 
 /** The `context` that a field decorator stores with its class-validator constraint. */
-export interface FieldReadContext {
+export interface DtoFieldDecoratorMetadata {
   /** OpenAPI description of the field in a request. */
   readonly input: ApiPropertyOptions;
   /** Class of the object, or of the list elements, that the field holds. */
@@ -20,7 +20,7 @@ export interface FieldReadContext {
   readonly normalise?: ((value: unknown) => unknown) | undefined;
 }
 
-interface DtoField extends FieldReadContext {
+interface DtoField extends DtoFieldDecoratorMetadata {
   readonly name: string;
   readonly check: FieldCheck;
   readonly conditions: readonly ((object: object, value: unknown) => boolean)[];
@@ -52,7 +52,7 @@ export function readFieldDeclarations(dto: object): ReadonlyMap<string, DtoField
     const conditions = metadata
       .filter((other) => other.propertyName === name && other.type === ValidationTypes.CONDITIONAL_VALIDATION)
       .map((condition) => (condition.constraints as [DtoField['conditions'][number]])[0]);
-    fields.set(name, { ...(context as FieldReadContext), name, check, conditions });
+    fields.set(name, { ...(context as DtoFieldDecoratorMetadata), name, check, conditions });
   }
   return fields;
 }

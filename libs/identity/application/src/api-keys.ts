@@ -18,7 +18,7 @@ import {
   type IdentityCommand,
   insertDocumentOfCommand,
   createNotFoundError,
-  requireExpectedIdentityVersion,
+  throwIfIdentityVersionDiffers,
   type VersionedDocument,
 } from './identity-command.ts';
 import {
@@ -127,7 +127,10 @@ export class ApiKeys {
   }
 
   /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
-  async listRevocableKeyIds({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
+  async listKeyIdsOfOwnerToRevoke(
+    { id, at, workspace_id }: IdentityCommand,
+    owner_id: string,
+  ): Promise<readonly string[]> {
     const keys = await findAllMatchingDocuments(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
     const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !isExpiredAt(expires_at, at);
     return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
@@ -155,7 +158,7 @@ export class ApiKeys {
     const rotated_to = derivePrefixedId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
     const requireRotatable = (present: ApiKey) => {
-      requireExpectedIdentityVersion(present, command);
+      throwIfIdentityVersionDiffers(present, command);
       requireActiveKey(present, command.at);
     };
     if (!isDone(old)) {

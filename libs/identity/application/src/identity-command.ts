@@ -97,7 +97,7 @@ export function changeStoredDocument<T extends VersionedDocument>(
     const present = await documents.get(id);
     if (present?.workspace_id !== command.workspace_id) throw createNotFoundError(name);
     if (present.changed_by === command.id) return { before: restoreDocumentBeforeCommand(present), after: present };
-    requireExpectedIdentityVersion(present, command);
+    throwIfIdentityVersionDiffers(present, command);
     const fields = selectChangedFields(present, decide(present));
     if (Object.keys(fields).length === 0) return { before: present, after: present };
     const recordFormerValues = Object.keys(fields).filter((field) => !forgotten.includes(field as keyof T));
@@ -120,7 +120,7 @@ export function createNotFoundError(name: string): DomainError {
 }
 
 /** @throws PreconditionFailedError */
-export function requireExpectedIdentityVersion(
+export function throwIfIdentityVersionDiffers(
   { version }: { readonly version: number },
   { if_match }: IdentityCommand,
 ): void {

@@ -171,13 +171,13 @@ function describeEmailAsPasswordFault(password: string, email: string): Fault | 
 
 function getCommonPasswords(): ReadonlySet<string> {
   return (cachedCommonPasswords ??= new Set(
-    (requireFromModule('@zxcvbn-ts/language-common') as CommonPasswordLists).dictionary['passwords-common'].filter(
-      (each) => each.length >= MIN_PASSWORD_LENGTH,
-    ),
+    (requireFromModule('@zxcvbn-ts/language-common') as CommonPasswordPackageExports).dictionary[
+      'passwords-common'
+    ].filter((each) => each.length >= MIN_PASSWORD_LENGTH),
   ));
 }
 
-interface CommonPasswordLists {
+interface CommonPasswordPackageExports {
   readonly dictionary: { readonly 'passwords-common': readonly string[] };
 }
 

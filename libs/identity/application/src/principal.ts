@@ -19,7 +19,7 @@ const OPERATOR_PERMISSIONS = [
   'documents:approve',
   'exceptions:write',
 ] as const;
-const FEED_PERMISSIONS = ['shipments:read', 'shipments:write', 'milestones:write', 'milestones:feed'] as const;
+const FEED_ROLE_PERMISSIONS = ['shipments:read', 'shipments:write', 'milestones:write', 'milestones:feed'] as const;
 const DEVELOPER_PERMISSIONS = [...VIEWER_PERMISSIONS, 'webhooks:manage', 'keys:manage'] as const;
 
 type ByRole = Readonly<Record<Role, ReadonlySet<Permission>>>;
@@ -27,7 +27,7 @@ type ByRole = Readonly<Record<Role, ReadonlySet<Permission>>>;
 const LIVE_ENVIRONMENT_PERMISSIONS_BY_ROLE: ByRole = {
   viewer: new Set(VIEWER_PERMISSIONS),
   operator: new Set(OPERATOR_PERMISSIONS),
-  feed: new Set(FEED_PERMISSIONS),
+  feed: new Set(FEED_ROLE_PERMISSIONS),
   developer: new Set(DEVELOPER_PERMISSIONS),
   admin: new Set(API_KEY_PERMISSIONS),
 };
@@ -36,7 +36,7 @@ const PERMISSIONS_BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
   // Grant developers all permissions for test data, so that they can try an integration without real data.
   test: {
     ...LIVE_ENVIRONMENT_PERMISSIONS_BY_ROLE,
-    developer: new Set([...DEVELOPER_PERMISSIONS, ...OPERATOR_PERMISSIONS, ...FEED_PERMISSIONS]),
+    developer: new Set([...DEVELOPER_PERMISSIONS, ...OPERATOR_PERMISSIONS, ...FEED_ROLE_PERMISSIONS]),
   },
 };
 

@@ -133,7 +133,7 @@ export class UserStore {
 }
 
 /** Record of a workspace in which an admin was ever demoted or deactivated. */
-interface AdminChangeDocument extends Document {
+interface PendingAdminRemovalDocument extends Document {
   /** Id of the workspace. */
   readonly id: string;
   /** Version number, which grows with each write. */
@@ -159,7 +159,7 @@ interface AdminChangeDocument extends Document {
  */
 class LastAdminGuard {
   private constructor(
-    private readonly changes: Collection<AdminChangeDocument>,
+    private readonly changes: Collection<PendingAdminRemovalDocument>,
     private readonly users: Collection<UserDocument>,
   ) {}
 
@@ -167,7 +167,7 @@ class LastAdminGuard {
     documentStore: DocumentStore,
     users: Collection<UserDocument>,
   ): Promise<LastAdminGuard> {
-    const changes = await documentStore.collection<AdminChangeDocument>(ADMIN_CHANGES_COLLECTION_SPEC);
+    const changes = await documentStore.collection<PendingAdminRemovalDocument>(ADMIN_CHANGES_COLLECTION_SPEC);
     const admins = new LastAdminGuard(changes, users);
     await admins.#completePendingAdminChanges();
     return admins;
@@ -213,14 +213,14 @@ class LastAdminGuard {
    * Completes the pending change of a workspace. Call this method before each change of a user, because a demotion may
    * have been interrupted.
    */
-  completePendingAdminChange(workspace_id: string): Promise<AdminChangeDocument> {
+  completePendingAdminChange(workspace_id: string): Promise<PendingAdminRemovalDocument> {
     return retryConflicts(this.changes, `the admins of ${workspace_id}`, () =>
       this.#completePendingAdminChange(workspace_id),
     );
   }
 
   /** Returns the record if it has no change in progress. Otherwise completes the change and returns undefined. */
-  async #completePendingAdminChange(workspace_id: string): Promise<AdminChangeDocument | undefined> {
+  async #completePendingAdminChange(workspace_id: string): Promise<PendingAdminRemovalDocument | undefined> {
     const record = await this.changes.get(workspace_id);
     if (!record) return { id: workspace_id, version: 0, is_pending: false, pending: null };
     if (!record.pending) return record;
@@ -228,7 +228,11 @@ class LastAdminGuard {
     return undefined;
   }
 
-  async #executePendingAdminChange({ id, version, pending }: AdminChangeDocument): Promise<UserDocument | undefined> {
+  async #executePendingAdminChange({
+    id,
+    version,
+    pending,
+  }: PendingAdminRemovalDocument): Promise<UserDocument | undefined> {
     if (!pending) return undefined;
     const { user_id, user_version, set } = pending;
     const written = await this.users.claim({ filter: { id: user_id, version: user_version } }, set);

@@ -6,7 +6,7 @@ import {
   RequestBodyValidationPipe,
   PageCursorCodec,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   PageDto,
   InjectRequestBody,
   WriteResponder,
@@ -55,7 +55,7 @@ export class ApiKeysController {
 
   @Post()
   @RecordInAuditLog('api_key.created')
-  @DeclarePublicOperation('createApiKey', {
+  @DeclareApiOperation('createApiKey', {
     summary: 'Create an API key for yourself or a service account',
     description:
       'Keys of service accounts need `keys:manage`, and `workspace:admin` if the role of the account exceeds yours in the environment of the key. A test key can create only test keys.',
@@ -86,7 +86,7 @@ export class ApiKeysController {
   }
 
   @Get()
-  @DeclarePublicOperation('listApiKeys', {
+  @DeclareApiOperation('listApiKeys', {
     summary: 'List the API keys that you can access, newest first',
     description:
       'Lists your own keys. With `keys:manage`, the list also contains keys of service accounts whose role is not admin. With `workspace:admin`, the list contains all keys. The list never contains the keys themselves.',
@@ -103,7 +103,7 @@ export class ApiKeysController {
   }
 
   @Get(':id')
-  @DeclarePublicOperation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
+  @DeclareApiOperation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
   @DeclareKeyNotFoundResponse()
   async getApiKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
@@ -116,7 +116,7 @@ export class ApiKeysController {
   @Post(':id/rotate')
   @HttpCode(201)
   @RecordInAuditLog('api_key.rotated')
-  @DeclarePublicOperation('rotateApiKey', {
+  @DeclareApiOperation('rotateApiKey', {
     summary: 'Rotate an API key',
     description:
       'Creates a key with the same owner, environment and expiry. The old key expires at the end of the grace period.',
@@ -151,7 +151,7 @@ export class ApiKeysController {
   @Post(':id/revoke')
   @HttpCode(200)
   @RecordInAuditLog('api_key.revoked')
-  @DeclarePublicOperation('revokeApiKey', {
+  @DeclareApiOperation('revokeApiKey', {
     summary: 'Revoke an API key',
     description:
       'The key stops working within 5 seconds, permanently. Admins can also revoke keys of other users. Revoking a revoked key changes nothing.',

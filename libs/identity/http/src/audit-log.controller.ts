@@ -13,7 +13,7 @@ import {
   InjectWorkspaceScope,
   PageCursorCodec,
   CHANGE_SCHEMA,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   PageDto,
   createPageResourceClass,
   EnumListQueryProperty,
@@ -118,7 +118,7 @@ export class AuditLogController {
   ) {}
 
   @Get()
-  @DeclarePublicOperation('listAuditLog', {
+  @DeclareApiOperation('listAuditLog', {
     summary: 'List audit log entries, newest first',
     query: ListAuditLogDto,
   })

@@ -17,7 +17,7 @@ import {
   createFieldError,
   createJsonBodyRule,
   DeclareUnavailableResponse,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   DeclareErrorResponse,
   InjectRequestBody,
   type RequestBodyToCheck,
@@ -92,7 +92,7 @@ export class InvitationsController {
   ) {}
 
   @Get(':token')
-  @DeclarePublicOperation('getInvitation', { summary: 'Get the purpose of a one-time link' })
+  @DeclareApiOperation('getInvitation', { summary: 'Get the purpose of a one-time link' })
   @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
   @DeclareInvalidLinkResponse()
   @DeclareUnavailableResponse()
@@ -105,7 +105,7 @@ export class InvitationsController {
   @Post(':token')
   @HttpCode(200)
   @RecordInAuditLog('user.joined')
-  @DeclarePublicOperation('useInvitation', {
+  @DeclareApiOperation('useInvitation', {
     summary: 'Use a one-time link: set the password and accept the invitation',
     description: 'The link can be used once. A refused request leaves it valid. Sign in afterwards.',
     body: LinkUseDto,

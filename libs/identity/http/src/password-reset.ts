@@ -74,7 +74,7 @@ export async function resetPassword(
   const { workspace_id, actor } = command;
   const by = { workspace_id, actor, address };
   let revoked_api_keys_count = 0;
-  for (const id of revoke_api_keys === true ? await identity.keys.listRevocableKeyIds(command, user_id) : []) {
+  for (const id of revoke_api_keys === true ? await identity.keys.listKeyIdsOfOwnerToRevoke(command, user_id) : []) {
     try {
       await trail.runAudited(request, { type: 'api_key.revoked', by, target: id, part: id }, async () =>
         reportChangeForAudit(request, await identity.keys.revokeKey(unconditional, ACCESS_TO_ALL_KEYS, id)),

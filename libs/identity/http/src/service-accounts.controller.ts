@@ -7,7 +7,7 @@ import {
   InjectWorkspaceScope,
   PageCursorCodec,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   PageDto,
   InjectRequestBody,
   WriteResponder,
@@ -47,7 +47,7 @@ export class ServiceAccountsController {
 
   @Post()
   @RecordInAuditLog('service_account.created')
-  @DeclarePublicOperation('createServiceAccount', { summary: 'Create a service account', body: ServiceAccountDto })
+  @DeclareApiOperation('createServiceAccount', { summary: 'Create a service account', body: ServiceAccountDto })
   @ApiResponse({
     status: 201,
     description: 'The created service account. It has no keys yet.',
@@ -64,7 +64,7 @@ export class ServiceAccountsController {
   }
 
   @Get()
-  @DeclarePublicOperation('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
+  @DeclareApiOperation('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
   async listServiceAccounts(
     @Query() query: PageDto,
@@ -77,7 +77,7 @@ export class ServiceAccountsController {
   }
 
   @Get(':id')
-  @DeclarePublicOperation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
+  @DeclareApiOperation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountResource })
   @DeclareAccountNotFoundResponse()
   async getServiceAccount(
@@ -92,7 +92,7 @@ export class ServiceAccountsController {
 
   @Patch(':id')
   @RecordInAuditLog('service_account.changed')
-  @DeclarePublicOperation('changeServiceAccount', {
+  @DeclareApiOperation('changeServiceAccount', {
     summary: 'Change the name or role of a service account',
     description: 'A new role applies to all keys of the account within 5 seconds.',
     body: ServiceAccountChangesDto,
@@ -114,7 +114,7 @@ export class ServiceAccountsController {
   @Post(':id/deactivate')
   @HttpCode(200)
   @RecordInAuditLog('service_account.deactivated')
-  @DeclarePublicOperation('deactivateServiceAccount', {
+  @DeclareApiOperation('deactivateServiceAccount', {
     summary: 'Deactivate a service account',
     conditional: 'write',
   })
@@ -133,7 +133,7 @@ export class ServiceAccountsController {
   @Post(':id/reactivate')
   @HttpCode(200)
   @RecordInAuditLog('service_account.reactivated')
-  @DeclarePublicOperation('reactivateServiceAccount', {
+  @DeclareApiOperation('reactivateServiceAccount', {
     summary: 'Reactivate a service account',
     conditional: 'write',
   })

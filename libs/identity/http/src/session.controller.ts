@@ -20,7 +20,7 @@ import {
   DeclareUnavailableResponse,
   BODY_IGNORING_PIPE,
   createNotFoundError,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   PageDto,
   requirePrincipal,
   type BodyWithWarnings,
@@ -72,7 +72,7 @@ export class SessionController {
 
   @Post('session')
   @HttpCode(200)
-  @DeclarePublicOperation('signIn', {
+  @DeclareApiOperation('signIn', {
     summary: 'Sign in',
     description:
       'Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.',
@@ -123,7 +123,7 @@ export class SessionController {
   }
 
   @Get('session')
-  @DeclarePublicOperation('getSession', {
+  @DeclareApiOperation('getSession', {
     summary: 'Get the signed-in user or service account',
     conditional: 'read',
   })
@@ -137,7 +137,7 @@ export class SessionController {
   }
 
   @Patch('session')
-  @DeclarePublicOperation('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
+  @DeclareApiOperation('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
   @ApiResponse({ status: 200, description: 'The holder of the session, with the new name.', type: SignedInResource })
   @RecordInAuditLog('user.changed')
   async changeName(
@@ -154,7 +154,7 @@ export class SessionController {
   }
 
   @Delete('session')
-  @DeclarePublicOperation('signOut', { summary: 'Sign out' })
+  @DeclareApiOperation('signOut', { summary: 'Sign out' })
   @ApiResponse({
     status: 200,
     description: 'The session has ended and its cookie is removed.',
@@ -176,7 +176,7 @@ export class SessionController {
 
   @Post('session/password')
   @HttpCode(200)
-  @DeclarePublicOperation('changePassword', {
+  @DeclareApiOperation('changePassword', {
     summary: 'Change your password',
     description:
       'Ends all sessions of the user. A request with a session gets a new cookie for its session. If the response is lost, sign in with the new password.',
@@ -214,7 +214,7 @@ export class SessionController {
   }
 
   @Get('sessions')
-  @DeclarePublicOperation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
+  @DeclareApiOperation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
   async listSessions(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
     const { actor, credential_id } = requirePrincipal(request);
@@ -231,7 +231,7 @@ export class SessionController {
   }
 
   @Delete('sessions/:id')
-  @DeclarePublicOperation('endSession', { summary: 'End one of your sessions' })
+  @DeclareApiOperation('endSession', { summary: 'End one of your sessions' })
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
   @DeclareErrorResponse(404, 'You have no such session.')
   @RecordInAuditLog('session.ended')

@@ -13,7 +13,7 @@ import {
   formatEtag,
   isJsonObject,
   createMergePatchBodyRule,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   type BodyWithWarnings,
   InjectRequestBody,
   reportChangeForAudit,
@@ -44,7 +44,7 @@ export class SettingsController {
   @Get('settings')
   @ApiTags('Settings')
   // Never respond with 304, because `recheck` can change without a new version.
-  @DeclarePublicOperation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
+  @DeclareApiOperation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
   @ApiResponse({
     status: 200,
     description: 'The settings, with their defaults. They apply to both environments.',
@@ -61,7 +61,7 @@ export class SettingsController {
 
   @Patch('settings')
   @ApiTags('Settings')
-  @DeclarePublicOperation('changeSettings', {
+  @DeclareApiOperation('changeSettings', {
     summary: 'Change the settings of the workspace',
     description: 'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.',
     body: WorkspaceSettingsChangesDto,
@@ -88,7 +88,7 @@ export class SettingsController {
   /** Open to callers who may not read the other settings. */
   @Get('required_documents')
   @ApiTags('Documents')
-  @DeclarePublicOperation('getRequiredDocuments', {
+  @DeclareApiOperation('getRequiredDocuments', {
     summary: 'Get the required documents by transport mode',
     description: 'The required documents according to the settings of the workspace.',
     conditional: 'read',

@@ -7,7 +7,7 @@ import {
   RECHECK_STATES,
   type RecheckState,
   type RuleSettings,
-  type SettingsRecheckProgress,
+  type SettingsRecheckStatus,
   SEVERITIES,
   type Severity,
   type WorkspaceSettings,
@@ -92,7 +92,7 @@ for (const exceptionType of AUTOMATIC_EXCEPTION_TYPES) {
 }
 
 @ApiSchema({ name: 'SettingsRecheck' })
-class SettingsRecheckResource implements SettingsRecheckProgress {
+class SettingsRecheckResource implements SettingsRecheckStatus {
   @ApiProperty({
     description: 'State of the check. `pending` until every replica applies the settings.',
     enum: RECHECK_STATES,

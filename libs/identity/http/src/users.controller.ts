@@ -9,7 +9,7 @@ import {
   PageCursorCodec,
   formatEtag,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   PageDto,
   type BodyWithWarnings,
   readListPageByTextPosition,
@@ -57,7 +57,7 @@ export class UsersController {
 
   @Post()
   @RecordInAuditLog('user.invited')
-  @DeclarePublicOperation('inviteUser', { summary: 'Invite a user', body: UserDto })
+  @DeclareApiOperation('inviteUser', { summary: 'Invite a user', body: UserDto })
   @ApiResponse({
     status: 201,
     description: 'The invited user. The response is the only one that contains the one-time link.',
@@ -86,7 +86,7 @@ export class UsersController {
   }
 
   @Get()
-  @DeclarePublicOperation('listUsers', { summary: 'List users, newest first', query: PageDto })
+  @DeclareApiOperation('listUsers', { summary: 'List users, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
   async listUsers(@Query() query: PageDto, @InjectWorkspaceScope() scope: WorkspaceScope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
@@ -96,7 +96,7 @@ export class UsersController {
   }
 
   @Get(':id')
-  @DeclarePublicOperation('getUser', { summary: 'Get a user', conditional: 'read' })
+  @DeclareApiOperation('getUser', { summary: 'Get a user', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserResource })
   @DeclareUserNotFoundResponse()
   async getUser(
@@ -111,7 +111,7 @@ export class UsersController {
 
   @Patch(':id')
   @RecordInAuditLog('user.changed')
-  @DeclarePublicOperation('changeUser', {
+  @DeclareApiOperation('changeUser', {
     summary: 'Change the name or role of a user',
     description: 'A new role applies to all sessions and keys of the user within 5 seconds.',
     body: UserChangesDto,
@@ -134,7 +134,7 @@ export class UsersController {
   @Post(':id/deactivate')
   @HttpCode(200)
   @RecordInAuditLog('user.deactivated')
-  @DeclarePublicOperation('deactivateUser', {
+  @DeclareApiOperation('deactivateUser', {
     summary: 'Deactivate a user: end all sessions, keys and links',
     conditional: 'write',
   })
@@ -154,7 +154,7 @@ export class UsersController {
   @Post(':id/reactivate')
   @HttpCode(200)
   @RecordInAuditLog('user.reactivated')
-  @DeclarePublicOperation('reactivateUser', {
+  @DeclareApiOperation('reactivateUser', {
     summary: 'Reactivate a user',
     description:
       'The user can sign in again and use keys that are still valid; ended sessions stay ended. A user who never set a password gets a new invitation link.',
@@ -179,7 +179,7 @@ export class UsersController {
   @Post(':id/reset_password')
   @HttpCode(200)
   @RecordInAuditLog('user.password_reset_requested')
-  @DeclarePublicOperation('resetUserPassword', {
+  @DeclareApiOperation('resetUserPassword', {
     summary: 'Create a password reset link',
     description:
       'Ends all sessions of the user within 5 seconds. Earlier links become invalid. The present password stays valid until the new link is used. API keys stay valid unless `revoke_api_keys` is true. For an invited user, the link is a new invitation.',

@@ -1,9 +1,9 @@
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, UnavailableError } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
-import { ACME_LIVE_SCOPE, createEvent, createNthTestShipmentToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, createShipmentEventForTest, createNthTestShipmentToken } from '../../test/shipment-events.ts';
 import type { ActiveGenerationSelector } from '../active-rows.ts';
 import { createRowsCollectionSpec } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
@@ -15,7 +15,7 @@ const lateAt = (position: string) => `${position}.0000000000000001.0000000001`;
 
 describe('event queries with an event that was handled long after it was stored', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let rows: Collection<PublishedEventRow>;
   beforeAll(async () => {
     folder = await createTempFolder();
@@ -34,7 +34,7 @@ describe('event queries with an event that was handled long after it was stored'
   async function store(name: string, n: number, position: string, place?: string): Promise<void> {
     const stream = `shipment-${createNthTestShipmentToken(n)}`;
     const stored = {
-      ...createEvent({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
+      ...createShipmentEventForTest({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
       stream,
       revision: 1,
       position,

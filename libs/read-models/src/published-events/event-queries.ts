@@ -175,7 +175,7 @@ export class EventQueries {
   ): Promise<PositionRange | undefined> {
     const [named, { floor, ceiling }] = await Promise.all([
       filter.after === undefined ? '' : this.findEvent(rows, scope, filter.after).then((row) => row?.position),
-      readLogPositionBounds(rows, scope, {
+      readPositionBoundsOfTimeRange(rows, scope, {
         // Every page except the first starts after this bound.
         since: after === undefined ? filter.since : undefined,
         until: filter.until,
@@ -243,7 +243,7 @@ interface TimeBounds {
  * would scan all earlier events, and the last page all later events. The time of an `imported` row says nothing about
  * the rows before it.
  */
-async function readLogPositionBounds(
+async function readPositionBoundsOfTimeRange(
   rows: Collection<PublishedEventRow>,
   scope: WorkspaceScope,
   { since, until }: TimeBounds,

@@ -2,8 +2,8 @@ import { storedEventTypes, toShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
   createDocumentRecord,
-  createMilestone,
-  createEvent,
+  createSampleMilestone,
+  createShipmentEventForTest,
   createSampleShipmentRecord,
   createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
@@ -13,8 +13,8 @@ import { publishedEventsReadModel } from './published-event-rows.ts';
 const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const last = { containers: [] };
 const exception = { id: 'exc_1' };
-const estimate = createMilestone(1, 'a', { classifier: 'estimated' });
-const actual = createMilestone(1, 'a');
+const estimate = createSampleMilestone(1, 'a', { classifier: 'estimated' });
+const actual = createSampleMilestone(1, 'a');
 const document = createDocumentRecord(1, 'a');
 const stored = { document, object_id: 'obj-a' };
 const changed = { stored, previous: document };
@@ -54,7 +54,7 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
 ];
 
 function event(type: string, data: object): ProjectedEvent {
-  const written = { ...createEvent({ type, data }), stream, revision: 3, position: '0004' };
+  const written = { ...createShipmentEventForTest({ type, data }), stream, revision: 3, position: '0004' };
   return {
     id: written.id,
     stream,

@@ -11,8 +11,8 @@ import {
   ACME_LIVE_SCOPE,
   ACME_TEST_SCOPE,
   OTHER_WORKSPACE,
-  createMilestone,
-  createEvent,
+  createSampleMilestone,
+  createShipmentEventForTest,
   createSampleShipmentRecord,
   createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
@@ -61,7 +61,7 @@ describe('published events', () => {
 
   /** Appends one event, recorded at that hour. Its name is its id in the tests. */
   async function append(name: string, n: number, revision: number, hour: number, type: string, data: object) {
-    const event = createEvent({ type, data });
+    const event = createShipmentEventForTest({ type, data });
     const stored = { ...event, id: randomUUID(), metadata: { ...event.metadata, recorded_at: at(hour) } };
     ids.set(`evt_${stored.id}`, name);
     const stream = world.writer.getShipmentStreamName(n);
@@ -75,7 +75,7 @@ describe('published events', () => {
   }
 
   function record(name: string, n: number, revision: number, hour: number) {
-    const data = { milestone: createMilestone(n, name), supersedes: [], last: { containers: [] } };
+    const data = { milestone: createSampleMilestone(n, name), supersedes: [], last: { containers: [] } };
     return append(name, n, revision, hour, 'milestone.recorded.v1', data);
   }
 
@@ -200,7 +200,7 @@ describe('published events', () => {
         revision === 0
           ? { type: 'shipment.created.v1', data: { ...scope, shipment: createSampleShipmentRecord(n), sent } }
           : { type: 'shipment.changed.v1', data: { changes: { house_bill: { from: null, to: 'HB' } } } };
-      const event = createEvent(body);
+      const event = createShipmentEventForTest(body);
       const metadata = { ...event.metadata, recorded_at: at(DAY * day), ...(imported && { imported: true as const }) };
       const stored = { ...event, id: randomUUID(), metadata };
       scopes.set(stream, scope);

@@ -49,11 +49,11 @@ export class TermReadCombiner {
     this.groups.set(key, group);
     return new Promise((resolve, reject) => {
       group.waiting.push({ terms, resolve, reject });
-      this.scheduleWaitingReads(key, group);
+      this.scheduleCombinedTermReads(key, group);
     });
   }
 
-  private scheduleWaitingReads(key: string, group: TermReadsOfScope): void {
+  private scheduleCombinedTermReads(key: string, group: TermReadsOfScope): void {
     if (group.cancelSending !== undefined) return;
     const send = () => this.runWaitingReads(key, group);
     if (group.running === 0) {

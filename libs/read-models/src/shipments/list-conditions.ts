@@ -136,7 +136,7 @@ export function listConditionsSelectingIndexRange(conditions: ShipmentListCondit
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
     ...words.map((word) => ({ by: 'word', word }) as const),
     ...alternatives.map((group) => ({ by: 'alternatives', terms: group }) as const),
-    ...(statuses === undefined ? [] : [{ by: 'statuses', terms: listStatusTerms(statuses) } as const]),
+    ...(statuses === undefined ? [] : [{ by: 'statuses', terms: chooseIndexTermsForStatusFilter(statuses) } as const]),
     ...Object.keys(ranges).map((field) => ({ by: 'time', field: field as ShipmentSortField }) as const),
   ];
 }
@@ -178,7 +178,7 @@ export function createFiltersPerIndexRange(
   if (lead.by === 'statuses') {
     return lead.terms.map((one) => ({ ...every, ...combineTermConditionsWithAnd([one, ...elements]) }));
   }
-  const inTerms = statuses === undefined ? [] : listStatusTerms(statuses);
+  const inTerms = statuses === undefined ? [] : chooseIndexTermsForStatusFilter(statuses);
   // If several statuses are requested, the index cannot tell which one a row has, so the `status` field is compared.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
   return listLeadingTermConditions(lead).map((first) => ({
@@ -241,7 +241,7 @@ function listRequestedStatuses({ status, active }: ShipmentListFilter): readonly
 /**
  * Returns the smallest set of terms for the statuses. Each row with one of the statuses has exactly one of these terms.
  */
-function listStatusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
+function chooseIndexTermsForStatusFilter(statuses: readonly ShipmentStatus[]): readonly string[] {
   const underWay = SHIPMENT_STATUSES.every((one) => INACTIVE_STATUSES.includes(one) || statuses.includes(one));
   const others = statuses.filter((one) => !underWay || INACTIVE_STATUSES.includes(one));
   return [

@@ -1,7 +1,7 @@
 import type { Collection, Filter } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
 import {
-  type ListPart,
+  type IndexRangesOfListPart,
   MAX_PAGE_BYTES,
   readPageFromConsecutiveListParts,
   type RowPage,
@@ -178,11 +178,11 @@ function splitIntoListParts(
   { index, filters }: ListPlan,
   { field, descending }: ShipmentSortOrder,
   after: SortValues | undefined,
-): readonly ListPart[] {
+): readonly IndexRangesOfListPart[] {
   const sort = { fields: [field, 'id'], descending };
-  const whole: ListPart = { index, filters, sort, after, toSortValues: (values) => values as SortValues };
+  const whole: IndexRangesOfListPart = { index, filters, sort, after, toSortValues: (values) => values as SortValues };
   if (field !== 'eta' || filters.some(({ eta }) => eta !== undefined)) return [whole];
-  const withoutEta: ListPart = {
+  const withoutEta: IndexRangesOfListPart = {
     index,
     filters: filters.map((filter) => ({ ...filter, eta: null })),
     sort: { fields: ['id'], descending },

@@ -9,7 +9,7 @@ import {
 } from '../../test/listed-shipments.ts';
 import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
 import { TermReadCombiner } from './combined-term-reads.ts';
-import { FIRST_READ_ROWS, findPossibleDuplicateShipments } from './possible-duplicates.ts';
+import { DUPLICATE_SEARCH_FIRST_READ_ROWS, findPossibleDuplicateShipments } from './possible-duplicates.ts';
 import { type ShipmentReadModelRow, shipmentsReadModel } from './shipment-rows.ts';
 
 const random = createSeededRandom(7);
@@ -36,7 +36,7 @@ async function look(rows: readonly ShipmentReadModelRow[], count: number) {
     scans += 1;
     return counted.scan(query);
   };
-  const readFirstRows = () => Promise.resolve(rows.slice(0, FIRST_READ_ROWS));
+  const readFirstRows = () => Promise.resolve(rows.slice(0, DUPLICATE_SEARCH_FIRST_READ_ROWS));
   const found = await findPossibleDuplicateShipments(
     { rows: { scan }, version: shipmentsReadModel.version, readFirstRows },
     ACME_LIVE_SCOPE,

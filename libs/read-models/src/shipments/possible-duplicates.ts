@@ -19,7 +19,7 @@ export interface PossibleDuplicate {
 
 const MAX_POSSIBLE_DUPLICATE_SHIPMENTS = 5;
 /** Number of rows in the first read, in any status. It nearly always finds all rows with the references. */
-export const FIRST_READ_ROWS = 10;
+export const DUPLICATE_SEARCH_FIRST_READ_ROWS = 10;
 /** Limits of the second read, for references with more rows: the number of rows per reference, and in total. */
 const MAX_VISITED_ROWS_PER_TERM = 200;
 const MAX_ROWS_VISITED_FOR_DUPLICATES = 2_000;
@@ -39,7 +39,7 @@ export function createTermsFilter(scope: WorkspaceScope, terms: readonly string[
 interface DuplicateSearchSource {
   readonly rows: Pick<Collection<ShipmentReadModelRow>, 'scan'>;
   readonly version: number;
-  /** Returns up to {@link FIRST_READ_ROWS} rows that have at least one of the terms. */
+  /** Returns up to {@link DUPLICATE_SEARCH_FIRST_READ_ROWS} rows that have at least one of the terms. */
   readFirstRows(terms: readonly string[]): Promise<readonly ShipmentReadModelRow[]>;
 }
 
@@ -61,7 +61,7 @@ export async function findPossibleDuplicateShipments(
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
   };
   // Carriers reuse containers for years, and tests may use one container for all shipments.
-  if (found.length >= FIRST_READ_ROWS) {
+  if (found.length >= DUPLICATE_SEARCH_FIRST_READ_ROWS) {
     const asked = terms.slice(0, MAX_QUERIED_REFERENCES);
     const visit = Math.min(MAX_VISITED_ROWS_PER_TERM, Math.floor(MAX_ROWS_VISITED_FOR_DUPLICATES / asked.length));
     for (const one of asked)

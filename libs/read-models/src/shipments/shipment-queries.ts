@@ -16,7 +16,7 @@ import { readShipmentPageByIds } from './named-page.ts';
 import {
   type Freight,
   type PossibleDuplicate,
-  FIRST_READ_ROWS,
+  DUPLICATE_SEARCH_FIRST_READ_ROWS,
   createTermsFilter,
   findPossibleDuplicateShipments,
 } from './possible-duplicates.ts';
@@ -50,7 +50,7 @@ const NEWEST_FIRST: ShipmentSortOrder = { field: 'created_at', descending: true 
 
 /** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
-  private readonly termReads = new TermReadCombiner(FIRST_READ_ROWS);
+  private readonly termReads = new TermReadCombiner(DUPLICATE_SEARCH_FIRST_READ_ROWS);
 
   constructor(
     private readonly active: Pick<
@@ -137,7 +137,7 @@ export class ShipmentQueries {
     );
     return new Map(
       [...found].map(([value, rows]) => {
-        const exact = rows.filter(({ record }) => listShipmentReferences(record, field).includes(value));
+        const exact = rows.filter(({ record }) => listReferencesOfSearchField(record, field).includes(value));
         return [value, (exact.length > 0 ? exact : rows).slice(0, atMost).map(({ id }) => id)];
       }),
     );
@@ -225,7 +225,7 @@ function groupByReference(
 ): ReadonlyMap<string, readonly ShipmentReadModelRow[]> {
   const groups = new Map<string, ShipmentReadModelRow[]>();
   for (const row of rows) {
-    for (const reference of new Set(listShipmentReferences(row.record, field).map(foldReference))) {
+    for (const reference of new Set(listReferencesOfSearchField(row.record, field).map(foldReference))) {
       const group = groups.get(reference);
       if (group === undefined) groups.set(reference, [row]);
       else group.push(row);
@@ -234,7 +234,7 @@ function groupByReference(
   return groups;
 }
 
-function listShipmentReferences(record: ShipmentRecord, field: ReferenceSearchValues['field']): readonly string[] {
+function listReferencesOfSearchField(record: ShipmentRecord, field: ReferenceSearchValues['field']): readonly string[] {
   const references = field === 'container_number' ? record.container_numbers : [record[field]];
   return references.filter((reference) => reference !== null);
 }

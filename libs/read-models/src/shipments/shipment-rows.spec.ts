@@ -1,6 +1,6 @@
 import {
   ACME_LIVE_SCOPE,
-  createEvent,
+  createShipmentEventForTest,
   createSampleShipmentRecord,
   createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
@@ -12,7 +12,7 @@ const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const sent = { etd: null, eta: null, legs: [] };
 
 function event(revision: number, type: string, data: object) {
-  const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };
+  const stored = { ...createShipmentEventForTest({ type, data }), stream, revision, position: String(revision) };
   return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
 }
 const created = event(0, 'shipment.created.v1', {

@@ -4,7 +4,7 @@ import { toShipmentEvent } from '@tracking/shipments-domain';
 import { createRandomShipmentRecord, createSeededRandom } from '../../test/listed-shipments.ts';
 import {
   ACME_LIVE_SCOPE,
-  createEvent,
+  createShipmentEventForTest,
   createSampleShipmentRecord,
   createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
@@ -24,7 +24,7 @@ function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readon
   const rows: ShipmentReadModelRow[] = [];
   for (const body of bodies) {
     const stored = {
-      ...createEvent(body),
+      ...createShipmentEventForTest(body),
       ...body,
       stream: `shipment-${createNthTestShipmentToken(1)}`,
       position: String(body.revision),

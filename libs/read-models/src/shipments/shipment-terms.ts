@@ -200,15 +200,15 @@ export function listShipmentSearchTerms(
 ): readonly string[] {
   const isSame = (field: keyof ShipmentRecord) => record[field] === before?.record[field];
   if (before === undefined || !RARELY_CHANGED_TERM_FIELDS.every(isSame))
-    return [...listStatusAndExceptionTerms(record), ...listStableSearchTerms(record)];
+    return [...listIndexTermsOfStatusAndExceptions(record), ...listStableSearchTerms(record)];
   if (VOLATILE_FIELDS.every(isSame)) return before.terms;
   return [
-    ...listStatusAndExceptionTerms(record),
-    ...before.terms.slice(listStatusAndExceptionTerms(before.record).length),
+    ...listIndexTermsOfStatusAndExceptions(record),
+    ...before.terms.slice(listIndexTermsOfStatusAndExceptions(before.record).length),
   ];
 }
 
-function listStatusAndExceptionTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
+function listIndexTermsOfStatusAndExceptions({ status, open_exceptions_count }: ShipmentRecord): string[] {
   return [
     createTermIndexEntry('status', status),
     ...(INACTIVE_STATUSES.includes(status) ? [] : [createTermIndexEntry('active', true)]),

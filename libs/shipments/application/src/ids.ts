@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Environment } from '@tracking/contracts';
-import { toShipmentId, toShipmentToken } from '@tracking/shipments-domain';
+import { createShipmentIdFromToken, toShipmentToken } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
 /** Alphabet of base32 (RFC 4648), in lower case. */
@@ -51,7 +51,7 @@ export function createShipmentId(
     typeof externalId === 'string'
       ? computeHashOfTexts(128, scope.workspace_id, scope.environment, externalId)
       : computeHashOfTexts(128, commandId);
-  return toShipmentId(token);
+  return createShipmentIdFromToken(token);
 }
 
 /**

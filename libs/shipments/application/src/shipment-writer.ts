@@ -130,7 +130,7 @@ export class ShipmentCommandExecutor {
     const cached = this.cache.getShipment(shipmentId);
     const { decision, after } = await this.retryConflicts(batch.deadline, async (conflicts) => {
       const created =
-        cached === undefined && conflicts === 0 ? await this.createShipmentsWithoutRead(batch) : undefined;
+        cached === undefined && conflicts === 0 ? await this.createShipmentsWithoutReadingStream(batch) : undefined;
       if (created !== undefined) return created;
       const decided = await this.decideCommands(batch, conflicts === 0 ? cached : undefined);
       return { ...decided, after: await this.appendEvents(batch, decided) };
@@ -159,7 +159,7 @@ export class ShipmentCommandExecutor {
    * Appends commands that create a shipment without reading its stream first. Returns undefined if the stream exists, or
    * if some command appends no events to a new stream: the commands must then be decided on the current stream.
    */
-  private async createShipmentsWithoutRead(batch: QueuedCommands) {
+  private async createShipmentsWithoutReadingStream(batch: QueuedCommands) {
     const [first] = batch.commands;
     if (first?.type !== 'UpsertShipment') return undefined;
     const decision = decideCommandBatch(batch.commands, undefined, await this.readDecisionBasis(first));

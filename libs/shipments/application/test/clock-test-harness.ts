@@ -1,4 +1,4 @@
-import { type CheckRulesCommand, toShipmentId } from '@tracking/shipments-domain';
+import { type CheckRulesCommand, createShipmentIdFromToken } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { InProcessLeases } from '@tracking/embedded';
 import {
@@ -16,7 +16,9 @@ export const SAMPLE_DAY_START_MS = Date.parse('2026-03-02T00:00:00.000Z');
 /** Returns the id of the n-th shipment. The ids sort in the order of `n`. */
 export function createNthShipmentId(n: number): string {
   const digits = String(n).padStart(8, '0');
-  return toShipmentId(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
+  return createShipmentIdFromToken(
+    `${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`,
+  );
 }
 
 /** A rule clock for tests. The test controls its work list and time. */
@@ -51,7 +53,7 @@ export class RuleClockTestHarness {
       listDueShipments: (until, limit, after) => this.listDueShipments(until, limit, after),
     };
     this.clock = new DueShipmentChecker({
-      shipments: { checkRules: (command) => this.simulateRuleCheck(command as CheckRulesCommand) },
+      shipments: { checkRules: (command) => this.answerCheckRulesCommandForTest(command as CheckRulesCommand) },
       workList,
       leases: new InProcessLeases(1),
       clock: () => new Date(SAMPLE_DAY_START_MS + this.now * 1_000),
@@ -91,7 +93,7 @@ export class RuleClockTestHarness {
     return found;
   }
 
-  private async simulateRuleCheck(command: CheckRulesCommand): Promise<Answer> {
+  private async answerCheckRulesCommandForTest(command: CheckRulesCommand): Promise<Answer> {
     this.commands.push(command);
     this.underWay += 1;
     this.most = Math.max(this.most, this.underWay);

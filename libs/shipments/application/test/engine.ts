@@ -1,4 +1,4 @@
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
 import { RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
@@ -10,7 +10,7 @@ import { EMPTY_PLACE_LOOKUP, DEFAULT_RULE_SETTINGS_READER } from './builders.ts'
 export class TestEngine {
   private constructor(
     private readonly folder: TempFolder,
-    private engine: EmbeddedEngine,
+    private engine: EmbeddedSqliteEngine,
   ) {}
 
   static async openTestEngine(): Promise<TestEngine> {
@@ -34,7 +34,7 @@ export class TestEngine {
   }
 }
 
-function openEngineIn({ path }: TempFolder): Promise<EmbeddedEngine> {
+function openEngineIn({ path }: TempFolder): Promise<EmbeddedSqliteEngine> {
   return openTestEngine(path);
 }
 

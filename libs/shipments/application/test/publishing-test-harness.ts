@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { type EmbeddedSqliteEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { EventStore, Leases, ReceivedMessage, StoredEvent } from '@tracking/ports';
 import {
@@ -42,7 +42,7 @@ export class PublishingTestHarness {
   private constructor(
     private readonly folder: TempFolder,
     private readonly partitions: number,
-    private engine: EmbeddedEngine,
+    private engine: EmbeddedSqliteEngine,
   ) {
     this.shipments = createShipmentsServiceForTest(engine.eventStore);
   }
@@ -173,7 +173,7 @@ export class PublishingTestHarness {
   }
 }
 
-function openEngineInFolder(folder: TempFolder, partitions: number): Promise<EmbeddedEngine> {
+function openEngineInFolder(folder: TempFolder, partitions: number): Promise<EmbeddedSqliteEngine> {
   return openTestEngine(folder.path, { metrics: new RecordedMetrics() }).then(async (engine) => {
     await engine.messageBroker.ensureTopics([{ ...SHIPMENT_EVENTS_TOPIC, partitions }]);
     return engine;

@@ -94,7 +94,7 @@ export class RecheckTestHarness {
     };
     this.job = new ShipmentRecheckJob({
       shipments: process.makeMethodsKillable(
-        { checkRules: (command) => this.simulateRuleCheck(command as CheckRulesCommand) },
+        { checkRules: (command) => this.answerCheckRulesCommandForTest(command as CheckRulesCommand) },
         {},
         METHODS_RECORDED_BY_HARNESS,
       ),
@@ -150,7 +150,7 @@ export class RecheckTestHarness {
     return ids.map((id) => ({ id, workspace_id: workspaceId, environment: 'live' as const }));
   }
 
-  private async simulateRuleCheck(command: CheckRulesCommand) {
+  private async answerCheckRulesCommandForTest(command: CheckRulesCommand) {
     this.commands.push(command);
     this.underWay += 1;
     this.most = Math.max(this.most, this.underWay);

@@ -35,7 +35,7 @@ export interface RecreatedEvents {
 export type MakeEvents = (references: readonly EventReference[], maxBytes: number) => Promise<RecreatedEvents>;
 
 /** A shipment directly after an event, with its scope. */
-export interface ShipmentSnapshot {
+export interface ShipmentStateAfterEvent {
   readonly workspace_id: string;
   readonly environment: PublishedEvent['environment'];
   readonly record: ShipmentRecord;
@@ -74,7 +74,7 @@ export function toPublicEventId(storedEventId: string): string {
 export function toPublicEvent(
   storedEventId: string,
   event: ShipmentEvent,
-  after: ShipmentSnapshot,
+  after: ShipmentStateAfterEvent,
   addresses: PublicAddresses,
 ): PublishedEvent | undefined {
   const announcement = findPublicEventOfStoredEvent(event);

@@ -1,7 +1,7 @@
 import {
   type Classifier,
   type FieldError,
-  type MilestoneDetailFields,
+  type MilestoneDetailValues,
   type MilestoneSource,
   type PlaceLookup,
   MILESTONE_REASON_CODES,
@@ -36,7 +36,7 @@ const MAX_CLOCK_SKEW_MS = 15 * 60_000;
 const KNOWN_REASON_CODES: ReadonlySet<string> = new Set(MILESTONE_REASON_CODES);
 
 /** A milestone as a client sent it, with correct types; null for absent fields. */
-export interface MilestoneInput extends MilestoneDetailFields {
+export interface MilestoneInput extends MilestoneDetailValues {
   readonly code: string;
   /**
    * Time in UTC, normalized, because times are compared as strings. Before the check, it can also be a date, or a local

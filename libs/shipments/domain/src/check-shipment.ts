@@ -17,7 +17,12 @@ import {
   isUnknownPort,
   normaliseCode,
 } from './references.ts';
-import { getTimeZoneOfPort, measureTimeBetween, type TimeAtPlace, convertStatedDateToTime } from './local-time.ts';
+import {
+  getTimeZoneOfPort,
+  measureTimeBetween,
+  type StatedTimeWithZone,
+  convertStatedDateToTime,
+} from './local-time.ts';
 import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from './check-milestone.ts';
 
 export const SHIPMENT_LIMITS = {
@@ -112,7 +117,11 @@ const SHIPMENT_FIELD_CHECKS: {
  * Returns a warning if both times are known and `eta` is before `etd`. If one of them is a day, the dates at the two
  * places are compared.
  */
-export function warnIfEtaBeforeEtd(param: string | null, etd: TimeAtPlace, eta: TimeAtPlace): Warning | undefined {
+export function warnIfEtaBeforeEtd(
+  param: string | null,
+  etd: StatedTimeWithZone,
+  eta: StatedTimeWithZone,
+): Warning | undefined {
   if (!(measureTimeBetween(etd, eta) < 0)) return undefined;
   return { code: 'eta_before_etd', param, message: 'The estimated arrival is before the estimated departure.' };
 }
@@ -213,7 +222,7 @@ class ShipmentFieldsChecker {
 
   /** @param prefix prefix of the names of the fields */
   checkScheduleTimes(prefix: string, { etd, eta, origin_port, destination_port }: Nullable<Partial<LegFields>>): void {
-    const atPort = (time: string | null | undefined, port: string | null | undefined): TimeAtPlace => {
+    const atPort = (time: string | null | undefined, port: string | null | undefined): StatedTimeWithZone => {
       const zone = port == null ? null : getTimeZoneOfPort(normaliseCode(port), this.places);
       return { ...convertStatedDateToTime(time ?? null, zone), zone };
     };

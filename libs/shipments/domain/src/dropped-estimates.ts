@@ -15,7 +15,7 @@ const MAX_DROPPED_ESTIMATES_PER_EVENT = 100;
 /** Maximum number of dropped reports of a shipment that are remembered. They take 480 kB. */
 const MAX_REMEMBERED_DROPPED_REPORTS = 20_000;
 /** Numbers in {@link DroppedReportSeries.times} for each report. */
-const NUMBERS_STORED_PER_REPORT = 3;
+const NUMERIC_VALUES_STORED_PER_REPORT = 3;
 /** Id of a milestone that is no longer on the timeline, in entries that stand for dropped reports. */
 export const DROPPED_MILESTONE_ID = '';
 
@@ -170,14 +170,14 @@ function findFirstLateReportIndex(
   isLate: (reported: number, occurred: number) => boolean,
 ): number {
   let low = 0;
-  let high = times.length / NUMBERS_STORED_PER_REPORT;
+  let high = times.length / NUMERIC_VALUES_STORED_PER_REPORT;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const place = middle * NUMBERS_STORED_PER_REPORT;
+    const place = middle * NUMERIC_VALUES_STORED_PER_REPORT;
     if (isLate(times[place] ?? NaN, times[place + 1] ?? NaN)) high = middle;
     else low = middle + 1;
   }
-  return low * NUMBERS_STORED_PER_REPORT;
+  return low * NUMERIC_VALUES_STORED_PER_REPORT;
 }
 
 /** If too many reports are remembered, forgets the older half of the longest series, except its first report. */
@@ -185,13 +185,17 @@ function forgetOldDroppedReports(dropped: DropDraft['droppedEstimates']): void {
   let count = 0;
   let longest: ReturnType<DropDraft['droppedEstimates']['get']>;
   for (const series of dropped.values()) {
-    count += series.times.length / NUMBERS_STORED_PER_REPORT;
+    count += series.times.length / NUMERIC_VALUES_STORED_PER_REPORT;
     if (longest === undefined || series.times.length > longest.times.length) longest = series;
   }
   if (count <= MAX_REMEMBERED_DROPPED_REPORTS || longest === undefined) return;
-  const older = Math.ceil(longest.times.length / NUMBERS_STORED_PER_REPORT / 2) * NUMBERS_STORED_PER_REPORT;
-  const forgotten = longest.times.splice(NUMBERS_STORED_PER_REPORT, older);
-  longest.forgottenUntil = Math.max(longest.forgottenUntil, forgotten.at(-NUMBERS_STORED_PER_REPORT) ?? -Infinity);
+  const older =
+    Math.ceil(longest.times.length / NUMERIC_VALUES_STORED_PER_REPORT / 2) * NUMERIC_VALUES_STORED_PER_REPORT;
+  const forgotten = longest.times.splice(NUMERIC_VALUES_STORED_PER_REPORT, older);
+  longest.forgottenUntil = Math.max(
+    longest.forgottenUntil,
+    forgotten.at(-NUMERIC_VALUES_STORED_PER_REPORT) ?? -Infinity,
+  );
 }
 
 /**
@@ -217,7 +221,7 @@ function containsReportAtTimes(times: readonly number[], reported: number | unde
     const place = findReportIndexOrInsertionPoint(times, reported, occurred);
     return times[place] === reported && times[place + 1] === occurred;
   }
-  for (let place = 0; place < times.length; place += NUMBERS_STORED_PER_REPORT)
+  for (let place = 0; place < times.length; place += NUMERIC_VALUES_STORED_PER_REPORT)
     if (times[place + 1] === occurred) return true;
   return false;
 }
@@ -236,13 +240,13 @@ export function listReportsDroppedUntil(
   for (const { sample, times } of series) {
     let latest = -Infinity;
     for (
-      let place = findFirstLateReportIndex(times, (r) => r > until) - NUMBERS_STORED_PER_REPORT;
+      let place = findFirstLateReportIndex(times, (r) => r > until) - NUMERIC_VALUES_STORED_PER_REPORT;
       place >= 0;
-      place -= NUMBERS_STORED_PER_REPORT
+      place -= NUMERIC_VALUES_STORED_PER_REPORT
     ) {
       const occurred = times[place + 1] ?? -Infinity;
       // Reports of one time can differ in whether they were recorded after the value of the client.
-      if (occurred <= latest && times[place] !== times[place + NUMBERS_STORED_PER_REPORT]) continue;
+      if (occurred <= latest && times[place] !== times[place + NUMERIC_VALUES_STORED_PER_REPORT]) continue;
       latest = Math.max(latest, occurred);
       found.push(createTimelineEntryOfReport(sample, decodeDroppedEstimateTimes(times, place), times[place + 2] ?? 0));
     }
@@ -264,7 +268,7 @@ export function findFirstDroppedReport(
   let place = findFirstLateReportIndex(times, (reported) => reported > after);
   if (place >= times.length) return undefined;
   // If several reports were stated at the same time, the last one counts.
-  while (times[place + NUMBERS_STORED_PER_REPORT] === times[place]) place += NUMBERS_STORED_PER_REPORT;
+  while (times[place + NUMERIC_VALUES_STORED_PER_REPORT] === times[place]) place += NUMERIC_VALUES_STORED_PER_REPORT;
   return { ...sample, ...decodeDroppedEstimateTimes(times, place) };
 }
 

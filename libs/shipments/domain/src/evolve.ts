@@ -8,7 +8,7 @@ import { type TimelineChangesOfEvent, insertMilestone } from './timeline.ts';
 
 /** Returns the state after one more event. Pure. */
 export function applyEventToState(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
-  return applyEventToShipmentDraft(state === undefined ? undefined : copyStateToShipmentDraft(state), event);
+  return applyEventToShipmentDraft(state === undefined ? undefined : createMutableCopyOfShipmentState(state), event);
 }
 
 /**
@@ -16,12 +16,12 @@ export function applyEventToState(state: ShipmentState | undefined, event: Shipm
  * there are no events and no previous state.
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
-  let draft = state === undefined ? undefined : copyStateToShipmentDraft(state);
+  let draft = state === undefined ? undefined : createMutableCopyOfShipmentState(state);
   for (const event of events) draft = applyEventToShipmentDraft(draft, event);
   return draft;
 }
 
-function copyStateToShipmentDraft(state: ShipmentState): ShipmentDraft {
+function createMutableCopyOfShipmentState(state: ShipmentState): ShipmentDraft {
   return {
     ...state,
     timeline: state.timeline.slice(),

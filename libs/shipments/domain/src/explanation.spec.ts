@@ -1,6 +1,6 @@
 import {
   DomainError,
-  type ExplainedMilestone,
+  type MilestoneWithExplainedEffect,
   MILESTONE_CATALOG,
   MILESTONE_RESULTS_BY_RULE,
   type MilestoneRule,
@@ -711,7 +711,10 @@ function took(
 const journeys = fc.array(fc.oneof({ weight: 4, arbitrary: post }, { weight: 1, arbitrary: other }), { maxLength: 16 });
 
 /** Returns the effects of milestones on a container, only from the entries of the explanation. */
-function countedFor(milestones: readonly ExplainedMilestone[], number: string | null): readonly ShipmentStatus[] {
+function countedFor(
+  milestones: readonly MilestoneWithExplainedEffect[],
+  number: string | null,
+): readonly ShipmentStatus[] {
   return milestones.flatMap((entry) => {
     if (entry.container_number !== null && entry.container_number !== number) return [];
     const { result, counts_as } = entry.containers.find((each) => each.container_number === number) ?? entry;

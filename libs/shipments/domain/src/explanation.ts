@@ -1,6 +1,6 @@
 import {
   type ExplainedException,
-  type ExplainedMilestone,
+  type MilestoneWithExplainedEffect,
   type ExplainedStatus,
   type ExplainedTime,
   MILESTONE_RESULTS_BY_RULE,
@@ -130,12 +130,12 @@ class MilestoneEffectExplainer {
     );
   }
 
-  explainMilestones(timeline: readonly TimelineEntry[]): readonly ExplainedMilestone[] {
+  explainMilestones(timeline: readonly TimelineEntry[]): readonly MilestoneWithExplainedEffect[] {
     const sets = this.collectFieldsSetByMilestones();
     return timeline.map((entry) => {
       const { id, code, classifier, occurred_at, location, container_number } = entry.milestone;
       const described = { milestone_id: id, code, classifier, occurred_at, location, container_number };
-      const [effect, containers] = this.explainEffectsOfMilestone(entry);
+      const [effect, containers] = this.explainEffectsOfRecordedMilestone(entry);
       const fields = [...(sets.get(id) ?? []), ...(this.estimates.getRuleOfEstimate(entry)?.sets ?? [])];
       return { ...described, ...effect, sets: [...new Set(fields)], containers };
     });
@@ -157,9 +157,9 @@ class MilestoneEffectExplainer {
   }
 
   /** Returns the effect of a milestone on most containers, and its effects on the other containers. */
-  private explainEffectsOfMilestone(
+  private explainEffectsOfRecordedMilestone(
     entry: TimelineEntry,
-  ): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
+  ): readonly [MilestoneEffect, MilestoneWithExplainedEffect['containers']] {
     const aside = findIgnoringRule(entry.milestone, this.present);
     // A replaced estimate counts again if the report that replaced it was stated after the arrival.
     const counts = aside === 'newer_estimate' && this.estimates.getRuleOfEstimate(entry)?.rule === 'newest_estimate';
@@ -196,7 +196,7 @@ class MilestoneEffectExplainer {
   private explainEffectsOnContainers(
     entry: TimelineEntry,
     meaning: StatusEffectOfMilestone,
-  ): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
+  ): readonly [MilestoneEffect, MilestoneWithExplainedEffect['containers']] {
     const { container_number } = entry.milestone;
     const { route } = this.derived.analysis;
     const among = new Map<StatusEffectOfMilestone, (string | null)[]>();

@@ -158,7 +158,7 @@ class EffectiveMilestoneSelector implements CountingMilestones {
         this.excluded,
       );
       if (ended !== undefined) this.previousTripEnds.set(container, ended);
-      if (this.excluded.size > known) this.named.set(container, own.copyGroupsWithoutMilestones(this.excluded));
+      if (this.excluded.size > known) this.named.set(container, own.copyGroupsExcludingMilestones(this.excluded));
     }
   }
 
@@ -177,7 +177,7 @@ class EffectiveMilestoneSelector implements CountingMilestones {
     for (const [entry, count] of counts)
       if (entry.milestone.container_number !== null || count === lanes.length) everywhere.add(entry);
     for (const entry of everywhere) this.excluded.set(entry, rule);
-    this.unnamed = this.unnamed.copyGroupsWithoutMilestones(everywhere);
+    this.unnamed = this.unnamed.copyGroupsExcludingMilestones(everywhere);
     for (const { lane, entries } of found) this.excludeMilestonesOfContainers(lane, entries, everywhere, rule);
   }
 
@@ -189,11 +189,11 @@ class EffectiveMilestoneSelector implements CountingMilestones {
       this.excluded.set(entry, 'newer_report');
       this.replacedIds.add(entry.milestone.id);
     }
-    this.unnamed = this.unnamed.copyGroupsWithoutMilestones(replaced);
+    this.unnamed = this.unnamed.copyGroupsExcludingMilestones(replaced);
     for (const [container, groups] of this.named)
-      this.named.set(container, groups.copyGroupsWithoutMilestones(replaced));
+      this.named.set(container, groups.copyGroupsExcludingMilestones(replaced));
     for (const [container, groups] of this.unnamedFor)
-      this.unnamedFor.set(container, groups.copyGroupsWithoutMilestones(replaced));
+      this.unnamedFor.set(container, groups.copyGroupsExcludingMilestones(replaced));
   }
 
   private excludeMilestonesOfContainers(
@@ -206,16 +206,16 @@ class EffectiveMilestoneSelector implements CountingMilestones {
     for (const container of containers) {
       const own = this.named.get(container);
       if (own !== undefined && entries.length > 0)
-        this.named.set(container, own.copyGroupsWithoutMilestones(everywhere));
+        this.named.set(container, own.copyGroupsExcludingMilestones(everywhere));
       const unnamed = this.unnamedFor.get(container);
       if (ofContainer.length === 0) {
-        if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.copyGroupsWithoutMilestones(everywhere));
+        if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.copyGroupsExcludingMilestones(everywhere));
         continue;
       }
       const excluded = this.excludedByContainer.get(container) ?? new Map<TimelineEntry, MilestoneRule>();
       for (const entry of ofContainer) excluded.set(entry, rule);
       this.excludedByContainer.set(container, excluded);
-      this.unnamedFor.set(container, this.unnamed.copyGroupsWithoutMilestones(excluded));
+      this.unnamedFor.set(container, this.unnamed.copyGroupsExcludingMilestones(excluded));
     }
   }
 

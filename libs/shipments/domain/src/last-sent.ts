@@ -102,7 +102,7 @@ export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent)
 }
 
 /** Returns true if a feed still sends an estimate or plan for an event that a person has recorded as actual. */
-export function isFeedStillSendingEstimate(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
+export function isEstimateOfEventRecordedByHand(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
   const happenedByHand =
     entry.milestone.classifier === 'actual' && getMilestoneAsLastSent(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';

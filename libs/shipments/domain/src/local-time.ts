@@ -74,7 +74,7 @@ export function toLocalDate(time: Timestamp, zone: string | null): string {
 }
 
 /** A stated time with the time zone of its place. */
-export interface TimeAtPlace extends StatedTime {
+export interface StatedTimeWithZone extends StatedTime {
   readonly zone: string | null;
 }
 
@@ -83,7 +83,7 @@ export function restoreTimeWithZone(
   value: Timestamp | null,
   precision: TimePrecision | undefined,
   zone: string | null,
-): TimeAtPlace {
+): StatedTimeWithZone {
   return { ...buildStatedTimeFromStoredTime(value, precision, zone), zone };
 }
 
@@ -91,10 +91,10 @@ export function restoreTimeWithZone(
  * Returns the milliseconds from one time to another, negative if the other is earlier; NaN if one is missing. If one of
  * them is a day, the local dates are compared, and each day has 24 hours.
  */
-export function measureTimeBetween(from: TimeAtPlace, to: TimeAtPlace): number {
+export function measureTimeBetween(from: StatedTimeWithZone, to: StatedTimeWithZone): number {
   if (from.value === null || to.value === null) return NaN;
   if (from.day === null && to.day === null) return Date.parse(to.value) - Date.parse(from.value);
-  const dateOf = ({ day, zone }: TimeAtPlace, value: Timestamp) => Date.parse(day ?? toLocalDate(value, zone));
+  const dateOf = ({ day, zone }: StatedTimeWithZone, value: Timestamp) => Date.parse(day ?? toLocalDate(value, zone));
   return dateOf(to, to.value) - dateOf(from, from.value);
 }
 

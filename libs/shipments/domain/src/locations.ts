@@ -3,7 +3,7 @@ import { getCountryOfLocation, toComparablePlace } from './references.ts';
 
 /** Distance within which two places in one country are the same place. */
 const MAX_SAME_PLACE_KM = 50;
-const MAX_CACHED_NAMES = 10_000;
+const MAX_CACHED_LOCATION_NAMES = 10_000;
 
 /** The place of a milestone, compared with the places of the shipment. */
 export interface MilestonePlace {
@@ -129,7 +129,7 @@ function findPlaceCodesByName(text: string, places: PlaceLookup): readonly strin
   const known = cachedPlaceCodesByName.get(places) ?? new Map<string, readonly string[] | undefined>();
   cachedPlaceCodesByName.set(places, known);
   if (known.has(text)) return known.get(text);
-  if (known.size >= MAX_CACHED_NAMES) known.clear();
+  if (known.size >= MAX_CACHED_LOCATION_NAMES) known.clear();
   const found = places.lookUpPlaceCodesByName(text);
   known.set(text, found);
   return found;

@@ -50,7 +50,7 @@ export class MilestonesByKind {
   }
 
   /** Returns the groups without some of the milestones. */
-  copyGroupsWithoutMilestones(removed: { has(entry: TimelineEntry): boolean }): MilestonesByKind {
+  copyGroupsExcludingMilestones(removed: { has(entry: TimelineEntry): boolean }): MilestonesByKind {
     const rest = new MilestonesByKind();
     for (const [kind, entries] of this.groups) {
       const kept = entries.filter((entry) => !removed.has(entry));

@@ -48,17 +48,17 @@ export interface MilestoneKind {
 type KindsByCode = Map<string, MilestoneKind>;
 
 /** Kinds by location and code. Routes with the same ports share `locate`, and thus their kinds. */
-const milestoneKindsByRoute = new WeakMap<ShipmentRoute['locate'], Map<string | null, KindsByCode>>();
+const milestoneKindCacheByShipmentRoute = new WeakMap<ShipmentRoute['locate'], Map<string | null, KindsByCode>>();
 
 /** Finds the kinds of milestones of a route. It keeps the results, because feeds repeat their codes and locations. */
 export class MilestoneKindFinder {
   private readonly kinds: Map<string | null, KindsByCode>;
 
   constructor(private readonly route: ShipmentRoute) {
-    let kinds = milestoneKindsByRoute.get(route.locate);
+    let kinds = milestoneKindCacheByShipmentRoute.get(route.locate);
     if (kinds === undefined) {
       kinds = new Map();
-      milestoneKindsByRoute.set(route.locate, kinds);
+      milestoneKindCacheByShipmentRoute.set(route.locate, kinds);
     }
     this.kinds = kinds;
   }

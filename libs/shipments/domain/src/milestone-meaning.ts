@@ -81,7 +81,7 @@ export function getMeaningOfMilestoneCode(
   route: ShipmentRoute,
 ): StatusEffectOfMilestone {
   if (route.lcl && status_lcl !== undefined)
-    return status_lcl === null ? PART_LOAD_MEANING_WITHOUT_STATUS : PART_LOAD_STATUS_MEANINGS[status_lcl];
+    return status_lcl === null ? PART_LOAD_MEANING_WITHOUT_STATUS : MILESTONE_MEANINGS_FOR_PART_LOAD[status_lcl];
   const ofMode = route.mode === null ? undefined : status_by_mode?.[route.mode];
   if (ofMode !== undefined) return MODE_SPECIFIC_STATUS_MEANINGS[ofMode];
   return status === null ? MILESTONE_MEANING_WITHOUT_STATUS : MILESTONE_MEANINGS_BY_STATUS[status];
@@ -159,7 +159,7 @@ const PART_LOAD_MEANING_WITHOUT_STATUS: StatusEffectOfMilestone = { status: null
 // mode of the shipment, and its status for a part load.
 const MILESTONE_MEANINGS_BY_STATUS = createMeaningsByStatus('status_of_code');
 const MODE_SPECIFIC_STATUS_MEANINGS = createMeaningsByStatus('status_of_mode');
-const PART_LOAD_STATUS_MEANINGS = createMeaningsByStatus('part_load');
+const MILESTONE_MEANINGS_FOR_PART_LOAD = createMeaningsByStatus('part_load');
 
 function createMeaningsByStatus(rule: MilestoneRule): Readonly<Record<ShipmentStatus, StatusEffectOfMilestone>> {
   return Object.fromEntries(SHIPMENT_STATUSES.map((status) => [status, { status, rule }])) as Record<
@@ -173,7 +173,7 @@ const PLACE_DEPENDENT_MEANINGS: ReadonlyMap<
   StatusEffectOfMilestone,
   Readonly<Partial<Record<PlaceKind, StatusEffectOfMilestone>>>
 > = new Map(
-  [MILESTONE_MEANINGS_BY_STATUS, MODE_SPECIFIC_STATUS_MEANINGS, PART_LOAD_STATUS_MEANINGS].flatMap(
+  [MILESTONE_MEANINGS_BY_STATUS, MODE_SPECIFIC_STATUS_MEANINGS, MILESTONE_MEANINGS_FOR_PART_LOAD].flatMap(
     ({ arrived, available_for_pickup, out_for_delivery }) => [
       [arrived, createMilestoneMeaningsByPlace(arrived, 'arrived')] as const,
       [available_for_pickup, createMilestoneMeaningsByPlace(available_for_pickup, 'available')] as const,

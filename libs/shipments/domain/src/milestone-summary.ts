@@ -134,7 +134,7 @@ export class SummaryOfMilestones {
       this.onward = chooseLaterTime(this.onward, latest);
     this.recordExceptionEffectsOfMilestones(kind, first, last);
     this.addTimesOfContainer(kind, entries, first);
-    if (kind.freeTime !== undefined) this.addFreeTimeMilestones(kind, entries, last);
+    if (kind.freeTime !== undefined) this.addFreeTimeMilestonesToSummary(kind, entries, last);
     this.addStatusMilestonesToSummary(kind, entries, first, latest);
   }
 
@@ -197,7 +197,7 @@ export class SummaryOfMilestones {
     if (ends) this.ended = chooseEarlierTimelineEntry(this.ended, first);
   }
 
-  private addFreeTimeMilestones(
+  private addFreeTimeMilestonesToSummary(
     { freeTime, located }: MilestoneKind,
     entries: SortedEntries,
     last: TimelineEntry,

@@ -6,7 +6,7 @@ import { compareReportTimes } from './reports.ts';
 import type { ShipmentRoute } from './route.ts';
 import {
   type DroppedReportSeries,
-  getTimeOfClientValue,
+  getTimeWhenClientGaveValue,
   isClientValueGivenAfter,
   type ClientScheduleValues,
   type TimelineEntry,
@@ -45,7 +45,7 @@ export function computeOriginalEta(
   const reports = listEstimateReports(timeline, containers);
   addFirstDroppedReports(reports, droppedReports, since);
   for (const report of reports) {
-    if ((first === undefined || isEstimateReportedBefore(report, first)) && counts(report)) first = report;
+    if ((first === undefined || isEstimateReportedBeforeOther(report, first)) && counts(report)) first = report;
   }
   if (first === undefined || (given !== undefined && given.at <= first.reported_at)) return given?.value ?? null;
   return getTimeOrDayOfEstimate(first);
@@ -86,11 +86,11 @@ function addFirstDroppedReports(
 function getFirstEtaSetByClient(schedule: ClientScheduleValues, since: Timestamp) {
   const { firstEta } = schedule;
   if (firstEta === null || !isClientValueGivenAfter(schedule, firstEta.written, since)) return undefined;
-  return { value: firstEta.value, at: getTimeOfClientValue(schedule, firstEta.written) };
+  return { value: firstEta.value, at: getTimeWhenClientGaveValue(schedule, firstEta.written) };
 }
 
 /** Returns true if `a` was reported before `b`. If both have one time, the one that counted is before the other. */
-function isEstimateReportedBefore(a: EstimateReport, b: EstimateReport): boolean {
+function isEstimateReportedBeforeOther(a: EstimateReport, b: EstimateReport): boolean {
   if (a.reported_at !== b.reported_at) return a.reported_at < b.reported_at;
   return compareReportTimes(a, b) > 0;
 }

@@ -76,7 +76,7 @@ export function computeEstimateSeriesChanges(
   milestone: Milestone,
 ): EstimateSeriesChanges {
   const isEstimate = milestone.classifier === 'estimated' && milestone.retracted_at === null;
-  const changes = isEstimate ? computeChangesForEstimate(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
+  const changes = isEstimate ? computeEstimateSupersessionChanges(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
   const leavesSeries =
     previous?.classifier === 'estimated' && !(isEstimate && isSameEstimateSeries(previous, milestone));
   if (!leavesSeries) return changes;
@@ -86,7 +86,10 @@ export function computeEstimateSeriesChanges(
 
 const NO_ESTIMATE_SERIES_CHANGES: EstimateSeriesChanges = { supersedes: [], restores: [], isSuperseded: false };
 
-function computeChangesForEstimate(timeline: readonly TimelineEntry[], estimate: Milestone): EstimateSeriesChanges {
+function computeEstimateSupersessionChanges(
+  timeline: readonly TimelineEntry[],
+  estimate: Milestone,
+): EstimateSeriesChanges {
   const others = listOtherEstimates(timeline, estimate);
   const last = findLastReportedMilestone([...others, estimate]);
   const replaced = others.filter((other) => other !== last && other.superseded_at === null);

@@ -9,7 +9,12 @@ import {
   explainOpenExceptions,
 } from '../test/remedies.ts';
 import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, CONTAINER_WITH_WRONG_DIGIT } from '../test/scenario.ts';
-import { createScenarioWithRule, createJanuaryTime, createLeg, REQUIRED_DOCUMENT_TYPES } from '../test/time-driven.ts';
+import {
+  createScenarioWithRule,
+  createJanuaryTime,
+  createLeg,
+  DOCUMENT_TYPES_REQUIRED_FOR_OCEAN,
+} from '../test/time-driven.ts';
 
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
@@ -153,7 +158,8 @@ const EXAMPLES: readonly Example[] = [
     ['document_approved packing_list bill_of_lading'],
     () => {
       const scenario = createScenarioWithRule('document_rejected');
-      for (const type of REQUIRED_DOCUMENT_TYPES) scenario.rejectDocument(scenario.addDocument({ type }).document);
+      for (const type of DOCUMENT_TYPES_REQUIRED_FOR_OCEAN)
+        scenario.rejectDocument(scenario.addDocument({ type }).document);
       return scenario;
     },
   ],

@@ -44,7 +44,7 @@ export function getPortsOfShipment(given: GivenPorts, legs: readonly LegFields[]
 type Lane = Omit<ShipmentRoute, 'legs'>;
 
 /** The lanes that are kept for one table of places. */
-interface CachedTradeLanes {
+interface TradeLaneCacheOfPlaces {
   readonly lanes: Map<string, Lane>;
   readonly locations: CachedLocationCount;
 }
@@ -52,7 +52,7 @@ interface CachedTradeLanes {
 /** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
 const MAX_CACHED_LANES = 1_000;
 const MAX_CACHED_LOCATIONS = 50_000;
-const tradeLaneCaches = new WeakMap<PlaceLookup, CachedTradeLanes>();
+const tradeLaneCachesByPlaceLookup = new WeakMap<PlaceLookup, TradeLaneCacheOfPlaces>();
 
 /**
  * Builds the route of a shipment.
@@ -78,7 +78,7 @@ function getCachedOrNewTradeLane(
   const { mode, load_type, origin_port, destination_port } = shipment;
   let key = `${mode}\n${load_type}\n${origin_port}\n${destination_port}`;
   for (const leg of legs) key += `\n${leg.mode}\n${leg.origin_port}\n${leg.destination_port}`;
-  const { lanes, locations } = getTradeLaneCache(places);
+  const { lanes, locations } = getTradeLaneCacheOfPlaceLookup(places);
   const kept = lanes.get(key);
   if (kept !== undefined) return kept;
   const lane = createTradeLane(shipment, legs, places, locations);
@@ -87,11 +87,11 @@ function getCachedOrNewTradeLane(
 }
 
 /** Returns the kept lanes; none if they have become too many. */
-function getTradeLaneCache(places: PlaceLookup): CachedTradeLanes {
-  let kept = tradeLaneCaches.get(places);
+function getTradeLaneCacheOfPlaceLookup(places: PlaceLookup): TradeLaneCacheOfPlaces {
+  let kept = tradeLaneCachesByPlaceLookup.get(places);
   if (kept === undefined || kept.lanes.size >= MAX_CACHED_LANES || kept.locations.count > MAX_CACHED_LOCATIONS) {
     kept = { lanes: new Map(), locations: { count: 0 } };
-    tradeLaneCaches.set(places, kept);
+    tradeLaneCachesByPlaceLookup.set(places, kept);
   }
   return kept;
 }

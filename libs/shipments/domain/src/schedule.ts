@@ -17,7 +17,7 @@ import type { StatedTime } from './local-time.ts';
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReportsOfMilestone } from './reports.ts';
 import { combineLegFieldsAndTimes, type ShipmentRoute } from './route.ts';
-import { getTimeOfClientValue, getOccurredAt } from './state.ts';
+import { getTimeWhenClientGaveValue, getOccurredAt } from './state.ts';
 import type { ClientScheduleValues, ValueSetByClient, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
@@ -91,7 +91,7 @@ export function decideShipmentAndLegTimes(
       for (const entry of analysis.estimates.filter(isTooLate)) listener(entry, 'actual_time_known');
     }
     const counting = kind.selectEstimates(history.listEstimatesReportedUntil(actual)).filter(matches);
-    const given = { value, written, at: getTimeOfClientValue(schedule, written) };
+    const given = { value, written, at: getTimeWhenClientGaveValue(schedule, written) };
     return moveStatedDayToPortZone(chooseTimeFromNewestEstimates(counting, given, containers, listener), port, route);
   };
   const { value: sent, written: legsWritten } = schedule.legs;

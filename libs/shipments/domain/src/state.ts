@@ -95,7 +95,10 @@ export interface ClientScheduleValues {
 /**
  * Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it.
  */
-export function getTimeOfClientValue({ givenAt }: Pick<ClientScheduleValues, 'givenAt'>, written: number): Timestamp {
+export function getTimeWhenClientGaveValue(
+  { givenAt }: Pick<ClientScheduleValues, 'givenAt'>,
+  written: number,
+): Timestamp {
   return givenAt.get(written) ?? '';
 }
 
@@ -105,7 +108,7 @@ export function isClientValueGivenAfter(
   written: number,
   time: Timestamp,
 ): boolean {
-  return time === '' || getTimeOfClientValue(schedule, written) > time;
+  return time === '' || getTimeWhenClientGaveValue(schedule, written) > time;
 }
 
 /** The original ETA that the client set. */

@@ -69,7 +69,7 @@ export interface StatusDemotionRule extends StatusEffectOfMilestone {
   readonly inclusive: boolean;
 }
 
-const STATUS_DEMOTION_BY_UNAVAILABILITY = {
+const STATUS_DEMOTION_BY_PICKUP_UNAVAILABILITY = {
   until: 'unavailable',
   inclusive: true,
   status: null,
@@ -115,17 +115,17 @@ export const STATUS_DEMOTIONS = {
   arrived_anywhere: [{ until: 'departed', inclusive: false, status: 'in_transit', rule: 'departed_again' }],
   arrived_unlocated: [STATUS_DEMOTION_BY_DEPARTURE, STATUS_DEMOTION_BY_MOVEMENT],
   available_anywhere: [
-    STATUS_DEMOTION_BY_UNAVAILABILITY,
+    STATUS_DEMOTION_BY_PICKUP_UNAVAILABILITY,
     STATUS_DEMOTION_BY_RETURN,
     STATUS_DEMOTION_BY_TRAIN_DEPARTURE,
   ],
   available_unlocated: [
-    STATUS_DEMOTION_BY_UNAVAILABILITY,
+    STATUS_DEMOTION_BY_PICKUP_UNAVAILABILITY,
     STATUS_DEMOTION_BY_RETURN,
     STATUS_DEMOTION_BY_DEPARTURE,
     STATUS_DEMOTION_BY_MOVEMENT,
   ],
-  available_at_destination: [STATUS_DEMOTION_BY_UNAVAILABILITY, STATUS_DEMOTION_BY_RETURN],
+  available_at_destination: [STATUS_DEMOTION_BY_PICKUP_UNAVAILABILITY, STATUS_DEMOTION_BY_RETURN],
   out_anywhere: [DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN, STATUS_DEMOTION_BY_RETURN, STATUS_DEMOTION_BY_TRAIN_DEPARTURE],
   out_unlocated: [
     DEMOTION_UNTIL_GOODS_AVAILABLE_AGAIN,

@@ -29,11 +29,11 @@ const SHIPMENT_PART_ID_PATTERNS = {
 /** Returns the id of the shipment to which an exception or document belongs; undefined if the id is malformed. */
 export function parseShipmentIdOfPart(part: keyof typeof SHIPMENT_PART_ID_PATTERNS, id: unknown): string | undefined {
   const token = typeof id === 'string' ? SHIPMENT_PART_ID_PATTERNS[part].exec(id)?.[1] : undefined;
-  return token === undefined ? undefined : toShipmentId(token);
+  return token === undefined ? undefined : createShipmentIdFromToken(token);
 }
 
 /** Returns the id of a shipment. @param token 26 characters of base32 */
-export function toShipmentId(token: string): string {
+export function createShipmentIdFromToken(token: string): string {
   return SHIPMENT_ID_PREFIX + token;
 }
 

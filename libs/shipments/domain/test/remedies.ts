@@ -13,7 +13,7 @@ import { ShipmentScenario, scenarioPlacesStub } from './scenario.ts';
 import { DAY_MS, addMsToTime } from './time-driven.ts';
 
 /** A way to resolve an exception, and the action that applies it. */
-interface ExceptionRemedy {
+interface ExceptionRemedyForTest {
   readonly by: ExceptionResolutionConditions['by'];
   readonly what: string;
   /** Applies the remedy and returns what it created. */
@@ -66,10 +66,10 @@ function findEarliestTimeForCommand({ record, time }: ShipmentScenario, from: Ti
  */
 export function expectRemediesResolveException(
   scenario: ShipmentScenario,
-  onEach: (remedy: ExceptionRemedy) => void,
+  onEach: (remedy: ExceptionRemedyForTest) => void,
 ): void {
   for (const told of explainOpenExceptions(scenario)) {
-    const then = (what: string, act: ExceptionRemedy['act']) => [
+    const then = (what: string, act: ExceptionRemedyForTest['act']) => [
       told.type,
       what,
       readExceptionStatusAfterAction(scenario, told, act),
@@ -93,7 +93,10 @@ export function expectRemediesResolveException(
 }
 
 /** Returns every explained remedy, each alone. */
-function listEachExplainedRemedy(scenario: ShipmentScenario, told: ExplainedException): readonly ExceptionRemedy[] {
+function listEachExplainedRemedy(
+  scenario: ShipmentScenario,
+  told: ExplainedException,
+): readonly ExceptionRemedyForTest[] {
   return told.resolved_by.flatMap((each) =>
     createActionsOfRemedy(scenario, told, each).map((way) => ({ ...way, by: each.by })),
   );
@@ -110,7 +113,7 @@ function hasMilestone({ state }: ShipmentScenario, code: string): boolean {
   return state?.timeline.some(({ milestone }) => milestone.code === code) ?? false;
 }
 
-type Attempt = Omit<ExceptionRemedy, 'by'>;
+type Attempt = Omit<ExceptionRemedyForTest, 'by'>;
 
 function createActionsOfRemedy(
   scenario: ShipmentScenario,

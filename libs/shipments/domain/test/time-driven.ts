@@ -46,12 +46,12 @@ export function createRuleSettingsForOneType(
     ]),
   ) as unknown as RuleSettings['exceptions'];
   return type === 'missing_document'
-    ? replaceRequiredOceanDocuments(REQUIRED_DOCUMENT_TYPES, { ...settings, exceptions })
+    ? replaceRequiredOceanDocuments(DOCUMENT_TYPES_REQUIRED_FOR_OCEAN, { ...settings, exceptions })
     : { ...settings, exceptions };
 }
 
 /** Document types that `createRuleSettingsForOneType` requires for ocean shipments. */
-export const REQUIRED_DOCUMENT_TYPES = ['bill_of_lading', 'packing_list'] as const;
+export const DOCUMENT_TYPES_REQUIRED_FOR_OCEAN = ['bill_of_lading', 'packing_list'] as const;
 
 /** Returns the settings with the required documents for ocean shipments replaced. */
 export function replaceRequiredOceanDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {

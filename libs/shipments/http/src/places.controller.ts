@@ -3,7 +3,7 @@ import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { Page, Place } from '@tracking/contracts';
 import {
   PageLimitProperty,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   ListQueryProperty,
   TextQueryProperty,
   checkText,
@@ -72,7 +72,7 @@ export class PlacesController {
   constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: ShipmentsHttpDependencies['places']) {}
 
   @Get()
-  @DeclarePublicOperation('listPlaces', {
+  @DeclareApiOperation('listPlaces', {
     summary: 'Search ports and airports',
     description: 'Searches the places that the service knows by name. Other codes are accepted in shipments too.',
     query: ListPlacesDto,

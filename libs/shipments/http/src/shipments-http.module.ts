@@ -22,8 +22,8 @@ import {
   OPENAPI_SCHEMA_EXAMPLES_BY_NAME,
   EXAMPLE_FIELD_VALUES,
 } from './docs/samples.ts';
-import { EventFollower, EventStreamController } from './events/event-stream.controller.ts';
-import { OpenEventStreams, encodeEvent } from './events/event-streams.ts';
+import { EventStreamStarter, EventStreamController } from './events/event-stream.controller.ts';
+import { OpenEventStreams, encodeServerSentEvent } from './events/event-streams.ts';
 import { addEventSchemasToOpenApi, EventDataResource } from './events/event.resource.ts';
 import { EventsController } from './events/events.controller.ts';
 import { ExceptionsController } from './exceptions/exceptions.controller.ts';
@@ -118,14 +118,14 @@ export class EventsHttpModule {
               countRetry('following events');
               logger.warn({ error: String(error) }, 'event streams wait for their store');
             };
-            return events.createPublishedEventFeed({ encode: encodeEvent, onFailure });
+            return events.createPublishedEventFeed({ encode: encodeServerSentEvent, onFailure });
           },
         },
         { provide: OpenEventStreams, useFactory: () => new OpenEventStreams(metrics, settings.eventStreams) },
         {
-          provide: EventFollower,
+          provide: EventStreamStarter,
           inject: [EVENT_FEED_TOKEN],
-          useFactory: (feed: PublishedEventFeed) => new EventFollower(feed, events, head),
+          useFactory: (feed: PublishedEventFeed) => new EventStreamStarter(feed, events, head),
         },
       ],
     };

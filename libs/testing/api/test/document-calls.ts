@@ -120,7 +120,7 @@ export class DocumentApiTestClient {
   }
 
   /** Calls an operation on a document, with an optional JSON body. */
-  postDocumentOperation(id: string, what: string, json?: object): Promise<ApiResponse> {
+  callDocumentApiOperation(id: string, what: string, json?: object): Promise<ApiResponse> {
     return this.api.call('POST', `/v1/documents/${id}/${what}`, { key: this.key, json });
   }
 

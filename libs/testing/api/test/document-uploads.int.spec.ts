@@ -34,13 +34,13 @@ it('accepts bytes without a key, and creates the document on completion', async 
     warnings: [],
   });
   expect(body['upload']).toMatchObject({ method: 'PUT', headers: { 'Content-Type': 'application/pdf' } });
-  expect(codeOf(await calls.postDocumentOperation(id, 'complete'))).toBe('upload_missing');
+  expect(codeOf(await calls.callDocumentApiOperation(id, 'complete'))).toBe('upload_missing');
   const put = await calls.putFileToUploadUrl(path);
   expect([put.status, put.text]).toEqual([204, '']);
   expect(codeOf(await calls.getResource(`/v1/documents/${id}/download`))).toBe('document_not_uploaded');
-  const complete = await calls.postDocumentOperation(id, 'complete');
+  const complete = await calls.callDocumentApiOperation(id, 'complete');
   expect([complete.status, complete.body['status']]).toEqual([200, 'uploaded']);
-  expect((await calls.postDocumentOperation(id, 'complete')).status).toBe(200);
+  expect((await calls.callDocumentApiOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
   const late = await calls.putFileToUploadUrl(path);
   expect([late.status, codeOf(late), await calls.countStoredObjects()]).toEqual([
@@ -69,7 +69,7 @@ it('keeps only the last bytes', async () => {
   await calls.putFileToUploadUrl(path, SMALL_PDF.subarray(0, 20));
   await calls.putFileToUploadUrl(path);
   expect(await calls.countStoredObjects()).toBe(before + 1);
-  expect((await calls.postDocumentOperation(id, 'complete')).body).toMatchObject({
+  expect((await calls.callDocumentApiOperation(id, 'complete')).body).toMatchObject({
     checksum_sha256: sha256(SMALL_PDF),
   });
 });
@@ -80,7 +80,7 @@ it('stores and reports nothing again when the same bytes are sent', async () => 
   const [head, kept] = [await api.head(), await calls.listObjectFiles()];
   expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
   expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
-  expect((await calls.postDocumentOperation(id, 'complete')).status).toBe(200);
+  expect((await calls.callDocumentApiOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
@@ -96,11 +96,11 @@ it('is not complete if its bytes are lost, and accepts them again', async () => 
   const since = await calls.listObjectFiles();
   await calls.putFileToUploadUrl(path);
   await lose(since);
-  const refused = await calls.postDocumentOperation(id, 'complete');
+  const refused = await calls.callDocumentApiOperation(id, 'complete');
   expect([refused.status, codeOf(refused)]).toEqual([409, 'upload_missing']);
   expect((await calls.getResource(`/v1/documents/${id}`)).body['status']).toBe('pending_upload');
   expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
-  expect((await calls.postDocumentOperation(id, 'complete')).status).toBe(200);
+  expect((await calls.callDocumentApiOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
@@ -108,9 +108,9 @@ it('stays complete even if its bytes are lost later', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   const since = await calls.listObjectFiles();
   await calls.putFileToUploadUrl(path);
-  const complete = await calls.postDocumentOperation(id, 'complete');
+  const complete = await calls.callDocumentApiOperation(id, 'complete');
   await lose(since);
-  const again = await calls.postDocumentOperation(id, 'complete');
+  const again = await calls.callDocumentApiOperation(id, 'complete');
   expect([again.status, again.body]).toEqual([200, complete.body]);
 });
 
@@ -136,8 +136,8 @@ it('is complete only with the declared bytes', async () => {
   const other = await calls.requestUpload(shipment, SMALL_PDF, { checksum_sha256: 'A'.repeat(64) });
   await calls.putFileToUploadUrl(other.path);
   const refused = [
-    await calls.postDocumentOperation(short.id, 'complete'),
-    await calls.postDocumentOperation(other.id, 'complete'),
+    await calls.callDocumentApiOperation(short.id, 'complete'),
+    await calls.callDocumentApiOperation(other.id, 'complete'),
   ];
   expect(refused.map((each) => [each.status, codeOf(each)])).toEqual([
     [400, 'size_mismatch'],
@@ -145,7 +145,7 @@ it('is complete only with the declared bytes', async () => {
   ]);
   expect((await calls.getResource(`/v1/documents/${short.id}`)).body['status']).toBe('pending_upload');
   await calls.putFileToUploadUrl(short.path);
-  expect((await calls.postDocumentOperation(short.id, 'complete')).status).toBe(200);
+  expect((await calls.callDocumentApiOperation(short.id, 'complete')).status).toBe(200);
 });
 
 it('writes only its document, until it expires, and yields no other URL', async () => {
@@ -183,7 +183,7 @@ it('is signed again when the request is repeated with its Idempotency-Key', asyn
   expect(repeat.id).toBe(first.id);
   expect((await calls.putFileToUploadUrl(first.path)).status).toBe(403);
   expect((await calls.putFileToUploadUrl(repeat.path)).status).toBe(204);
-  expect((await calls.postDocumentOperation(first.id, 'complete')).body['status']).toBe('uploaded');
+  expect((await calls.callDocumentApiOperation(first.id, 'complete')).body['status']).toBe('uploaded');
 });
 
 it('allows nothing else, and does not complete other documents', async () => {
@@ -196,10 +196,10 @@ it('allows nothing else, and does not complete other documents', async () => {
     ['test', 'default'],
   ] as const) {
     const stranger = new DocumentApiTestClient(api, await api.key('operator', environment, workspace));
-    expect((await stranger.postDocumentOperation(id, 'complete')).status).toBe(404);
+    expect((await stranger.callDocumentApiOperation(id, 'complete')).status).toBe(404);
   }
   const viewer = new DocumentApiTestClient(api, await api.key('viewer'));
-  expect((await viewer.postDocumentOperation(id, 'complete')).status).toBe(403);
+  expect((await viewer.callDocumentApiOperation(id, 'complete')).status).toBe(403);
 });
 
 it('accepts no bytes for a deleted document, and destroys received ones', async () => {
@@ -221,7 +221,7 @@ it.each<[string, Buffer, number, string]>([
   const { id, path } = await calls.requestUpload(shipment);
   const answer = await calls.putFileToUploadUrl(path, bytes);
   expect([answer.status, codeOf(answer), await calls.countStoredObjects()]).toEqual([status, code, before]);
-  expect(codeOf(await calls.postDocumentOperation(id, 'complete'))).toBe('upload_missing');
+  expect(codeOf(await calls.callDocumentApiOperation(id, 'complete'))).toBe('upload_missing');
 });
 
 const head = (path: string, more: string) => `PUT ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`;

@@ -403,17 +403,17 @@ describe('a review', () => {
     const [one, two] = [await calls.uploadDocument(shipment), await calls.uploadDocument(shipment)].map(({ id }) =>
       String(id),
     ) as [string, string];
-    expect((await calls.postDocumentOperation(one, 'approve')).body).toMatchObject({
+    expect((await calls.callDocumentApiOperation(one, 'approve')).body).toMatchObject({
       status: 'approved',
       rejection_reason: null,
     });
-    expect((await calls.postDocumentOperation(one, 'approve')).status).toBe(200);
-    expect(codeOf(await calls.postDocumentOperation(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
-    expect(detailsOf(await calls.postDocumentOperation(two, 'reject', {}))).toEqual(['reason required']);
-    const rejected = await calls.postDocumentOperation(two, 'reject', { reason: 'Page 2 is missing.' });
+    expect((await calls.callDocumentApiOperation(one, 'approve')).status).toBe(200);
+    expect(codeOf(await calls.callDocumentApiOperation(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
+    expect(detailsOf(await calls.callDocumentApiOperation(two, 'reject', {}))).toEqual(['reason required']);
+    const rejected = await calls.callDocumentApiOperation(two, 'reject', { reason: 'Page 2 is missing.' });
     expect(rejected.body).toMatchObject({ status: 'rejected', rejection_reason: 'Page 2 is missing.' });
     const pending = await calls.requestUpload(shipment);
-    expect(codeOf(await calls.postDocumentOperation(pending.id, 'approve'))).toBe('document_not_uploaded');
+    expect(codeOf(await calls.callDocumentApiOperation(pending.id, 'approve'))).toBe('document_not_uploaded');
   });
 });
 

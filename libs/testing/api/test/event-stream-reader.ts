@@ -90,7 +90,7 @@ export class EventStreamReader {
 
   private parseEventStreamLine(line: string): void {
     if (line === '') {
-      this.storeCompletedEvent();
+      this.appendParsedSseEvent();
       return;
     }
     const colon = line.indexOf(':');
@@ -101,7 +101,7 @@ export class EventStreamReader {
     if (field === 'retry') this.retryMs = Number(value);
   }
 
-  private storeCompletedEvent(): void {
+  private appendParsedSseEvent(): void {
     this.lastEventId = this.id;
     if (this.data.length > 0) this.events.push({ id: this.id, data: this.data.join('\n') });
     this.data = [];

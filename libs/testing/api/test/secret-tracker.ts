@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
-interface RecordedResponse {
+interface ResponseCheckedForSecrets {
   /** Method, path and status of the call. */
   readonly where: string;
   readonly content: string;
@@ -13,7 +13,7 @@ interface RecordedResponse {
 /** Records all secrets in requests and responses, and finds responses that contain one by mistake. */
 export class SecretLeakDetector {
   private readonly secrets = new Map<string, string>();
-  private readonly responses: RecordedResponse[] = [];
+  private readonly responses: ResponseCheckedForSecrets[] = [];
 
   /** Registers a secret that no later response may contain. @param name name of the secret in reports */
   forbidSecretInResponses(name: string, secret: string): string {

@@ -62,12 +62,12 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   size_mismatch: async () => {
     const { id, path } = await pending(undefined, { size_bytes: SMALL_PDF.length + 1 });
     await documents.putFileToUploadUrl(path);
-    return documents.postDocumentOperation(id, 'complete');
+    return documents.callDocumentApiOperation(id, 'complete');
   },
   checksum_mismatch: async () => {
     const { id, path } = await pending();
     await documents.putFileToUploadUrl(path, OTHER_PDF);
-    return documents.postDocumentOperation(id, 'complete');
+    return documents.callDocumentApiOperation(id, 'complete');
   },
   unsupported_document_type: () =>
     documents.sendUpload(shipment.slice(14), [
@@ -86,7 +86,7 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   document_not_pending: async () => {
     const { id, path } = await pending();
     await documents.putFileToUploadUrl(path);
-    await documents.postDocumentOperation(id, 'complete');
+    await documents.callDocumentApiOperation(id, 'complete');
     return documents.putFileToUploadUrl(path);
   },
   document_not_uploaded: async () => documents.getResource(`/v1/documents/${(await pending()).id}/download`),
@@ -110,7 +110,7 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
       ahead = 0;
     }
   },
-  upload_missing: async () => documents.postDocumentOperation((await pending()).id, 'complete'),
+  upload_missing: async () => documents.callDocumentApiOperation((await pending()).id, 'complete'),
   key_not_active: async () => {
     const id = await keyOf({ service_account_id: await account() });
     await post(`/v1/api_keys/${id}/revoke`);

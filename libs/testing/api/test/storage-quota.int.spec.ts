@@ -70,7 +70,9 @@ describe('storage quota of a workspace', () => {
     await settled(2 * SIZE);
     await eventually(async () => expect((await live.sendUpload(shipment)).status).toBe(201));
     expect((await live.putFileToUploadUrl(second?.path ?? '')).status).toBe(204);
-    expect((await live.postDocumentOperation(second?.id ?? '', 'complete')).body).toMatchObject({ status: 'uploaded' });
+    expect((await live.callDocumentApiOperation(second?.id ?? '', 'complete')).body).toMatchObject({
+      status: 'uploaded',
+    });
     await settled(MAX_FILES * SIZE);
     expect(codeOf(await live.sendUpload(shipment))).toBe('storage_quota_exceeded');
   });

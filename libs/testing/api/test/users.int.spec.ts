@@ -238,7 +238,7 @@ describe('users', () => {
     };
     const reach = { ...ACCESS_TO_ALL_KEYS, user_id: id };
     const { after: key } = await keys.createKey(command, reach, { name: 'script', environment: 'live', owner });
-    keys.listRevocableKeyIds = () => Promise.resolve(['key_gone', key.id]);
+    keys.listKeyIdsOfOwnerToRevoke = () => Promise.resolve(['key_gone', key.id]);
     try {
       const reset = { key: admin, json: { revoke_api_keys: true } };
       const { status, body } = await api.call('POST', `/v1/users/${id}/reset_password`, reset);

@@ -1,4 +1,4 @@
-import { EmbeddedEngine } from '@tracking/embedded';
+import { EmbeddedSqliteEngine } from '@tracking/embedded';
 import type { Logger, Metrics } from '@tracking/ports';
 import type { InjectedFaults } from './faults.ts';
 import { StandInNode, type StandInNodeSettings } from './node.ts';
@@ -35,11 +35,11 @@ export class StandInCluster {
   private leader: StandInNode | undefined;
   private election: NodeJS.Timeout | undefined;
 
-  private constructor(private readonly engine: EmbeddedEngine) {}
+  private constructor(private readonly engine: EmbeddedSqliteEngine) {}
 
   static async startStandInCluster(options: StandInClusterOptions): Promise<StandInCluster> {
     const { folder, ports, ...settings } = options;
-    const engine = await EmbeddedEngine.openEmbeddedEngine({
+    const engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
       dataDir: folder,
       logger: consoleWarningLogger,
       metrics: silentMetrics,
@@ -62,7 +62,7 @@ export class StandInCluster {
     node.faults.setFaults(faults);
     if (faults.down === true) node.cutAndRefuseConnections();
     if (faults.down === false) await node.listen();
-    if (faults.lag === true) await node.log.pauseReplication();
+    if (faults.lag === true) await node.log.pauseLogReplicationToNode();
     if (faults.lag === false) node.log.resumeReplication();
     if (faults.lead === true) this.setLeaderNode(node);
     else if (this.leader?.isAlive !== true) this.electLeaderNode();

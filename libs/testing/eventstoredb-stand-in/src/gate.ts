@@ -16,7 +16,7 @@ export interface NodeRole {
   readonly leader: NodeAddress | undefined;
 }
 
-interface CredentialInterceptorOptions {
+interface CredentialCheckInterceptorOptions {
   readonly faults: FaultSwitches;
   readonly role: () => NodeRole;
   /** Passwords by user name; every request is accepted if it is empty. */
@@ -34,7 +34,7 @@ export function createCredentialAndRoleInterceptor({
   faults,
   role,
   users,
-}: CredentialInterceptorOptions): ServerInterceptor {
+}: CredentialCheckInterceptorOptions): ServerInterceptor {
   async function findRefusalOfCall(path: string, metadata: Metadata): Promise<Refusal | undefined> {
     await faults.waitWhileFrozen();
     if (CALLS_WITHOUT_CREDENTIALS_PATTERN.test(path)) return undefined;

@@ -7,7 +7,7 @@ import {
   toPositionBefore,
   type StandInStreamStore,
 } from './stream-store.ts';
-import { ResponseStream, sendSubscribedEvents, type SubscriptionLimits } from './subscribe.ts';
+import { GrpcReadResponseStream, sendSubscribedEvents, type SubscriptionLimits } from './subscribe.ts';
 import { toStorePosition, createStreamIdentifier, toReadResponse } from './records.ts';
 
 /** Handles the call `Read`, which reads one stream or all streams, once or as a subscription. */
@@ -17,14 +17,14 @@ export function createReadCallHandler(
   limits: SubscriptionLimits,
 ): handleServerStreamingCall<ReadReq, ReadResp> {
   return (call) => {
-    const responses = new ResponseStream(call);
+    const responses = new GrpcReadResponseStream(call);
     respondToRead(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), responses).then(
       () => responses.endResponseStream(),
       (error: unknown) => responses.failResponseStream(error),
     );
   };
 
-  async function respondToRead(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
+  async function respondToRead(options: ReadReq.Options, responses: GrpcReadResponseStream): Promise<void> {
     await faults.waitWhileNodeHangs();
     if (options.hasSubscription())
       return sendSubscribedEvents({ store: streams.store, faults, limits, options, responses });
@@ -37,7 +37,7 @@ export function createReadCallHandler(
   async function respondWithEventsOfStream(
     stream: ReadReq.Options.StreamOptions,
     options: ReadReq.Options,
-    responses: ResponseStream,
+    responses: GrpcReadResponseStream,
   ) {
     const backwards = isReadBackwards(options);
     const start = backwards ? undefined : 0;
@@ -51,7 +51,10 @@ export function createReadCallHandler(
     for (const event of events) await responses.sendStreamMessage(toReadResponse(event));
   }
 
-  async function respondWithEventsOfAllStreams(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
+  async function respondWithEventsOfAllStreams(
+    options: ReadReq.Options,
+    responses: GrpcReadResponseStream,
+  ): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
     for await (const event of readAllEvents(options)) {

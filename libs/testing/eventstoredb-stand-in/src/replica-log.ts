@@ -23,7 +23,7 @@ export class ReplicaEventLog implements EventStore {
 
   constructor(private readonly log: EventStore) {}
 
-  async pauseReplication(): Promise<void> {
+  async pauseLogReplicationToNode(): Promise<void> {
     this.end ??= (await this.log.head()) ?? LOG_START_POSITION;
   }
 

@@ -27,7 +27,7 @@ interface SubscribeCall {
   readonly faults: FaultSwitches;
   readonly limits: SubscriptionLimits;
   readonly options: ReadReq.Options;
-  readonly responses: ResponseStream;
+  readonly responses: GrpcReadResponseStream;
 }
 
 /** The events of a subscription, and the position after which it starts. */
@@ -149,7 +149,7 @@ function parseSubscriptionFilter(filter: ReadReq.Options.FilterOptions | undefin
 const SLOW_CONSUMER_CHECK_MS = 100;
 
 /** Responses of one read call. The stream waits until the client has read what was written. */
-export class ResponseStream {
+export class GrpcReadResponseStream {
   private readonly ending = new AbortController();
   private readonly call: ServerWritableStream<ReadReq, ReadResp>;
 

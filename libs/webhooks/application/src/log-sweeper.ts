@@ -22,7 +22,7 @@ import {
   type PayloadDocument,
   listAttemptIds,
   getPayloadEventId,
-  toDeliveryShardValues,
+  toDeliveryShardValuesOfScopes,
 } from './store/delivery-document.ts';
 import type { RetentionWatermarkStore } from './store/delivery-queries.ts';
 import { readFirstDocumentPerValue } from './store/delivery-queues.ts';
@@ -31,7 +31,7 @@ const PAGE_SIZE = 100;
 /** Number of stored bodies checked in a round. */
 const BODIES_CHECKED_PER_SWEEP = 1_000;
 /** Maximum bytes of bodies in one read. A body can be as large as its shipment. */
-const BODY_BYTES_PER_READ = 4 * 1024 * 1024;
+const DELIVERY_BODY_BYTES_PER_READ = 4 * 1024 * 1024;
 /** Largest share of time that the sweep may use, so that it does not slow down deliveries. */
 const MAX_SWEEP_SHARE = 0.2;
 const SORT_FIELDS = ['created_at', 'id'] as const;
@@ -132,7 +132,10 @@ export class ExpiredDeliverySweeper {
   private async sweepPageOfDeliveryBodies(before: Timestamp): Promise<number> {
     const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
     const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
-    const { documents: found } = await this.dependencies.payloads.findWithinByteLimit(query, BODY_BYTES_PER_READ);
+    const { documents: found } = await this.dependencies.payloads.findWithinByteLimit(
+      query,
+      DELIVERY_BODY_BYTES_PER_READ,
+    );
     this.lastBody = found.at(-1)?.id;
     const old = found.filter(({ created_at }) => created_at < before);
     await this.deleteUnreferencedPayloads(new Map(old.map(({ id }) => [id, undefined])));
@@ -197,7 +200,7 @@ export class ExpiredDeliverySweeper {
     const unneeded: string[] = [];
     for (const [payload_id, scope] of scopes) {
       const filter = { event_id: getPayloadEventId(payload_id), payload_id };
-      const within = scope && { shards: toDeliveryShardValues(scope) };
+      const within = scope && { shards: toDeliveryShardValuesOfScopes(scope) };
       const [needed] = await this.dependencies.deliveries.find({ filter, limit: 1, ...within });
       if (needed === undefined) unneeded.push(payload_id);
     }
@@ -234,7 +237,12 @@ export class ExpiredDeliverySweeper {
 
   private async isEndpointReferenced(endpoint: EndpointDocument): Promise<boolean> {
     const { id } = endpoint;
-    const query = { filter: { endpoint_id: id }, limit: 1, index: 'endpoint', shards: toDeliveryShardValues(endpoint) };
+    const query = {
+      filter: { endpoint_id: id },
+      limit: 1,
+      index: 'endpoint',
+      shards: toDeliveryShardValuesOfScopes(endpoint),
+    };
     const deliveries = await this.dependencies.deliveries.find(query);
     return deliveries.length > 0 || (await this.dependencies.replays.hasReplays(id));
   }

@@ -15,7 +15,7 @@ import type {
   DeliveryFailureReason,
   DisabledReason,
   EndpointStatus,
-  LastDeliveryFailureDetails,
+  LastDeliveryFailureRecord,
   Replay,
   ReplayFilter,
   CausingRequest,
@@ -227,7 +227,7 @@ export interface WebhookStats {
     readonly oldest_at: Timestamp | null;
   };
   readonly last_success_at: Timestamp | null;
-  readonly last_error: LastDeliveryFailureDetails | null;
+  readonly last_error: LastDeliveryFailureRecord | null;
 }
 
 /** A delivery as the list operation returns it. */

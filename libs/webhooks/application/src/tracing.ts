@@ -12,7 +12,7 @@ interface TracedEvent {
 
 /** Returns the `traceparent` of one attempt: in the trace of the request that caused the event, with a new span id. */
 export function createAttemptTraceparent(traced: TracedEvent): string {
-  const { id, flags } = deriveTrace(traced);
+  const { id, flags } = deriveTraceContextOfEvent(traced);
   return `00-${id}-${createSpanId()}-${flags}`;
 }
 
@@ -31,7 +31,7 @@ function createSpanId(): string {
  */
 export function toTraceLogFields(traced: TracedEvent): { readonly request_id?: string; readonly trace_id: string } {
   const request_id = traced.origin?.request_id;
-  const { id: trace_id } = deriveTrace(traced);
+  const { id: trace_id } = deriveTraceContextOfEvent(traced);
   return { ...(request_id !== undefined && { request_id }), trace_id };
 }
 
@@ -39,7 +39,7 @@ export function toTraceLogFields(traced: TracedEvent): { readonly request_id?: s
  * Returns the trace of the request, or a trace derived from the event's id: the same for every attempt, in every
  * process.
  */
-function deriveTrace({ event_id, origin }: TracedEvent): TraceContext {
+function deriveTraceContextOfEvent({ event_id, origin }: TracedEvent): TraceContext {
   return (
     parseTraceparent(origin?.traceparent) ?? {
       id: hash('sha256', event_id).slice(0, 32),

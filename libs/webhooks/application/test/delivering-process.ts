@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EVENT_MESSAGE_HEADERS, NEWEST_API_VERSION, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { EmbeddedEngine } from '@tracking/embedded';
+import { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { noMetrics, silentLogger, waitForSimulatedDelay } from '@tracking/testing';
 import { WEBHOOK_BROKER_TOPICS, WebhooksFeature } from '../src/index.ts';
@@ -17,7 +17,11 @@ const createSampleWebhookCommand = () => ({ ...sampleScope, id: randomUUID(), at
 const LOG_POSITION_OF_ENDPOINT_ENABLING = '1';
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
-const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
+const embeddedEngine = await EmbeddedSqliteEngine.openEmbeddedEngine({
+  dataDir,
+  logger: silentLogger,
+  metrics: noMetrics,
+});
 await embeddedEngine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_BROKER_TOPICS]);
 const runningWebhooks = await WebhooksFeature.start({
   eventStore: embeddedEngine.eventStore,

@@ -20,7 +20,7 @@ export class FakeEventLog implements EventLog {
   page(scope: WorkspaceScope, { types, since, until, upTo, after, limit }: EventLogQuery) {
     // In tests, a position of the event store is the number of events.
     if (Number(upTo) > this.shown) return Promise.reject(new UnavailableError('read models', 'test'));
-    const rows = this.listEventRows(scope).filter(
+    const rows = this.listLoggedEventsOfScope(scope).filter(
       ({ type, created_at, position }) =>
         types.includes(type) &&
         (since === null || created_at >= since) &&
@@ -39,10 +39,10 @@ export class FakeEventLog implements EventLog {
   }
 
   find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventWithoutData[]> {
-    return Promise.resolve(this.listEventRows(scope).filter(({ id }) => ids.includes(id)));
+    return Promise.resolve(this.listLoggedEventsOfScope(scope).filter(({ id }) => ids.includes(id)));
   }
 
-  private listEventRows(scope: WorkspaceScope): readonly LoggedEventWithoutData[] {
+  private listLoggedEventsOfScope(scope: WorkspaceScope): readonly LoggedEventWithoutData[] {
     return this.published.flatMap((event, index) => {
       const { id, type, created_at } = event;
       const position = String(index + 1).padStart(10, '0');

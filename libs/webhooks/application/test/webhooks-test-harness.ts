@@ -6,7 +6,7 @@ import {
   type PublishedEvent,
   SHIPMENT_EVENTS_TOPIC,
 } from '@tracking/contracts';
-import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { type EmbeddedSqliteEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import {
   type Logger,
@@ -19,7 +19,7 @@ import {
 } from '@tracking/ports';
 import { LeaseDistributor, monotonicMs } from '@tracking/resilience';
 import { RecordedMetrics, type TempFolder, eventually, createTempFolder } from '@tracking/testing';
-import { setSystemTimer } from '../src/attempts/dispatcher.ts';
+import { startSystemTimer } from '../src/attempts/dispatcher.ts';
 import {
   CONSUMER_GROUP,
   type DeliveryFilter,
@@ -95,7 +95,7 @@ export class WebhooksTestHarness {
 
   private constructor(
     private readonly folder: TempFolder,
-    readonly engine: EmbeddedEngine,
+    readonly engine: EmbeddedSqliteEngine,
   ) {}
 
   /**
@@ -208,7 +208,7 @@ export class WebhooksTestHarness {
       cancel();
       callback();
     };
-    const cancelSystemTimer = setSystemTimer(ring, ms);
+    const cancelSystemTimer = startSystemTimer(ring, ms);
     const cancel = () => {
       cancelSystemTimer();
       this.timers.delete(ring);

@@ -91,7 +91,7 @@ export function recordVerificationResult<E extends EndpointState>(
  * Enables the endpoint: pending deliveries are sent, and events after the log's head are recorded. Returns undefined if
  * the URL is not verified.
  */
-export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: RequestMoment): E | undefined {
+export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: RequestTimeWithLogHead): E | undefined {
   if (!endpoint.verified) return undefined;
   if (endpoint.status === 'enabled') return endpoint;
   return {
@@ -107,7 +107,7 @@ export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: Req
 export function disableEndpoint<E extends EndpointState>(
   endpoint: E,
   reason: DisabledReason,
-  moment: RequestMoment,
+  moment: RequestTimeWithLogHead,
 ): E {
   if (endpoint.status === 'disabled') return endpoint;
   return {
@@ -183,7 +183,7 @@ export const LOG_START_POSITION: LogPosition = '';
  * Time of a request and the log's head at that time. Every event acknowledged before the request is at or before
  * `head`.
  */
-export interface RequestMoment {
+export interface RequestTimeWithLogHead {
   readonly at: Timestamp;
   readonly head: LogPosition;
 }
@@ -216,7 +216,7 @@ export interface EventTimeAndLogPosition {
 /** Adds an open period. Returns the periods unchanged if the last one is still open. */
 export function addOpenEnabledPeriodOfEndpoint(
   periods: readonly EnabledPeriod[],
-  { at, head }: RequestMoment,
+  { at, head }: RequestTimeWithLogHead,
 ): readonly EnabledPeriod[] {
   return appendPeriodUnlessLastIsOpen(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
@@ -224,7 +224,7 @@ export function addOpenEnabledPeriodOfEndpoint(
 /** Closes the open period. Returns the periods unchanged if none is open. */
 export function closeEnabledPeriod(
   periods: readonly EnabledPeriod[],
-  { at, head }: RequestMoment,
+  { at, head }: RequestTimeWithLogHead,
 ): readonly EnabledPeriod[] {
   const last: StoredPeriod | undefined = periods.at(-1);
   if (last?.to !== null) return periods;

@@ -13,7 +13,7 @@ export interface CountedAttempt {
   readonly dead_lettered?: true;
 }
 
-export interface LastDeliveryFailureDetails extends DeliveryFailureReason {
+export interface LastDeliveryFailureRecord extends DeliveryFailureReason {
   /** Start of the attempt. */
   readonly at: Timestamp;
   readonly status_code: number | null;
@@ -32,7 +32,7 @@ export interface HourlyAttemptCounts {
   readonly longest_ms: number;
   /** Start of the last successful attempt. */
   readonly last_success_at: Timestamp | null;
-  readonly last_error: LastDeliveryFailureDetails | null;
+  readonly last_error: LastDeliveryFailureRecord | null;
 }
 
 const EMPTY_HOUR_COUNTS: HourlyAttemptCounts = {
@@ -64,7 +64,7 @@ export class HourlyAttemptCounter {
   private deadLettered: number;
   private longestMs: number;
   private lastSuccessAt: Timestamp | null;
-  private lastError: LastDeliveryFailureDetails | null;
+  private lastError: LastDeliveryFailureRecord | null;
   private readonly latency: Record<string, number>;
 
   /** @param counts initial counts */
@@ -112,7 +112,7 @@ export class HourlyAttemptCounter {
  * Returns true if an error is later than the last one. Errors of the same millisecond are ordered by message, so that
  * the counting order does not matter.
  */
-function isLaterThanLastError(last: LastDeliveryFailureDetails | null, at: Timestamp, message: string): boolean {
+function isLaterThanLastError(last: LastDeliveryFailureRecord | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
 }
 

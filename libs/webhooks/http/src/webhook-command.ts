@@ -6,7 +6,7 @@ import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyRequest } from 'fastify';
 
 /** Handler parameter decorator: the {@link WebhookCommand} of the request. */
-export const InjectWebhookCommand = createParamDecorator(
+export const InjectWebhookCommandOfRequest = createParamDecorator(
   (_data: unknown, context: ExecutionContext): WebhookCommand => {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { request_id, traceparent, actor: _actor, strict: _strict, ...command } = createCommandContext(request);

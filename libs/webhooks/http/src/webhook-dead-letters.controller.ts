@@ -5,7 +5,7 @@ import {
   RecordInAuditLog,
   RequestBodyValidationPipe,
   InjectWorkspaceScope,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   InjectRequestBody,
   DeclareErrorResponse,
   WriteResponder,
@@ -24,7 +24,7 @@ import {
 import type { StartedReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
 import { replayOrDiscardDeadLetters } from './audited-commands.ts';
-import { InjectWebhookCommand } from './webhook-command.ts';
+import { InjectWebhookCommandOfRequest } from './webhook-command.ts';
 import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 
 const DEAD_LETTERS_BODY_PIPE = new RequestBodyValidationPipe(SelectDeadLettersDto, StartedReplaysResource);
@@ -40,7 +40,7 @@ export class WebhookDeadLettersController {
   ) {}
 
   @Get('summary')
-  @DeclarePublicOperation('summarizeWebhookDeadLetters', {
+  @DeclareApiOperation('summarizeWebhookDeadLetters', {
     summary: 'Count dead letters by error code, endpoint and event type',
     query: GetDeadLetterSummaryDto,
   })
@@ -54,7 +54,7 @@ export class WebhookDeadLettersController {
 
   @Post('replay')
   @HttpCode(202)
-  @DeclarePublicOperation('replayWebhookDeadLetters', {
+  @DeclareApiOperation('replayWebhookDeadLetters', {
     summary: 'Counts of the matching dead letters.',
     description:
       'Starts a replay for each endpoint with matching dead letters. Deliveries get a new schedule and are sent oldest first. Without a filter, all dead letters are replayed.',
@@ -67,7 +67,7 @@ export class WebhookDeadLettersController {
   async replayDeadLetters(
     @InjectRequestBody(DEAD_LETTERS_BODY_PIPE)
     { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
     return this.responder.respondToWrite(reply, warnings, {
@@ -77,7 +77,7 @@ export class WebhookDeadLettersController {
 
   @Post('discard')
   @HttpCode(202)
-  @DeclarePublicOperation('discardWebhookDeadLetters', {
+  @DeclareApiOperation('discardWebhookDeadLetters', {
     summary: 'Discard dead letters',
     description:
       'Starts a job for each endpoint with matching dead letters, including deleted endpoints. Jobs are listed and canceled like replays. Without a filter, all dead letters are discarded.',
@@ -89,7 +89,7 @@ export class WebhookDeadLettersController {
   async discardDeadLetters(
     @InjectRequestBody(DEAD_LETTERS_BODY_PIPE)
     { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
     return this.responder.respondToWrite(reply, warnings, {

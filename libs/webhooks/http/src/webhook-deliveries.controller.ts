@@ -7,7 +7,7 @@ import {
   PageCursorCodec,
   formatEtag,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   readListPageByTextPosition,
   DeclareErrorResponse,
   InjectRequestBody,
@@ -25,7 +25,7 @@ import {
 } from './delivery.resource.ts';
 import { WEBHOOKS_INJECTION_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
-import { rethrowWithUnknownOutcome, InjectWebhookCommand } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, InjectWebhookCommandOfRequest } from './webhook-command.ts';
 
 const DeliveryNotFoundResponse = () =>
   DeclareErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
@@ -40,7 +40,7 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get()
-  @DeclarePublicOperation('listWebhookDeliveries', {
+  @DeclareApiOperation('listWebhookDeliveries', {
     summary: 'List deliveries, newest first',
     query: ListDeliveriesDto,
   })
@@ -57,7 +57,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get(':id')
-  @DeclarePublicOperation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
+  @DeclareApiOperation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
   @DeliveryNotFoundResponse()
   async getDelivery(
@@ -72,7 +72,7 @@ export class WebhookDeliveriesController {
 
   @Post(':id/retry')
   @HttpCode(202)
-  @DeclarePublicOperation('retryWebhookDelivery', {
+  @DeclareApiOperation('retryWebhookDelivery', {
     summary: 'Request an extra attempt outside the schedule',
     conditional: 'write',
   })
@@ -86,7 +86,7 @@ export class WebhookDeliveriesController {
   async retryDelivery(
     @Param('id') delivery_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(rethrowWithUnknownOutcome);
@@ -95,7 +95,7 @@ export class WebhookDeliveriesController {
 
   @Post(':id/discard')
   @HttpCode(200)
-  @DeclarePublicOperation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
+  @DeclareApiOperation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @DeliveryNotFoundResponse()
   @DeclareErrorResponse(409, 'The delivery already succeeded.')
@@ -103,7 +103,7 @@ export class WebhookDeliveriesController {
   async discardDelivery(
     @Param('id') delivery_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const body = await discardDelivery(reply.request, this.webhooks.deliveries, { ...command, delivery_id });

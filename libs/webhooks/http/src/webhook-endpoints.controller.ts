@@ -7,7 +7,7 @@ import {
   PageCursorCodec,
   formatEtag,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   PageDto,
   readListPageByTextPosition,
   DeclareErrorResponse,
@@ -45,7 +45,7 @@ import {
 } from './endpoint.resource.ts';
 import { listDroppedHeaderWarnings, changeEndpointAndAudit } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
-import { rethrowWithUnknownOutcome, InjectWebhookCommand } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, InjectWebhookCommandOfRequest } from './webhook-command.ts';
 
 const DeclareEndpointNotFoundResponse = () =>
   DeclareErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
@@ -61,7 +61,7 @@ export class WebhookEndpointsController {
   @Inject(LOG_HEAD_INJECTION_TOKEN) private readonly head!: WebhooksHttpDependencies['head'];
 
   @Post()
-  @DeclarePublicOperation('createWebhookEndpoint', {
+  @DeclareApiOperation('createWebhookEndpoint', {
     summary: 'Create an endpoint, without sending anything to it',
     body: EndpointDto,
   })
@@ -73,7 +73,7 @@ export class WebhookEndpointsController {
   @RecordInAuditLog('webhook_endpoint.created')
   async createEndpoint(
     @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CreatedEndpointWithSecret>> {
     const after = await this.webhooks.endpoints.create({ ...command, fields });
@@ -83,7 +83,7 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @DeclarePublicOperation('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
+  @DeclareApiOperation('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
   async listEndpoints(
     @Query() query: PageDto,
@@ -95,7 +95,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
-  @DeclarePublicOperation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
+  @DeclareApiOperation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
   @DeclareEndpointNotFoundResponse()
   async getEndpoint(
@@ -109,7 +109,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id/stats')
-  @DeclarePublicOperation('getWebhookEndpointStats', {
+  @DeclareApiOperation('getWebhookEndpointStats', {
     summary: 'Get hourly delivery statistics',
     query: GetEndpointStatsDto,
   })
@@ -124,7 +124,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch(':id')
-  @DeclarePublicOperation('changeWebhookEndpoint', {
+  @DeclareApiOperation('changeWebhookEndpoint', {
     summary: 'Change an endpoint; a new URL has to be verified',
     body: EndpointChangesDto,
     conditional: 'write',
@@ -135,7 +135,7 @@ export class WebhookEndpointsController {
   async changeEndpoint(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
@@ -145,7 +145,7 @@ export class WebhookEndpointsController {
   }
 
   @Delete(':id')
-  @DeclarePublicOperation('deleteWebhookEndpoint', {
+  @DeclareApiOperation('deleteWebhookEndpoint', {
     summary: 'Delete an endpoint and discard its pending deliveries',
     conditional: 'write',
     hasEtag: false,
@@ -156,7 +156,7 @@ export class WebhookEndpointsController {
   async deleteEndpoint(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
@@ -166,7 +166,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/verify')
   @HttpCode(200)
-  @DeclarePublicOperation('verifyWebhookEndpoint', {
+  @DeclareApiOperation('verifyWebhookEndpoint', {
     summary: 'Verify an endpoint by sending a challenge',
     conditional: 'write',
   })
@@ -181,7 +181,7 @@ export class WebhookEndpointsController {
   async verifyEndpoint(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const scope = getRequestScope(reply.request);
@@ -196,7 +196,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/enable')
   @HttpCode(200)
-  @DeclarePublicOperation('enableWebhookEndpoint', {
+  @DeclareApiOperation('enableWebhookEndpoint', {
     summary: 'Enable an endpoint: send live events and pending deliveries',
     conditional: 'write',
   })
@@ -207,7 +207,7 @@ export class WebhookEndpointsController {
   async enableEndpoint(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
@@ -218,7 +218,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/disable')
   @HttpCode(200)
-  @DeclarePublicOperation('disableWebhookEndpoint', {
+  @DeclareApiOperation('disableWebhookEndpoint', {
     summary: 'Disable an endpoint and hold its pending deliveries',
     conditional: 'write',
   })
@@ -228,7 +228,7 @@ export class WebhookEndpointsController {
   async disableEndpoint(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
@@ -239,7 +239,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/test')
   @HttpCode(202)
-  @DeclarePublicOperation('testWebhookEndpoint', {
+  @DeclareApiOperation('testWebhookEndpoint', {
     summary: 'Send a sandbox event to an endpoint, with one attempt',
     body: TestEndpointDto,
   })
@@ -253,7 +253,7 @@ export class WebhookEndpointsController {
   async sendTestEvent(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(TEST_ENDPOINT_BODY_PIPE) { value, warnings }: BodyWithWarnings<TestEndpointDto>,
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const test = { ...command, endpoint_id, type: value.type };
@@ -265,7 +265,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
-  @DeclarePublicOperation('rotateWebhookSecret', {
+  @DeclareApiOperation('rotateWebhookSecret', {
     summary: 'Rotate the signing secret; the old one stays valid for a while',
     description:
       'Until the old secret expires, every request is signed with both secrets. At most five secrets are valid at a time.',
@@ -280,7 +280,7 @@ export class WebhookEndpointsController {
     @Param('id') endpoint_id: string,
     @InjectRequestBody(SECRET_ROTATION_BODY_PIPE)
     { value: { expires_in_seconds }, warnings }: BodyWithWarnings<RotateSecretDto>,
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CreatedEndpointWithSecret>> {
     const overlap = typeof expires_in_seconds === 'number' ? { expires_in_seconds } : {};
@@ -290,7 +290,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/reveal_secret')
   @HttpCode(200)
-  @DeclarePublicOperation('revealWebhookSecret', {
+  @DeclareApiOperation('revealWebhookSecret', {
     summary: 'Get the valid signing secrets',
     description: 'Every call is recorded in the audit log.',
   })
@@ -301,7 +301,7 @@ export class WebhookEndpointsController {
   async revealSecret(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ActiveSigningSecrets>> {
     const body = await this.webhooks.endpoints.revealSecret({ ...command, endpoint_id });

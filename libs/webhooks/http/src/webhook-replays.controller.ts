@@ -7,7 +7,7 @@ import {
   PageCursorCodec,
   createFieldError,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   RequestBodyValidationPipe,
   InjectRequestBody,
   formatEtag,
@@ -28,7 +28,7 @@ import {
   toReplayFilter,
 } from './replay.resource.ts';
 import { cancelOrResumeReplay, createReplay } from './audited-commands.ts';
-import { InjectWebhookCommand } from './webhook-command.ts';
+import { InjectWebhookCommandOfRequest } from './webhook-command.ts';
 import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 
 const REPLAY_FILTER_BODY_PIPE = new RequestBodyValidationPipe(
@@ -53,7 +53,7 @@ export class WebhookReplaysController {
 
   @Post('webhook_endpoints/:id/replay')
   @HttpCode(202)
-  @DeclarePublicOperation('createWebhookReplay', {
+  @DeclareApiOperation('createWebhookReplay', {
     summary: 'Replay failed and missed events of an endpoint, oldest first',
     description:
       'Starts a job that sends events as fast as the endpoint answers, without delaying live events. An endpoint can have only one running replay.',
@@ -72,7 +72,7 @@ export class WebhookReplaysController {
     @Param('id') endpoint_id: string,
     @InjectRequestBody(REPLAY_FILTER_BODY_PIPE)
     { value, warnings }: BodyWithWarnings<ReplayFilterDto>,
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const filter = toReplayFilter(value);
@@ -81,7 +81,7 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays')
-  @DeclarePublicOperation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
+  @DeclareApiOperation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
   @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
   async listReplays(
     @Query() query: ListReplaysDto,
@@ -95,7 +95,7 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays/:id')
-  @DeclarePublicOperation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
+  @DeclareApiOperation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
   @DeclareReplayNotFoundResponse()
   async getReplay(
@@ -110,7 +110,7 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/cancel')
   @HttpCode(200)
-  @DeclarePublicOperation('cancelWebhookReplay', {
+  @DeclareApiOperation('cancelWebhookReplay', {
     summary: 'Cancel a replay; deliveries already taken continue',
     conditional: 'write',
   })
@@ -120,7 +120,7 @@ export class WebhookReplaysController {
   async cancelReplay(
     @Param('id') replay_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const body = await cancelOrResumeReplay(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id });
@@ -129,7 +129,7 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/resume')
   @HttpCode(200)
-  @DeclarePublicOperation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
+  @DeclareApiOperation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
   @DeclareReplayNotFoundResponse()
   @DeclareErrorResponse(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
@@ -137,7 +137,7 @@ export class WebhookReplaysController {
   async resumeReplay(
     @Param('id') replay_id: string,
     @InjectRequestBody(BODY_IGNORING_PIPE) ignored: readonly Warning[],
-    @InjectWebhookCommand() command: WebhookCommand,
+    @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
     const body = await cancelOrResumeReplay(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id });

@@ -102,7 +102,7 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
   );
 }
 
-interface ExceptionActionInput {
+interface ExceptionActionFormValues {
   readonly assignee: string;
   readonly note: string;
   readonly code: ManualExceptionResolution['code'];
@@ -111,13 +111,16 @@ interface ExceptionActionInput {
 function buildExceptionAcknowledgement(
   act: ExceptionAction,
   id: string,
-  { assignee, note }: ExceptionActionInput,
+  { assignee, note }: ExceptionActionFormValues,
 ): ExceptionAcknowledgementInput {
   const who = assignee.trim() === '' ? null : assignee.trim();
   return { id, ...(act === 'assign' && { assignee: who }), ...buildOptionalNote(note) };
 }
 
-function buildManualExceptionResolution(id: string, { code, note }: ExceptionActionInput): ManualExceptionResolution {
+function buildManualExceptionResolution(
+  id: string,
+  { code, note }: ExceptionActionFormValues,
+): ManualExceptionResolution {
   return { id, code, ...buildOptionalNote(note) };
 }
 

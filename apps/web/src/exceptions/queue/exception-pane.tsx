@@ -227,7 +227,7 @@ interface ExceptionMeasurement {
 }
 
 /** Labels of the values that a rule measured, by metric name. Due dates are shown separately. */
-const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
+const EXCEPTION_METRIC_LABELS: Readonly<Record<string, string>> = {
   slip_hours: 'Delay from the original ETA',
   eta: 'ETA',
   original_eta: 'Original ETA',
@@ -242,7 +242,7 @@ const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
 
 /** Lists the values that the exception's rule measured when it opened the exception. */
 function listMeasurementsOfException({ metrics }: Pick<ShipmentException, 'metrics'>): readonly ExceptionMeasurement[] {
-  return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): ExceptionMeasurement[] => {
+  return Object.entries(EXCEPTION_METRIC_LABELS).flatMap(([name, label]): ExceptionMeasurement[] => {
     const value = metrics[name];
     if (typeof value === 'number') return [{ name, label, value: `${value.toLocaleString()} h`, isTime: false }];
     return typeof value === 'string' ? [{ name, label, value, isTime: /^\d{4}-\d\d-\d\dT/.test(value) }] : [];

@@ -15,7 +15,7 @@ import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
 import {
   type ExceptionQueueUrlParameters,
   UNRESOLVED_EXCEPTION_STATUSES,
-  matchesQueueSearch,
+  matchesExceptionQueueFilters,
   compareByDueDate,
   buildExceptionFilter,
   isListPossiblyIncomplete,
@@ -194,7 +194,9 @@ export function useExceptionQueueUpdates(
   const show = () => {
     const latest = gathered.exceptions.splice(0);
     updateCachedExceptions(queries, environment, latest);
-    const added = latest.filter((one) => !shown.has(one.id) && matchesQueueSearch(one, search, me, Date.now()));
+    const added = latest.filter(
+      (one) => !shown.has(one.id) && matchesExceptionQueueFilters(one, search, me, Date.now()),
+    );
     if (added.length > 0) setArrived((known) => new Set([...known, ...added.map(({ id }) => id)]));
   };
   useLiveEventListener(({ data }) => {

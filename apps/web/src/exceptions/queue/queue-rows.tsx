@@ -109,7 +109,7 @@ export function VirtualExceptionList({
           {items.map(({ index, start }) => {
             const exception = rows[index] as ShipmentException;
             return (
-              <ExceptionRow
+              <ExceptionQueueListItem
                 key={exception.id}
                 index={index}
                 start={start}
@@ -139,7 +139,7 @@ interface ExceptionRowProps extends Pick<VirtualExceptionListProps, 'onSelect'> 
   readonly isSelected: boolean;
 }
 
-function ExceptionRow({
+function ExceptionQueueListItem({
   index,
   start,
   exception,

@@ -1,7 +1,7 @@
 import type { ShipmentException } from '@tracking/client';
 import {
   formatAge,
-  matchesQueueSearch,
+  matchesExceptionQueueFilters,
   compareByDueDate,
   getExceptionDueDate,
   buildExceptionFilter,
@@ -92,7 +92,7 @@ describe('queue search', () => {
     [{ age: '<24' }, {}, true],
     [{ age: '>24' }, {}, false],
   ] as const)('search %j, exception %j: %s', (search, fields, expected) => {
-    expect(matchesQueueSearch(one(fields), search, ME, NOW)).toBe(expected);
+    expect(matchesExceptionQueueFilters(one(fields), search, ME, NOW)).toBe(expected);
   });
 
   it('reports a list of any number of pages as complete while the stream is connected', () => {

@@ -87,7 +87,7 @@ export function calculateOpeningTimeRange(
 }
 
 /** Checks if an exception matches the view and all filters of the queue. */
-export function matchesQueueSearch(
+export function matchesExceptionQueueFilters(
   exception: ShipmentException,
   search: ExceptionQueueUrlParameters,
   me: string,

@@ -3,14 +3,14 @@ import type { TrackingEvent } from '@tracking/client';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { SHIPMENT_EVENT_TYPES } from '../../values/event-types.ts';
 
-export interface EventUrlParameters {
+export interface EventLogUrlParameters {
   /** Event types, separated by commas. */
   readonly type?: string | undefined;
   readonly shipment_id?: string | undefined;
 }
 
 /** Parses the filters of the event log from the page URL. Invalid values are ignored. */
-export function readEventUrlParameters(raw: Record<string, unknown>): EventUrlParameters {
+export function readEventUrlParameters(raw: Record<string, unknown>): EventLogUrlParameters {
   const { type, shipment_id: shipment } = raw;
   return {
     ...(typeof type === 'string' && /^[a-z_.]+(,[a-z_.]+)*$/.test(type) && { type }),
@@ -19,7 +19,7 @@ export function readEventUrlParameters(raw: Record<string, unknown>): EventUrlPa
 }
 
 /** Query of the event log, page by page, newest event first. */
-export function eventsQuery(environment: Environment, search: EventUrlParameters) {
+export function eventsQuery(environment: Environment, search: EventLogUrlParameters) {
   return infiniteQueryOptions({
     queryKey: ['event-log', environment, search],
     queryFn: ({ pageParam, signal }) => {
@@ -61,7 +61,7 @@ export function parseEventTypes(text: unknown) {
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
 }
 
-export function matchesEventSearch({ type, data }: TrackingEvent, search: EventUrlParameters): boolean {
+export function matchesEventSearch({ type, data }: TrackingEvent, search: EventLogUrlParameters): boolean {
   const types: readonly string[] = parseEventTypes(search.type);
   return (
     (types.length === 0 || types.includes(type)) &&

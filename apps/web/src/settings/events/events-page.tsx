@@ -12,7 +12,7 @@ import { EVENT_TYPE_OPTIONS, getEventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { LocalTimeText } from '../../values/time.tsx';
 import {
-  type EventUrlParameters,
+  type EventLogUrlParameters,
   MAX_LIVE_EVENTS,
   eventsQuery,
   matchesEventSearch,
@@ -38,9 +38,9 @@ export function EventsPage() {
   );
 }
 
-function EventFilters({ search }: { readonly search: EventUrlParameters }) {
+function EventFilters({ search }: { readonly search: EventLogUrlParameters }) {
   const navigate = useNavigate({ from: '/settings/events' });
-  const change = (changes: EventUrlParameters) =>
+  const change = (changes: EventLogUrlParameters) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Events">
@@ -72,7 +72,7 @@ function EventFilters({ search }: { readonly search: EventUrlParameters }) {
   );
 }
 
-function EventLogPanel({ search }: { readonly search: EventUrlParameters }) {
+function EventLogPanel({ search }: { readonly search: EventLogUrlParameters }) {
   const [isPaused, setIsPaused] = useState(false);
   const log = useInfiniteQuery(eventsQuery(useEnvironment(), search));
   const live = useLiveEventLog(search, isPaused);
@@ -175,7 +175,7 @@ const EVENT_DISPLAY_INTERVAL_MS = 200;
  * Returns the events that have arrived since the page was opened, oldest first. While the page is paused, new events
  * are counted but not shown.
  */
-function useLiveEventLog(search: EventUrlParameters, isPaused: boolean) {
+function useLiveEventLog(search: EventLogUrlParameters, isPaused: boolean) {
   const [state, setState] = useState<{
     readonly shown: readonly TrackingEvent[];
     readonly waiting: readonly TrackingEvent[];

@@ -57,13 +57,13 @@ export function validateHours(hours: number | string): string | null {
  * Lists the names of the settings in which two rules differ. Each mode is a separate setting, such as `by_mode.air`.
  */
 export function listRuleDifferences(one: Rule, other: Rule): readonly string[] {
-  const [flat, otherFlat] = [flattenRule(one), flattenRule(other)];
+  const [flat, otherFlat] = [flattenRuleHoursByMode(one), flattenRuleHoursByMode(other)];
   return [...new Set([...Object.keys(flat), ...Object.keys(otherFlat)])].filter(
     (name) => flat[name] !== otherFlat[name],
   );
 }
 
-export function flattenRule({ by_mode, ...plain }: Rule): Readonly<Record<string, unknown>> {
+export function flattenRuleHoursByMode({ by_mode, ...plain }: Rule): Readonly<Record<string, unknown>> {
   const modes = Object.entries(by_mode).map(([mode, hours]) => [`by_mode.${mode}`, hours] as const);
   return { ...plain, ...Object.fromEntries(modes) };
 }

@@ -11,7 +11,7 @@ import {
   type RuleFormValues,
   listRuleDifferences,
   validateHours,
-  flattenRule,
+  flattenRuleHoursByMode,
   toRulePatch,
   getRuleSettingLabel,
   formatSettingValue,
@@ -188,7 +188,7 @@ interface RuleConflictProps {
 
 function RuleConflictPanel({ type, known, concurrentSettings, mine, ...rest }: RuleConflictProps) {
   const theirs = concurrentSettings.exceptions[type];
-  const [now, wanted] = [flattenRule(theirs), flattenRule(convertFormValuesToRule(mine))];
+  const [now, wanted] = [flattenRuleHoursByMode(theirs), flattenRuleHoursByMode(convertFormValuesToRule(mine))];
   const differing = listRuleDifferences(known, theirs).map((name) => ({
     name: getRuleSettingLabel(name),
     theirs: formatSettingValue(now[name]),

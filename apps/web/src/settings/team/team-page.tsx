@@ -42,7 +42,7 @@ type TeamDialog =
   | { readonly kind: 'link'; readonly member: Member }
   | { readonly kind: 'invited'; readonly member: Member; readonly url: string; readonly until: string };
 
-const DIALOG_TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
+const TEAM_DIALOG_TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
   invite: 'Invite member',
   role: 'Change role',
   link: 'Create link',
@@ -98,7 +98,7 @@ function TeamMembersPanel() {
           return <MemberTable members={found} onOpenDialog={setDialog} />;
         }}
       </QueryResultPanel>
-      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && DIALOG_TITLES[dialog.kind]}>
+      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TEAM_DIALOG_TITLES[dialog.kind]}>
         {dialog?.kind === 'invite' && <InviteMemberForm onClose={close} />}
         {dialog?.kind === 'role' && <ChangeRoleForm member={dialog.member} onClose={close} />}
         {dialog?.kind === 'link' && <CreateLinkForm member={dialog.member} onClose={close} />}

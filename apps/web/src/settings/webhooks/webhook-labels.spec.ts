@@ -1,7 +1,7 @@
 import type { WebhookReplay } from '@tracking/client';
 import {
   DEFAULT_REPLAY_VALUES,
-  calculateProgressPercentages,
+  calculateReplayProgressPercentages,
   describeReplay,
   buildReplayBody,
 } from './webhook-labels.ts';
@@ -46,7 +46,7 @@ describe('a replay', () => {
       { done: 50, failed: 25 },
     ],
   ] as const)('calculates the progress percentages of %j', (so, far) =>
-    expect(calculateProgressPercentages({ ...REPLAY, ...so })).toEqual(far),
+    expect(calculateReplayProgressPercentages({ ...REPLAY, ...so })).toEqual(far),
   );
 
   it('describes a replay by its statuses, times and event types', () => {

@@ -103,7 +103,7 @@ export function buildReplayBody({
 }
 
 /** Calculates the percentages of the progress bar. For a completed replay without deliveries, the result is 100 %. */
-export function calculateProgressPercentages({ status, matched, done, failed }: WebhookReplay): {
+export function calculateReplayProgressPercentages({ status, matched, done, failed }: WebhookReplay): {
   done: number;
   failed: number;
 } {

@@ -36,7 +36,7 @@ export function ConflictDialog<Thing extends object>({ conflict, what, fields }:
       {conflict !== undefined && (
         <Stack>
           <Text size="sm">Your change was not saved.</Text>
-          <ConcurrentChangeList conflict={conflict} />
+          <ChangesByOtherUsersList conflict={conflict} />
           <ChangedFieldsTable conflict={conflict} fields={fields} />
           {conflict.keepMine === undefined && <Text size="sm">Your action is no longer possible.</Text>}
           <Group justify="end">
@@ -51,7 +51,7 @@ export function ConflictDialog<Thing extends object>({ conflict, what, fields }:
   );
 }
 
-function ConcurrentChangeList({
+function ChangesByOtherUsersList({
   conflict: { since, now },
 }: {
   readonly conflict: ConflictingResourceVersions<object>;

@@ -1,5 +1,5 @@
 import { ConflictError } from '@tracking/client';
-import { ResourceChangedError, type VersionedResource, writeIfUnchanged } from './guarded-write.ts';
+import { ResourceChangedError, type VersionedResource, writeIfResourceUnchangedOrThrow } from './guarded-write.ts';
 
 interface Thing {
   readonly status: string;
@@ -25,19 +25,19 @@ function service(thing: Thing, version: number) {
 
 it('writes with the version that the user has seen', async () => {
   const { parts, tags } = service(SEEN.thing, 3);
-  await expect(writeIfUnchanged(SEEN, parts)).resolves.toBe('written');
+  await expect(writeIfResourceUnchangedOrThrow(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"']);
 });
 
 it('writes with the current version if only other parts of the shipment have changed', async () => {
   const { parts, tags } = service(SEEN.thing, 9);
-  await expect(writeIfUnchanged(SEEN, parts)).resolves.toBe('written');
+  await expect(writeIfResourceUnchangedOrThrow(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"', '"9"']);
 });
 
 it('writes nothing if the resource itself changed, and reports both states', async () => {
   const { parts, tags } = service({ status: 'rejected' }, 4);
-  const refused = await writeIfUnchanged(SEEN, parts).catch((error: unknown) => error);
+  const refused = await writeIfResourceUnchangedOrThrow(SEEN, parts).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ResourceChangedError);
   expect(refused).toMatchObject({ seen: SEEN, now: { thing: { status: 'rejected' }, version: 4 } });
   expect(tags).toEqual(['"3"']);
@@ -48,13 +48,13 @@ it('reports a changed resource even if the service refuses the write for another
     ...service({ status: 'rejected' }, 4).parts,
     write: () => Promise.reject(refusal('document_reviewed')),
   };
-  await expect(writeIfUnchanged(SEEN, parts)).rejects.toBeInstanceOf(ResourceChangedError);
+  await expect(writeIfResourceUnchangedOrThrow(SEEN, parts)).rejects.toBeInstanceOf(ResourceChangedError);
 });
 
 it('throws the error of the service if the resource has not changed', async () => {
   const refused = refusal('document_reviewed');
   const parts = { ...service(SEEN.thing, 4).parts, write: () => Promise.reject(refused) };
-  await expect(writeIfUnchanged(SEEN, parts)).rejects.toBe(refused);
+  await expect(writeIfResourceUnchangedOrThrow(SEEN, parts)).rejects.toBe(refused);
 });
 
 it('stops after several attempts if the shipment changes before each one, and throws all other errors', async () => {
@@ -64,8 +64,8 @@ it('stops after several attempts if the shipment changes before each one, and th
     read: () => Promise.resolve({ thing: SEEN.thing, version: (version += 1) }),
     isSame,
   };
-  await expect(writeIfUnchanged(SEEN, chased)).rejects.toMatchObject({ code: 'precondition_failed' });
+  await expect(writeIfResourceUnchangedOrThrow(SEEN, chased)).rejects.toMatchObject({ code: 'precondition_failed' });
   expect(version).toBeLessThan(20);
   const broken = { ...chased, write: () => Promise.reject(new Error('broken')) };
-  await expect(writeIfUnchanged(SEEN, broken)).rejects.toThrow('broken');
+  await expect(writeIfResourceUnchangedOrThrow(SEEN, broken)).rejects.toThrow('broken');
 });

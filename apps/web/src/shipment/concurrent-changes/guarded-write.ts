@@ -63,7 +63,7 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
     invalidates: touches,
     write: async ({ seen, input }: { seen: VersionedResource<Thing>; input: Input }) => {
       try {
-        return await writeIfUnchanged(seen, {
+        return await writeIfResourceUnchangedOrThrow(seen, {
           write: (ifMatch) => write(seen.thing, input, ifMatch),
           read: () => read(seen.thing),
           isSame,
@@ -140,7 +140,7 @@ const MAX_WRITE_ATTEMPTS = 6;
  * version.
  * @throws ResourceChangedError if the resource itself has changed
  */
-export async function writeIfUnchanged<Thing, Output>(
+export async function writeIfResourceUnchangedOrThrow<Thing, Output>(
   seen: VersionedResource<Thing>,
   { write, read, isSame }: ConditionalWriteOptions<Thing, Output>,
 ): Promise<Output> {

@@ -24,7 +24,10 @@ export function versionedExceptionsQuery(environment: Environment, id: string) {
   });
 }
 
-async function readException(environment: Environment, id: string): Promise<VersionedResource<ShipmentException>> {
+async function fetchExceptionWithVersion(
+  environment: Environment,
+  id: string,
+): Promise<VersionedResource<ShipmentException>> {
   const { data: thing, etag } = await getApiClient(environment).exceptions.get(id).withResponse();
   return { thing, version: parseVersionFromETag(etag) };
 }
@@ -81,7 +84,7 @@ export function useExceptionAction(onEnd: () => void) {
       else await client.exceptions.acknowledge(id, words, { ifMatch });
       return { kind, ...words } as ExceptionAction;
     },
-    read: ({ id }) => readException(environment, id),
+    read: ({ id }) => fetchExceptionWithVersion(environment, id),
     isSame: (seen, now) => COMPARED_FIELDS_OF_OPEN_EXCEPTION.every((field) => seen[field] === now[field]),
     canStill: ({ status }) => status !== 'resolved',
     done: ({ kind }) => EXCEPTION_ACTION_SUCCESS_MESSAGES[kind],

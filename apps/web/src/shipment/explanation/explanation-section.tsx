@@ -222,13 +222,13 @@ function ExplainedExceptionList({ exceptions, labels }: ExplainedExceptionsProps
   return (
     <Stack gap="md">
       {exceptions.map((exception, index) => (
-        <ExplainedExceptionItem key={exception.exception_id ?? index} exception={exception} labels={labels} />
+        <ExceptionExplanationListItem key={exception.exception_id ?? index} exception={exception} labels={labels} />
       ))}
     </Stack>
   );
 }
 
-function ExplainedExceptionItem({
+function ExceptionExplanationListItem({
   exception,
   labels,
 }: {

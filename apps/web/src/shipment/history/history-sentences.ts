@@ -168,14 +168,16 @@ function describeExceptionUpdate(
   const rest = changed.filter(({ path: [name = ''] }) => !['status', 'assignee', 'metrics'].includes(name));
   const verbs = [
     ...(status?.to === 'acknowledged' ? [`acknowledged ${about}`] : []),
-    ...(assignee === undefined ? [] : [describeAssignment(assignee.to, status === undefined ? about : 'it')]),
+    ...(assignee === undefined
+      ? []
+      : [describeExceptionAssigneeChange(assignee.to, status === undefined ? about : 'it')]),
   ];
   if (verbs.length > 0) return { did: verbs.join(' and '), details: rest };
   if (rest.length === 0 && hasNote) return { did: `added a note to ${about}`, details: [] };
   return { did: `updated ${about}`, details: rest.length > 0 ? rest : changed };
 }
 
-function describeAssignment(to: unknown, about: string): string {
+function describeExceptionAssigneeChange(to: unknown, about: string): string {
   return to === null ? `unassigned ${about}` : `assigned ${about} to ${String(to)}`;
 }
 

@@ -29,7 +29,7 @@ const SPECIAL_FIELD_LABELS: Readonly<Record<string, string>> = {
   imo: 'IMO number',
   id: 'ID',
 };
-const LIST_ITEM_LABELS: Readonly<Record<string, string>> = {
+const HISTORY_LIST_ITEM_LABELS: Readonly<Record<string, string>> = {
   containers: 'Container',
   legs: 'Leg',
   references: 'Reference',
@@ -39,7 +39,7 @@ const LIST_ITEM_LABELS: Readonly<Record<string, string>> = {
 /** Formats a field path, such as "Container CSQU3054383, last free day". */
 export function formatFieldPath(path: readonly string[]): string {
   const [first = '', ...rest] = path;
-  const part = LIST_ITEM_LABELS[first];
+  const part = HISTORY_LIST_ITEM_LABELS[first];
   if (part === undefined || rest.length === 0)
     return path.map((name) => SPECIAL_FIELD_LABELS[name] ?? toReadableLabel(name)).join(', ');
   const [which = '', ...fields] = rest;
@@ -75,7 +75,7 @@ const ENUM_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of fields whose times can be the end of a whole day, of which only the date is shown. */
-const DAY_PRECISION_FIELDS: ReadonlySet<string> = new Set(['etd', 'eta', 'original_eta', 'occurred_at']);
+const FIELDS_WITH_POSSIBLE_DAY_PRECISION: ReadonlySet<string> = new Set(['etd', 'eta', 'original_eta', 'occurred_at']);
 
 const INSTANT_PATTERN = /^\d{4}-\d\d-\d\dT/;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
@@ -94,7 +94,7 @@ export function formatStoredValue(value: unknown, field = '', zone?: string | nu
 }
 
 function formatTextValue(value: string, field: string, zone: string | null | undefined): string {
-  const isExpectedTime = DAY_PRECISION_FIELDS.has(field);
+  const isExpectedTime = FIELDS_WITH_POSSIBLE_DAY_PRECISION.has(field);
   const date = DATE_PATTERN.test(value) ? value : isExpectedTime ? getDateIfWholeDay(value, zone) : undefined;
   if (date !== undefined) return formatDate(date);
   if (INSTANT_PATTERN.test(value)) return formatInstant(value);
@@ -119,7 +119,7 @@ export interface ValueDifference {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields that identify an item of a list, so that items match even if their positions differ. */
-const ITEM_IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
+const HISTORY_LIST_ITEM_KEY_FIELDS = ['number', 'container_number', 'id'] as const;
 
 /**
  * Lists all values that differ between two states. List items are matched by an identifying field. Items without one
@@ -141,7 +141,7 @@ function toComparableFields(value: unknown): Fields | undefined {
 
 function pairItemWithIdentifier(item: unknown, index: number): readonly [string, unknown] {
   const name = isJsonObject(item)
-    ? ITEM_IDENTIFYING_FIELDS.map((field) => item[field]).find((value) => typeof value === 'string')
+    ? HISTORY_LIST_ITEM_KEY_FIELDS.map((field) => item[field]).find((value) => typeof value === 'string')
     : undefined;
   return [typeof name === 'string' ? name : String(index + 1), item];
 }

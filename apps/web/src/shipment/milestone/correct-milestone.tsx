@@ -12,7 +12,7 @@ import { USER_TIME_ZONE, getDateIfWholeDay, formatDate, formatInstantInZone, isD
 import {
   ResourceChangedError,
   type VersionedResource,
-  writeIfUnchanged,
+  writeIfResourceUnchangedOrThrow,
   useShipmentQueryKeys,
 } from '../concurrent-changes/guarded-write.ts';
 import { FieldConflictPanel } from '../parts.tsx';
@@ -80,7 +80,7 @@ function CorrectionForm({
   const { id } = first.thing;
   const correct = useApiWrite({
     write: (from: VersionedResource<Milestone>) =>
-      writeIfUnchanged(from, {
+      writeIfResourceUnchangedOrThrow(from, {
         read: () => fetchMilestoneWithVersion(environment, first.thing),
         isSame: isSameMilestoneRevision,
         write: (ifMatch) =>

@@ -9,7 +9,7 @@ import { DATE_LIMITS } from '../../values/zones.ts';
 import {
   ResourceChangedError,
   type VersionedResource,
-  writeIfUnchanged,
+  writeIfResourceUnchangedOrThrow,
   useShipmentQueryKeys,
 } from '../concurrent-changes/guarded-write.ts';
 import { FieldConflictPanel } from '../parts.tsx';
@@ -45,7 +45,7 @@ export default function EditContainerForm({ number, onClose }: EditContainerProp
   const changes = buildContainerPatch(seen.thing, form.values);
   const write = useApiWrite({
     write: (from: typeof seen) =>
-      writeIfUnchanged(from, {
+      writeIfResourceUnchangedOrThrow(from, {
         read,
         isSame: haveSameContainerFields,
         write: (ifMatch) => client.shipments.patchContainer(shipment.id, number, changes, { ifMatch }),

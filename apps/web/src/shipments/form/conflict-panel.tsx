@@ -45,7 +45,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
     <Alert color="yellow" role="region" aria-labelledby="conflict" maw="48rem">
       <Stack>
         <Title order={2} size="h5" id="conflict" tabIndex={-1} ref={heading}>
-          {`${joinAuthorNames(conflict)} changed this shipment while you were editing`}
+          {`${joinNamesOfConflictingEditors(conflict)} changed this shipment while you were editing`}
         </Title>
         {both.length > 0 && (
           <>
@@ -121,7 +121,7 @@ function ChangeAuthorText({ by }: Pick<ConcurrentFieldChange, 'by'>) {
 }
 
 /** Joins the names of the users who have changed the shipment, such as "Ann Visser and Nightly import". */
-function joinAuthorNames({ both, others }: ShipmentEditConflict): string {
+function joinNamesOfConflictingEditors({ both, others }: ShipmentEditConflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [getActorName(by.actor)]));
   const each = [...new Set(names)];
   return each.length === 0 ? 'Another user' : each.join(' and ');

@@ -92,7 +92,7 @@ export function ShipmentFormFields({
           </div>
         </FormSection>
         <FormSection title="Containers">
-          <ContainerField form={form} />
+          <ContainerNumbersField form={form} />
         </FormSection>
         <FormSection title="Parties">
           <div className={classes['fields']}>
@@ -198,7 +198,7 @@ function FormSection({ title, about, children }: FormSectionProps) {
  * Form field for container numbers, which the user types or pastes. The check digit of each number is validated
  * immediately.
  */
-function ContainerField({ form }: { readonly form: ShipmentForm }) {
+function ContainerNumbersField({ form }: { readonly form: ShipmentForm }) {
   const { onChange: _onChange, ...input } = form.getInputProps('container_numbers');
   const doubtful = form.values.container_numbers.filter(
     (number) => suggestContainerNumberWithCorrectCheckDigit(number) !== undefined,

@@ -1,4 +1,4 @@
-import { type ImportOptions, convertRowsToShipments } from './check-rows.ts';
+import { type ImportParsingOptions, convertRowsToShipments } from './check-rows.ts';
 import type { Mapping } from './columns.ts';
 
 const MAPPING: Mapping = [
@@ -12,7 +12,7 @@ const MAPPING: Mapping = [
   'metadata',
 ];
 const HEADERS = ['Ref', 'Mode', 'POL', 'ETD', 'Box', 'Ship', 'Purchase order', 'Cost centre'];
-const READING: ImportOptions = {
+const READING: ImportParsingOptions = {
   mapping: MAPPING,
   dayOrder: 'day-first',
   zone: 'port',

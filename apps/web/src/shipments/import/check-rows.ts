@@ -23,7 +23,7 @@ export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** Time zone of imported times without a UTC offset: local time at the port, the user's time zone, or UTC. */
 export type ZoneChoice = 'port' | 'own' | 'utc';
 
-export interface ImportOptions {
+export interface ImportParsingOptions {
   readonly mapping: Mapping;
   readonly dayOrder: DayOrder;
   readonly zone: ZoneChoice;
@@ -122,7 +122,7 @@ class ImportRowConverter {
  */
 export function convertRowsToShipments(
   { headers, rows, firstRow }: Omit<ImportFileContent, 'name'>,
-  reading: ImportOptions,
+  reading: ImportParsingOptions,
 ): RowCheckResult {
   const errors: ImportRowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
@@ -173,7 +173,7 @@ function findDifferingField(one: Body, other: Body): string | undefined {
   return [...fields].find((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
 }
 
-function buildShipmentBodyFromImportRow(row: ImportRowConverter, reading: ImportOptions): Body {
+function buildShipmentBodyFromImportRow(row: ImportRowConverter, reading: ImportParsingOptions): Body {
   if (row.readCellText('external_id') === undefined)
     row.addRowError('has no reference. Without one, each import would create the shipment again.');
   const mode = row.parseImportCell('mode', parseMode);
@@ -219,7 +219,7 @@ function readParty(row: ImportRowConverter, who: 'shipper' | 'consignee') {
   return name === undefined && external_id === undefined ? undefined : removeUndefinedProperties({ name, external_id });
 }
 
-function findImportTimeZone({ zone, zoneOf }: ImportOptions, port: string | undefined): string | undefined {
+function findImportTimeZone({ zone, zoneOf }: ImportParsingOptions, port: string | undefined): string | undefined {
   if (zone === 'utc') return 'UTC';
   if (zone === 'own') return USER_TIME_ZONE;
   return port === undefined ? undefined : zoneOf(port);

@@ -18,7 +18,7 @@ import {
   type Target,
   guessDayOrder,
   guessMapping,
-  listReplacedShipmentParts,
+  listShipmentPartsReplacedByImport,
   indexMappingByHeader,
   mapColumnToField,
 } from './columns.ts';
@@ -77,7 +77,7 @@ function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & {
   // Rows are checked only after the time zones of the ports are read. Before that, every row would show an error.
   const isChecked = isNamed && zones.areRead;
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
-  const replaced = listReplacedShipmentParts(mapping);
+  const replaced = listShipmentPartsReplacedByImport(mapping);
 
   const start = async () => {
     setIsStarting(true);
@@ -222,7 +222,7 @@ function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProp
             // The position of the column is its key, because two columns may have the same name.
             <Table.Tr key={index}>
               <Table.Td>{header}</Table.Td>
-              <Table.Td className={classes['sample']}>{joinSampleValues(sheet, index)}</Table.Td>
+              <Table.Td className={classes['sample']}>{joinSampleCellsOfColumn(sheet, index)}</Table.Td>
               <Table.Td>
                 <Select
                   aria-label={`Field for column “${header}”`}
@@ -243,7 +243,7 @@ function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProp
   );
 }
 
-function joinSampleValues({ rows }: ImportFileContent, column: number): string {
+function joinSampleCellsOfColumn({ rows }: ImportFileContent, column: number): string {
   const samples = new Set<string>();
   for (const row of rows) {
     const cell = row[column] ?? '';

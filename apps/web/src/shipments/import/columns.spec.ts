@@ -2,7 +2,7 @@ import {
   guessDayOrder,
   guessMapping,
   parseImportedTimeCell,
-  listReplacedShipmentParts,
+  listShipmentPartsReplacedByImport,
   indexMappingByHeader,
   mapColumnToField,
 } from './columns.ts';
@@ -25,8 +25,8 @@ describe('columns', () => {
     });
 
     it('report the parts of a shipment that an import replaces as a whole', () => {
-      expect(listReplacedShipmentParts(['external_id', 'mode', null])).toEqual([]);
-      expect(listReplacedShipmentParts(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual([
+      expect(listShipmentPartsReplacedByImport(['external_id', 'mode', null])).toEqual([]);
+      expect(listShipmentPartsReplacedByImport(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual([
         'legs',
         'custom fields',
       ]);

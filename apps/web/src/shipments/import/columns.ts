@@ -105,7 +105,7 @@ const REPLACED_SHIPMENT_PARTS: readonly (readonly [what: string, ...targets: Tar
 ];
 
 /** Lists the parts of existing shipments that the import would replace as a whole, given the column mapping. */
-export function listReplacedShipmentParts(mapping: Mapping): readonly string[] {
+export function listShipmentPartsReplacedByImport(mapping: Mapping): readonly string[] {
   return REPLACED_SHIPMENT_PARTS.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
     ([what]) => what,
   );

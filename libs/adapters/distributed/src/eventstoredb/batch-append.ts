@@ -89,7 +89,7 @@ export class BatchAppendSender {
     let call: BatchAppendCall | undefined;
     let isAbandoned = false;
     const send = async () => {
-      call = await this.findOrStartCall();
+      call = await this.findOrStartBatchAppendCall();
       // Otherwise the append could be sent after its repetition.
       if (isAbandoned) throw createNodeTimeoutError();
       call.pending.set(id, answer);
@@ -110,7 +110,7 @@ export class BatchAppendSender {
     for (const { stream } of this.open) stream.cancel();
   }
 
-  private async findOrStartCall(): Promise<BatchAppendCall> {
+  private async findOrStartBatchAppendCall(): Promise<BatchAppendCall> {
     // A lost node's client is replaced. The former call ends when the node has answered its appends.
     const client = await this.connection.getGrpcClient();
     if (this.current?.client === client) return this.current;

@@ -11,7 +11,7 @@ import { monotonicMs, WakeUpSignal } from '@tracking/resilience';
 import {
   type NodeCallTarget,
   type EventStoreDbConnections,
-  describeFailureReason,
+  describeEventStoreFailure,
   type RetryTelemetry,
   retryUntilStopped,
   resolveOrStopOnAbort,
@@ -69,7 +69,11 @@ interface LogReaderInputs {
  * events, and reads from the node otherwise. A slow reader falls out of the buffer, and returns to the buffer when it
  * has caught up.
  */
-export async function* catchUp(source: CatchUpDependencies, options: CatchUpOptions, stop: AbortSignal) {
+export async function* readAndFollowLogAfterPosition(
+  source: CatchUpDependencies,
+  options: CatchUpOptions,
+  stop: AbortSignal,
+) {
   const { node, live, timeoutMs } = source;
   const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE, onSkipped } = options;
   const buffer = await resolveOrStopOnAbort(stop, live.openLiveEventBuffer());
@@ -101,7 +105,7 @@ async function* readEventBatchesAfter(
   let at = start;
   let isFirst = true;
   while (!stop.aborted) {
-    const isLive = buffer.hasAllEventsAfter(at);
+    const isLive = buffer.hasBufferedAllEventsAfter(at);
     for await (const { events, position } of isLive
       ? readEventsFromLiveBuffer(reader, at)
       : readStoredEventSlices(reader, at)) {
@@ -112,7 +116,7 @@ async function* readEventBatchesAfter(
         at = position;
         isFirst = false;
       }
-      if (stop.aborted || (!isLive && buffer.hasAllEventsAfter(at))) break;
+      if (stop.aborted || (!isLive && buffer.hasBufferedAllEventsAfter(at))) break;
     }
   }
 }
@@ -120,7 +124,7 @@ async function* readEventBatchesAfter(
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
 async function* readEventsFromLiveBuffer({ buffer, maxBatch, ...reader }: LogReaderInputs, after: Position) {
   const { prefixes, stop, hasStopped, onSkipped } = reader;
-  for (let at = after; !stop.aborted && buffer.hasAllEventsAfter(at);) {
+  for (let at = after; !stop.aborted && buffer.hasBufferedAllEventsAfter(at);) {
     const { changed } = buffer;
     const slice = buffer.readEventsAfter(at, prefixes, maxBatch);
     yield slice;
@@ -189,13 +193,13 @@ async function* readStoredEventSlices(reader: LogReaderInputs, after: Position):
     yield* findStoredEvents(target, { after: end, prefixes, limit: maxBatch, stop });
   } catch (error) {
     logger.warn(
-      { reason: describeFailureReason(error) },
+      { reason: describeEventStoreFailure(error) },
       'event store: the node ended a catch-up subscription; subscribing again',
     );
   }
 }
 
-interface StoredEventSearch {
+interface StoredEventSearchOptions {
   readonly after: Position;
   readonly prefixes: readonly string[];
   /** Maximum number of events of a slice. */
@@ -210,7 +214,7 @@ interface StoredEventSearch {
  */
 async function* findStoredEvents(
   { client, callOptions }: NodeCallTarget,
-  { after, prefixes, limit, stop }: StoredEventSearch,
+  { after, prefixes, limit, stop }: StoredEventSearchOptions,
 ): AsyncGenerator<EventLogSlice> {
   let checkpoint = after;
   let failure: Error | undefined;

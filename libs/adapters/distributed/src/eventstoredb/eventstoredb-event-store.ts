@@ -31,7 +31,7 @@ import {
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import type { AppendRequest, NodeAppendResult } from './batch-append.ts';
-import { catchUp } from './catch-up.ts';
+import { readAndFollowLogAfterPosition } from './catch-up.ts';
 import {
   DEFAULT_EVENTSTOREDB_LIMITS,
   type EventStoreDbLimits,
@@ -166,7 +166,7 @@ export class EventStoreDbEventStore implements EventStore {
     const { operationTimeoutMs: timeoutMs } = this.limits;
     const { node, live, countRetry } = this;
     const source = { node, live, countRetry, logger: this.options.logger, timeoutMs };
-    return catchUp(source, options, AbortSignal.any([options.signal, this.closing.signal]));
+    return readAndFollowLogAfterPosition(source, options, AbortSignal.any([options.signal, this.closing.signal]));
   }
 
   async head(): Promise<Position | undefined> {

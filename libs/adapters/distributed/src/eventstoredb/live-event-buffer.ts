@@ -49,7 +49,7 @@ export class LiveEventBuffer {
   }
 
   /** Adds the next entry of the log. Entries that were added before are ignored. */
-  addEventLogEntry({ position, event }: EventLogEntry): void {
+  bufferLiveEventLogEntry({ position, event }: EventLogEntry): void {
     if (position <= this.end) return;
     this.end = position;
     if (event !== undefined) this.addEvent(event);
@@ -59,7 +59,7 @@ export class LiveEventBuffer {
   }
 
   /** Returns true if the buffer has all entries after the position. */
-  hasAllEventsAfter(position: Position): boolean {
+  hasBufferedAllEventsAfter(position: Position): boolean {
     return position >= this.start;
   }
 
@@ -103,7 +103,11 @@ export class LiveEventBuffer {
   /** Moves a waiting reader over events that do not match. Ends its wait at the first one that matches. */
   private advanceReader(reader: ReaderWaitingForEvents): void {
     const { position, prefixes } = reader;
-    if (reader.hasStopped() || !this.hasAllEventsAfter(position) || this.hasMatchingEventAfter(position, prefixes)) {
+    if (
+      reader.hasStopped() ||
+      !this.hasBufferedAllEventsAfter(position) ||
+      this.hasMatchingEventAfter(position, prefixes)
+    ) {
       this.waiting.delete(reader);
       reader.proceed();
     } else if (this.end > position) {

@@ -23,7 +23,7 @@ describe('the buffer of the newest events', () => {
       [14, 'a2'],
       [15, 'b2'],
     ] as const) {
-      buffer.addEventLogEntry(entry(commit, stream));
+      buffer.bufferLiveEventLogEntry(entry(commit, stream));
     }
     const read = (after: number, limit = 9) => {
       const { events, position } = buffer.readEventsAfter(at(after), ['a'], limit);
@@ -40,14 +40,14 @@ describe('the buffer of the newest events', () => {
   it('reaches the end of the log even if no event is kept', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
     expect(buffer.last).toBe(at(10));
-    buffer.addEventLogEntry(entry(11));
+    buffer.bufferLiveEventLogEntry(entry(11));
     expect(buffer.last).toBe(at(11));
     expect(buffer.readEventsAfter(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
   });
 
   it('contains no event twice after a new subscription', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
-    for (const commit of [11, 12, 11, 12, 13]) buffer.addEventLogEntry(entry(commit, 'a'));
+    for (const commit of [11, 12, 11, 12, 13]) buffer.bufferLiveEventLogEntry(entry(commit, 'a'));
     expect(buffer.readEventsAfter(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual(
       [11, 12, 13].map(at),
     );
@@ -56,9 +56,11 @@ describe('the buffer of the newest events', () => {
   it('is bounded, and reports readers that are further behind', () => {
     const buffer = new LiveEventBuffer(at(0), 5);
     for (let commit = 1; commit <= 100; commit += 1) {
-      buffer.addEventLogEntry(entry(commit, 'a'));
+      buffer.bufferLiveEventLogEntry(entry(commit, 'a'));
       const first =
-        Array.from({ length: commit + 1 }, (_, back) => back).find((back) => buffer.hasAllEventsAfter(at(back))) ?? -1;
+        Array.from({ length: commit + 1 }, (_, back) => back).find((back) =>
+          buffer.hasBufferedAllEventsAfter(at(back)),
+        ) ?? -1;
       const kept = buffer.readEventsAfter(at(first), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first);
       expect(kept.length).toBeGreaterThanOrEqual(Math.min(commit, 5));
@@ -71,13 +73,13 @@ describe('the buffer of the newest events', () => {
     const buffer = new LiveEventBuffer(at(0), 1_000, maxBytes);
     const first = (commit: number) => {
       let place = 0;
-      while (place <= commit && !buffer.hasAllEventsAfter(at(place))) place += 1;
+      while (place <= commit && !buffer.hasBufferedAllEventsAfter(at(place))) place += 1;
       return place;
     };
     for (let commit = 1; commit <= 100; commit += 1) {
       const { position, event } = entry(commit, 'a');
       if (event === undefined) throw new Error('no event');
-      buffer.addEventLogEntry({
+      buffer.bufferLiveEventLogEntry({
         position,
         event: { ...event, data: { text: 'x'.repeat(commit % 7 === 0 ? 6_000 : 500) } },
       });
@@ -90,7 +92,7 @@ describe('the buffer of the newest events', () => {
   it('wakes waiting readers', async () => {
     const buffer = new LiveEventBuffer(at(0), 5);
     const { changed } = buffer;
-    buffer.addEventLogEntry(entry(1, 'a'));
+    buffer.bufferLiveEventLogEntry(entry(1, 'a'));
     await changed;
     const next = buffer.changed;
     buffer.notifyReaders();
@@ -110,13 +112,14 @@ describe('a reader that waits for its next event', () => {
     };
     const waiting = buffer.waitForMatchingEvent(at(10), reader);
     expect(skipped).toEqual([]);
-    buffer.addEventLogEntry(entry(11, 'b'));
-    buffer.addEventLogEntry(entry(12));
+    buffer.bufferLiveEventLogEntry(entry(11, 'b'));
+    buffer.bufferLiveEventLogEntry(entry(12));
     buffer.notifyReaders();
-    buffer.addEventLogEntry(entry(13, 'b'));
+    buffer.bufferLiveEventLogEntry(entry(13, 'b'));
     buffer.notifyReaders();
     expect(skipped).toEqual([12, 13].map(at));
-    for (let commit = 14; commit < 18; commit += 1) buffer.addEventLogEntry(entry(commit, commit === 15 ? 'a' : 'b'));
+    for (let commit = 14; commit < 18; commit += 1)
+      buffer.bufferLiveEventLogEntry(entry(commit, commit === 15 ? 'a' : 'b'));
     buffer.notifyReaders();
     expect(await waiting).toBe(at(13));
     expect(buffer.readEventsAfter(at(13), ['a'], 9).events.map(({ position }) => position)).toEqual([at(15)]);
@@ -132,13 +135,13 @@ describe('a reader that waits for its next event', () => {
       hasStopped: () => stop.signal.aborted,
       onSkipped: (position: string) => void skipped.push(position),
     };
-    buffer.addEventLogEntry(entry(11, 'b'));
+    buffer.bufferLiveEventLogEntry(entry(11, 'b'));
     const waiting = buffer.waitForMatchingEvent(at(10), reader);
     expect(skipped).toEqual([at(11)]);
     stop.abort();
     buffer.notifyReaders();
     expect(await waiting).toBe(at(11));
-    buffer.addEventLogEntry(entry(12, 'a'));
+    buffer.bufferLiveEventLogEntry(entry(12, 'a'));
     expect(await buffer.waitForMatchingEvent(at(11), { ...reader, hasStopped: () => false })).toBe(at(11));
   });
 });

@@ -5,7 +5,7 @@ import { LiveEventBuffer } from './live-event-buffer.ts';
 import {
   type NodeCallTarget,
   type EventStoreDbConnections,
-  describeFailureReason,
+  describeEventStoreFailure,
   type RetryTelemetry,
   retryUntilStopped,
 } from './node-client.ts';
@@ -18,7 +18,7 @@ import {
   convertToEventLogEntry,
 } from './log-reads.ts';
 
-const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
+const RETRY_BACKOFF_LIMITS = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Milliseconds between two checks whether the subscription is behind. */
 export const LAG_CHECK_INTERVAL_MS = 250;
 /** Milliseconds for which a node that may be a follower may deliver nothing while it is behind. */
@@ -69,10 +69,10 @@ export class LiveSubscription {
     const { closing } = this.options;
     while (!closing.aborted) {
       // The promise rejects only if `closing` aborts.
-      await retry(() => this.runSubscription(buffer), { ...RETRY_PAUSE_OPTIONS, signal: closing }).catch(
+      await retry(() => this.runSubscription(buffer), { ...RETRY_BACKOFF_LIMITS, signal: closing }).catch(
         () => undefined,
       );
-      await pauseFor(RETRY_PAUSE_OPTIONS.firstPauseMs, closing);
+      await pauseFor(RETRY_BACKOFF_LIMITS.firstPauseMs, closing);
     }
   }
 
@@ -96,7 +96,7 @@ export class LiveSubscription {
       after: buffer.last,
       stop: AbortSignal.any([closing, behind.signal]),
       onConfirmed,
-      onEntry: (entry) => buffer.addEventLogEntry(entry),
+      onEntry: (entry) => buffer.bufferLiveEventLogEntry(entry),
     });
     clearInterval(lag);
     if (closing.aborted) return;
@@ -104,7 +104,7 @@ export class LiveSubscription {
     this.needsLeader = behind.signal.aborted || (!isConfirmed && !needsLeader);
     if (!this.isLost)
       logger.warn(
-        { reason: behind.signal.aborted ? 'the node is behind' : describeFailureReason(reason) },
+        { reason: behind.signal.aborted ? 'the node is behind' : describeEventStoreFailure(reason) },
         'event store: the connection of the live subscription was lost; subscribing again',
       );
     this.isLost = true;

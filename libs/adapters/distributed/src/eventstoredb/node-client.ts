@@ -24,7 +24,7 @@ export const DEFAULT_EVENTSTOREDB_LIMITS: EventStoreDbLimits = {
   maxAppendingBytes: 64 * 1_048_576,
   liveEvents: 2_000,
 };
-const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
+const RETRY_BACKOFF_LIMITS = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /**
  * Part of the timeout of an operation after which a node that answers nothing counts as lost. The rest is for the
  * search for the new leader and the repeated append.
@@ -167,7 +167,7 @@ interface EventStoreClientError {
 /**
  * Returns the failure as one word, such as `unavailable`, because messages of the client contain addresses and names.
  */
-export function describeFailureReason(error: unknown): string {
+export function describeEventStoreFailure(error: unknown): string {
   if (error instanceof UnavailableError) return error.message;
   const { type, code, name }: EventStoreClientError = error ?? { type: 'ended' };
   if (typeof type === 'string') return type;
@@ -189,7 +189,7 @@ function convertEventStoreDbError(error: unknown): Error {
     return new EngineAccessRefusedError(ENGINE_NAME, describeNodeRefusal(error));
   if (hasErrorType(error, 'maximum-append-size-exceeded')) return new AppendTooLargeError();
   if (hasErrorType(error, 'stream-deleted')) return new Error(`${ENGINE_NAME}: the stream was permanently deleted`);
-  return new UnavailableError(ENGINE_NAME, `the node does not respond (${describeFailureReason(error)})`);
+  return new UnavailableError(ENGINE_NAME, `the node does not respond (${describeEventStoreFailure(error)})`);
 }
 
 function describeNodeRefusal(error: unknown): string {
@@ -212,7 +212,7 @@ export function retryUntilTimeout<T>(timeoutMs: number, attempt: (leftMs: number
       throw convertEventStoreDbError(error);
     }
   };
-  return retry(once, { ...RETRY_PAUSE_OPTIONS, deadline, isTransient: isWorthRetrying });
+  return retry(once, { ...RETRY_BACKOFF_LIMITS, deadline, isTransient: isWorthRetrying });
 }
 
 function isWorthRetrying(error: unknown): boolean {
@@ -234,11 +234,11 @@ export async function retryUntilStopped<T>(
   if (stop.aborted) return undefined;
   const onFailure = (error: unknown) => {
     countRetry('catching up');
-    logger.warn({ reason: describeFailureReason(error) }, 'event store: a read for a catch-up failed; retrying');
+    logger.warn({ reason: describeEventStoreFailure(error) }, 'event store: a read for a catch-up failed; retrying');
   };
   // The promise has no deadline and rejects only if `stop` aborts.
   const answer = retry(() => resolveOrStopOnAbort(stop, attempt()), {
-    ...RETRY_PAUSE_OPTIONS,
+    ...RETRY_BACKOFF_LIMITS,
     signal: stop,
     onFailure,
   });

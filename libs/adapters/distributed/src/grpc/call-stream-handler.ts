@@ -61,7 +61,7 @@ class ServedStream {
     private readonly call: ServerDuplexStream<CallBatch, AnswerBatch>,
     private readonly options: CallStreamHandlerOptions,
   ) {
-    call.on('data', (batch: CallBatch) => void this.receiveCalls(batch));
+    call.on('data', (batch: CallBatch) => void this.receiveStreamedCallBatch(batch));
     call.on('end', () => {
       this.hasCallerEnded = true;
       this.endStreamIfAllAnswered();
@@ -75,7 +75,7 @@ class ServedStream {
     this.call.write({ stopping: true });
   }
 
-  private async receiveCalls({ calls = [], cancelled = [] }: CallBatch): Promise<void> {
+  private async receiveStreamedCallBatch({ calls = [], cancelled = [] }: CallBatch): Promise<void> {
     for (const id of cancelled) if (this.waiting.delete(id)) this.markCallAnswered();
     if (calls.length === 0) return;
     if (this.isStopping) {

@@ -58,7 +58,7 @@ export class StreamedOperationCaller {
   async callOperation(request: RequestSentOverGrpcStream): Promise<OperationAnswerMessage> {
     const replica = selectReplica(this.options.channelName, request.routingKey);
     if (replica === undefined) throw new CallNotStartedError();
-    return this.findOrOpenCallStream(replica).call(request, replica.recordRequestStart());
+    return this.findOrOpenCallStream(replica).sendCallOverStream(request, replica.recordRequestStart());
   }
 
   /** Ends all streams. Calls without an answer fail. */
@@ -132,7 +132,7 @@ class ReplicaCallStream {
   }
 
   /** @param endRequest called when the call has ended */
-  call(
+  sendCallOverStream(
     { method, request, origin, timeoutMs }: RequestSentOverGrpcStream,
     endRequest: (isAnswered: boolean) => void,
   ): Promise<OperationAnswerMessage> {

@@ -106,13 +106,13 @@ export function createTokenCheckInterceptor(token: string): ServerInterceptor {
     });
 }
 
-export function setCausingRequestIds(metadata: Metadata, { request_id, traceparent }: CausingRequest): void {
+export function addCausingRequestIdsToMetadata(metadata: Metadata, { request_id, traceparent }: CausingRequest): void {
   metadata.set(REQUEST_ID_KEY, request_id);
   metadata.set(TRACEPARENT_KEY, traceparent);
 }
 
 /** Reads the ids of the client request that the caller sent as metadata, if any. */
-export function readCausingRequestIds(metadata: Metadata): Partial<CausingRequest> {
+export function readClientRequestIdsFromMetadata(metadata: Metadata): Partial<CausingRequest> {
   const [request_id] = metadata.get(REQUEST_ID_KEY);
   const [traceparent] = metadata.get(TRACEPARENT_KEY);
   return {

@@ -17,7 +17,7 @@ import {
   DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcClientTls,
-  setCausingRequestIds,
+  addCausingRequestIdsToMetadata,
   setBearerToken,
 } from './grpc-options.ts';
 import { receiveStreamedMessages } from './message-stream.ts';
@@ -278,7 +278,7 @@ export class GrpcServiceChannel {
   private createCallMetadata(routingKey: string | undefined, origin: CausingRequest | undefined): Metadata {
     if (origin === undefined && routingKey === undefined) return this.metadata;
     const metadata = this.metadata.clone();
-    if (origin !== undefined) setCausingRequestIds(metadata, origin);
+    if (origin !== undefined) addCausingRequestIdsToMetadata(metadata, origin);
     if (routingKey !== undefined) addRoutingKeyToCall(metadata, routingKey);
     return metadata;
   }

@@ -25,7 +25,7 @@ import {
   type GrpcServerTls,
   createKeepaliveOptions,
   createMessageSizeOptions,
-  readCausingRequestIds,
+  readClientRequestIdsFromMetadata,
   createTokenCheckInterceptor,
 } from './grpc-options.ts';
 import { CallStreamHandler } from './call-stream-handler.ts';
@@ -221,7 +221,7 @@ function createGrpcHandler(name: string, operations: OperationRegistry) {
     for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_OPERATION; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
-    return operations.answerOperationCall(name, request, readCausingRequestIds(metadata));
+    return operations.answerOperationCall(name, request, readClientRequestIdsFromMetadata(metadata));
   };
 }
 

@@ -126,7 +126,7 @@ class ReplicaPicker implements experimental.Picker {
   }
 
   selectReplicaOfKey(key: string): ServiceReplica | undefined {
-    return findBestReplica(this.listResponsiveReplicas(), key);
+    return findReplicaByRendezvousHash(this.listResponsiveReplicas(), key);
   }
 
   private listResponsiveReplicas(): readonly ServiceReplica[] {
@@ -143,7 +143,7 @@ class ReplicaPicker implements experimental.Picker {
 }
 
 /** Returns the replica with the highest score for the key (rendezvous hashing). */
-function findBestReplica(replicas: readonly ServiceReplica[], key: string): ServiceReplica | undefined {
+function findReplicaByRendezvousHash(replicas: readonly ServiceReplica[], key: string): ServiceReplica | undefined {
   if (replicas.length <= 1) return replicas[0];
   const scored = replicas.map((replica) => ({ replica, score: computeRendezvousScore(replica.name, key) }));
   return scored.reduce((best, other) => (other.score > best.score ? other : best)).replica;

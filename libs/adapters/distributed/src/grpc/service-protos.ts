@@ -141,7 +141,7 @@ interface RefusedCallAnswer {
   readonly details?: readonly FieldError[];
   readonly version?: number;
 }
-interface EngineFailure {
+interface EngineFailureMessage {
   readonly engine: string;
   readonly message: string;
 }
@@ -150,8 +150,8 @@ interface EngineFailure {
 export interface OperationAnswerMessage {
   readonly json?: string;
   readonly refused?: RefusedCallAnswer;
-  readonly unavailable?: EngineFailure;
-  readonly busy?: EngineFailure;
+  readonly unavailable?: EngineFailureMessage;
+  readonly busy?: EngineFailureMessage;
   readonly failed?: string;
 }
 

@@ -21,7 +21,7 @@ import {
 import { makeConsumerReuseMemberId, type KafkaMemberIdentity } from './kafkajs-patches.ts';
 import { OffsetCommits, PartitionMessageHandler, toReceivedMessage } from './partition-work.ts';
 
-const RETRY_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_000 };
+const RETRY_BACKOFF_LIMITS = { firstPauseMs: 200, maxPauseMs: 1_000 };
 /**
  * Maximum milliseconds until a resumed partition is fetched again. The consumer sends heartbeats at the same interval.
  */
@@ -100,8 +100,8 @@ export class KafkaGroupMember {
     while (!leaving.aborted) {
       // The promise rejects only if `leaving` aborts. The pauses between consumers start from the shortest again when a
       // consumer had partitions.
-      await retry(() => this.runConsumer(), { ...RETRY_PAUSE_OPTIONS, signal: leaving }).catch(() => undefined);
-      await pauseFor(RETRY_PAUSE_OPTIONS.firstPauseMs, leaving);
+      await retry(() => this.runConsumer(), { ...RETRY_BACKOFF_LIMITS, signal: leaving }).catch(() => undefined);
+      await pauseFor(RETRY_BACKOFF_LIMITS.firstPauseMs, leaving);
     }
     await this.waitForBatchesInHand();
   }

@@ -109,7 +109,7 @@ function faults(engines: string): void {
       const broker = open();
       await make(broker, 1);
       consume(broker);
-      proxy.cutConnectionBeforeResponse(PRODUCE_API_KEY, 4);
+      proxy.cutEveryNthResponseOfType(PRODUCE_API_KEY, 4);
       await publishSingly(broker, 8, 30);
       proxy.stopCuttingResponses();
       expect(proxy.cuts).toBeGreaterThan(5);
@@ -122,7 +122,7 @@ function faults(engines: string): void {
       await make(broker, 1);
       consume(broker);
       for (let n = 0; n < 3; n += 1) {
-        proxy.cutConnectionBeforeResponse(PRODUCE_API_KEY, 1);
+        proxy.cutEveryNthResponseOfType(PRODUCE_API_KEY, 1);
         await expect(broker.publishMessages(topic, [createBrokerMessage('given-up', n)])).rejects.toThrow(
           UnavailableError,
         );
@@ -160,7 +160,7 @@ function faults(engines: string): void {
       await publishFromFour(first, 2);
       await expectAllDelivered();
       const before = proxy.cuts;
-      proxy.cutConnectionBeforeResponse(SYNC_GROUP_API_KEY, 1, 3);
+      proxy.cutEveryNthResponseOfType(SYNC_GROUP_API_KEY, 1, 3);
       consume(second);
       await eventually(() => expect(proxy.cuts).toBe(before + 3), DEADLINE);
       await publishFromFour(first, 10);
@@ -198,7 +198,7 @@ function faults(engines: string): void {
         expect(handled).toContain('who stays');
       }, DEADLINE);
       // The remaining member must join again.
-      proxy.cutConnectionBeforeResponse(FIND_COORDINATOR_API_KEY, 1, 12);
+      proxy.cutEveryNthResponseOfType(FIND_COORDINATOR_API_KEY, 1, 12);
       leaving.abort();
       await eventually(
         () => expect(lines).toContain('message broker: a consumer crashed; starting a new one'),

@@ -45,11 +45,11 @@ export function patchKafkaConnections(): void {
     const underWay = opening.get(this);
     if (underWay !== undefined) return underWay;
     if (this.isConnected()) return Promise.resolve(true);
-    resetReceiveBuffer(this);
+    destroyKafkaSocketAndClearBuffer(this);
     const connecting = connect
       .call(this)
       .catch((error: unknown) => {
-        resetReceiveBuffer(this);
+        destroyKafkaSocketAndClearBuffer(this);
         throw error;
       })
       .finally(() => opening.delete(this));
@@ -59,7 +59,7 @@ export function patchKafkaConnections(): void {
   prototype.disconnect = function () {
     if (this.isConnected()) return disconnect.call(this);
     // The patch keeps a socket that another caller is opening.
-    if (!opening.has(this)) resetReceiveBuffer(this);
+    if (!opening.has(this)) destroyKafkaSocketAndClearBuffer(this);
     return Promise.resolve(true);
   };
   prototype.processData = function (data) {
@@ -76,7 +76,7 @@ export function patchKafkaConnections(): void {
   };
 }
 
-function resetReceiveBuffer(connection: KafkaJsConnection): void {
+function destroyKafkaSocketAndClearBuffer(connection: KafkaJsConnection): void {
   connection.chunks = [];
   connection.bytesBuffered = 0;
   connection.bytesNeeded = LENGTH_PREFIX_BYTES;
@@ -87,7 +87,7 @@ function resetReceiveBuffer(connection: KafkaJsConnection): void {
 }
 
 /** Consumer group of kafkajs 2.2.4: the membership of one consumer in a group. */
-interface KafkaJsConsumerGroup {
+interface KafkaJsConsumerGroupInternals {
   readonly cluster: object;
   memberId: string | null;
   joinAndSync(): Promise<void>;
@@ -131,7 +131,7 @@ export function makeConsumerReuseMemberId(identity: KafkaMemberIdentity, cluster
 export function patchKafkaConsumerGroups(): void {
   const require = createRequire(import.meta.url);
   const { prototype } = require('kafkajs/src/consumer/consumerGroup.js') as {
-    readonly prototype: KafkaJsConsumerGroup;
+    readonly prototype: KafkaJsConsumerGroupInternals;
   };
   const { joinAndSync, leave } = prototype;
   prototype.joinAndSync = async function () {

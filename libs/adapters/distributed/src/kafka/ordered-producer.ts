@@ -15,7 +15,7 @@ import {
 /** Maximum size of a batch in bytes: half of what a broker accepts by default (`message.max.bytes`). */
 const MAX_BATCH_BYTES = 512 * 1_024;
 const MAX_BATCH_MESSAGES = 1_000;
-const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
+const RETRY_BACKOFF_LIMITS = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /** Error types of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
 const MESSAGE_REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
@@ -81,7 +81,9 @@ export class OrderedProducer {
   publishMessages(messages: readonly MessageWithIndex[]): Promise<void> {
     const settled = new Promise<void>((acknowledged, failed) => {
       const deadline = monotonicMs() + this.options.limits.publishTimeoutMs;
-      this.waiting.push(...splitIntoChunks(messages, { deadline, left: messages.length, acknowledged, failed }));
+      this.waiting.push(
+        ...splitMessagesIntoChunks(messages, { deadline, left: messages.length, acknowledged, failed }),
+      );
     });
     if (!this.isSending) void this.sendWaitingMessages();
     return settled;
@@ -151,7 +153,7 @@ export class OrderedProducer {
     };
     try {
       const send = () => rejectAfterTimeout(deadline - monotonicMs(), this.sendMessages(messages), signal);
-      await retry(send, { ...RETRY_PAUSE_OPTIONS, signal, deadline, isTransient, onFailure });
+      await retry(send, { ...RETRY_BACKOFF_LIMITS, signal, deadline, isTransient, onFailure });
     } catch (error) {
       if (!isTransient(error)) return describeKafkaFailure(error);
       if (signal.aborted) return new UnavailableError(ENGINE_NAME, 'closed');
@@ -193,7 +195,7 @@ function isTransient(error: unknown): boolean {
   return !MESSAGE_REFUSAL_ERROR_TYPES.has(describeKafkaFailure(error));
 }
 
-function splitIntoChunks(messages: readonly MessageWithIndex[], call: PendingPublish): ChunkOfMessages[] {
+function splitMessagesIntoChunks(messages: readonly MessageWithIndex[], call: PendingPublish): ChunkOfMessages[] {
   const made: { call: PendingPublish; messages: MessageWithIndex[]; bytes: number }[] = [];
   for (const message of messages) {
     const { bytes } = message;

@@ -4,7 +4,7 @@ import { limitDatabaseCallTimes, computeSocketTimeoutMs } from './bounded-databa
 import { ENGINE_NAME } from './mongo-errors.ts';
 
 /** Milliseconds after which an unused connection is closed, less than the limits of common load balancers. */
-const MAX_IDLE_TIME_MS = 60_000;
+const MAX_IDLE_CONNECTION_MS = 60_000;
 /**
  * Deadlines after which a client is replaced, counted from the start of an operation that is stuck, or of the first of
  * several operations without any answer.
@@ -30,7 +30,7 @@ interface OpenMongoSession {
  * operation then keeps its connection, and a stuck monitor leaves the client without a server. Such a client must be
  * replaced.
  */
-export class DriverClient {
+export class MongoDriverClient {
   readonly running = new Set<Promise<unknown>>();
   private readonly client: MongoClient;
   private connecting: Promise<MongoClient> | undefined;
@@ -161,7 +161,7 @@ function createMongoClient(url: string, deadlineMs: number): MongoClient {
       connectTimeoutMS: deadlineMs,
       waitQueueTimeoutMS: deadlineMs,
       socketTimeoutMS: computeSocketTimeoutMs(deadlineMs),
-      maxIdleTimeMS: MAX_IDLE_TIME_MS,
+      maxIdleTimeMS: MAX_IDLE_CONNECTION_MS,
       // If the server does not respond to this ping either, the driver closes the connection with all operations that
       // wait for it.
       heartbeatFrequencyMS: Math.max(500, deadlineMs),

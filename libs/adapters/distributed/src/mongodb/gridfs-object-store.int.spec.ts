@@ -3,7 +3,7 @@ import { eventually, noMetrics } from '@tracking/testing';
 import { GridFSBucket, type Db } from 'mongodb';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
 import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
-import { GridfsObjectStore, GridfsRecords } from './gridfs-object-store.ts';
+import { GridfsObjectStore, GridfsCollections } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 
 const DAY_MS = 86_400_000;
@@ -46,7 +46,7 @@ describeWithKillableMongoEngine('objects in GridFS', (enginesDir) => {
     const onMongo = <R>(work: (database: Db) => Promise<R>) => connect().runOnDatabase(work);
     const counts = () =>
       onMongo(async (database) => {
-        const { files, chunks, unfinished } = new GridfsRecords(database, DEADLINE_MS);
+        const { files, chunks, unfinished } = new GridfsCollections(database, DEADLINE_MS);
         return Promise.all([files, chunks, unfinished].map((of) => of.countDocuments()));
       });
 
@@ -100,7 +100,7 @@ describeWithKillableMongoEngine('objects in GridFS', (enginesDir) => {
       await store.putObject('obj_put', large());
       await store.putObject('obj_delete', large());
       await onMongo(async (database) => {
-        const { files, unfinished } = new GridfsRecords(database, DEADLINE_MS);
+        const { files, unfinished } = new GridfsCollections(database, DEADLINE_MS);
         const at = new Date();
         await unfinished.insertOne({ _id: 'obj_put', at, isGivenUp: true });
         await unfinished.insertOne({ _id: 'obj_delete', at, isGivenUp: true });
@@ -117,7 +117,7 @@ describeWithKillableMongoEngine('objects in GridFS', (enginesDir) => {
       const at = new Date();
       const ids = Array.from({ length: 1_201 }, (_, n) => `obj_${n}`);
       await onMongo(async (database) => {
-        const { files } = new GridfsRecords(database, DEADLINE_MS);
+        const { files } = new GridfsCollections(database, DEADLINE_MS);
         const metadata = { sha256: '' };
         await files.insertMany(
           // More objects with one time than a page contains.

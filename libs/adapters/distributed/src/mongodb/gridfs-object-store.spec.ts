@@ -1,7 +1,7 @@
 import { StorageFullError } from '@tracking/ports';
 import { noMetrics } from '@tracking/testing';
 import { MongoStub } from '../../test/mongodb/mongo-stub.ts';
-import { GridfsObjectStore, parseFreeBytesOfDbStats, splitIntoChunks } from './gridfs-object-store.ts';
+import { GridfsObjectStore, parseFreeBytesOfDbStats, splitByteStreamIntoChunks } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 
 async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
@@ -10,7 +10,7 @@ async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
     const memory = Buffer.alloc(100);
     for (const piece of pieces) yield memory.subarray(0, memory.write(piece));
   }
-  for await (const chunk of splitIntoChunks(source(), 4)) chunks.push(String(Buffer.from(chunk)));
+  for await (const chunk of splitByteStreamIntoChunks(source(), 4)) chunks.push(String(Buffer.from(chunk)));
   return chunks;
 }
 

@@ -16,7 +16,7 @@ import { ID_INDEX_NAME } from './mongo-indexes.ts';
 
 /** Default chunk size of GridFS. */
 const GRIDFS_CHUNK_BYTES = 255 * 1_024;
-const FILES_PER_PAGE = 500;
+const GRIDFS_FILES_PER_READ = 500;
 /** Age in milliseconds up to which a measured free space is used. */
 const MAX_FREE_SPACE_AGE_MS = 1_000;
 export const OBJECT_STORE_COLLECTION_NAMES = {
@@ -50,7 +50,7 @@ export class GridfsObjectStore implements ObjectStore {
     let sizeBytes = 0;
     let n = 0;
     try {
-      for await (const data of splitIntoChunks(guarded, GRIDFS_CHUNK_BYTES)) {
+      for await (const data of splitByteStreamIntoChunks(guarded, GRIDFS_CHUNK_BYTES)) {
         hash.update(data);
         sizeBytes += data.length;
         const chunk = { files_id: id, n, data };
@@ -105,10 +105,10 @@ export class GridfsObjectStore implements ObjectStore {
     do {
       const filter = after === undefined ? { uploadDate } : { uploadDate, $or: createFilterForLaterFiles(after) };
       const page = await this.runGridfsOperation(({ files }) =>
-        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(FILES_PER_PAGE).toArray(),
+        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(GRIDFS_FILES_PER_READ).toArray(),
       );
       for (const file of page) yield file._id;
-      after = page[FILES_PER_PAGE - 1];
+      after = page[GRIDFS_FILES_PER_READ - 1];
     } while (after !== undefined);
   }
 
@@ -116,7 +116,7 @@ export class GridfsObjectStore implements ObjectStore {
     const at = { $lt: before };
     for (;;) {
       const page = await this.runGridfsOperation(({ unfinished }) =>
-        unfinished.find({ at }).limit(FILES_PER_PAGE).toArray(),
+        unfinished.find({ at }).limit(GRIDFS_FILES_PER_READ).toArray(),
       );
       if (page.length === 0) return;
       for (const { _id } of page) {
@@ -205,7 +205,7 @@ export class GridfsObjectStore implements ObjectStore {
     }
   }
 
-  private async runGridfsOperation<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
+  private async runGridfsOperation<R>(operation: (records: GridfsCollections) => Promise<R>): Promise<R> {
     this.ready ??= this.connection.runOnDatabase(
       (database) => this.openGridfsCollections(database).ensureIndexes(),
       INDEX_BUILD_DEADLINE_MS,
@@ -219,8 +219,8 @@ export class GridfsObjectStore implements ObjectStore {
     return this.connection.runOnDatabase((database) => operation(this.openGridfsCollections(database)));
   }
 
-  private openGridfsCollections(database: Db): GridfsRecords {
-    return new GridfsRecords(database, this.connection.deadlineMs);
+  private openGridfsCollections(database: Db): GridfsCollections {
+    return new GridfsCollections(database, this.connection.deadlineMs);
   }
 }
 
@@ -276,7 +276,7 @@ interface UnfinishedOperationRecord {
 }
 
 /** GridFS collections, with acknowledgement and reads by a majority of the replica set. */
-export class GridfsRecords {
+export class GridfsCollections {
   readonly files: Collection<GridfsFileRecord>;
   readonly chunks: Collection<GridfsChunkRecord>;
   readonly unfinished: Collection<UnfinishedOperationRecord>;
@@ -303,7 +303,10 @@ export class GridfsRecords {
  * Splits bytes into chunks of the same size; the last one may be smaller. Empty input has no chunk. Each chunk is a
  * copy, because sources may reuse their memory.
  */
-export async function* splitIntoChunks(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+export async function* splitByteStreamIntoChunks(
+  source: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(size);
   let filled = 0;
   for await (const bytes of source) {

@@ -1,7 +1,7 @@
-import { HeldLease, type LeaseRecords, SYSTEM_LEASE_CLOCK } from './held-lease.ts';
+import { HeldLease, type LeaseRecordStore, SYSTEM_LEASE_CLOCK } from './held-lease.ts';
 
 const TTL_MS = 3_600_000;
-const records = { updateLease: () => Promise.resolve(true) } as unknown as LeaseRecords;
+const records = { updateLease: () => Promise.resolve(true) } as unknown as LeaseRecordStore;
 
 describe('a lease', () => {
   let lease: HeldLease;

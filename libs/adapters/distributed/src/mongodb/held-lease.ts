@@ -44,7 +44,7 @@ const RELIABLE_LEASE_FRACTION = 2 / 3;
 const LEASE_RECORDS_PER_READ = 500;
 
 interface HeldLeaseOptions {
-  readonly records: LeaseRecords;
+  readonly records: LeaseRecordStore;
   /** Lease record as this process last wrote it. */
   readonly record: LeaseRecord;
   /** Monotonic time when this process sent the write that acquired the lease. */
@@ -176,7 +176,7 @@ export interface LeaseRecord {
  * Records of all leases of one process. A process may hold many; renewals at the same time cost one write and one read
  * together.
  */
-export class LeaseRecords {
+export class LeaseRecordStore {
   private waiting: { readonly document: LeaseRecord; readonly guard: Filter }[] = [];
   private writing: Promise<void> | undefined;
 

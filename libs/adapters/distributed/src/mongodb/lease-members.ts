@@ -25,7 +25,7 @@ const MEMBER_READ_INTERVAL_FRACTION = 1 / 9;
  * Maximum time between two reads that counts as observed. A longer pause counts as one interval between reads, because
  * during an outage of the store no member can make a beat.
  */
-const MAX_OBSERVED_READ_GAP_FRACTION = 1 / 3;
+const MAX_OBSERVED_GAP_FRACTION_OF_LEASE_TTL = 1 / 3;
 /**
  * Multiple of the time to live after which the document of an ended member is deleted. Until then, a process that starts
  * takes the member for alive at first, and leaves leases to it.
@@ -59,7 +59,7 @@ export class MemberObservations {
   /** Records a read of all members. @param now time before the read, on the monotonic clock of this process */
   recordMemberObservations(documents: readonly MemberDocument[], now: number): void {
     const pauseMs = now - this.readAt;
-    const isObserved = pauseMs <= MAX_OBSERVED_READ_GAP_FRACTION * this.ttlMs;
+    const isObserved = pauseMs <= MAX_OBSERVED_GAP_FRACTION_OF_LEASE_TTL * this.ttlMs;
     const uncountedMs = isObserved ? 0 : pauseMs - MEMBER_READ_INTERVAL_FRACTION * this.ttlMs;
     const observe = (document: MemberDocument) => {
       const known = this.seen.get(document.id);
@@ -148,7 +148,7 @@ export class MongoLeaseGroupMember implements LeaseGroupMembership {
 
   /** Writes a beat. It is stored when this resolves; calls at the same time share one write. @throws UnavailableError */
   writeHeartbeat(): Promise<void> {
-    return (this.nextBeat ??= this.writeNextHeartbeat());
+    return (this.nextBeat ??= this.writeNextMemberHeartbeat());
   }
 
   /**
@@ -162,7 +162,7 @@ export class MongoLeaseGroupMember implements LeaseGroupMembership {
     return (await documents.get(id))?.beat === last;
   }
 
-  private async writeNextHeartbeat(): Promise<void> {
+  private async writeNextMemberHeartbeat(): Promise<void> {
     await setImmediate();
     // Later callers need another write, because this one may already be stored when they call.
     this.nextBeat = undefined;

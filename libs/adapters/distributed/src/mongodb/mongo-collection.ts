@@ -37,7 +37,7 @@ import {
 import { toMongoHint } from './mongo-indexes.ts';
 
 /** Attempts of a claim without an id. Each further attempt shows that another claim succeeded. */
-const MAX_CLAIM_ATTEMPTS = 1_000;
+const MAX_DOCUMENT_CLAIM_ATTEMPTS = 1_000;
 
 export class MongoCollection<T extends Document> implements Collection<T> {
   private readonly reads: BatchedReads<T>;
@@ -173,7 +173,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const { id } = filter;
     const isKeyKnown = (this.spec.shardKey ?? []).every((field) => typeof filter[field] === 'string');
     if (typeof id === 'string' && isKeyKnown) return this.claimDocumentByKey({ _id: id }, filter, set);
-    for (let attempt = 1; attempt <= MAX_CLAIM_ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_DOCUMENT_CLAIM_ATTEMPTS; attempt += 1) {
       const candidate = await this.findClaimableDocument(query);
       if (candidate === undefined) return undefined;
       const claimed = await this.claimDocumentByKey(pickShardKeyAndId(this.spec, candidate), filter, set);

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { BusyError, type Counter, type Metrics, UnavailableError } from '@tracking/ports';
-import { LatestSeenMongoTime, DriverClient } from './driver-client.ts';
+import { LatestSeenMongoTime, MongoDriverClient } from './driver-client.ts';
 import { ENGINE_NAME, isErrorFromServer, convertMongoError } from './mongo-errors.ts';
 import { MongoServerSilenceMonitor } from './silence-monitor.ts';
 
@@ -30,14 +30,14 @@ export class MongoConnection {
   private readonly replacements: Counter;
   private readonly causalTime = new LatestSeenMongoTime();
   private readonly silence: MongoServerSilenceMonitor | undefined;
-  private client: DriverClient;
+  private client: MongoDriverClient;
   private closing: Promise<void> | undefined;
 
   constructor({ url, metrics, deadlineMs = 5_000, maxOperations = 10_000, failsFast = false }: MongoOptions) {
     this.url = url;
     this.deadlineMs = deadlineMs;
     this.maxOperations = maxOperations;
-    this.client = new DriverClient(url, deadlineMs);
+    this.client = new MongoDriverClient(url, deadlineMs);
     if (failsFast) {
       const silences = metrics.createCounter(
         'document_store_silences_total',
@@ -119,20 +119,20 @@ export class MongoConnection {
     );
   }
 
-  private recordServerAnswerToClient(client: DriverClient): void {
+  private recordServerAnswerToClient(client: MongoDriverClient): void {
     client.recordServerAnswer();
     this.silence?.recordServerAnswer();
   }
 
-  private recordMissingAnswer(client: DriverClient, startedAt: number): void {
+  private recordMissingAnswer(client: MongoDriverClient, startedAt: number): void {
     client.recordMissingAnswer(startedAt);
     if (client.hasNoAnswerForTooLong()) this.replaceDriverClient(client);
   }
 
   /** Later operations use a new client. The old one ends when its operations have ended, or after a deadline. */
-  private replaceDriverClient(client: DriverClient): void {
+  private replaceDriverClient(client: MongoDriverClient): void {
     if (this.client !== client || this.closing !== undefined) return;
-    this.client = new DriverClient(this.url, this.deadlineMs);
+    this.client = new MongoDriverClient(this.url, this.deadlineMs);
     this.replacements.add();
     void client.closeDriverClient().catch(() => undefined);
   }

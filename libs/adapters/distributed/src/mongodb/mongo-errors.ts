@@ -49,7 +49,7 @@ const UNKNOWN_OUTCOME_CODES: ReadonlySet<unknown> = new Set([
  */
 const ENCODING_ERROR_NAME_PATTERN = /^(RangeError|BSON\w*Error)$/;
 /** Pattern of the server's text, in the error BadValue, for a hint that names an index that does not exist. */
-const MISSING_INDEX_HINT_PATTERN = /hint provided does not correspond to an existing index|\bbad hint\b/;
+const UNKNOWN_INDEX_HINT_ERROR_PATTERN = /hint provided does not correspond to an existing index|\bbad hint\b/;
 /**
  * Pattern of the server's text for a duplicate key:
  * `E11000 duplicate key error collection: tracking.keys index: by_hash dup key: { hash: "…" }`. Between the name and the
@@ -77,7 +77,7 @@ export const isIndexConflict = (error: unknown) =>
   hasMongoErrorCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
 /** Returns true if a query named an index that does not exist. */
 export const isMissingIndexHintError = (error: unknown) =>
-  hasMongoErrorCode(error, BAD_VALUE_CODE) && MISSING_INDEX_HINT_PATTERN.test(error.message);
+  hasMongoErrorCode(error, BAD_VALUE_CODE) && UNKNOWN_INDEX_HINT_ERROR_PATTERN.test(error.message);
 
 /**
  * Returns the name of the unique index that refused the write; undefined for other errors.

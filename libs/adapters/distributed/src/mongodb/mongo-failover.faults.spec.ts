@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, MongoProxy, readMongoCommandName, RecordedMetrics } from '@tracking/testing';
-import { DriverClient } from './driver-client.ts';
+import { MongoDriverClient } from './driver-client.ts';
 import { GridfsObjectStore } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
@@ -91,7 +91,7 @@ describeWithKillableMongoEngine('MongoDB behind a faulty network', (enginesDir) 
     });
 
     it('closes connections that are unused for a minute', async () => {
-      const client = new DriverClient(proxy.formatDatabaseUrl('idle'), DEADLINE_MS);
+      const client = new MongoDriverClient(proxy.formatDatabaseUrl('idle'), DEADLINE_MS);
       const { options } = await client.connect();
       await client.closeDriverClient();
       expect(options.maxIdleTimeMS).toBe(60_000);

@@ -17,7 +17,7 @@ import { msUntilNextTick } from '@tracking/resilience';
 import {
   HeldLease,
   type LeaseRecord,
-  LeaseRecords,
+  LeaseRecordStore,
   type LeaseClock,
   SYSTEM_LEASE_CLOCK,
   waitForTimeOrAbort,
@@ -38,7 +38,7 @@ const POLL_INTERVAL_FRACTION = 1 / 9;
  * Milliseconds after which a read of a record is repeated, because a server that hangs does not respond even after
  * another one took its place. The limit doubles with each repetition, because a busy server responds late.
  */
-const FIRST_READ_LIMIT_MS = 1_000;
+const FIRST_LEASE_READ_TIMEOUT_MS = 1_000;
 const MAX_LEASE_READ_TIMEOUT_MS = 8_000;
 
 /** Record as a waiting process last saw it, and the time since when it has not changed. */
@@ -58,7 +58,7 @@ export class MongoLeases implements Leases {
   private readonly ttlMs: number;
   private readonly time: LeaseClock;
   private membership: MongoLeaseGroupMember | undefined;
-  private opening: Promise<LeaseRecords> | undefined;
+  private opening: Promise<LeaseRecordStore> | undefined;
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
   /** Tokens of the calls of this process that hold a lease or wait for one. */
@@ -133,10 +133,10 @@ export class MongoLeases implements Leases {
     let lease: HeldLease | undefined;
     try {
       let seen: ObservedLeaseRecord | undefined;
-      let readLimitMs = FIRST_READ_LIMIT_MS;
+      let readLimitMs = FIRST_LEASE_READ_TIMEOUT_MS;
       const poll = async () => {
         const found = await this.acquireLeaseIfFree(this.readLeaseRecord(name, readLimitMs), { name, holder, seen });
-        readLimitMs = FIRST_READ_LIMIT_MS;
+        readLimitMs = FIRST_LEASE_READ_TIMEOUT_MS;
         return found;
       };
       for (;;) {
@@ -205,18 +205,18 @@ export class MongoLeases implements Leases {
   }
 
   /** Records shared by all leases of this process. */
-  private openLeaseRecords(): Promise<LeaseRecords> {
+  private openLeaseRecords(): Promise<LeaseRecordStore> {
     if (this.opening === undefined) {
       const writeMemberBeat = () => this.membership?.writeHeartbeat() ?? Promise.resolve();
       this.opening = this.store
         .collection<LeaseRecord>(LEASES_COLLECTION_SPEC)
-        .then((records) => new LeaseRecords(records, writeMemberBeat));
+        .then((records) => new LeaseRecordStore(records, writeMemberBeat));
       this.opening.catch(() => (this.opening = undefined));
     }
     return this.opening;
   }
 
-  private createHeldLease(records: LeaseRecords, record: LeaseRecord, sentAt: number): HeldLease {
+  private createHeldLease(records: LeaseRecordStore, record: LeaseRecord, sentAt: number): HeldLease {
     const onFailure = () => this.countRetry('renewing a lease');
     const onEnd = (ended: HeldLease) => {
       this.held.delete(ended);

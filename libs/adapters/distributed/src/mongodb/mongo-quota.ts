@@ -65,7 +65,7 @@ export class MongoQuota implements RequestQuota {
 
   /** Renews the reservations of all keys and deletes old records. Runs at the start of every second. */
   async renewAndSweepQuotaReservations(): Promise<void> {
-    await Promise.allSettled([...this.keys.values()].map((key) => key.renewQuotaReservation()));
+    await Promise.allSettled([...this.keys.values()].map((key) => key.returnUnusedQuotaAndReserveMore()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
     await this.deleteOldQuotaRecords().catch(() => undefined);
   }

@@ -113,7 +113,7 @@ describe('a key whose record takes a while to write', () => {
     for (let second = 1; second <= 2; second += 1) {
       await key.takeQuotaForRequest(LIMIT);
       now += 1_000;
-      await key.renewQuotaReservation();
+      await key.returnUnusedQuotaAndReserveMore();
     }
   }
 
@@ -128,7 +128,7 @@ describe('a key whose record takes a while to write', () => {
     await useForTwoSeconds(key);
     expect(sumMinuteCounts(stored ?? createEmptySecondCounts(0))).toBe(3);
     now += 1_000;
-    await key.renewQuotaReservation();
+    await key.returnUnusedQuotaAndReserveMore();
     expect(sumMinuteCounts(stored ?? createEmptySecondCounts(0))).toBe(2);
   });
 
@@ -144,7 +144,7 @@ describe('a key whose record takes a while to write', () => {
     const key = open();
     nextWriteMs = 20_000;
     key.reserveExpectedRequests(LIMIT);
-    await key.renewQuotaReservation();
+    await key.returnUnusedQuotaAndReserveMore();
     expect((await key.takeQuotaForRequest(LIMIT)).admitted).toBe(true);
     await key.returnReservedRequests();
     const { newest, counts } = stored ?? createEmptySecondCounts(0);
@@ -176,14 +176,14 @@ describe('a key whose record takes a while to write', () => {
   it('admits without the store after it was announced', async () => {
     const key = open();
     key.reserveExpectedRequests(LIMIT);
-    await key.renewQuotaReservation();
+    await key.returnUnusedQuotaAndReserveMore();
     expect(await countOperations(() => key.takeQuotaForRequest(LIMIT))).toBe(0);
   });
 
   it('reserves the usual number when many requests are announced at the same time', async () => {
     const key = open();
     for (let request = 0; request < LIMIT; request += 1) key.reserveExpectedRequests(LIMIT);
-    await key.renewQuotaReservation();
+    await key.returnUnusedQuotaAndReserveMore();
     expect(sumMinuteCounts(stored ?? createEmptySecondCounts(0))).toBe(1);
   });
 
@@ -194,7 +194,8 @@ describe('a key whose record takes a while to write', () => {
       const each = request % 2 === 0 ? key : other;
       each.reserveExpectedRequests(LIMIT);
       if ((await each.takeQuotaForRequest(LIMIT)).admitted) admitted += 1;
-      if (request % 10 === 0) await Promise.all([key.renewQuotaReservation(), other.renewQuotaReservation()]);
+      if (request % 10 === 0)
+        await Promise.all([key.returnUnusedQuotaAndReserveMore(), other.returnUnusedQuotaAndReserveMore()]);
       if (request % 20 === 0) now += 1_000;
     }
     expect(admitted).toBeLessThanOrEqual(LIMIT);

@@ -90,7 +90,7 @@ export class KeyQuotaReserver {
    * the last two seconds, also reserves requests of the new second in the same write, so that they need not wait for
    * the store. Call it once a second.
    */
-  renewQuotaReservation(): Promise<void> {
+  returnUnusedQuotaAndReserveMore(): Promise<void> {
     const { limitInUse: limit, wasInUse } = this;
     this.limitInUse = undefined;
     this.wasInUse = limit !== undefined;

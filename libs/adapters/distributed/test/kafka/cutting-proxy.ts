@@ -29,7 +29,7 @@ export class CuttingProxy {
   }
 
   /** Cuts responses to a type of request. @param every cuts each n-th response */
-  cutConnectionBeforeResponse(kind: number, every: number, most = Infinity): void {
+  cutEveryNthResponseOfType(kind: number, every: number, most = Infinity): void {
     let seen = 0;
     const end = this.cuts + most;
     this.bytesBeforeCut = (of) => (of === kind && this.cuts < end && ++seen % every === 0 ? 0 : undefined);

@@ -5,7 +5,7 @@ export const COMPOUND_SIGNATURE = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 
 /** Bytes of a directory entry. Sectors have a multiple of it, so entries begin at multiples of it. */
 const DIRECTORY_ENTRY_BYTES = 128;
-const MAX_NAME_BYTES = 64;
+const MAX_COMPOUND_FILE_ENTRY_NAME_BYTES = 64;
 const ROOT_ENTRY_TYPE = 5;
 const COMPOUND_FILE_ENTRY_TYPES: readonly number[] = [1, 2, ROOT_ENTRY_TYPE];
 /** Stream that every message has in its root ([MS-OXMSG], 2.4). */
@@ -66,7 +66,7 @@ export class CompoundFileChecker {
     const type = bytes[at + 66] ?? 0;
     if (
       nameBytes >= 2 &&
-      nameBytes <= MAX_NAME_BYTES &&
+      nameBytes <= MAX_COMPOUND_FILE_ENTRY_NAME_BYTES &&
       nameBytes % 2 === 0 &&
       COMPOUND_FILE_ENTRY_TYPES.includes(type)
     ) {

@@ -138,7 +138,7 @@ async function detectTypeFromBeginning(head: Buffer, before = ''): Promise<Begin
   if (magic === undefined) return detectPdfAfterOtherBytes(head, start);
   if (magic === 'compound') return { kind: 'compound' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
-  if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
+  if (magic === 'archive') return { kind: 'archive', contentType: toOfficeDocumentMediaType(detected?.mime) };
   const contentType = checkTypeMatchesSignature(magic, detected?.mime);
   if (HTML_IN_BINARY_PATTERN.test(before + start))
     throw new UnsupportedDocumentTypeError('the file begins with HTML markup');
@@ -172,7 +172,7 @@ async function detectPdfAfterOtherBytes(head: Buffer, start: string): Promise<Be
   return isPdf ? detectTypeFromBeginning(head.subarray(at), start) : { kind: 'text' };
 }
 
-function toOfficeType(mime: string | undefined): OfficeType | undefined {
+function toOfficeDocumentMediaType(mime: string | undefined): OfficeType | undefined {
   if (mime === DOCX_MEDIA_TYPE || mime === XLSX_MEDIA_TYPE) return mime;
   // Keep the result open, because a later entry of the archive may decide.
   if (mime === undefined || mime === 'application/zip') return undefined;

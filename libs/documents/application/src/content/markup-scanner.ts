@@ -70,7 +70,7 @@ const HTML_PAGE_ELEMENTS = new Set(
 );
 
 /** Attributes that load or show other content. Attributes that begin with `on` run scripts on any element. */
-const CONTENT_LOADING_ATTRIBUTES = new Set(
+const ATTRIBUTES_LOADING_EXTERNAL_CONTENT = new Set(
   'src srcset srcdoc href xlink:href action formaction data poster background style is'.split(' '),
 );
 
@@ -100,7 +100,8 @@ export class HtmlPageScanner extends MarkupScanner {
     // Without a value, words of a text are read as attributes too: `a <b only c`.
     if (quote === QuoteType.NoValue) return;
     const name = this.attribute.toLowerCase();
-    if (/^on[a-z]/.test(name) || CONTENT_LOADING_ATTRIBUTES.has(name)) throw createMarkupError(`${this.attribute}=`);
+    if (/^on[a-z]/.test(name) || ATTRIBUTES_LOADING_EXTERNAL_CONTENT.has(name))
+      throw createMarkupError(`${this.attribute}=`);
   }
 
   onclosetag(start: number, end: number): void {

@@ -35,7 +35,7 @@ const POLL_INTERVAL_MS = 1_000;
  * Milliseconds from noticing changed settings until the re-check begins. Every replica applies changed settings within
  * 5 s.
  */
-const RECHECK_START_DELAY_MS = 6_000;
+const RECHECK_DELAY_AFTER_SETTINGS_CHANGE_MS = 6_000;
 /** Shipments per page. A crash repeats at most one page. */
 const PAGE_SIZE = 100;
 /** Maximum number of concurrent checks. Their appends share one or two commits. */
@@ -88,7 +88,13 @@ export class ShipmentRecheckJob {
   private readonly checks: Counter;
 
   constructor(private readonly parts: RecheckJobDependencies) {
-    const { leases, logger, metrics, everyMs = POLL_INTERVAL_MS, beginsAfterMs = RECHECK_START_DELAY_MS } = parts;
+    const {
+      leases,
+      logger,
+      metrics,
+      everyMs = POLL_INTERVAL_MS,
+      beginsAfterMs = RECHECK_DELAY_AFTER_SETTINGS_CHANGE_MS,
+    } = parts;
     const { elapsed = monotonicMs, rest } = parts;
     this.pace = new BackgroundWorkThrottle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
     this.start = new RecheckStartCondition({ ...parts, beginsAfterMs, elapsed });

@@ -8,7 +8,7 @@ import {
   type MakeEvents,
   toPublicEvent,
   type ShipmentEvent,
-  type ShipmentSnapshot,
+  type ShipmentStateAfterEvent,
   toShipmentEvent,
   computeRecordMemoryWeight,
 } from '@tracking/shipments-domain';
@@ -17,7 +17,7 @@ import { readEventsInSlices } from '../shipment-cache.ts';
 
 const MAX_CONCURRENT_STREAM_READS = 4;
 /** Number of events that are recreated at first, before their size is known. */
-const INITIAL_EVENT_PAGE_SIZE = 32;
+const INITIAL_RECREATED_EVENT_COUNT = 32;
 
 export interface PublishedEventMakerOptions {
   readonly eventStore: EventStore;
@@ -78,7 +78,7 @@ export function createPublicEventRecreator({
     let bytes = 0;
     let covered = 0;
     for (
-      let count = INITIAL_EVENT_PAGE_SIZE;
+      let count = INITIAL_RECREATED_EVENT_COUNT;
       covered < references.length;
       count = estimateFittingEvents(maxBytes, bytes, covered)
     ) {
@@ -102,7 +102,7 @@ function estimateFittingEvents(maxBytes: number, bytes: number, events: number):
 }
 
 /** A shipment directly after the event at `revision`, with the data for snapshots. */
-export interface FoldedShipment extends ShipmentSnapshot {
+export interface FoldedShipment extends ShipmentStateAfterEvent {
   readonly revision: number;
 }
 

@@ -141,7 +141,7 @@ export class PartitionEventPublisher implements EventHandler {
         const refused = error instanceof MessageRefusedError ? slice.announcements[error.index] : undefined;
         if (refused === undefined) throw error;
         failures.set(refused.stored.stream, { event: refused.stored, error });
-        dropRefusedAnnouncements(refused, slice);
+        dropAnnouncementsFromRefusedOnward(refused, slice);
       }
     }
   }
@@ -202,7 +202,10 @@ function createEmptyAnnouncementBatch(): AnnouncementBatch {
 }
 
 /** Removes an announcement and all later announcements of its stream. */
-function dropRefusedAnnouncements({ stored, before }: BrokerMessageOfPublicEvent, slice: AnnouncementBatch): void {
+function dropAnnouncementsFromRefusedOnward(
+  { stored, before }: BrokerMessageOfPublicEvent,
+  slice: AnnouncementBatch,
+): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
     return one.stored.stream !== stream || one.stored.revision < revision;

@@ -36,7 +36,7 @@ export async function toHistoryEntry(
 }
 
 /** Returns the change that an event makes to the shipment's ETA; undefined if it makes none. */
-export function toEtaChange(stored: StoredEvent): EtaChange | undefined {
+export function toEtaChangeOfEvent(stored: StoredEvent): EtaChange | undefined {
   const event = toShipmentEvent(stored);
   const { recorded_at: reported_at } = event.metadata;
   if (event.type === 'shipment.created.v1') {

@@ -35,7 +35,7 @@ import {
   type ShipmentCache,
   readEventsInSlices,
 } from '../shipment-cache.ts';
-import { toEtaChange, toHistoryEntry, readStreamPageBackwards, type ToItem } from './history.ts';
+import { toEtaChangeOfEvent, toHistoryEntry, readStreamPageBackwards, type ToItem } from './history.ts';
 import type {
   GetDocumentObjectsRequest,
   FoundDocument,
@@ -111,7 +111,7 @@ export class ShipmentStreamReader implements ShipmentReads {
   }
 
   listEtaHistory(request: ReadShipmentHistoryRequest): Promise<ReadPage<EtaChange> | undefined> {
-    return this.readHistoryPageBackwards(request, toEtaChange);
+    return this.readHistoryPageBackwards(request, toEtaChangeOfEvent);
   }
 
   async explainShipment(request: GetShipmentRequest): Promise<ShipmentExplanation | undefined> {

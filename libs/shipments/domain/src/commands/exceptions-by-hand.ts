@@ -194,7 +194,7 @@ export const acknowledgeExceptionHandler: CommandHandler<
     const acknowledged_at = previous.acknowledged_at ?? at;
     const exception = { ...previous, status: 'acknowledged', assignee, acknowledged_at } as const;
     const event = { type: 'exception.updated.v1', data: { exception, previous, note } } as const;
-    const after = replaceException(state, exception);
+    const after = replaceExceptionInShipmentState(state, exception);
     return { ...common, outcome: 'acknowledged', ...addEventsOfDerivedChanges(at, after, [event], context) };
   },
   rebuildResultFromEvents(events, { exception_id }) {
@@ -241,7 +241,7 @@ export const resolveExceptionHandler: CommandHandler<
     const open_exceptions_count = state.record.open_exceptions_count - 1;
     const data = { exception_id, resolution, resolved_at: at, open_exceptions_count };
     const event = { type: 'exception.resolved.v2', data } as const;
-    const after = replaceException(state, exception, open_exceptions_count);
+    const after = replaceExceptionInShipmentState(state, exception, open_exceptions_count);
     return { ...common, outcome: 'resolved', ...addEventsOfDerivedChanges(at, after, [event], context) };
   },
   rebuildResultFromEvents(events, { exception_id }) {
@@ -269,7 +269,7 @@ function createExceptionCommandAnswer({ exceptionId }: { readonly exceptionId: s
 }
 
 /** Returns the state with a changed exception and an updated count of open exceptions. */
-function replaceException(
+function replaceExceptionInShipmentState(
   { exceptions, record, ...state }: ShipmentState,
   changed: ShipmentException,
   open_exceptions_count = record.open_exceptions_count,

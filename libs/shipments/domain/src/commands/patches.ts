@@ -115,7 +115,7 @@ function isTimeRepeatedByClient(
   const { legs, [time]: stated } = schedule;
   const leg = time === 'etd' ? legs.value[0] : legs.value.at(-1);
   const applies = hasShipmentOrLegGivenTime(record, time, value ?? leg?.[time] ?? null, places);
-  return value === stated.value && applies && !hasNewerEstimate(state, stated.written);
+  return value === stated.value && applies && !hasEstimateWrittenAfterRevision(state, stated.written);
 }
 
 /** Returns true if the client states the legs that it stated last, and no estimate is newer. */
@@ -131,7 +131,7 @@ function areRepeatedLegs(state: ShipmentState, legs: readonly LegFields[], place
     );
   });
   const since = Math.min(...written.flatMap((leg) => [leg.etd, leg.eta]));
-  return apply && isSameJson(legs, value) && !hasNewerEstimate(state, since);
+  return apply && isSameJson(legs, value) && !hasEstimateWrittenAfterRevision(state, since);
 }
 
 /** Returns true if a shipment or leg has the time or day. */
@@ -146,7 +146,7 @@ function hasShipmentOrLegGivenTime(
   return journey[time] === stated.value && journey[`${time}_precision`] === getTimePrecision(stated);
 }
 
-function hasNewerEstimate({ timeline, droppedEstimates }: ShipmentState, revision: number): boolean {
+function hasEstimateWrittenAfterRevision({ timeline, droppedEstimates }: ShipmentState, revision: number): boolean {
   for (const { lastWritten } of droppedEstimates.values()) if (lastWritten > revision) return true;
   return timeline.some(
     ({ milestone, written }) =>

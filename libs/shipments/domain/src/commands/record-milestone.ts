@@ -9,7 +9,7 @@ import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 import {
   type MilestoneContent,
   pickFieldsSetBySender,
-  isFeedStillSendingEstimate,
+  isEstimateOfEventRecordedByHand,
   isFeedSource,
   isSameMilestoneContent,
   getMilestoneAsLastSent,
@@ -117,7 +117,7 @@ function decideMilestoneRecording(
     ...unusual,
     ...(isFeedSource(input.source) ? createOverriddenValueWarnings(duplicate, { input, overridden }) : []),
   ];
-  const isCurrentAgain = restoresOldEstimate(duplicate, input);
+  const isCurrentAgain = isOldEstimateRepeated(duplicate, input);
   const reported_at = computeReportTime(duplicate, { input, content, isCurrentAgain }, command.at);
   const isSame = !isCurrentAgain && (duplicate.by !== 'external_id' || isSameMilestoneContent(previous, content));
   if (isSame && reported_at === previous.reported_at && isSameMilestoneContent(previous, content)) {
@@ -179,7 +179,7 @@ function addConsequencesOfRepeatedMilestone(
  * Returns true if a repeated milestone becomes current again, which happens if a person posts a superseded estimate
  * again. The repetition of a feed does not count, because feeds resend everything.
  */
-function restoresOldEstimate({ entry, by }: RepeatedMilestone, { source, reported_at }: MilestoneInput): boolean {
+function isOldEstimateRepeated({ entry, by }: RepeatedMilestone, { source, reported_at }: MilestoneInput): boolean {
   const { classifier, superseded_at } = entry.milestone;
   const isSuperseded = classifier === 'estimated' && superseded_at !== null;
   return by === 'content' && !isFeedSource(source) && isSuperseded && reported_at === null;
@@ -233,7 +233,7 @@ function mergeRepeatedMilestone(
   }
   if (!isFeedSource(input.source))
     return { content: input, overridden: findOverriddenFeedValues(input, getMilestoneAsLastSent(entry)) };
-  if (isFeedStillSendingEstimate(entry, input)) return { content, overridden: entry.overridden };
+  if (isEstimateOfEventRecordedByHand(entry, input)) return { content, overridden: entry.overridden };
   const news = mergeResentFields(entry, input);
   const last = getMilestoneAsLastSent(entry);
   const isSame = isSameEventAndTime(last, input);

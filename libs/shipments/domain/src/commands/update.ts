@@ -31,7 +31,7 @@ interface ShipmentUpdate {
   /** Checked schedule fields that are new statements of the client. */
   readonly times: ScheduleFields;
   /** Times and revisions that legs keep from the present legs; absent if all times of the legs are new statements. */
-  readonly continued?: LegsWithTimes;
+  readonly continued?: UpsertLegsWithKeptTimes;
   /** New values of the last upsert, with which the next upsert is compared. */
   readonly sent: LastUpsertValues;
   /** Original ETA that the client sets; null to set it to the ETA of the shipment, absent to change nothing. */
@@ -154,7 +154,7 @@ export function createWarningsOfUpdate(
 }
 
 /** Legs of an upsert, with the times that they keep from the present legs. */
-interface LegsWithTimes {
+interface UpsertLegsWithKeptTimes {
   /** Legs with the present times. Times that differ from the last upsert have the new values. */
   readonly legs: readonly LegFields[];
   /** Revisions of the events that set the times of the legs, by leg; absent if the upsert sets all times. */
@@ -169,7 +169,7 @@ export function keepTimesOfRepeatedLegs(
   sent: readonly LegFields[],
   { schedule, sent: lastSent }: Pick<ShipmentState, 'schedule' | 'sent'>,
   revision: number,
-): LegsWithTimes {
+): UpsertLegsWithKeptTimes {
   const formerlySent = matchLegsToFormerLegs(sent, lastSent.legs);
   const present = matchLegsToFormerLegs(sent, schedule.legs.value);
   const continued = sent.map((leg, index) => {

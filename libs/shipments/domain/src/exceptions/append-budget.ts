@@ -10,7 +10,7 @@ const MAX_COMMAND_BYTES_OUTSIDE_BUDGET = 50_000;
 /**
  * Limits the exceptions that rules open and update in one command. Exceptions beyond the limit wait for the next check.
  */
-export class RuleExceptionLimiter {
+export class RuleExceptionByteBudget {
   private ruleBytes = 0;
   private commandBytes: number | undefined;
 

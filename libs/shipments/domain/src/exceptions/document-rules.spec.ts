@@ -1,7 +1,7 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
 import { type ShipmentScenario, SAMPLE_DECISION_INPUTS, getTypesOfDecidedEvents } from '../../test/scenario.ts';
 import {
-  REQUIRED_DOCUMENT_TYPES,
+  DOCUMENT_TYPES_REQUIRED_FOR_OCEAN,
   addMsToTime,
   createScenarioWithRule,
   createJanuaryTime,
@@ -10,7 +10,7 @@ import {
 } from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
-const [BILL, LIST] = REQUIRED_DOCUMENT_TYPES;
+const [BILL, LIST] = DOCUMENT_TYPES_REQUIRED_FOR_OCEAN;
 const FIRST = createJanuaryTime(2);
 
 type Act = (scenario: ShipmentScenario) => unknown;
@@ -93,14 +93,14 @@ describe('missing_document', () => {
     ]);
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST], eta: createJanuaryTime(20) } });
     scenario.deleteDocument(document(scenario, 0));
-    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: REQUIRED_DOCUMENT_TYPES } });
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: DOCUMENT_TYPES_REQUIRED_FOR_OCEAN } });
   });
 
   it('opens again if the document is deleted or expires', () => {
     const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).setTimeOfNextCommand(
       createJanuaryTime(18),
     );
-    for (const type of REQUIRED_DOCUMENT_TYPES) scenario.addDocument({ type });
+    for (const type of DOCUMENT_TYPES_REQUIRED_FOR_OCEAN) scenario.addDocument({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
     expect(getTypesOfDecidedEvents(scenario.deleteDocument(document(scenario, 0)))).toEqual([
       'document.deleted.v1',

@@ -78,7 +78,7 @@ export const freightHoldRule = applyRuleToOpeningMilestones(
   'freight_hold',
   createCargoHoldRule('freight', 'freightReleased'),
 );
-export const deliveryFailedRule = applyRuleToOpeningMilestones('delivery_failed', detectFailedDelivery);
+export const deliveryFailedRule = applyRuleToOpeningMilestones('delivery_failed', detectUnresolvedDeliveryAttempt);
 export const returnToSenderRule = applyRuleToOpeningMilestones('return_to_sender', detectUnfinishedReturnToShipper);
 
 /**
@@ -143,7 +143,10 @@ function detectUnfinishedReturnToShipper(
   };
 }
 
-function detectFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
+function detectUnresolvedDeliveryAttempt(
+  { milestone }: TimelineEntry,
+  { progress }: StatusSubject,
+): MilestoneProblem | undefined {
   if (isDelivered(progress)) return undefined;
   const detail = `Delivery attempted at ${milestone.occurred_at}.`;
   return { detail, from: null, isMilestone: ({ rank }) => rank >= STATUS_RANKS.delivered };

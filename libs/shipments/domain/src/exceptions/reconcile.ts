@@ -15,7 +15,7 @@ import { deriveShipment, type DerivedShipment } from '../derive.ts';
 import { createDocumentExpiryEvents } from '../documents.ts';
 import { findStoredEventDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
-import { RuleExceptionLimiter } from './append-budget.ts';
+import { RuleExceptionByteBudget } from './append-budget.ts';
 import { EXCEPTION_RULES } from './exception-rules.ts';
 import {
   type CurrentOrFutureProblem,
@@ -152,7 +152,7 @@ class ExceptionReconciler {
   private readonly kept = new Set<string>();
   private open: number;
   private nextCheckAt: Timestamp | null = null;
-  private readonly budget: RuleExceptionLimiter;
+  private readonly budget: RuleExceptionByteBudget;
 
   constructor(
     private readonly before: ShipmentState | undefined,
@@ -163,7 +163,7 @@ class ExceptionReconciler {
     const { at } = occasion;
     const { record } = decided.derived;
     this.events = [...decided.events];
-    this.budget = new RuleExceptionLimiter(decided.events);
+    this.budget = new RuleExceptionByteBudget(decided.events);
     this.now = before !== undefined && before.record.updated_at > at ? before.record.updated_at : at;
     this.isCancelled = record.status === 'cancelled';
     this.open = record.open_exceptions_count;

@@ -33,7 +33,7 @@ export function checkAnnouncedChanges({ before, after, events }: DecidedCommand)
   const { milestone, ...visible } = changes ?? {};
   expect(applyAnnouncedChangesToShipment(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
   for (const [field, change] of Object.entries(visible)) expect([field, change.to]).not.toEqual([field, change.from]);
-  expect(milestone ?? null).toEqual(findMilestoneCorrection(before, after));
+  expect(milestone ?? null).toEqual(findMilestoneCorrectionBetweenStates(before, after));
   if (ofShipment.length > 0) expect(changes).toBeDefined();
   if (events.length === 0) expect(after).toBe(before);
 }
@@ -63,7 +63,7 @@ function listActualMilestoneIds({ timeline }: ShipmentState): readonly string[] 
 /**
  * Returns `changes.milestone` for the correction or retraction of an actual milestone; `to` is null for a retraction.
  */
-function findMilestoneCorrection(before: ShipmentState, after: ShipmentState) {
+function findMilestoneCorrectionBetweenStates(before: ShipmentState, after: ShipmentState) {
   const now = new Map(after.timeline.map(({ milestone }) => [milestone.id, milestone]));
   for (const { milestone: from } of before.timeline) {
     const to = now.get(from.id);

@@ -136,7 +136,7 @@ function selectNewestEstimatePerContainer(
 }
 
 /** Returns the time of the newest estimates after the client's statement; undefined if there are none. */
-function findLatestEstimateAfter(
+function findNewestEstimateTimeAfterClientValue(
   given: number,
   estimates: readonly ModelMilestone[],
   memory: ShipmentModelState,
@@ -156,12 +156,12 @@ function computeShipmentEta(memory: ShipmentModelState): TimeOrDay | null {
   const arrivals = listArrivalEstimatesOfShipment(ata, memory);
   if (ata !== null) {
     const { value, said } = memory.etaAtArrival;
-    return findLatestEstimateAfter(said, arrivals, memory) ?? value;
+    return findNewestEstimateTimeAfterClientValue(said, arrivals, memory) ?? value;
   }
   const { value, said } = memory.eta;
   const last = memory.legs.value.length - 1;
   if (value === null && memory.legs.value[last]?.eta != null) return computeEtaOfLeg(last, memory);
-  return findLatestEstimateAfter(said, arrivals, memory) ?? value;
+  return findNewestEstimateTimeAfterClientValue(said, arrivals, memory) ?? value;
 }
 
 /** Returns the ETD that was reported last, by the client or an estimate before the departure. */
@@ -169,7 +169,7 @@ function computeShipmentEtd(memory: ShipmentModelState): TimeOrDay | null {
   const { value, said } = memory.etd;
   if (value === null && memory.legs.value[0]?.etd != null) return computeEtdOfLeg(0, memory);
   return (
-    findLatestEstimateAfter(
+    findNewestEstimateTimeAfterClientValue(
       said,
       listDepartureEstimatesOfShipment(findActualDepartureTimeOfShipment(memory), memory),
       memory,
@@ -195,7 +195,7 @@ function computeEtaOfLeg(index: number, memory: ShipmentModelState): TimeOrDay |
     ...forShipment.filter((milestone) => belongsToLeg(milestone, index, 'destination_port', memory)),
   ];
   const speaking = index === legs.length - 1 ? [...there, ...forShipment] : known;
-  return findLatestEstimateAfter(said, speaking, memory) ?? leg.eta;
+  return findNewestEstimateTimeAfterClientValue(said, speaking, memory) ?? leg.eta;
 }
 
 function computeEtdOfLeg(index: number, memory: ShipmentModelState): TimeOrDay | null {
@@ -208,7 +208,7 @@ function computeEtdOfLeg(index: number, memory: ShipmentModelState): TimeOrDay |
     (milestone) => estimatesDeparture(milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
   );
   const speaking = index === 0 ? [...there, ...listDepartureEstimatesOfShipment(actual, memory)] : there;
-  return findLatestEstimateAfter(said, speaking, memory) ?? leg.etd;
+  return findNewestEstimateTimeAfterClientValue(said, speaking, memory) ?? leg.etd;
 }
 
 /** Returns the ETA that was reported first, by the client or an estimate before the arrival, unless a patch set it. */

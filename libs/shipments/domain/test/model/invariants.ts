@@ -1,5 +1,5 @@
 import {
-  type ExplainedMilestone,
+  type MilestoneWithExplainedEffect,
   MILESTONE_RESULTS_BY_RULE,
   type ShipmentExplanation,
   type ShipmentStatus,
@@ -112,7 +112,7 @@ export function expectConsistentExplanation(explanation: ShipmentExplanation, st
   expect([status.value, status.milestone_id]).toEqual([record.status, record.status_milestone_id]);
   expect(milestones.map(({ milestone_id }) => milestone_id)).toEqual(timeline.map(({ milestone }) => milestone.id));
   for (const [index, { milestone }] of timeline.entries()) {
-    const { rule, result, counts_as } = milestones[index] as ExplainedMilestone;
+    const { rule, result, counts_as } = milestones[index] as MilestoneWithExplainedEffect;
     expect([rule, result]).toEqual([rule, MILESTONE_RESULTS_BY_RULE[rule]]);
     expect([rule, milestone.retracted_at !== null]).toEqual([rule, rule === 'retracted']);
     if (milestone.classifier !== 'actual') expect(counts_as).toBeNull();
@@ -129,7 +129,10 @@ export function expectConsistentExplanation(explanation: ShipmentExplanation, st
 }
 
 /** Returns the rank that a milestone gives to a container; 0 if it gives none. */
-function computeStatusRank(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
+function computeStatusRank(
+  number: string,
+  { container_number, containers, counts_as }: MilestoneWithExplainedEffect,
+): number {
   if (container_number !== null && container_number !== number) return 0;
   const own = containers.find((each) => each.container_number === number);
   const status: ShipmentStatus | null = own === undefined ? counts_as : own.counts_as;
@@ -146,7 +149,7 @@ function expectTimesToMatchMilestones(
 ): void {
   const setters = (time: string) => milestones.filter(({ sets }) => sets.includes(time));
   const reports = new Map(timeline.map(({ milestone, formerReports }) => [milestone.id, formerReports]));
-  const reportedTime = ({ milestone_id, occurred_at }: ExplainedMilestone, value: string | null) =>
+  const reportedTime = ({ milestone_id, occurred_at }: MilestoneWithExplainedEffect, value: string | null) =>
     reports.get(milestone_id)?.some((report) => report.occurred_at === value) ? value : occurred_at;
   for (const time of ['etd', 'eta', 'atd', 'ata'] as const) {
     const { value, rule, milestone_id } = explanation[time];

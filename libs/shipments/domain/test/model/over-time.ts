@@ -152,7 +152,7 @@ const PATCHED_FIELD_ARBITRARIES = {
 };
 
 /** Codes that start times, end times or show progress. Other codes appear rarely, because they rarely matter. */
-const JOURNEY_CODES = [
+const FREQUENT_RANDOM_JOURNEY_CODES = [
   ...['vessel_departed', 'vessel_arrived', 'discharged', 'gated_out', 'delivered', 'empty_returned', 'picked_up'],
   ...['transshipment_arrived', 'transshipment_discharged', 'transshipment_loaded', 'transshipment_departed'],
   ...['loaded_on_vessel', 'rail_loaded', 'rail_departed', 'rail_arrived', 'rail_unloaded', 'flight_departed'],
@@ -361,7 +361,7 @@ export function removeBackwardTimeJumps({ steps, ...journey }: TimedJourney): Ti
 
 export const timedJourneysArbitrary: fc.Arbitrary<TimedJourney> = fc
   .tuple(
-    fc.uniqueArray(fc.constantFrom(...JOURNEY_CODES), { minLength: 2, maxLength: 7, size: 'max' }),
+    fc.uniqueArray(fc.constantFrom(...FREQUENT_RANDOM_JOURNEY_CODES), { minLength: 2, maxLength: 7, size: 'max' }),
     fc.constantFrom(4, 4, 80),
   )
   .chain(([codes, papers]) =>

@@ -23,7 +23,7 @@ const COMPARED_CONTAINER_FIELD_NAMES = `number valid_check_digit size_type seal_
   available_at gated_out_at delivered_at empty_returned_at last_free_day empty_return_by`;
 const LEG_FIELDS =
   'mode carrier_scac vessel voyage origin_port destination_port etd etd_precision eta eta_precision atd ata';
-const splitIntoSortedNames = (text: string): readonly string[] => text.split(/\s+/).sort();
+const splitAtSpacesAndSort = (text: string): readonly string[] => text.split(/\s+/).sort();
 
 /**
  * Defines tests of properties of the domain, each with many random journeys. A failed test prints its seed and path. To
@@ -120,10 +120,10 @@ export function declareDomainPropertyTests(numRuns: number): void {
 
 /** Checks that every field of the shipment is present, and that counts are correct. */
 function expectCompleteShipmentFields({ record, exceptions }: ShipmentState): void {
-  expect(Object.keys(record).sort()).toEqual(splitIntoSortedNames(FIELD_NAMES_OF_SHIPMENT));
+  expect(Object.keys(record).sort()).toEqual(splitAtSpacesAndSort(FIELD_NAMES_OF_SHIPMENT));
   for (const container of record.containers)
-    expect(Object.keys(container).sort()).toEqual(splitIntoSortedNames(COMPARED_CONTAINER_FIELD_NAMES));
-  for (const leg of record.legs) expect(Object.keys(leg).sort()).toEqual(splitIntoSortedNames(LEG_FIELDS));
+    expect(Object.keys(container).sort()).toEqual(splitAtSpacesAndSort(COMPARED_CONTAINER_FIELD_NAMES));
+  for (const leg of record.legs) expect(Object.keys(leg).sort()).toEqual(splitAtSpacesAndSort(LEG_FIELDS));
   expect(JSON.stringify(record)).toBe(JSON.stringify(JSON.parse(JSON.stringify(record))));
   const open = exceptions.filter(({ status }) => status !== 'resolved');
   expect(record.open_exceptions_count).toBe(open.length);

@@ -155,7 +155,7 @@ function hasGoodsReturnStartedSince({ occurred_at }: ModelMilestone, lane: reado
 }
 
 /** Returns true if the goods started their way back at or before the milestone. */
-function hasReturnStartedBy({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
+function haveGoodsBegunReturnToShipper({ occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   return lane.some((other) => other.code === 'return_started' && other.occurred_at <= occurred_at);
 }
 
@@ -237,7 +237,7 @@ export function computeStatusGivenByMilestone(
 ): ShipmentStatus | null {
   const status = getShipmentStatusOfMilestoneCode(milestone, memory);
   if (status === null || status === 'cancelled' || isVesselSailingOnInModel(milestone, memory)) return null;
-  if (status === 'delivered') return hasReturnStartedBy(milestone, lane) ? 'returned' : status;
+  if (status === 'delivered') return haveGoodsBegunReturnToShipper(milestone, lane) ? 'returned' : status;
   if (status !== 'arrived' && status !== 'available_for_pickup' && status !== 'out_for_delivery') return status;
   const destination = findDestinationPort(memory);
   const isElsewhere = destination !== null && hasKnownLocation(milestone, memory) && milestone.location !== destination;

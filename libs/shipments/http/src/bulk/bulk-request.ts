@@ -7,7 +7,7 @@ import { createCommandIdOfBulkItem } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
 /** Number of characters of a response above which no further item is processed. */
-const MAX_RESPONSE_CHARS = 32 * BYTES_PER_MIB;
+const MAX_BULK_RESPONSE_CHARS = 32 * BYTES_PER_MIB;
 /** Maximum number of items of one request that are processed at the same time, so that other requests can proceed. */
 const MAX_CONCURRENT_ITEMS = 32;
 /** Milliseconds for which items may occupy the thread before it is yielded to other work. */
@@ -64,7 +64,7 @@ export class BulkRequest<T, R extends object> {
     const slices = new ThreadYielder();
     for (const item of this.items) {
       await slices.yieldThreadAfterTimeSlice();
-      recordErrorInBulkItem(item, () => {
+      runAndRecordErrorInBulkItem(item, () => {
         const input = this.inputs[item.index];
         // If the whole body is smaller than the limit of one item, no item can be too large.
         if (bytes > DEFAULT_JSON_BODY_BYTES) refuseTooLargeItem(input);
@@ -76,7 +76,8 @@ export class BulkRequest<T, R extends object> {
 
   /** Checks each item that was read. If the function throws, the item is not processed. */
   checkValidBulkItems(check: (input: T) => void): void {
-    for (const item of this.valid) recordErrorInBulkItem(item, () => item.input !== undefined && check(item.input));
+    for (const item of this.valid)
+      runAndRecordErrorInBulkItem(item, () => item.input !== undefined && check(item.input));
   }
 
   /**
@@ -167,8 +168,8 @@ export class BulkRequest<T, R extends object> {
   }
 
   private refuseIfResponseIsFull(): void {
-    if (this.characters <= MAX_RESPONSE_CHARS) return;
-    const message = `The response has reached ${formatSize(MAX_RESPONSE_CHARS)}, so this item was not processed. Send it in another request.`;
+    if (this.characters <= MAX_BULK_RESPONSE_CHARS) return;
+    const message = `The response has reached ${formatSize(MAX_BULK_RESPONSE_CHARS)}, so this item was not processed. Send it in another request.`;
     throw new DomainError('body_too_large', message);
   }
 }
@@ -179,7 +180,7 @@ function refuseTooLargeItem(item: unknown): void {
   throw new DomainError('body_too_large', `The item is larger than ${formatSize(DEFAULT_JSON_BODY_BYTES)}.`);
 }
 
-function recordErrorInBulkItem(item: { error?: unknown }, act: () => unknown): void {
+function runAndRecordErrorInBulkItem(item: { error?: unknown }, act: () => unknown): void {
   try {
     act();
   } catch (error) {

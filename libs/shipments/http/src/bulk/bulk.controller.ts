@@ -5,7 +5,7 @@ import {
   RequestBodyValidationPipe,
   InjectCommandContext,
   ErrorFilter,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   requirePrincipal,
   ReadYourWrites,
   requirePermission,
@@ -47,7 +47,7 @@ export class BulkController {
   @Post('shipments/bulk')
   @HttpCode(200)
   @ApiTags('Shipments')
-  @DeclarePublicOperation('upsertShipments', {
+  @DeclareApiOperation('upsertShipments', {
     summary: 'Create or update up to 500 shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkShipmentsDto,
@@ -81,7 +81,7 @@ export class BulkController {
   @Post('milestones/bulk')
   @HttpCode(200)
   @ApiTags('Milestones')
-  @DeclarePublicOperation('recordMilestones', {
+  @DeclareApiOperation('recordMilestones', {
     summary: 'Record up to 500 milestones of any shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkMilestonesDto,

@@ -7,7 +7,7 @@ import {
   InjectWorkspaceScope,
   createInvalidRequestError,
   RequestLogAndMetrics,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   requirePrincipal,
   IdQueryProperty,
   TextQueryProperty,
@@ -51,7 +51,7 @@ interface ResumePosition {
 }
 
 /** Starts to follow events at the position that a client requests. */
-export class EventFollower {
+export class EventStreamStarter {
   constructor(
     private readonly feed: PublishedEventFeed,
     private readonly events: Pick<EventsService, 'waitUntilPositionReached'>,
@@ -96,14 +96,14 @@ function requireExistingResumeEvent(
 @Controller('v1/events')
 export class EventStreamController {
   constructor(
-    @Inject(EventFollower) private readonly follower: EventFollower,
+    @Inject(EventStreamStarter) private readonly follower: EventStreamStarter,
     @Inject(OpenEventStreams) private readonly streams: OpenEventStreams,
     @Inject(RequestAdmission) private readonly admission: RequestAdmission,
     @Inject(RequestLogAndMetrics) private readonly observation: RequestLogAndMetrics,
   ) {}
 
   @Get('stream')
-  @DeclarePublicOperation('streamEvents', {
+  @DeclareApiOperation('streamEvents', {
     summary: 'Stream events',
     description:
       'Server-sent events (`EventSource`): each has the `id` of an event, and as `data` its envelope, as in `GET /v1/events`. ' +

@@ -5,7 +5,7 @@ import type { Counter, Metrics } from '@tracking/ports';
 import { BusyError } from '@tracking/ports';
 import type { PublishedEventFollower } from '@tracking/read-models';
 
-interface EventStreamTimes {
+interface EventStreamTimeLimits {
   /** Maximum milliseconds between two lines of a stream. */
   readonly heartbeatMs: number;
   /** Milliseconds between two checks of the client's key or session. */
@@ -18,7 +18,7 @@ interface EventStreamTimes {
   readonly retryMs: number;
 }
 
-export interface EventStreamSettings extends EventStreamTimes {
+export interface EventStreamSettings extends EventStreamTimeLimits {
   /** Maximum number of open streams of one key or session, in this process. */
   readonly maxPerCredential: number;
   /** Maximum number of open streams of all keys and sessions of one user or service account, in this process. */
@@ -52,7 +52,7 @@ type StreamOwner = Pick<Principal, 'credential_id' | 'actor' | 'workspace_id'>;
 /** All event streams of this process. While streams are open, one timer checks them. */
 export class OpenEventStreams {
   private readonly settings: EventStreamSettings;
-  private readonly open = new Set<ClientEventStream>();
+  private readonly open = new Set<EventStreamToClient>();
   /** Number of open streams by the id of each key, session, owner and workspace. */
   private readonly counts = new Map<string, number>();
   private reserved = 0;
@@ -114,7 +114,7 @@ export class OpenEventStreams {
       release();
       if (this.open.size === 0) this.timer = void clearInterval(this.timer);
     };
-    const stream = new ClientEventStream(client, this.settings, onEnd);
+    const stream = new EventStreamToClient(client, this.settings, onEnd);
     this.open.add(stream);
     this.timer ??= setInterval(() => this.performDueWorkOfClientEventStreams(), STREAM_CHECK_INTERVAL_MS);
     stream.startSendingEvents();
@@ -156,7 +156,7 @@ interface ConnectedStreamClient {
  * The event stream to one client. It requests further events only after the client has read the written events, so this
  * process holds at most one batch per stream.
  */
-class ClientEventStream {
+class EventStreamToClient {
   private end: StreamEnd | undefined;
   private wroteAt = performance.now();
   private admittedAt = performance.now();
@@ -168,7 +168,7 @@ class ClientEventStream {
 
   constructor(
     private readonly client: ConnectedStreamClient,
-    private readonly times: EventStreamTimes,
+    private readonly times: EventStreamTimeLimits,
     private readonly onEnd: (reason: StreamEnd) => void,
   ) {
     const { response } = client;
@@ -223,11 +223,11 @@ class ClientEventStream {
         this.writeText(bytes);
         this.lastId = id;
       }
-      if (response.writableNeedDrain) await this.waitUntilDrained();
+      if (response.writableNeedDrain) await this.waitUntilClientStreamDrained();
     }
   }
 
-  private async waitUntilDrained(): Promise<void> {
+  private async waitUntilClientStreamDrained(): Promise<void> {
     this.waitingSince = performance.now();
     await new Promise<void>((resolve) => (this.drained = resolve));
     this.waitingSince = undefined;
@@ -280,7 +280,7 @@ class ClientEventStream {
  * Encodes an event for the stream (https://html.spec.whatwg.org/multipage/server-sent-events.html): its id, after which
  * a client continues, and the envelope. With an `event:` field, listeners of `message` would not receive the event.
  */
-export function encodeEvent(envelope: EventEnvelope): Buffer {
+export function encodeServerSentEvent(envelope: EventEnvelope): Buffer {
   // JSON escapes line breaks, so the envelope is one line.
   return Buffer.from(`id: ${envelope.id}\ndata: ${JSON.stringify(envelope)}\n\n`);
 }

@@ -7,7 +7,7 @@ import {
   formatEtag,
   createInvalidRequestError,
   createNotFoundError,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   readListPage,
   ReadYourWrites,
   DeclareErrorResponse,
@@ -29,7 +29,7 @@ export class EventsController {
   ) {}
 
   @Get()
-  @DeclarePublicOperation('listEvents', {
+  @DeclareApiOperation('listEvents', {
     summary: 'List events',
     description:
       'Events in the form that webhook endpoints receive, whether or not an endpoint subscribed to them; oldest first by default. They are stored for 30 days, unless the operator configures another period.',
@@ -57,7 +57,7 @@ export class EventsController {
   }
 
   @Get(':id')
-  @DeclarePublicOperation('getEvent', { summary: 'Get an event', conditional: 'read', readsYourWrites: true })
+  @DeclareApiOperation('getEvent', { summary: 'Get an event', conditional: 'read', readsYourWrites: true })
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
   @DeclareErrorResponse(404, 'The event does not exist in this workspace and environment, or is no longer stored.')

@@ -9,7 +9,7 @@ import {
   PageCursorCodec,
   formatEtag,
   createNotFoundError,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   readListPage,
   PageDto,
   ReadYourWrites,
@@ -72,7 +72,7 @@ export class ExceptionsController {
   @Inject(PageCursorCodec) private readonly cursors!: PageCursorCodec;
 
   @Get('exceptions')
-  @DeclarePublicOperation('listExceptions', {
+  @DeclareApiOperation('listExceptions', {
     summary: 'List exceptions',
     description:
       'Newest first by default. A page may have fewer exceptions than limit, or even none, while has_more is true: continue with next_cursor.',
@@ -95,7 +95,7 @@ export class ExceptionsController {
   }
 
   @Get('shipments/:id/exceptions')
-  @DeclarePublicOperation('listShipmentExceptions', {
+  @DeclareApiOperation('listShipmentExceptions', {
     summary: 'List the exceptions of a shipment, newest first',
     query: PageDto,
     readsYourWrites: 'list',
@@ -116,7 +116,7 @@ export class ExceptionsController {
   }
 
   @Post('shipments/:id/exceptions')
-  @DeclarePublicOperation('openException', {
+  @DeclareApiOperation('openException', {
     summary: 'Open an exception',
     description: `A shipment and each of its containers have at most one unresolved exception of each type. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: OpenExceptionDto,
@@ -153,7 +153,7 @@ export class ExceptionsController {
   }
 
   @Get('exceptions/:id')
-  @DeclarePublicOperation('getException', {
+  @DeclareApiOperation('getException', {
     summary: 'Get an exception',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -176,7 +176,7 @@ export class ExceptionsController {
 
   @Post('exceptions/:id/acknowledge')
   @HttpCode(200)
-  @DeclarePublicOperation('acknowledgeException', {
+  @DeclareApiOperation('acknowledgeException', {
     summary: 'Acknowledge an exception',
     description: `A repeated request can change the assignee or add a note. Without a change it has no effect. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AcknowledgeExceptionDto,
@@ -201,7 +201,7 @@ export class ExceptionsController {
 
   @Post('exceptions/:id/resolve')
   @HttpCode(200)
-  @DeclarePublicOperation('resolveException', {
+  @DeclareApiOperation('resolveException', {
     summary: 'Resolve an exception',
     description: `The rule that opened the exception opens no other one until its cause has ended once. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: ResolveExceptionDto,

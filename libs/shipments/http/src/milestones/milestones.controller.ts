@@ -9,7 +9,7 @@ import {
   formatEtag,
   createMergePatchBodyRule,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   readListPage,
   requirePrincipal,
   DeclareErrorResponse,
@@ -57,7 +57,7 @@ export class MilestonesController {
   ) {}
 
   @Get('shipments/:id/milestones')
-  @DeclarePublicOperation('listMilestones', {
+  @DeclareApiOperation('listMilestones', {
     summary: 'List the milestones of a shipment',
     query: ListMilestonesDto,
     readsYourWrites: 'list',
@@ -86,7 +86,7 @@ export class MilestonesController {
   }
 
   @Post('shipments/:id/milestones')
-  @DeclarePublicOperation('recordMilestone', {
+  @DeclareApiOperation('recordMilestone', {
     summary: 'Record a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     body: RecordMilestoneDto,
@@ -116,7 +116,7 @@ export class MilestonesController {
   }
 
   @Get('shipments/:id/milestones/:milestone_id')
-  @DeclarePublicOperation('getMilestone', {
+  @DeclareApiOperation('getMilestone', {
     summary: 'Get a milestone',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -135,7 +135,7 @@ export class MilestonesController {
   }
 
   @Patch('shipments/:id/milestones/:milestone_id')
-  @DeclarePublicOperation('correctMilestone', {
+  @DeclareApiOperation('correctMilestone', {
     summary: 'Correct a milestone',
     description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: CorrectMilestoneDto,
@@ -156,7 +156,7 @@ export class MilestonesController {
   }
 
   @Delete('shipments/:id/milestones/:milestone_id')
-  @DeclarePublicOperation('retractMilestone', {
+  @DeclareApiOperation('retractMilestone', {
     summary: 'Retract a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
@@ -178,7 +178,7 @@ export class MilestonesController {
   }
 
   @Get('milestone_codes')
-  @DeclarePublicOperation('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
+  @DeclareApiOperation('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
   @ApiResponse({ status: 200, description: 'A page of the catalog, in order.', type: MilestoneCodeListResource })
   listMilestoneCodes(
     @Query() query: ListMilestoneCodesDto,

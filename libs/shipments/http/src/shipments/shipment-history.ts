@@ -170,7 +170,7 @@ class ContainerEffectResource extends MilestoneEffectResource {
 }
 
 @ApiSchema({ name: 'ExplainedMilestone' })
-class ExplainedMilestoneResource extends MilestoneEffectResource implements wire.ExplainedMilestone {
+class ExplainedMilestoneResource extends MilestoneEffectResource implements wire.MilestoneWithExplainedEffect {
   @ApiProperty({ description: 'Id of the milestone.' })
   readonly milestone_id!: string;
   @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })

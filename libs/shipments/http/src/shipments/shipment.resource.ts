@@ -37,7 +37,7 @@ const MAX_CONTAINERS_IN_REQUEST = 1_000;
  * Maximum number of strings in a patch. It is higher than the maximum of a shipment, because the same patch may remove
  * some strings. It limits the work for a request.
  */
-const MAX_PATCHED_STRINGS = 1_000;
+const MAX_STRINGS_PER_SHIPMENT_PATCH = 1_000;
 
 @ApiSchema({ name: 'Party' })
 class PartyResource extends ResponseSchemaBase implements wire.Party {
@@ -238,7 +238,7 @@ export class UpsertShipmentDto extends DeriveRequestClassFromResource(ShipmentRe
 export class PatchShipmentDto extends DeriveRequestClassFromResource(ShipmentResource, {
   optional: [...SHIPMENT_FIELD_NAMES.filter((name) => name !== 'metadata'), 'original_eta'],
 }) {
-  @TextMapPatchProperty(MAX_PATCHED_STRINGS, {
+  @TextMapPatchProperty(MAX_STRINGS_PER_SHIPMENT_PATCH, {
     description: 'Custom fields: your own strings by name; null removes one.',
     example: { cost_centre: '4711', old: null },
     nullable: true,

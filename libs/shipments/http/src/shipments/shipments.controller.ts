@@ -18,7 +18,7 @@ import {
   formatEtag,
   createMergePatchBodyRule,
   BODY_IGNORING_PIPE,
-  DeclarePublicOperation,
+  DeclareApiOperation,
   readListPage,
   PageDto,
   ReadYourWrites,
@@ -75,7 +75,7 @@ export class ShipmentsController {
   @Inject(ActorNameFinder) private readonly actorNames!: ActorNameFinder;
 
   @Post()
-  @DeclarePublicOperation('upsertShipment', {
+  @DeclareApiOperation('upsertShipment', {
     summary: 'Create or update a shipment',
     body: UpsertShipmentDto,
     conditional: 'upsert',
@@ -101,7 +101,7 @@ export class ShipmentsController {
   }
 
   @Get()
-  @DeclarePublicOperation('listShipments', {
+  @DeclareApiOperation('listShipments', {
     summary: 'List shipments',
     description:
       'Newest first by default. A page may have fewer shipments than limit, or even none, while has_more is true: continue with next_cursor.',
@@ -121,7 +121,7 @@ export class ShipmentsController {
   }
 
   @Get(':id')
-  @DeclarePublicOperation('getShipment', {
+  @DeclareApiOperation('getShipment', {
     summary: 'Get a shipment',
     query: GetShipmentDto,
     conditional: 'read',
@@ -143,7 +143,7 @@ export class ShipmentsController {
   }
 
   @Patch(':id')
-  @DeclarePublicOperation('changeShipment', {
+  @DeclareApiOperation('changeShipment', {
     summary: 'Change a shipment',
     description: 'A JSON merge patch (RFC 7396).',
     body: PatchShipmentDto,
@@ -164,7 +164,7 @@ export class ShipmentsController {
   }
 
   @Patch(':id/containers/:number')
-  @DeclarePublicOperation('changeContainer', {
+  @DeclareApiOperation('changeContainer', {
     summary: 'Change a container of a shipment',
     description: `A JSON merge patch (RFC 7396). ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: PatchContainerDto,
@@ -194,7 +194,7 @@ export class ShipmentsController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @DeclarePublicOperation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
+  @DeclareApiOperation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
   @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'The shipment, even if nothing changed.', type: ShipmentWrittenResource })
   @DeclareErrorResponse(409, 'The shipment is already delivered.')
@@ -210,7 +210,7 @@ export class ShipmentsController {
 
   @Post(':id/reopen')
   @HttpCode(200)
-  @DeclarePublicOperation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
+  @DeclareApiOperation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
   @ApiShipmentIdParameter()
   @ApiResponse({ status: 200, description: 'The shipment, even if nothing changed.', type: ShipmentWrittenResource })
   @DeclareErrorResponse(409, 'A milestone cancels the shipment.')
@@ -226,7 +226,7 @@ export class ShipmentsController {
   }
 
   @Get(':id/history')
-  @DeclarePublicOperation('listShipmentHistory', {
+  @DeclareApiOperation('listShipmentHistory', {
     summary: 'List the history of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
@@ -259,7 +259,7 @@ export class ShipmentsController {
   }
 
   @Get(':id/eta_history')
-  @DeclarePublicOperation('listEtaHistory', {
+  @DeclareApiOperation('listEtaHistory', {
     summary: 'List the ETA changes of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
@@ -285,7 +285,7 @@ export class ShipmentsController {
 
   @Get(':id/explanation')
   // No `ETag`: expected exceptions depend on settings, which change without the shipment's version.
-  @DeclarePublicOperation('explainShipment', {
+  @DeclareApiOperation('explainShipment', {
     summary: 'Explain the status, times and exceptions of a shipment',
     readsYourWrites: true,
   })

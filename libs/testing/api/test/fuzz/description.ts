@@ -1,16 +1,16 @@
 /** The keywords of JSON Schema that the API description uses. */
-export interface DescribedSchema {
+export interface OpenApiSchemaKeywords {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly anyOf?: readonly DescribedSchema[];
-  readonly oneOf?: readonly DescribedSchema[];
-  readonly allOf?: readonly DescribedSchema[];
-  readonly properties?: Readonly<Record<string, DescribedSchema>>;
+  readonly anyOf?: readonly OpenApiSchemaKeywords[];
+  readonly oneOf?: readonly OpenApiSchemaKeywords[];
+  readonly allOf?: readonly OpenApiSchemaKeywords[];
+  readonly properties?: Readonly<Record<string, OpenApiSchemaKeywords>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | DescribedSchema;
-  readonly items?: DescribedSchema;
+  readonly additionalProperties?: boolean | OpenApiSchemaKeywords;
+  readonly items?: OpenApiSchemaKeywords;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;
@@ -29,27 +29,27 @@ export interface DescribedSchema {
 interface SchemaReference {
   readonly $ref?: string;
 }
-export interface ParameterDescription {
+export interface OpenApiParameterDescription {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly required?: boolean;
-  readonly schema?: DescribedSchema;
+  readonly schema?: OpenApiSchemaKeywords;
 }
 export interface OpenApiMediaType {
-  readonly schema?: DescribedSchema;
+  readonly schema?: OpenApiSchemaKeywords;
 }
 export interface ResponseDescription {
   /** Path of the response in the document. */
   readonly place: readonly string[];
   readonly headers?: Readonly<
-    Record<string, SchemaReference & { readonly required?: boolean; readonly schema?: DescribedSchema }>
+    Record<string, SchemaReference & { readonly required?: boolean; readonly schema?: OpenApiSchemaKeywords }>
   >;
   readonly content?: Readonly<Record<string, OpenApiMediaType>>;
 }
 interface DescribedOperation {
   readonly operationId: string;
   readonly security?: readonly object[];
-  readonly parameters?: readonly (ParameterDescription & SchemaReference)[];
+  readonly parameters?: readonly (OpenApiParameterDescription & SchemaReference)[];
   readonly requestBody?: SchemaReference & { readonly content: Readonly<Record<string, OpenApiMediaType>> };
   readonly responses: Readonly<Record<string, ResponseDescription & SchemaReference>>;
   readonly 'x-error-codes'?: readonly string[];
@@ -67,7 +67,7 @@ export interface FuzzedOperation {
   readonly path: string;
   /** True if the operation requires credentials. */
   readonly isSecured: boolean;
-  readonly parameters: readonly ParameterDescription[];
+  readonly parameters: readonly OpenApiParameterDescription[];
   readonly content: Readonly<Record<string, OpenApiMediaType>>;
   readonly responses: Readonly<Record<string, ResponseDescription>>;
   /** Error codes of the operation. */

@@ -94,7 +94,7 @@ export class FuzzedApi {
       ({ path }) => path === sent.path.replace(/\?.*$/, ''),
     );
     if (status === 405 && isOtherPath && operation.path.includes('{')) return;
-    const faults = [...this.answers.findDifferencesFromDescription(operation, received)];
+    const faults = [...this.answers.findResponseDeviationsFromOpenApi(operation, received)];
     if (status >= 500) faults.push('the server responded with an internal error');
     if (status >= 400 || operation.method === 'GET')
       faults.push(...(await this.listUnexpectedWrites(operation, before, received)));
@@ -126,7 +126,7 @@ export class FuzzedApi {
     { headers }: ReceivedResponse,
   ): Promise<readonly string[]> {
     const collections = this.written
-      .listChangedCollections(String(headers['request-id']))
+      .listCollectionsWrittenByRequest(String(headers['request-id']))
       .filter((name) => !BOOKKEEPING_COLLECTIONS.has(name) && COLLECTIONS_WRITTEN_BY_REFUSED_REQUESTS[id] !== name);
     return [
       ...((await this.api.head()) === before ? [] : ['a GET or refused request stored events']),

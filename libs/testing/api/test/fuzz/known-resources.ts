@@ -42,7 +42,7 @@ export class KnownResources {
   /** Replaces each placeholder with a known value. */
   fillPlaceholders(text: string): string {
     return text.replace(KNOWN_RESOURCE_PLACEHOLDER_PATTERN, (_, name: string, which: string) => {
-      const found = this.listKnownValuesOfName(name);
+      const found = this.listKnownValuesForPlaceholderName(name);
       return found[Number(which) % found.length] ?? 'none';
     });
   }
@@ -51,20 +51,21 @@ export class KnownResources {
   recordResourcesOfResponse(asked: string, headers: Readonly<Record<string, unknown>>, body: unknown): void {
     const location = headers['location'];
     const path = typeof location === 'string' ? removeUrlOrigin(location) : asked.replace(/\?.*$/, '');
-    this.recordKnownPath(path);
+    this.rememberUrlPathForFuzzTest(path);
     this.rememberKnownText('consistency-token', headers['consistency-token']);
     this.rememberKnownText('if-match', headers['etag']);
     if (!isJsonObject(body)) return;
     this.rememberKnownText('cursor', body['next_cursor']);
     const user = body['user'] ?? body;
     if (isJsonObject(user)) this.rememberKnownText('email', user['email']);
-    for (const id of listResourceIds(body['data'])) this.recordKnownPath(`${path}/${id}`);
+    for (const id of listResourceIds(body['data'])) this.rememberUrlPathForFuzzTest(`${path}/${id}`);
     for (const [name, list] of Object.entries(body))
-      for (const id of listResourceIds(list)) this.recordKnownPath(`${path}/${name}/${id}`);
+      for (const id of listResourceIds(list)) this.rememberUrlPathForFuzzTest(`${path}/${name}/${id}`);
     const link = body['invitation_url'] ?? body['reset_url'];
-    if (typeof link === 'string') this.recordKnownPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
+    if (typeof link === 'string') this.rememberUrlPathForFuzzTest(`/v1/invitations/${link.replace(/^.*#/, '')}`);
     const upload = body['upload'];
-    if (isJsonObject(upload) && typeof upload['url'] === 'string') this.recordKnownPath(removeUrlOrigin(upload['url']));
+    if (isJsonObject(upload) && typeof upload['url'] === 'string')
+      this.rememberUrlPathForFuzzTest(removeUrlOrigin(upload['url']));
   }
 
   /** @param name name of the field, parameter or header */
@@ -72,14 +73,14 @@ export class KnownResources {
     if (typeof text === 'string') keepNewestKnownValues(this.texts, name, text);
   }
 
-  private recordKnownPath(path: string): void {
+  private rememberUrlPathForFuzzTest(path: string): void {
     const [plain = path] = path.split('?');
     for (const [template, pattern] of this.patterns)
       if (pattern.test(plain)) keepNewestKnownValues(this.paths, template, path);
   }
 
   /** Returns known values for the name, or ids of all kinds if there are none. */
-  private listKnownValuesOfName(name: string): readonly string[] {
+  private listKnownValuesForPlaceholderName(name: string): readonly string[] {
     const texts = this.texts.get(name);
     if (texts) return texts;
     const kind = name.replace(/_id$/, '');

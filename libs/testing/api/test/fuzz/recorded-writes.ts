@@ -22,7 +22,7 @@ export class RecordedWrites {
   }
 
   /** Returns the collections that the request changed. */
-  listChangedCollections(requestId: string): readonly string[] {
+  listCollectionsWrittenByRequest(requestId: string): readonly string[] {
     const names = [...this.documents.keys()].map((name) => name.split(' '));
     return [...new Set(names.flatMap(([id, collection = '']) => (id === requestId ? [collection] : [])))];
   }

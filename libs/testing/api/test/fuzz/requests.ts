@@ -3,7 +3,7 @@ import { textArbitrary, valueArbitrary } from './arbitrary-values.ts';
 import { generateKnownValuePlaceholder } from './known-resources.ts';
 import { mutateSomeValues } from './mutations.ts';
 import { SAMPLE_FILES, FUZZED_MEDIA_TYPES, generateMultipartForms } from './multipart-forms.ts';
-import type { FuzzedOperation, ParameterDescription } from './description.ts';
+import type { FuzzedOperation, OpenApiParameterDescription } from './description.ts';
 import type { SchemaValueGenerator } from './schema-values.ts';
 
 /** A generated request with placeholders for existing resources. */
@@ -65,7 +65,7 @@ function percentEncode(text: string): string {
 const MAX_QUERY_LENGTH = 8_000;
 
 function generateUrlQueries(
-  parameters: readonly ParameterDescription[],
+  parameters: readonly OpenApiParameterDescription[],
   values: SchemaValueGenerator,
 ): fc.Arbitrary<string> {
   const described = parameters.filter((parameter) => parameter.in === 'query');

@@ -2,7 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FuzzedOpenApiDescription, FuzzedOperation, ResponseDescription, DescribedSchema } from './description.ts';
+import type {
+  FuzzedOpenApiDescription,
+  FuzzedOperation,
+  ResponseDescription,
+  OpenApiSchemaKeywords,
+} from './description.ts';
 import type { ReceivedResponse } from './send.ts';
 
 const OPENAPI_DOCUMENT_URL = 'https://description.example/openapi.json';
@@ -32,7 +37,7 @@ export class ResponseValidator {
   }
 
   /** Returns all differences between a response and the description, or an empty list. */
-  findDifferencesFromDescription(
+  findResponseDeviationsFromOpenApi(
     { responses, errorCodes }: FuzzedOperation,
     { status, headers, mediaType, json }: ReceivedResponse,
   ): readonly string[] {
@@ -94,7 +99,7 @@ function findUndescribedErrorCode(described: readonly string[], json: unknown): 
 function forbidUndescribedFields(document: object): object {
   return JSON.parse(JSON.stringify(document), (name, value: unknown) => {
     if (name !== 'schemas' || typeof value !== 'object' || value === null) return value;
-    const schemas = Object.entries(value as Record<string, DescribedSchema>).map(([id, schema]) => [
+    const schemas = Object.entries(value as Record<string, OpenApiSchemaKeywords>).map(([id, schema]) => [
       id,
       schema.properties && schema.additionalProperties === undefined
         ? { ...schema, unevaluatedProperties: false }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { textArbitrary, valueArbitrary } from './arbitrary-values.ts';
-import type { FuzzedOpenApiDescription, DescribedSchema } from './description.ts';
+import type { FuzzedOpenApiDescription, OpenApiSchemaKeywords } from './description.ts';
 import type { FuzzedFormField } from './multipart-forms.ts';
 
 /** Hints for values that the schemas cannot describe. */
@@ -50,7 +50,7 @@ export class SchemaValueGenerator {
   }
 
   /** @param name name of the field or parameter */
-  generateValuesOfSchema(schema: DescribedSchema, name = ''): fc.Arbitrary<unknown> {
+  generateValuesOfSchema(schema: OpenApiSchemaKeywords, name = ''): fc.Arbitrary<unknown> {
     const { $ref } = schema;
     if ($ref === undefined) return this.generateForSchema(schema, name);
     const made = this.known.get($ref) ?? this.generateForSchema(this.description.resolveReference(schema), name);
@@ -59,7 +59,7 @@ export class SchemaValueGenerator {
   }
 
   /** The parts of a multipart form. */
-  listFormFieldsOfSchema(schema: DescribedSchema): readonly FuzzedFormField[] {
+  listFormFieldsOfSchema(schema: OpenApiSchemaKeywords): readonly FuzzedFormField[] {
     const { properties = {} } = this.description.resolveReference(schema);
     return Object.entries(properties).map(([name, given]) => {
       const field = this.description.resolveReference(given);
@@ -68,7 +68,7 @@ export class SchemaValueGenerator {
     });
   }
 
-  private generateForSchema(schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
+  private generateForSchema(schema: OpenApiSchemaKeywords, name: string): fc.Arbitrary<unknown> {
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum)
       return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, generateUpperCaseValues(schema.enum));
@@ -83,7 +83,7 @@ export class SchemaValueGenerator {
   }
 
   /** Merges several object schemas into one object. */
-  private createMergedObjectArbitrary(schemas: readonly DescribedSchema[], name: string): fc.Arbitrary<unknown> {
+  private createMergedObjectArbitrary(schemas: readonly OpenApiSchemaKeywords[], name: string): fc.Arbitrary<unknown> {
     const [first, ...others] = schemas;
     if (first && others.length === 0) return this.generateValuesOfSchema(first, name);
     return fc
@@ -91,7 +91,7 @@ export class SchemaValueGenerator {
       .map((parts) => Object.assign({}, ...parts) as unknown);
   }
 
-  private generateValuesOfType(type: string, schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
+  private generateValuesOfType(type: string, schema: OpenApiSchemaKeywords, name: string): fc.Arbitrary<unknown> {
     switch (type) {
       case 'null':
         return fc.constant(null);
@@ -116,7 +116,7 @@ export class SchemaValueGenerator {
     required = [],
     additionalProperties,
     ...schema
-  }: DescribedSchema): fc.Arbitrary<object> {
+  }: OpenApiSchemaKeywords): fc.Arbitrary<object> {
     const fields = Object.entries(properties).map(
       ([name, field]) => [name, this.generateValuesOfSchema(field, name)] as const,
     );
@@ -133,7 +133,7 @@ export class SchemaValueGenerator {
       .map((parts) => Object.assign({}, ...parts) as object);
   }
 
-  private generateArrays(schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
+  private generateArrays(schema: OpenApiSchemaKeywords, name: string): fc.Arbitrary<unknown> {
     const made = fc.array(
       this.generateValuesOfSchema(schema.items ?? {}, name),
       createArrayLengthBounds(schema.minItems, schema.maxItems),
@@ -142,7 +142,7 @@ export class SchemaValueGenerator {
     return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
   }
 
-  private createTextArbitraryForSchema(schema: DescribedSchema, name: string): fc.Arbitrary<string> {
+  private createTextArbitraryForSchema(schema: OpenApiSchemaKeywords, name: string): fc.Arbitrary<string> {
     const { format, pattern, minLength = 0, maxLength = 40 } = schema;
     if (format === 'uri') return fc.constantFrom(...this.hints.urls);
     const examples = listExamples(schema).map(String);
@@ -173,11 +173,11 @@ function generateUpperCaseValues(values: readonly unknown[]): fc.Arbitrary<unkno
   return fc.constantFrom(...values.map((value) => (typeof value === 'string' ? value.toUpperCase() : value)));
 }
 
-function listExamples({ example, examples = [] }: DescribedSchema): readonly unknown[] {
+function listExamples({ example, examples = [] }: OpenApiSchemaKeywords): readonly unknown[] {
   return example === undefined ? examples : [example, ...examples];
 }
 
-function generateNumbersOfSchema(type: 'integer' | 'number', schema: DescribedSchema): fc.Arbitrary<number> {
+function generateNumbersOfSchema(type: 'integer' | 'number', schema: OpenApiSchemaKeywords): fc.Arbitrary<number> {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const min = minimum ?? exclusiveMinimum ?? -1_000;
   const max = maximum ?? exclusiveMaximum ?? min + 10_000;

@@ -29,7 +29,7 @@ import {
 import { type EndpointClients, sendOwnershipChallenge } from '../endpoints/endpoint-clients.ts';
 import {
   type EndpointDocument,
-  hasSameEndpointUrl,
+  isEndpointUrlUnchangedBetween,
   computePayloadFormat,
   toEndpoint,
 } from '../endpoints/endpoint-document.ts';
@@ -56,7 +56,7 @@ import {
   createDeliveryId,
   createPayloadId,
   toWebhookDelivery,
-  toDeliveryShardValues,
+  toDeliveryShardValuesOfScopes,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import {
@@ -148,7 +148,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
     });
     // Discard the challenge's result if the endpoint's URL was changed during the challenge.
     return this.updateEndpoint(command, (now) =>
-      hasSameEndpointUrl(now, endpoint) ? recordVerificationResult(now, verification) : now,
+      isEndpointUrlUnchangedBetween(now, endpoint) ? recordVerificationResult(now, verification) : now,
     );
   }
 
@@ -319,6 +319,6 @@ export class EndpointTestEventSender {
       return toWebhookDelivery(delivery);
     }
     await owner.notifyOwningProcesses([endpoint.id]);
-    return toWebhookDelivery((await deliveries.get(id, toDeliveryShardValues(scope))) ?? delivery);
+    return toWebhookDelivery((await deliveries.get(id, toDeliveryShardValuesOfScopes(scope))) ?? delivery);
   }
 }

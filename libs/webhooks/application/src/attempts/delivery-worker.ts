@@ -8,7 +8,7 @@ import {
   removeSnapshotsFromBody,
 } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
-import { type EndpointDocument, hasSameEndpointUrl } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, isEndpointUrlUnchangedBetween } from '../endpoints/endpoint-document.ts';
 import type { UnavailableEngineRetrier } from '../engine-retry.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
@@ -24,7 +24,7 @@ import {
   createAttemptId,
   getPayloadFormFromId,
   getThinPayloadId,
-  toDeliveryShardValues,
+  toDeliveryShardValuesOfScopes,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import type { AttemptSender, EndpointFailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
@@ -85,7 +85,9 @@ export class DeliveryWorker {
     answered: () => void,
   ): Promise<DeliveryDocument | undefined> {
     const { engines, sender, announcer } = this.dependencies;
-    const prepared = await engines.retryUntilDone('preparing an attempt', () => this.prepareAttempt(owned, pending));
+    const prepared = await engines.retryUntilDone('preparing an attempt', () =>
+      this.gatherInputsOfDueAttempt(owned, pending),
+    );
     if (!('body' in prepared)) return prepared.delivery;
     const { client, delivery } = prepared;
     const made = await sender.sendAttempt(owned, prepared);
@@ -103,7 +105,7 @@ export class DeliveryWorker {
   }
 
   /** Gathers the inputs of an attempt and checks again that the delivery is due. @throws PayloadMissingError */
-  private async prepareAttempt(
+  private async gatherInputsOfDueAttempt(
     owned: OwnedEndpoint,
     pending: PendingDelivery,
   ): Promise<PreparedAttempt | SkippedAttempt> {
@@ -114,7 +116,7 @@ export class DeliveryWorker {
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
     const delivery = await this.readCurrentDelivery(pending);
     if (delivery === undefined || !owned.isDeliveryDue(delivery, time.now(), pending)) return { delivery };
-    const body = payloads.getCachedPayload(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
+    const body = payloads.getPayloadIfCached(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
     if (body === undefined) throw new PayloadMissingError(delivery.id);
     const prepared = mustSendThinBody(delivery, client.endpoint)
       ? await this.storeThinBody(delivery, body)
@@ -144,7 +146,7 @@ export class DeliveryWorker {
     const isFresh = performance.now() - knownAt <= this.dependencies.freshnessMs;
     return isUntried && isFresh
       ? delivery
-      : this.dependencies.deliveries.get(delivery.id, toDeliveryShardValues(delivery));
+      : this.dependencies.deliveries.get(delivery.id, toDeliveryShardValuesOfScopes(delivery));
   }
 
   /**
@@ -157,7 +159,7 @@ export class DeliveryWorker {
     made: AttemptResult,
   ): void {
     // An outcome counts only for the URL that the attempt was sent to.
-    if (!hasSameEndpointUrl(attempted, owned.endpoint)) return;
+    if (!isEndpointUrlUnchangedBetween(attempted, owned.endpoint)) return;
     const { startedAt, endedAt } = made.processTimes;
     this.dependencies.failures.logFailureOrRecovery(
       owned,
@@ -203,7 +205,7 @@ export class DeliveryWorker {
     let restored: readonly DeliveryDocument[] = [];
     return engines.retryUntilDone('storing an outcome', async () => {
       // Read the delivery again: the failed write may have taken effect.
-      if (tried !== undefined) current = await repeatable.get(known.id, toDeliveryShardValues(known));
+      if (tried !== undefined) current = await repeatable.get(known.id, toDeliveryShardValuesOfScopes(known));
       while (current !== undefined) {
         const { revision } = current;
         if (tried !== undefined && isAttemptAlreadyStored(current, tried)) {
@@ -223,7 +225,7 @@ export class DeliveryWorker {
           await recounts.requestDiscardRecountsAroundRestore(restored, () => repeatable.replace(outcome, { revision }))
         )
           return outcome;
-        current = await repeatable.get(known.id, toDeliveryShardValues(known));
+        current = await repeatable.get(known.id, toDeliveryShardValuesOfScopes(known));
       }
       return undefined;
     });

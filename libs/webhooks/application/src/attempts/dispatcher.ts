@@ -54,7 +54,13 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
   private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly dependencies: DispatcherDependencies) {
-    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readEventLoopIdleTime } = dependencies;
+    const {
+      endpoints,
+      maxInFlight,
+      time,
+      setTimer = startSystemTimer,
+      loopTime = readEventLoopIdleTime,
+    } = dependencies;
     this.scheduler = new FairScheduler(maxInFlight);
     this.later = new DelayQueue(time, (owned) => this.onEndpointChange(owned), setTimer);
     this.loopTime = loopTime;
@@ -168,7 +174,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
   }
 
   private mayEndpointBeginAttempt(owned: OwnedEndpoint): boolean {
-    const isAdmitted = this.pacing.mayBeginAttempt(owned, this.loopTime());
+    const isAdmitted = this.pacing.tryReserveSpareTimeForAttempt(owned, this.loopTime());
     if (!isAdmitted) this.serveEndpointsInSpareTime();
     return isAdmitted;
   }
@@ -255,7 +261,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
   }
 }
 
-export const setSystemTimer: SetTimer = (ring, ms) => {
+export const startSystemTimer: SetTimer = (ring, ms) => {
   const timer = setTimeout(ring, ms);
   return () => clearTimeout(timer);
 };

@@ -12,7 +12,7 @@ import {
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
 import { createAttemptTraceparent } from '../tracing.ts';
-import { type EndpointDocument, hasSameEndpointUrl } from './endpoint-document.ts';
+import { type EndpointDocument, isEndpointUrlUnchangedBetween } from './endpoint-document.ts';
 import { type EndpointStore, readLogHeadForEndpointChange } from './endpoint-store.ts';
 import {
   type SecretBox,
@@ -62,7 +62,7 @@ export class EndpointRequestBuilder {
   }
 
   /** Returns the values of custom headers and the signing secrets. */
-  listSecrets(): readonly string[] {
+  listDecryptedEndpointSecrets(): readonly string[] {
     const { id, secrets } = this.endpoint;
     const opened = secrets.map((secret) => openSecret(this.box, id, secret));
     return [...Object.values(decryptHeaders(this.box, this.endpoint)), ...opened];
@@ -138,7 +138,7 @@ export class GoneEndpointDisabler {
     let isDisabling = false;
     try {
       const endpoint = await store.updateEndpoint(id, at, async (now) => {
-        isDisabling = hasSameEndpointUrl(now, gone) && now.status !== 'disabled';
+        isDisabling = isEndpointUrlUnchangedBetween(now, gone) && now.status !== 'disabled';
         return isDisabling ? disableEndpoint(now, 'gone', await readLogHeadForEndpointChange(eventStore, at)) : now;
       });
       if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: disabled an endpoint that answered 410');
@@ -187,7 +187,7 @@ export async function sendOwnershipChallenge(
   if (answer.kind === 'failure') return createFailedVerification(at, answer.code, answer.message);
   if (isOwnershipProven(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
   const outcome = determineAttemptOutcome({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
-  const answered = quoteResponseBodyForError(answer.body, [token, ...client.listSecrets()]);
+  const answered = quoteResponseBodyForError(answer.body, [token, ...client.listDecryptedEndpointSecrets()]);
   if (outcome.kind !== 'success') {
     const { code, message } = outcome.error;
     return createFailedVerification(

@@ -49,7 +49,7 @@ export const ENDPOINTS_COLLECTION_SPEC: CollectionSpec = {
  * Returns true if both revisions of the endpoint have the same URL, without a change in between. Setting a former URL
  * again counts as a change.
  */
-export function hasSameEndpointUrl(one: EndpointDocument, other: EndpointDocument): boolean {
+export function isEndpointUrlUnchangedBetween(one: EndpointDocument, other: EndpointDocument): boolean {
   return getEndpointUrlRevision(one) === getEndpointUrlRevision(other);
 }
 

@@ -8,7 +8,7 @@ import {
   type EventStore,
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { LOG_START_POSITION, type RequestMoment } from '@tracking/webhooks-domain';
+import { LOG_START_POSITION, type RequestTimeWithLogHead } from '@tracking/webhooks-domain';
 import type { EndpointCommand, WorkspaceScope } from '../operation-types.ts';
 import { isRepeatedCommand, endpointNotFoundError, tooManyEndpointsError } from '../webhooks-api.ts';
 import { ENDPOINTS_COLLECTION_SPEC, type EndpointDocument } from './endpoint-document.ts';
@@ -171,7 +171,7 @@ function createScopeFilter({ workspace_id, environment }: WorkspaceScope) {
 export async function readLogHeadForEndpointChange(
   eventStore: Pick<EventStore, 'head'>,
   at: Timestamp,
-): Promise<RequestMoment> {
+): Promise<RequestTimeWithLogHead> {
   return { at, head: (await eventStore.head()) ?? LOG_START_POSITION };
 }
 

@@ -45,7 +45,7 @@ export class EndpointOwnerProcessNotifier {
   constructor(
     private readonly findOwner: FindShardOwner,
     private readonly wakeUps: Pick<OwnerWakeUpStore, 'requestOwnerWakeUps'>,
-    private readonly payloads: Pick<PayloadStore, 'getCachedPayload'>,
+    private readonly payloads: Pick<PayloadStore, 'getPayloadIfCached'>,
     metrics: Metrics,
   ) {
     const help = 'Endpoints whose owner, another process, was informed about new or changed data';
@@ -100,7 +100,7 @@ export class EndpointOwnerProcessNotifier {
     const bodies: Record<string, string> = {};
     let characters = 0;
     for (const { payload_id } of deliveries) {
-      const body = bodies[payload_id] === undefined ? this.payloads.getCachedPayload(payload_id) : undefined;
+      const body = bodies[payload_id] === undefined ? this.payloads.getPayloadIfCached(payload_id) : undefined;
       if (body === undefined || characters + body.length > MAX_BODY_CHARACTERS_PER_MESSAGE) continue;
       bodies[payload_id] = body.toString();
       characters += body.length;

@@ -23,7 +23,7 @@ import {
   isWaitingForAttempt,
   createPayloadId,
   createDeliveryDocument,
-  toDeliveryShardValues,
+  toDeliveryShardValuesOfScopes,
 } from '../store/delivery-document.ts';
 import type { RetentionWatermarkStore } from '../store/delivery-queries.ts';
 import { toTraceLogFields } from '../tracing.ts';
@@ -153,12 +153,12 @@ export class DeliveryRecordCreator {
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
     const known = await this.dependencies.deliveries.getMany(
       doubtful.map(({ delivery }) => delivery.id),
-      toDeliveryShardValues(...doubtful.map(({ delivery }) => delivery)),
+      toDeliveryShardValuesOfScopes(...doubtful.map(({ delivery }) => delivery)),
     );
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
     for (const id of knownPayloads) payloads.delete(id);
-    const { first = [], rest = [], deferred = [] } = await this.groupMatchesByUrgency(fresh);
+    const { first = [], rest = [], deferred = [] } = await this.groupMatchedEndpointsByUrgency(fresh);
     this.recordedLate.add(rest.length);
     const writes = [...splitIntoWriteBatches(first), ...splitIntoWriteBatches(rest)];
     return {
@@ -169,7 +169,7 @@ export class DeliveryRecordCreator {
     };
   }
 
-  private async groupMatchesByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
+  private async groupMatchedEndpointsByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
     const groups = Object.groupBy(matches, ({ endpoint }) => this.computeDeliveryUrgency(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
     // Defer only if some endpoint keeps up. Otherwise deferring would speed up no delivery.

@@ -58,7 +58,7 @@ export class DeadLetterDiscarder {
       countRetry: createRetryCounter(metrics),
       description: 'discarding dead letters',
       intervalMs: POLL_INTERVAL_MS,
-      runJobRound: (ending) => this.discardDeadLettersOfReplays(ending),
+      runJobRound: (ending) => this.runDeadLetterDiscardJobs(ending),
     });
   }
 
@@ -67,7 +67,7 @@ export class DeadLetterDiscarder {
     await this.dependencies.wakeUps.requestJobWakeUp(this.job);
   }
 
-  private async discardDeadLettersOfReplays(ending: AbortSignal): Promise<void> {
+  private async runDeadLetterDiscardJobs(ending: AbortSignal): Promise<void> {
     for (;;) {
       const running = await this.dependencies.store.listRunningDiscardJobs(DISCARDS_PER_READ);
       if (running.length === 0) return;

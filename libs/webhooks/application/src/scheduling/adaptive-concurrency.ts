@@ -165,7 +165,7 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
   /** Records the outcome of an attempt. */
   recordAttemptOutcome(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     this.#latestDurationMs = endedAt - startedAt;
-    if (outcome.kind === 'success') this.onAttemptSuccess(endedAt);
+    if (outcome.kind === 'success') this.onDeliveryAttemptSuccess(endedAt);
     else this.onAttemptFailure(outcome.error, startedAt, endedAt);
     if (outcome.kind !== 'hold') return;
     this.#heldUntil = Math.max(this.#heldUntil, endedAt + outcome.holdMs);
@@ -195,7 +195,7 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
     this.#savedHealth = JSON.stringify(health);
   }
 
-  private onAttemptSuccess(at: number): void {
+  private onDeliveryAttemptSuccess(at: number): void {
     const failedFor = this.failingSince === null ? 0 : at - this.failingSince;
     if (failedFor >= this.recoveryAfterMs) this.#recoveringSince = at;
     this.#failures = null;

@@ -149,14 +149,14 @@ describe('an attempt', () => {
     expect([state.attempting, state.underWay.get('dlv_1'), state.isIdle]).toEqual([1, 'attempting', false]);
     state.markDeliveryAnswered('dlv_1');
     expect([state.attempting, state.underWay.get('dlv_1'), state.isIdle]).toEqual([0, 'storing', false]);
-    state.recordAttemptEnd('dlv_1');
+    state.markDeliveryNoLongerInProgress('dlv_1');
     expect([state.attempting, state.underWay.size, state.isIdle]).toEqual([0, 0, true]);
   });
 
   test('may end before it is made', () => {
     const state = serving();
     state.recordAttemptBegin('dlv_1', false, 0);
-    state.recordAttemptEnd('dlv_1');
+    state.markDeliveryNoLongerInProgress('dlv_1');
     expect([state.attempting, state.underWay.size]).toEqual([0, 0]);
   });
 
@@ -177,12 +177,12 @@ describe('an attempt', () => {
       },
     ],
     ['is answered and never began', (state) => state.markDeliveryAnswered('dlv_2')],
-    ['ends and never began', (state) => state.recordAttemptEnd('dlv_2')],
+    ['ends and never began', (state) => state.markDeliveryNoLongerInProgress('dlv_2')],
     [
       'ends twice',
       (state) => {
-        state.recordAttemptEnd('dlv_1');
-        state.recordAttemptEnd('dlv_1');
+        state.markDeliveryNoLongerInProgress('dlv_1');
+        state.markDeliveryNoLongerInProgress('dlv_1');
       },
     ],
   ])('never %s', (_name, change) => {
@@ -196,7 +196,7 @@ describe('an attempt', () => {
     state.recordAttemptBegin('dlv_1', true, 0);
     state.recordAttemptBegin('dlv_2', false, 0);
     expect(state.hasEarlyUnderWay).toBe(true);
-    state.recordAttemptEnd('dlv_1');
+    state.markDeliveryNoLongerInProgress('dlv_1');
     expect(state.hasEarlyUnderWay).toBe(false);
     state.recordAttemptBegin('dlv_1', false, 0);
     expect(state.hasEarlyUnderWay).toBe(false);
@@ -212,7 +212,7 @@ describe('an attempt', () => {
   test('waits after a local fault', () => {
     const state = serving();
     expect(state.blockedUntil).toBe(-Infinity);
-    state.blockAttemptsUntil(5_000);
+    state.blockDeliveryAttemptsUntil(5_000);
     expect(state.blockedUntil).toBe(5_000);
   });
 });
@@ -260,7 +260,7 @@ describe('disabling after a 410', () => {
     const state = gone();
     state.recordAttemptBegin('dlv_1', false, 0);
     expect(state.beginDisablingEndpoint()).toBeUndefined();
-    state.recordAttemptEnd('dlv_1');
+    state.markDeliveryNoLongerInProgress('dlv_1');
     expect(state.beginDisablingEndpoint()).toBe(ENDPOINT);
     expect(state.beginDisablingEndpoint()).toBeUndefined();
     expect(opening().beginDisablingEndpoint()).toBeUndefined();

@@ -6,7 +6,7 @@ import {
   isEndpointEnabled,
   getEndpointUrlRevision,
 } from '@tracking/webhooks-domain';
-import { hasSameEndpointUrl } from '../endpoints/endpoint-document.ts';
+import { isEndpointUrlUnchangedBetween } from '../endpoints/endpoint-document.ts';
 import type { EndpointDocument, EndpointHealth, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency, type EndpointConcurrencyState } from './adaptive-concurrency.ts';
@@ -129,7 +129,7 @@ export class EndpointDeliveryState {
     const before = this.document;
     this.document = endpoint;
     this.#concurrency?.changeConcurrencyLimit(endpoint.max_concurrency);
-    if (!hasSameEndpointUrl(before, endpoint)) {
+    if (!isEndpointUrlUnchangedBetween(before, endpoint)) {
       // Forget the 410 of a former URL, because it does not apply to the current URL.
       this.#concurrency = this.#gone = undefined;
       return true;
@@ -201,7 +201,7 @@ export class EndpointDeliveryState {
 
   /** Records the outcome of an attempt. Ignores attempts at a former URL. */
   recordAttemptOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
-    if (!hasSameEndpointUrl(attempted, this.document)) return;
+    if (!isEndpointUrlUnchangedBetween(attempted, this.document)) return;
     this.#concurrency?.recordAttemptOutcome(outcome, startedAt, endedAt);
     this.#wasAttempted = true;
     if (outcome.kind === 'gone') this.#gone = attempted;
@@ -216,7 +216,7 @@ export class EndpointDeliveryState {
   }
 
   /** Records that the delivery is no longer in progress, with or without an attempt. */
-  recordAttemptEnd(id: string): void {
+  markDeliveryNoLongerInProgress(id: string): void {
     const phase = this.#underWay.get(id);
     if (phase === undefined) throw new IllegalTransitionError(`Delivery ${id} is not in progress.`);
     if (phase === 'attempting') this.#attempting -= 1;
@@ -224,7 +224,7 @@ export class EndpointDeliveryState {
     this.#takenEarly.delete(id);
   }
 
-  blockAttemptsUntil(until: number): void {
+  blockDeliveryAttemptsUntil(until: number): void {
     this.#blockedUntil = until;
   }
 

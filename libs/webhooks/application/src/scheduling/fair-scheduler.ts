@@ -8,7 +8,7 @@ export interface SchedulableEndpoint {
 }
 
 /** Share factor for 75% of all attempts if a workspace or endpoint is alone: 12 times the square of the free 25%. */
-const SHARE_FACTOR_FOR_75_PERCENT = 12;
+const SHARE_FACTOR_FOR_75_PERCENT_OF_ATTEMPTS = 12;
 /** Share factor for about 40% of all attempts if alone. */
 const SMALL_SHARE_OF_ATTEMPTS_FACTOR = 1;
 
@@ -107,7 +107,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
 
   private takeNextUnprovenEndpoint(): E | undefined {
     return (
-      this.takeNextEndpointFrom(this.untried, SHARE_FACTOR_FOR_75_PERCENT) ??
+      this.takeNextEndpointFrom(this.untried, SHARE_FACTOR_FOR_75_PERCENT_OF_ATTEMPTS) ??
       this.takeNextEndpointFrom(this.unproven, SMALL_SHARE_OF_ATTEMPTS_FACTOR)
     );
   }
@@ -122,7 +122,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
       const room = this.computeAttemptsLeftForWorkspace(held);
       const all = held.attempts + room;
       return room > 0 && fits(held, room, all)
-        ? Math.floor(computeMaxConcurrentAttempts(room - 1, all, SHARE_FACTOR_FOR_75_PERCENT)) + 1
+        ? Math.floor(computeMaxConcurrentAttempts(room - 1, all, SHARE_FACTOR_FOR_75_PERCENT_OF_ATTEMPTS)) + 1
         : 0;
     };
     return queue.takeNextMember(roomPerEndpoint, ({ attempting }) => attempting);
@@ -131,7 +131,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
   private computeAttemptsLeftForWorkspace({ attempts }: RunningAttemptCounts): number {
     // The result follows from the largest share that is allowed at the start of the last of these attempts.
-    const part = SHARE_FACTOR_FOR_75_PERCENT / this.limit;
+    const part = SHARE_FACTOR_FOR_75_PERCENT_OF_ATTEMPTS / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);
   }

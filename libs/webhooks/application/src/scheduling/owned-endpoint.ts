@@ -224,7 +224,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
    * @returns false if the delivery is pending although its endpoint is deleted, so that it has to be discarded
    */
   endWorkOnDelivery(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {
-    this.state.recordAttemptEnd(id);
+    this.state.markDeliveryNoLongerInProgress(id);
     this.window.recordDeliveryChange(id);
     this.state.replay?.countReplayedDelivery(id, after);
     if (!this.window.isNewestDeliveryRevision(id, after?.revision)) this.window.removeAllPendingDeliveries();
@@ -241,12 +241,12 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
    * @returns false if a newer revision of the delivery is stored, which is read instead
    */
   makeDeliveryPendingAgain(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
-    this.state.recordAttemptEnd(item.id);
+    this.state.markDeliveryNoLongerInProgress(item.id);
     if (!this.window.isNewestDeliveryRevision(item.id, item.delivery.revision)) {
       this.window.removeAllPendingDeliveries();
       return false;
     }
-    if (!isPayloadMissing) this.state.blockAttemptsUntil(now + PAUSE_AFTER_LOCAL_FAULT_MS);
+    if (!isPayloadMissing) this.state.blockDeliveryAttemptsUntil(now + PAUSE_AFTER_LOCAL_FAULT_MS);
     const retryAt = this.timing.time.convertSteadyTimeToWallClockTime(now + MISSING_PAYLOAD_RETRY_MS);
     this.window.putDeliveryBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
     return true;

@@ -93,7 +93,7 @@ export class PendingDeliveryWindow {
    */
   addDeliveryToWindow(given: PendingDelivery, room: number): void {
     const item = this.removeDeliveryReturningNewestCopy({ ...given, due: this.dueOf(given.delivery) });
-    if (isExpressDelivery(item)) this.addExpressDelivery(item);
+    if (isDeliveryInExpressQueue(item)) this.addExpressDelivery(item);
     else if (isQueuePositionAfter(item, this.horizon)) this.addDeliveryMissedByRefill(item);
     else {
       this.scheduled.addPendingDelivery(item);
@@ -103,7 +103,7 @@ export class PendingDeliveryWindow {
 
   /** Returns a delivery that could not be attempted to the window. Its stored form is unchanged. */
   putDeliveryBack(item: PendingDelivery): void {
-    if (!isExpressDelivery(item) || this.mayGo(item)) this.queueNewestVersionOfDelivery(item);
+    if (!isDeliveryInExpressQueue(item) || this.mayGo(item)) this.queueNewestVersionOfDelivery(item);
   }
 
   /** Replaces a delivery that was just changed in the store. */
@@ -219,7 +219,7 @@ export class PendingDeliveryWindow {
 
   private queueNewestVersionOfDelivery(item: PendingDelivery): void {
     const newest = this.removeDeliveryReturningNewestCopy(item);
-    (isExpressDelivery(newest) ? this.express : this.scheduled).addPendingDelivery(newest);
+    (isDeliveryInExpressQueue(newest) ? this.express : this.scheduled).addPendingDelivery(newest);
   }
 
   /** Removes a delivery from memory. Returns the newer of the removed and the given form. */
@@ -245,7 +245,7 @@ export class PendingDeliveryWindow {
   }
 }
 
-function isExpressDelivery({ delivery }: PendingDelivery): boolean {
+function isDeliveryInExpressQueue({ delivery }: PendingDelivery): boolean {
   return delivery.queue === getExpressQueueName(delivery.endpoint_id);
 }
 

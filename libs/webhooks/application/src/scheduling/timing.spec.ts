@@ -1,5 +1,5 @@
 import { eventually } from '@tracking/testing';
-import { setSystemTimer } from '../attempts/dispatcher.ts';
+import { startSystemTimer } from '../attempts/dispatcher.ts';
 import {
   SPARE_TIME_PER_ATTEMPT_MS,
   DelayQueue,
@@ -17,7 +17,7 @@ describe('delay queue', () => {
   beforeEach(() => {
     now = 1_000;
     woken = [];
-    delays = new DelayQueue(time, (item) => woken.push(item), setSystemTimer);
+    delays = new DelayQueue(time, (item) => woken.push(item), startSystemTimer);
   });
   afterEach(() => delays.closeDelayQueue());
 
@@ -79,7 +79,7 @@ describe('delay queue', () => {
           woken.push(item);
           if (woken.length < 6) again.scheduleItem('a', 1_000);
         },
-        setSystemTimer,
+        startSystemTimer,
       );
       again.scheduleItem('a', 1_000);
       again.scheduleItem('b', 1_001);
@@ -201,14 +201,14 @@ describe('pacing', () => {
     /** Admits probes until the time saved at the beginning is spent. */
     const spent = () => {
       const pacing = new SpareTimePacing<EndpointWithDelayableAttempts>({ ...time });
-      while (pacing.mayBeginAttempt(endpoint('wsp_0'), { ...time }));
+      while (pacing.tryReserveSpareTimeForAttempt(endpoint('wsp_0'), { ...time }));
       pacing.removeWaitingEndpoint(endpoint('wsp_0'));
       expect(pacing.takeNextWaitingEndpoint({ ...time })).toBeUndefined();
       return pacing;
     };
 
     test('admits endpoints that are not paced, whatever the spare time', () => {
-      expect(spent().mayBeginAttempt(endpoint('wsp_1', false), { ...time })).toBe(true);
+      expect(spent().tryReserveSpareTimeForAttempt(endpoint('wsp_1', false), { ...time })).toBe(true);
     });
 
     test('charges a probe twice as much as an attempt, and a replay three times', () => {
@@ -218,8 +218,10 @@ describe('pacing', () => {
         while (admit(pacing)) admitted += 1;
         return admitted;
       };
-      expect(count((pacing) => pacing.mayBeginAttempt(endpoint('wsp_1', true, false), { ...time }))).toBe(10);
-      expect(count((pacing) => pacing.mayBeginAttempt(endpoint('wsp_1'), { ...time }))).toBe(5);
+      expect(count((pacing) => pacing.tryReserveSpareTimeForAttempt(endpoint('wsp_1', true, false), { ...time }))).toBe(
+        10,
+      );
+      expect(count((pacing) => pacing.tryReserveSpareTimeForAttempt(endpoint('wsp_1'), { ...time }))).toBe(5);
       expect(count((pacing) => pacing.canReplayTakeTurn(endpoint('wsp_1', false), { ...time }))).toBe(4);
     });
 
@@ -232,9 +234,9 @@ describe('pacing', () => {
         one = pacing.takeNextWaitingEndpoint({ ...time })
       );
       const [first, second, other] = [endpoint('wsp_1'), endpoint('wsp_1'), endpoint('wsp_2')];
-      while (pacing.mayBeginAttempt(first, { ...time }));
+      while (pacing.tryReserveSpareTimeForAttempt(first, { ...time }));
       expect(pacing.canReplayTakeTurn(second, { ...time })).toBe(false);
-      expect(pacing.mayBeginAttempt(other, { ...time })).toBe(false);
+      expect(pacing.tryReserveSpareTimeForAttempt(other, { ...time })).toBe(false);
       expect([pacing.isAwaited, pacing.takeNextWaitingEndpoint({ ...time })]).toEqual([true, undefined]);
       loop(20, 20);
       expect([pacing.takeNextWaitingEndpoint({ ...time }), pacing.takeNextWaitingEndpoint({ ...time })]).toEqual([

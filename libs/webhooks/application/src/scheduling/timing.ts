@@ -171,7 +171,7 @@ export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
    * Returns true if the endpoint's next attempt may begin now. If not, {@link takeNextWaitingEndpoint} returns the
    * endpoint later.
    */
-  mayBeginAttempt(endpoint: E, now: EventLoopTime): boolean {
+  tryReserveSpareTimeForAttempt(endpoint: E, now: EventLoopTime): boolean {
     if (!endpoint.isPaced) return true;
     return this.trySpendTime(endpoint, endpoint.isFailing ? SPARE_TIME_PER_PROBE_MS : SPARE_TIME_PER_ATTEMPT_MS, now);
   }

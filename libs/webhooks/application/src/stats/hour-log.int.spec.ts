@@ -10,7 +10,7 @@ import {
   createAttemptId,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
-import { HourlyLogStatistics, type HourlyLogStatisticsDependencies } from './hour-log.ts';
+import { HourlyDeliveryStatisticsCalculator, type HourlyLogStatisticsDependencies } from './hour-log.ts';
 
 const HOUR = '2026-01-02T03:00:00.000Z';
 const AT = '2026-01-02T03:20:00.000Z';
@@ -32,7 +32,7 @@ const log = (parts: object) => {
   const watermark = { readRetentionWatermark: () => Promise.resolve('') };
   const endpoints = { getEndpoint: () => Promise.resolve(SAMPLE_SCOPE) };
   const known = { deliveries, attempts, watermark, endpoints, clock: () => new Date(AT) };
-  return new HourlyLogStatistics({ ...known, ...parts } as object as HourlyLogStatisticsDependencies);
+  return new HourlyDeliveryStatisticsCalculator({ ...known, ...parts } as object as HourlyLogStatisticsDependencies);
 };
 
 test('reads few attempts at a time, as each may have a large response, and counts all attempts of an hour', async () => {

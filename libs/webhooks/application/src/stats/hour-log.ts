@@ -14,7 +14,7 @@ import {
   type DeliveryDocument,
   type StoredAttempt,
   listAttemptIds,
-  toDeliveryShardValues,
+  toDeliveryShardValuesOfScopes,
 } from '../store/delivery-document.ts';
 import type { RetentionWatermarkStore } from '../store/delivery-queries.ts';
 
@@ -152,7 +152,7 @@ function createRecountRequest(part: RecountedPart, endpoint_id: string, hour: Ti
 }
 
 const DELIVERIES_PER_READ = 100;
-const ATTEMPTS_PER_READ = 200;
+const DELIVERY_ATTEMPTS_PER_LOG_PAGE = 200;
 /** Largest share of time that recounting from the log may use. Deliveries take priority. */
 const MAX_RECOUNT_TIME_FRACTION = 0.2;
 /** Largest assumed difference between the clocks of an owner and the next one. */
@@ -179,7 +179,7 @@ export interface HourlyLogStatisticsDependencies {
 }
 
 /** Computes hourly statistics from the log of deliveries and attempts. */
-export class HourlyLogStatistics {
+export class HourlyDeliveryStatisticsCalculator {
   private readonly pace = new BackgroundWorkThrottle({ share: MAX_RECOUNT_TIME_FRACTION });
 
   constructor(private readonly dependencies: HourlyLogStatisticsDependencies) {}
@@ -237,7 +237,7 @@ export class HourlyLogStatistics {
   /** The endpoint is stored as long as it has deliveries. */
   private async readDeliveryShardsOfEndpoint(endpoint_id: string): Promise<ShardValues> {
     const endpoint = await this.dependencies.endpoints.getEndpoint(endpoint_id);
-    return endpoint === undefined ? {} : toDeliveryShardValues(endpoint);
+    return endpoint === undefined ? {} : toDeliveryShardValuesOfScopes(endpoint);
   }
 
   private async requireRetainedHour(hour: Timestamp): Promise<void> {
@@ -261,8 +261,8 @@ export class HourlyLogStatistics {
   /** Reads few attempts at a time, and drops their responses, which may be large. */
   private async readEarlierAttempts(ids: readonly string[]): Promise<readonly (LoggedAttempt & Document)[]> {
     const found: (LoggedAttempt & Document)[] = [];
-    for (let at = 0; at < ids.length; at += ATTEMPTS_PER_READ) {
-      const some = await this.dependencies.attempts.getMany(ids.slice(at, at + ATTEMPTS_PER_READ));
+    for (let at = 0; at < ids.length; at += DELIVERY_ATTEMPTS_PER_LOG_PAGE) {
+      const some = await this.dependencies.attempts.getMany(ids.slice(at, at + DELIVERY_ATTEMPTS_PER_LOG_PAGE));
       found.push(...some.map(({ response: _answer, ...rest }) => rest));
     }
     return found;

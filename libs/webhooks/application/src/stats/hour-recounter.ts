@@ -9,7 +9,7 @@ import {
 import {
   ConcurrentAttemptError,
   type HourDocument,
-  type HourlyLogStatistics,
+  type HourlyDeliveryStatisticsCalculator,
   AttemptLogIncompleteError,
   type HourRecountRequest,
   type HourRecountRequestStore,
@@ -19,7 +19,7 @@ const RECOUNT_REQUESTS_PER_READ = 100;
 
 interface HourRecounterDependencies {
   readonly recounts: HourRecountRequestStore;
-  readonly log: HourlyLogStatistics;
+  readonly log: HourlyDeliveryStatisticsCalculator;
   readonly clock: Clock;
   /** The monotonic clock, in milliseconds. */
   readonly elapsed: () => number;

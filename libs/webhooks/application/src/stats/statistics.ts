@@ -4,12 +4,16 @@ import type { BackgroundWorkThrottle } from '@tracking/resilience';
 import { startOfHour, computePercentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { EndpointStatsRequest, WebhookHour, WebhookStats } from '../operation-types.ts';
-import { type DeliveryDocument, type ScopedEndpoint, toDeliveryShardValues } from '../store/delivery-document.ts';
+import {
+  type DeliveryDocument,
+  type ScopedEndpoint,
+  toDeliveryShardValuesOfScopes,
+} from '../store/delivery-document.ts';
 import { type WebhookStatisticsOperations, validationError } from '../webhooks-api.ts';
 import {
   HOURLY_STATS_COLLECTION_SPEC,
   type HourDocument,
-  HourlyLogStatistics,
+  HourlyDeliveryStatisticsCalculator,
   type HourlyLogStatisticsDependencies,
   HOUR_RECOUNTS_COLLECTION_SPEC,
   type HourRecountRequest,
@@ -92,7 +96,7 @@ class StatsQueries {
   }
 
   private async countPendingDeliveries(endpoint: ScopedEndpoint): Promise<WebhookStats['waiting']> {
-    const by = { index: 'endpoint', shards: toDeliveryShardValues(endpoint) };
+    const by = { index: 'endpoint', shards: toDeliveryShardValuesOfScopes(endpoint) };
     const { deliveries } = this.dependencies;
     const ofEach = await Promise.all(
       (['pending', 'retrying'] as const).map(async (status) => {
@@ -168,7 +172,7 @@ export async function openEndpointStatistics({
       ...dependencies,
       hours,
       recounts,
-      log: new HourlyLogStatistics(dependencies),
+      log: new HourlyDeliveryStatisticsCalculator(dependencies),
     }),
     queries: new StatsQueries({ ...dependencies, hours, recounts: documents }),
     recounts,

@@ -1,4 +1,4 @@
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
@@ -26,7 +26,7 @@ const AT = '2026-11-23T14:20:00.000Z';
 
 describe('the statistics keeper', () => {
   let folder: TempFolder;
-  let engine: EmbeddedEngine;
+  let engine: EmbeddedSqliteEngine;
   let running: EndpointStatisticsServices[];
   beforeEach(async () => {
     folder = await createTempFolder();

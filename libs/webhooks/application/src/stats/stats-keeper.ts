@@ -4,7 +4,7 @@ import { monotonicMs, pauseFor } from '@tracking/resilience';
 import { type CountedAttempt, startOfNextHour, startOfHour, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import {
   type HourDocument,
-  type HourlyLogStatistics,
+  type HourlyDeliveryStatisticsCalculator,
   type HourRecountRequestStore,
   createEndpointHourId,
 } from './hour-log.ts';
@@ -23,7 +23,7 @@ interface OwnedShards {
 export interface StatsKeeperDependencies {
   readonly hours: Collection<HourDocument>;
   readonly recounts: HourRecountRequestStore;
-  readonly log: HourlyLogStatistics;
+  readonly log: HourlyDeliveryStatisticsCalculator;
   readonly shards: OwnedShards;
   readonly clock: Clock;
   /** The monotonic clock, in milliseconds; the system's by default. */
@@ -131,13 +131,13 @@ export class EndpointAttemptCounter {
     const used = new EndpointHourCounter(id, endpoint, hour, this.elapsed);
     this.open.set(id, used);
     used.storing += 1;
-    const opening = this.openHourlyStats(used);
+    const opening = this.continueStoredHourlyStats(used);
     used.settling = waitEvenIfFailed(opening).then(() => (used.settling = undefined));
     await opening;
     return used;
   }
 
-  private async openHourlyStats(hour: EndpointHourCounter): Promise<void> {
+  private async continueStoredHourlyStats(hour: EndpointHourCounter): Promise<void> {
     const { hours, recounts } = this.dependencies;
     const { id, lease } = hour.endpoint;
     try {

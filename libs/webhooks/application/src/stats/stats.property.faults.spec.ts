@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { DocumentStore, Lease } from '@tracking/ports';
 import { eventually, createPropertyTestOptions, silentLogger, createTempFolder } from '@tracking/testing';
@@ -72,7 +72,7 @@ class CountingRun {
   /** Deliveries, with their latest state. */
   private readonly made = new Map<string, string[]>();
 
-  constructor(readonly engine: EmbeddedEngine) {}
+  constructor(readonly engine: EmbeddedSqliteEngine) {}
 
   async start(dieIn = Infinity): Promise<Owner> {
     this.epoch += 1;

@@ -67,7 +67,7 @@ export interface ScopedEndpoint extends WorkspaceScope {
 }
 
 /** Returns the values of the shard key of deliveries in the scopes. */
-export function toDeliveryShardValues(...scopes: readonly WorkspaceScope[]): ShardValues {
+export function toDeliveryShardValuesOfScopes(...scopes: readonly WorkspaceScope[]): ShardValues {
   return collectScopeFieldValues(scopes);
 }
 
@@ -289,7 +289,7 @@ export class PayloadStore {
   }
 
   /** Returns the body from the cache; undefined if it is not cached. */
-  getCachedPayload(id: string): Buffer | undefined {
+  getPayloadIfCached(id: string): Buffer | undefined {
     return this.cache.get(id);
   }
 

@@ -25,7 +25,7 @@ import {
   listAttemptIds,
   isAttemptShown,
   toWebhookDelivery,
-  toDeliveryShardValues,
+  toDeliveryShardValuesOfScopes,
 } from './delivery-document.ts';
 
 const SORT_FIELDS = ['created_at', 'id'] as const;
@@ -44,14 +44,14 @@ export class DeliveryQueries {
 
   /** @throws not_found if the delivery is in none of these scopes */
   async requireDelivery(scopes: readonly WorkspaceScope[], id: string): Promise<DeliveryDocument> {
-    const found = await this.deliveries.get(id, toDeliveryShardValues(...scopes));
+    const found = await this.deliveries.get(id, toDeliveryShardValuesOfScopes(...scopes));
     if (found === undefined || !isDeliveryInOneOfScopes(scopes, found)) throw deliveryNotFoundError();
     return found;
   }
 
   /** Returns the recorded deliveries with these ids, which belong to endpoints of the scope. */
   findDeliveriesByIds(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
-    return this.deliveries.getMany(ids, toDeliveryShardValues(scope));
+    return this.deliveries.getMany(ids, toDeliveryShardValuesOfScopes(scope));
   }
 
   async getDeliveryDetail(scopes: readonly WorkspaceScope[], id: string): Promise<DetailedWebhookDelivery> {
@@ -102,7 +102,7 @@ export class DeliveryQueries {
     // Skip deliveries older than the event: a delivery is never recorded before its event.
     const isBounded = since !== undefined && (descending || after === undefined);
     const within = isBounded ? { created_at: { gte: subtractMaxClockDifference(since) } } : {};
-    const shards = toDeliveryShardValues(...scopes);
+    const shards = toDeliveryShardValuesOfScopes(...scopes);
     const find = (part: Filter, by: Pick<Query, 'index' | 'shards'> = {}) => {
       const conditions = { ...createDeliveryIndexConditions(filter), ...within, ...part };
       return this.deliveries.find({ filter: conditions, sort, limit, ...resume, ...by });
@@ -115,7 +115,7 @@ export class DeliveryQueries {
     };
     const found: DeliveryDocument[] = [];
     if (event_id !== undefined) found.push(...(await this.findDeliveriesOfEvent(scopes, event_id)));
-    else for (const status of createStatusReadOrder(statuses)) found.push(...(await ofStatus(status)));
+    else for (const status of orderDeliveryStatusesForReading(statuses)) found.push(...(await ofStatus(status)));
     // Keep the later form of a delivery that was read twice.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
@@ -133,7 +133,7 @@ export class DeliveryQueries {
     scopes: readonly WorkspaceScope[],
     event_id: string,
   ): Promise<readonly DeliveryDocument[]> {
-    const shards = toDeliveryShardValues(...scopes);
+    const shards = toDeliveryShardValuesOfScopes(...scopes);
     return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT, index: 'event', shards });
   }
 }
@@ -158,7 +158,7 @@ function matchesDeliveryFilter(delivery: DeliveryDocument, filter: DeliveryFilte
 const WAITING_DELIVERY_STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying'];
 
 /** Returns the statuses in reading order. Deliveries that have ended may be sent again and are then pending again. */
-function createStatusReadOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
+function orderDeliveryStatusesForReading(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
   const statuses = DELIVERY_STATUSES.filter((status) => asked.includes(status));
   const hasEnded = statuses.some((status) => !WAITING_DELIVERY_STATUSES.includes(status));
   return hasEnded

@@ -7,7 +7,7 @@ import {
   getEndpointOfQueue,
   getExpressQueueName,
   getQueueKeyOfScheduledAttempts,
-  toDeliveryShardValues,
+  toDeliveryShardValuesOfScopes,
   convertToDeliveryDocument,
 } from './delivery-document.ts';
 
@@ -55,7 +55,7 @@ export class DeliveryQueues {
   /** Reads an endpoint's sandbox events. Skips retries that were requested before the endpoint was disabled. */
   readSandboxDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const filter = { queue: getExpressQueueName(endpoint.id), sandbox: true };
-    const shards = toDeliveryShardValues(endpoint);
+    const shards = toDeliveryShardValuesOfScopes(endpoint);
     return this.deliveries.find({ filter, sort: ORDER_BY_DUE_TIME, limit, index: 'queue', shards });
   }
 
@@ -90,7 +90,7 @@ export class DeliveryQueues {
   }
 
   private findDeliveriesInQueue(endpoint: ScopedEndpoint, queue: string, page: Pick<Query, 'after' | 'limit'>) {
-    const by = { index: 'queue', shards: toDeliveryShardValues(endpoint) };
+    const by = { index: 'queue', shards: toDeliveryShardValuesOfScopes(endpoint) };
     return this.deliveries.find({ filter: { queue }, sort: ORDER_BY_DUE_TIME, ...page, ...by });
   }
 }

@@ -40,14 +40,14 @@ function renderPayloadDocs(addresses: PublicAddresses): readonly string[] {
     ...EVENT_TYPES.map(
       (type) => `<details id="${type}"><summary><code>${type}</code></summary>
 
-${renderJsonBlock(renderSamplePayload(type, addresses))}
+${renderJsonBlock(createSampleWebhookPayload(type, addresses))}
 
 </details>`,
     ),
   ];
 }
 
-function renderSamplePayload(type: EventType, addresses: PublicAddresses): object {
+function createSampleWebhookPayload(type: EventType, addresses: PublicAddresses): object {
   return {
     id: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
     type,

@@ -8,7 +8,7 @@ import {
   toEndpointPatch,
   addOrRemoveEventTypes,
   toggleAllStandardEventTypes,
-  describeSubscription,
+  describeSubscribedEventTypes,
   validateEndpointForm,
   isSubscribedTo,
   toEndpointFormValues,
@@ -144,6 +144,8 @@ describe('event type choice', () => {
       [['shipment.created'], 'Shipment created'],
       [['shipment.created', 'shipment.updated', 'milestone.recorded'], 'Shipment created and 2 more'],
       [[], 'None'],
-    ] as const)('describes %j in words', (types, label) => expect(describeSubscription([...types])).toBe(label));
+    ] as const)('describes %j in words', (types, label) =>
+      expect(describeSubscribedEventTypes([...types])).toBe(label),
+    );
   });
 });

@@ -177,7 +177,7 @@ export function toggleAllStandardEventTypes(subscription: Subscription, chosen: 
 }
 
 /** Describes a subscription in words, such as "All standard types and 1 more". */
-export function describeSubscription(subscription: Subscription): string {
+export function describeSubscribedEventTypes(subscription: Subscription): string {
   const named = subscription.filter((type) => type !== '*');
   if (subscription.includes('*')) {
     const more = named.filter((type) => !STANDARD_EVENT_TYPES.includes(type)).length;

@@ -8,7 +8,7 @@ import { LocalTimeText } from '../../../values/time.tsx';
 import { EndpointStatusBadge, StatusBadge } from '../webhook-parts.tsx';
 import { endpointsQuery, endpointStatsQuery } from '../webhook-queries.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
-import { describeSubscription } from './endpoint-fields.ts';
+import { describeSubscribedEventTypes } from './endpoint-fields.ts';
 import { HEALTH_BADGES, assessEndpointHealth, formatPercent, sumHourlyStats } from './stats-series.ts';
 
 export function EndpointsPage() {
@@ -85,7 +85,7 @@ function EndpointRow({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       <Table.Td>
         <EndpointStatusBadge status={status} />
       </Table.Td>
-      <Table.Td>{describeSubscription(event_types)}</Table.Td>
+      <Table.Td>{describeSubscribedEventTypes(event_types)}</Table.Td>
       <EndpointHealthCells endpoint={endpoint} />
     </Table.Tr>
   );

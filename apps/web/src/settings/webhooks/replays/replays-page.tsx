@@ -8,7 +8,7 @@ import { useApi, useEnvironment } from '../../../session/session.ts';
 import { LocalTimeText } from '../../../values/time.tsx';
 import { KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_CACHE_KEYS, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
-import { REPLAY_STATUS_LABELS, calculateProgressPercentages, describeReplay } from '../webhook-labels.ts';
+import { REPLAY_STATUS_LABELS, calculateReplayProgressPercentages, describeReplay } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { CreateReplayForm } from './create-replay.tsx';
 
@@ -139,7 +139,7 @@ function ReplayProgressPanel({ replay }: { readonly replay: WebhookReplay }) {
     done: 'Replay resumed.',
     invalidates: DELIVERY_QUERY_CACHE_KEYS,
   });
-  const share = calculateProgressPercentages(replay);
+  const share = calculateReplayProgressPercentages(replay);
   const doneLabel = action === 'discard' ? 'discarded' : 'delivered';
   return (
     <Stack gap={4}>
