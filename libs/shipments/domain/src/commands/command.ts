@@ -62,7 +62,7 @@ export type Decision<Result extends CommandResult = CommandResult> = Result & {
 };
 
 /**
- * Handles commands of one type. Pure: equal arguments give equal results. `create` and `decideOnExistingShipment`
+ * Handles commands of one type. Pure: equal arguments give equal results. `create` and `decideCommandOnExistingShipment`
  * refuse a command with a DomainError, whose `details` name every invalid field.
  */
 export interface CommandHandler<Command extends CommandContext, Result extends CommandResult, Answer extends object> {
