@@ -92,10 +92,10 @@ function environmentOf({ env }: KubernetesContainer, app: string): Record<string
 /** Reads the settings of the wait for the turn of a service. @throws ConfigError */
 async function loadTurn(service: string, environment: object): Promise<object> {
   const path = '../../../apps/setup/src/config.ts';
-  const { loadStartOrderConfig } = (await import(path)) as {
-    loadStartOrderConfig(service: string, env: object): object;
+  const { loadServiceUpdateTurnConfig } = (await import(path)) as {
+    loadServiceUpdateTurnConfig(service: string, env: object): object;
   };
-  return loadStartOrderConfig(service, environment);
+  return loadServiceUpdateTurnConfig(service, environment);
 }
 
 describe('deploy/k8s', () => {

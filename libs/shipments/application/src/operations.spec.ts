@@ -1,7 +1,7 @@
 import { createUpsertCommand, SAMPLE_SCOPE } from '../test/builders.ts';
 import { findShipmentIdOfOperationRequest } from './operations.ts';
 
-describe('findRequestedShipmentId', () => {
+describe('findShipmentIdOfOperationRequest', () => {
   const shipment_id = `shp_${'a'.repeat(25)}a`;
   const part = `${'a'.repeat(26)}${'b'.repeat(16)}`;
 
