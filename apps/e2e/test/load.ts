@@ -25,7 +25,7 @@ export class LoadGenerator {
   acknowledged = 0;
   /** Number of temporary failures: refused or broken connections, and 503 responses. */
   refusals = 0;
-  /** Maximum number of temporary failures in a row of one write. */
+  /** Temporary failures in a row of one write: the highest number so far. */
   maxFailuresInARow = 0;
   /** Unexpected responses, which no fault of an engine or a replica explains. */
   readonly unexpected: string[] = [];

@@ -136,7 +136,7 @@ export class EndpointServer {
     return hook;
   }
 
-  /** Returns the event with this id. @throws Error if the event arrived with different bytes, or not at all */
+  /** Returns the event with this id, as it first arrived; null if it did not arrive. */
   findEvent(id: string): EventEnvelope {
     return JSON.parse(this.bodies.get(id) ?? 'null') as EventEnvelope;
   }

@@ -12,7 +12,7 @@ export type RequestedUpload = ShipmentDocument & {
   };
 };
 
-/** Client without a key, such as a browser that gets an upload URL. */
+/** HTTP client of the tests that sends no key, like a browser that uploads to an upload URL. */
 const CLIENT_WITHOUT_KEY = axios.create({
   validateStatus: () => true,
   proxy: false,

@@ -18,7 +18,7 @@ import { DeadLettersController } from './dead-letters.controller.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import {
   APP_URL_INJECTION_TOKEN,
-  EVENT_TRANSFER_INJECTION_TOKEN,
+  EVENT_EXPORT_AND_IMPORT_INJECTION_TOKEN,
   IDENTITY_INJECTION_TOKEN,
   LEASES_INJECTION_TOKEN,
   PUBLISHED_EVENTS_INJECTION_TOKEN,
@@ -136,7 +136,7 @@ export async function createAdministrationHttpApi(
       { provide: LEASES_INJECTION_TOKEN, useValue: dependencies.leases },
       { provide: PARTITIONS_INJECTION_TOKEN, useValue: dependencies.partitions },
       { provide: READ_MODELS_INJECTION_TOKEN, useValue: dependencies.readModels },
-      { provide: EVENT_TRANSFER_INJECTION_TOKEN, useValue: dependencies.events },
+      { provide: EVENT_EXPORT_AND_IMPORT_INJECTION_TOKEN, useValue: dependencies.events },
       { provide: RECHECKS_INJECTION_TOKEN, useValue: dependencies.workspaceSettings?.rechecks },
       { provide: PUBLISHED_EVENTS_INJECTION_TOKEN, useValue: dependencies.publishedEvents },
       { provide: WEBHOOKS_INJECTION_TOKEN, useValue: dependencies.webhooks },

@@ -22,7 +22,7 @@ import type { FieldCheck } from '@tracking/http';
 import type { EventTransferOperations } from '@tracking/shipments';
 import { ListEventsDto, toEventFilter } from '@tracking/shipments-http';
 import {
-  EVENT_TRANSFER_INJECTION_TOKEN,
+  EVENT_EXPORT_AND_IMPORT_INJECTION_TOKEN,
   IDENTITY_INJECTION_TOKEN,
   PUBLISHED_EVENTS_INJECTION_TOKEN,
   RECHECKS_INJECTION_TOKEN,
@@ -96,7 +96,7 @@ class ExportQueryDto {
 @Controller('administration/events')
 export class EventTransferController {
   constructor(
-    @Inject(EVENT_TRANSFER_INJECTION_TOKEN) private readonly transfer: EventTransferOperations,
+    @Inject(EVENT_EXPORT_AND_IMPORT_INJECTION_TOKEN) private readonly transfer: EventTransferOperations,
     @Inject(IDENTITY_INJECTION_TOKEN) private readonly identity: AdministrationDependencies['identity'],
     @Inject(RECHECKS_INJECTION_TOKEN)
     private readonly rechecks: NonNullable<AdministrationDependencies['workspaceSettings']>['rechecks'] | undefined,

@@ -1,5 +1,5 @@
 import { UnavailableError } from '@tracking/ports';
-import { ReadModelAgeMeter } from './takeover-age.ts';
+import { ReadModelAgeDuringTakeover } from './takeover-age.ts';
 
 const NOW = new Date('2026-01-01T00:00:10Z');
 
@@ -11,7 +11,7 @@ describe('the age of a read model during a takeover', () => {
 
   it('is refused soon if the event store does not answer, and then looked up again', async () => {
     const answers = [new Promise<never>(() => undefined), Promise.resolve('2026-01-01T00:00:07Z')];
-    const age = new ReadModelAgeMeter(
+    const age = new ReadModelAgeDuringTakeover(
       progress,
       () => NOW,
       () => answers.shift()!,
@@ -25,7 +25,7 @@ describe('the age of a read model during a takeover', () => {
 
   it('is undefined if the takeover ends during the look-up', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
-    const age = new ReadModelAgeMeter(
+    const age = new ReadModelAgeDuringTakeover(
       progress,
       () => NOW,
       () => promise,

@@ -13,7 +13,7 @@ const TAKEOVER_LOOK_UP_REUSE_MS = 250;
 const TAKEOVER_LOOK_UP_TIMEOUT_MS = 1_000;
 
 /** Determines how old the rows of a read model are while a process takes over its projection from another. */
-export class ReadModelAgeMeter {
+export class ReadModelAgeDuringTakeover {
   /** Last look-up: epoch milliseconds since when the rows may lack changes. */
   private lookUp: { readonly at: number; readonly missingSince: Promise<number> } | undefined;
 
@@ -59,9 +59,12 @@ export class ReadModelAgeMeter {
 export function createReadModelAgeMeters(
   rows: Readonly<Record<string, { readonly progress: ProjectionProgress }>>,
   { clock, findTimeAfter }: { readonly clock: Clock; readonly findTimeAfter?: FindTimeAfter },
-): ReadonlyMap<string, ReadModelAgeMeter> {
+): ReadonlyMap<string, ReadModelAgeDuringTakeover> {
   if (findTimeAfter === undefined) return new Map();
   return new Map(
-    Object.entries(rows).map(([name, { progress }]) => [name, new ReadModelAgeMeter(progress, clock, findTimeAfter)]),
+    Object.entries(rows).map(([name, { progress }]) => [
+      name,
+      new ReadModelAgeDuringTakeover(progress, clock, findTimeAfter),
+    ]),
   );
 }

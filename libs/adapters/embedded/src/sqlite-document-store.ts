@@ -36,7 +36,7 @@ import type { DocumentWrite, SqlStatement } from './storage-threads.ts';
 const COLLECTION_DROP_TIME_FRACTION = 0.25;
 /** Maximum number of documents read by id on the calling thread. A reader thread reads more. */
 const MAX_DOCUMENTS_READ_ON_CALLING_THREAD = 250;
-/** Maximum number of documents in one write operation, which bounds transactions. */
+/** Maximum number of documents in one operation of the SQLite writer. Longer lists are written in several operations. */
 const WRITE_BATCH_SIZE = 1_000;
 
 export class SqliteDocumentStore implements DocumentStore {

@@ -139,7 +139,7 @@ export class SqliteEventStore implements EventStore {
     outcome: AppendOutcome,
   ): AppendResult {
     if (outcome.kind === 'conflict') {
-      throw new VersionConflictError(stream, toExpectedRevision(expected), toExpectedRevision(outcome.actual));
+      throw new VersionConflictError(stream, toRevisionOrNoStream(expected), toRevisionOrNoStream(outcome.actual));
     }
     const { revision, position, repeated } = outcome;
     if (!repeated) {
@@ -214,7 +214,7 @@ export class SqliteEventStore implements EventStore {
   }
 }
 
-function toExpectedRevision(revision: number): ExpectedRevision {
+function toRevisionOrNoStream(revision: number): ExpectedRevision {
   return revision < 0 ? 'no_stream' : revision;
 }
 

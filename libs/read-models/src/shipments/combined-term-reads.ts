@@ -11,7 +11,7 @@ const MAX_READ_COMBINING_WAIT_MS = 5;
 
 type ShipmentRows = Pick<Collection<ShipmentReadModelRow>, 'find'>;
 
-interface PendingTermRead {
+interface WaitingReadByTerms {
   readonly terms: readonly string[];
   resolve(rows: readonly ShipmentReadModelRow[]): void;
   reject(error: unknown): void;
@@ -21,7 +21,7 @@ interface PendingTermRead {
 interface TermReadsOfScope {
   readonly rows: ShipmentRows;
   readonly scope: WorkspaceScope;
-  waiting: PendingTermRead[];
+  waiting: WaitingReadByTerms[];
   running: number;
   cancelSending: (() => void) | undefined;
 }
@@ -81,7 +81,7 @@ export class TermReadCombiner {
   /** Never rejects. */
   private async runReadsAsOneQuery(
     { rows, scope }: TermReadsOfScope,
-    batch: readonly PendingTermRead[],
+    batch: readonly WaitingReadByTerms[],
   ): Promise<void> {
     const read = (terms: readonly string[], limit: number) =>
       rows.find({ filter: createTermsFilter(scope, terms), limit });
@@ -100,14 +100,14 @@ export class TermReadCombiner {
 
   private selectRowsWithTerms(
     found: readonly ShipmentReadModelRow[],
-    { terms }: PendingTermRead,
+    { terms }: WaitingReadByTerms,
   ): readonly ShipmentReadModelRow[] {
     const wanted = new Set(terms);
     return found.filter((row) => row.terms.some((term) => wanted.has(term))).slice(0, this.limit);
   }
 }
 
-function takeNextBatch(group: TermReadsOfScope): readonly PendingTermRead[] {
+function takeNextBatch(group: TermReadsOfScope): readonly WaitingReadByTerms[] {
   let terms = 0;
   const end = group.waiting.findIndex((one, index) => {
     terms += one.terms.length;

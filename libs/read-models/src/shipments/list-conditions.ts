@@ -181,7 +181,7 @@ export function createFiltersPerIndexRange(
   const inTerms = statuses === undefined ? [] : chooseIndexTermsForStatusFilter(statuses);
   // If several statuses are requested, the index cannot tell which one a row has, so the `status` field is compared.
   const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
-  return listLeadingTermConditions(lead).map((first) => ({
+  return listFirstTermConditionOfEachRange(lead).map((first) => ({
     ...every,
     ...combineTermConditionsWithAnd([first, ...asTerm, ...elements]),
     ...createStatusCondition(asField),
@@ -205,7 +205,7 @@ function listNonLeadingTermConditions(
 }
 
 /** Returns the first condition on the terms of each range. */
-function listLeadingTermConditions(
+function listFirstTermConditionOfEachRange(
   lead: Extract<LeadingCondition, { readonly by: 'term' | 'alternatives' | 'word' }>,
 ): readonly ElementCondition[] {
   if (lead.by === 'alternatives') return lead.terms;

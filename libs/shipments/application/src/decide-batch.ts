@@ -111,7 +111,7 @@ class DecidedBatch {
     try {
       if (this.state !== undefined && !isResourceInScope(this.state, command)) throw createShipmentNotFoundError();
       if (this.state === undefined || findRevisionAppendedByCommand(this.state, command.id) === undefined) {
-        return this.decideCommand(command, context);
+        return this.addDecisionToBatch(command, context);
       }
       this.outcomes.push({ kind: 'repeated' });
     } catch (error) {
@@ -120,7 +120,7 @@ class DecidedBatch {
     return true;
   }
 
-  private decideCommand(command: ShipmentCommand, context: DecideContext): boolean {
+  private addDecisionToBatch(command: ShipmentCommand, context: DecideContext): boolean {
     const decision = decide(command, this.state, context);
     const made = addMetadataToShipmentEvents(command, decision.events, decision.nextCheckAt, this.revision + 1);
     const after = fold(made, this.state);

@@ -70,7 +70,7 @@ interface EstimateSeriesChanges {
  * reported last is current, in whatever order the estimates arrive.
  * @param previous the milestone before the change; undefined if it is new
  */
-export function computeEstimateSeriesChanges(
+export function findEstimatesSupersededOrRestored(
   timeline: readonly TimelineEntry[],
   previous: Milestone | undefined,
   milestone: Milestone,

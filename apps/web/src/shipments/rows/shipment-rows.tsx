@@ -48,7 +48,7 @@ let lastFocusedShipmentId: string | undefined;
 const findLastFocusedShipmentIndex = (shipments: readonly Shipment[]) =>
   shipments.findIndex(({ id }) => id === lastFocusedShipmentId);
 
-const getScrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
+const getSavedScrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
 
 /** A virtual list of shipments, which renders only the visible rows. */
 export function VirtualShipmentList(props: ShipmentRowsProps) {
@@ -66,7 +66,7 @@ export function VirtualShipmentList(props: ShipmentRowsProps) {
     overscan: 10,
     // The scroll padding keeps the active row out of the area below the header and the selection bar.
     scrollPaddingEnd: HEADER_HEIGHT_PX + (selection.size > 0 ? SELECTION_BAR_HEIGHT_PX : 0),
-    initialOffset: getScrollOffset(isBack ? before : undefined),
+    initialOffset: getSavedScrollOffset(isBack ? before : undefined),
   });
   useEffect(() => rows.measure(), [rows, height]);
   const items = rows.getVirtualItems();

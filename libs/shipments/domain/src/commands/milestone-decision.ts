@@ -8,7 +8,7 @@ import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { findSupersededEstimatesToDrop, moveEstimatesToDroppedReports } from '../dropped-estimates.ts';
 import { restoreScheduleTimesWithZones } from '../local-time.ts';
-import { computeEstimateSeriesChanges } from '../reports.ts';
+import { findEstimatesSupersededOrRestored } from '../reports.ts';
 import type { ShipmentState } from '../state.ts';
 import { insertMilestone } from '../timeline.ts';
 import { type DecideContext, type Decision, warnOfCancelledShipment } from './command.ts';
@@ -44,7 +44,7 @@ export function decideMilestone(
 ): MilestoneDecisionEvents {
   const { previous, overridden, formerReport } = outcome;
   const before = state.record;
-  const series = computeEstimateSeriesChanges(state.timeline, previous, outcome.milestone);
+  const series = findEstimatesSupersededOrRestored(state.timeline, previous, outcome.milestone);
   const estimated = setMilestoneSuperseded(outcome.milestone, series.isSuperseded, at);
   const timeline = state.timeline.slice();
   const { supersedes: superseded, restores: restored } = series;

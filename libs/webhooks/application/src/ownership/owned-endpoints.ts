@@ -174,7 +174,7 @@ export class OwnedEndpoints {
     const { queues } = this.dependencies;
     return isEndpointEnabled(endpoint)
       ? queues.readExpressDeliveries(endpoint, limit)
-      : queues.readSandboxDeliveries(endpoint, limit);
+      : queues.readPendingSandboxEventDeliveries(endpoint, limit);
   }
 
   private async writeEndpointHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {

@@ -66,11 +66,15 @@ export const REPLAY_PROGRESS_COLLECTION_SPEC: CollectionSpec = { ...REPLAYS_COLL
 /** Creates the document of a new replay. */
 export function createReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
   const cursor = { deliveries: null, events: null };
-  return setReplayIndexFields({ ...createReplay(about, at), cursor, under_way: [] });
+  return setIndexFieldsOfReplayDocument({ ...createReplay(about, at), cursor, under_way: [] });
 }
 
 /** Adds the index fields of a running replay, and removes those of a replay that has ended. */
-function setReplayIndexFields({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
+function setIndexFieldsOfReplayDocument({
+  running_for: _place,
+  discarding: _job,
+  ...document
+}: ReplayDocument): ReplayDocument {
   if (document.status !== 'running') return document;
   return document.action === 'replay'
     ? { ...document, running_for: document.endpoint_id }
@@ -181,7 +185,11 @@ export class ReplayStore {
       if (isRepeatedCommand(before, command)) return before;
       const after = change(before);
       if (after === before) return before;
-      const written = setReplayIndexFields({ ...after, changed_by: command.id, revision: before.revision + 1 });
+      const written = setIndexFieldsOfReplayDocument({
+        ...after,
+        changed_by: command.id,
+        revision: before.revision + 1,
+      });
       const isWritten = await this.rejectSecondReplay(this.documents.replace(written, { revision: before.revision }));
       return isWritten ? written : undefined;
     });
@@ -192,7 +200,7 @@ export class ReplayStore {
     for (;;) {
       const running = await this.findRunningReplay(endpointId);
       if (running === undefined) return;
-      const written = setReplayIndexFields({ ...cancelReplay(running, at), revision: running.revision + 1 });
+      const written = setIndexFieldsOfReplayDocument({ ...cancelReplay(running, at), revision: running.revision + 1 });
       if (await this.documents.replace(written, { revision: running.revision })) return;
     }
   }
@@ -202,7 +210,7 @@ export class ReplayStore {
     before: ReplayDocument,
     change: Partial<ReplayDocument>,
   ): Promise<ReplayDocument | undefined> {
-    const after = setReplayIndexFields({ ...before, ...change, revision: before.revision + 1 });
+    const after = setIndexFieldsOfReplayDocument({ ...before, ...change, revision: before.revision + 1 });
     const isWritten = await this.progress.replace(after, { revision: before.revision });
     return isWritten ? after : undefined;
   }

@@ -99,7 +99,7 @@ export class HourRecountRequestStore {
 
   /** Requests a recount of the discards in the hour of `at` before and after `discard`, which discards deliveries. */
   requestRecountAroundDiscard<T>(endpoint_id: string, at: Timestamp, discard: () => Promise<T>): Promise<T> {
-    return this.requestRecountsAroundChange([{ endpoint_id, discarded_at: at }], discard);
+    return this.requestRecountsBeforeAndAfterChange([{ endpoint_id, discarded_at: at }], discard);
   }
 
   /**
@@ -110,7 +110,7 @@ export class HourRecountRequestStore {
     deliveries: readonly DeliveryDocument[],
     restore: () => Promise<T>,
   ): Promise<T> {
-    return this.requestRecountsAroundChange(deliveries, restore);
+    return this.requestRecountsBeforeAndAfterChange(deliveries, restore);
   }
 
   /** Requests recounts of the hours in which the deliveries were discarded. */
@@ -131,7 +131,7 @@ export class HourRecountRequestStore {
    * The first request remains if the process dies during the change. The second one is needed if the change takes so
    * long that the owner carries out the first request before the change takes effect.
    */
-  private async requestRecountsAroundChange<T>(
+  private async requestRecountsBeforeAndAfterChange<T>(
     deliveries: readonly DiscardedDelivery[],
     change: () => Promise<T>,
   ): Promise<T> {

@@ -53,7 +53,7 @@ export class DeliveryQueues {
   }
 
   /** Reads an endpoint's sandbox events. Skips retries that were requested before the endpoint was disabled. */
-  readSandboxDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
+  readPendingSandboxEventDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const filter = { queue: getExpressQueueName(endpoint.id), sandbox: true };
     const shards = toDeliveryShardValuesOfScopes(endpoint);
     return this.deliveries.find({ filter, sort: ORDER_BY_DUE_TIME, limit, index: 'queue', shards });
