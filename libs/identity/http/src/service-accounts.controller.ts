@@ -54,8 +54,7 @@ export class ServiceAccountsController {
     type: ServiceAccountWrittenResource,
   })
   async createServiceAccount(
-    @InjectRequestBody(ACCOUNT_BODY_PIPE)
-    { value: { name, role }, warnings }: BodyWithWarnings<ServiceAccountDto>,
+    @InjectRequestBody(ACCOUNT_BODY_PIPE) { value: { name, role }, warnings }: BodyWithWarnings<ServiceAccountDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {

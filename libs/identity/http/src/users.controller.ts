@@ -68,8 +68,7 @@ export class UsersController {
     'A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.',
   )
   async inviteUser(
-    @InjectRequestBody(USER_BODY_PIPE)
-    { value: { email, role }, warnings }: BodyWithWarnings<UserDto>,
+    @InjectRequestBody(USER_BODY_PIPE) { value: { email, role }, warnings }: BodyWithWarnings<UserDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserInvitedResource> {
@@ -122,8 +121,7 @@ export class UsersController {
   @ApiLastAdminErrorResponse()
   async changeUser(
     @Param('id') id: string,
-    @InjectRequestBody(USER_CHANGES_BODY_PIPE)
-    { value: changes, warnings }: BodyWithWarnings<UserChangesDto>,
+    @InjectRequestBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: BodyWithWarnings<UserChangesDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {

@@ -161,6 +161,7 @@ export class OwnerWakeUpStore {
   /**
    * Wakes a job in the process that runs it. If another process runs it, the wake-up is stored when this resolves. Call
    * it after the work of the job is stored.
+   * @throws UnavailableError
    */
   async requestJobWakeUp(job: LeaderElectedJob): Promise<void> {
     job.wakeJob();
@@ -178,10 +179,8 @@ export class OwnerWakeUpStore {
     reload: (endpointId: string) => Promise<boolean>,
   ): Promise<void> {
     const filter = { shard: { in: [JOBS_SHARD, ...shards] } };
-    for (const { id, shard, token } of await this.documents.find({
-      filter,
-      limit: WAKE_UPS_PER_READ,
-    })) {
+    const stored = await this.documents.find({ filter, limit: WAKE_UPS_PER_READ });
+    for (const { id, shard, token } of stored) {
       const isProcessed = shard === JOBS_SHARD ? wakeHeldJob(jobs, id) : await reload(id);
       if (isProcessed) await this.documents.delete(id, { token });
     }
