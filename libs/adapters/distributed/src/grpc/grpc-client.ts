@@ -1,4 +1,4 @@
-import { type ChannelCredentials, credentials } from '@grpc/grpc-js';
+import { Channel, type ChannelCredentials, credentials } from '@grpc/grpc-js';
 import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
 import {
   createKeepaliveOptions,
@@ -21,6 +21,7 @@ export function createGrpcClient(
 ): ClientGrpcProxy {
   const bytes = createMessageSizeOptions(limits);
   const serverName = tls === true ? undefined : tls?.serverName;
+  let channel: Channel | undefined;
   return ClientProxyFactory.create({
     transport: Transport.GRPC,
     options: {
@@ -43,6 +44,10 @@ export function createGrpcClient(
         // between services.
         'grpc.enable_http_proxy': 0,
         'grpc.enable_channelz': 0,
+        // The clients of all gRPC services share one channel. With a channel each, a replica that one of them has found
+        // would be unknown to the one that opens a stream to it.
+        channelFactoryOverride: (...settings: ConstructorParameters<typeof Channel>) =>
+          (channel ??= new Channel(...settings)),
         ...(serverName !== undefined && { 'grpc.ssl_target_name_override': serverName }),
       },
     },
