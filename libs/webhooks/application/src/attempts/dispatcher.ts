@@ -50,8 +50,8 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
   private isStopping = false;
   /** Attempts in progress, including those whose outcome is not stored yet. */
   private readonly unsettled = new Map<Promise<void>, OwnedEndpoint>();
-  /** Promises that resolve when an endpoint that answered 410 is disabled. */
-  private readonly disabling = new Set<Promise<void>>();
+  /** Endpoints that answered 410, by promises that resolve when the endpoint is disabled. */
+  private readonly disabling = new Map<Promise<void>, OwnedEndpoint>();
 
   constructor(private readonly dependencies: DispatcherDependencies) {
     const {
@@ -86,8 +86,8 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
     this.scheduler.removeEndpointFromQueues(owned);
     this.later.cancelWakeUpOfItem(owned);
     this.pacing.removeWaitingEndpoint(owned);
-    if (owned.state.underWay.size === 0) return;
-    await Promise.allSettled([...this.unsettled].filter(([, one]) => one === owned).map(([work]) => work));
+    for (const tasks of [this.unsettled, this.disabling])
+      await Promise.allSettled([...tasks].filter(([, one]) => one === owned).map(([work]) => work));
   }
 
   /** Stops starting attempts. Resolves when every outcome is stored and endpoints that answered 410 are disabled. */
@@ -96,7 +96,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
     this.later.closeDelayQueue();
     clearTimeout(this.spareTimeTimer);
     await Promise.allSettled(this.unsettled.keys());
-    await Promise.allSettled(this.disabling);
+    await Promise.allSettled(this.disabling.keys());
   }
 
   /**
@@ -230,7 +230,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
         this.disabling.delete(work);
         if (!engines.ended.aborted) this.onEndpointChange(owned);
       });
-    this.disabling.add(work);
+    this.disabling.set(work, owned);
   }
 
   private async endEndpointRecovery(owned: OwnedEndpoint): Promise<void> {

@@ -25,7 +25,7 @@ export interface OwnedEndpointObserver {
   onEndpointChange(owned: OwnedEndpoint): void;
   /**
    * Called when this process stops attempting deliveries to the endpoint. Resolves when the outcomes of all attempts in
-   * progress are stored.
+   * progress are stored, and the endpoint is disabled if it answered 410.
    */
   onEndpointDrop(owned: OwnedEndpoint): Promise<void>;
 }
@@ -84,7 +84,7 @@ export class OwnedEndpoints {
 
   /**
    * Drops an endpoint. Attempts in progress are completed and stored; no new ones start. Resolves when the outcomes of
-   * all attempts are stored.
+   * all attempts are stored, and the endpoint is disabled if it answered 410.
    */
   async stopOwningEndpoint(owned: OwnedEndpoint): Promise<void> {
     owned.state.markEndpointDropped();
