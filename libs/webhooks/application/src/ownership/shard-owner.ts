@@ -20,8 +20,8 @@ import type {
 import type { OwnerWakeUpStore, ShardLeases } from './shards.ts';
 
 /**
- * Maximum milliseconds until a requested shard is handed over. Attempts that take longer are canceled, and the next
- * owner repeats them.
+ * Maximum milliseconds until a shard that another process should own is handed over. Attempts that take longer are
+ * canceled, and the next owner repeats them.
  */
 const MAX_HAND_OVER_MS = 10_000;
 /** Number of endpoints of acquired shards that are read at the same time. */
@@ -161,13 +161,14 @@ export class EndpointShardOwner implements ShardOwnerOperations {
     await Promise.all(endpointIds.map((id) => this.reloadEndpoint(id)));
   }
 
-  /** Stops acquiring shards. Held shards stay held until {@link releaseShards}. */
+  /** Stops acquiring shards, and hands each held shard over as soon as its work has ended. */
   async stopAcquiringShards(): Promise<void> {
     this.stopping.abort();
     this.dependencies.shards.stopAcquiringShardLeases();
     await Promise.all([this.polling, this.takingOver]);
   }
 
+  /** Releases the shards that are still held, even if their work has not ended. */
   releaseShards(): Promise<void> {
     return this.dependencies.shards.releaseShards();
   }
@@ -259,7 +260,10 @@ export class EndpointShardOwner implements ShardOwnerOperations {
   /** Ends the work on a shard. Attempts in progress are completed and stored, then its statistics are written. */
   private async handShardOver(shard: number): Promise<void> {
     const waiting = new AbortController();
-    await Promise.race([this.dropEndpointsOfShard(shard), pauseFor(MAX_HAND_OVER_MS, waiting.signal)]);
+    const dropped = this.dropEndpointsOfShard(shard);
+    // A process that stops releases its shards at the end of its own limit.
+    if (this.stopping.signal.aborted) await dropped;
+    else await Promise.race([dropped, pauseFor(MAX_HAND_OVER_MS, waiting.signal)]);
     waiting.abort();
     await this.dependencies.stats.writeStatsOfShard(shard);
   }

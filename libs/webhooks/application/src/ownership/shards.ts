@@ -13,8 +13,8 @@ interface ShardObserver {
   acquired(shard: number): void;
   lost(shard: number): void;
   /**
-   * Ends the work on a shard that another process should own. The shard is released when this resolves, and is no
-   * longer among the owned shards.
+   * Ends the work on a shard that another process should own, or that this process stops owning. The shard is released
+   * when this resolves, and is no longer among the owned shards.
    */
   handOver(shard: number): Promise<void>;
 }
@@ -61,21 +61,16 @@ export class ShardLeases {
     for (let shard = 0; shard < ENDPOINT_SHARD_COUNT; shard += 1) this.loops.push(this.holdShardLease(shard, observer));
   }
 
-  /**
-   * Stops acquiring shards. Held shards stay held until {@link releaseShards}, so that no other process starts before all
-   * work here is done.
-   */
+  /** Stops acquiring shards, and hands each held shard over as soon as its work has ended. */
   stopAcquiringShardLeases(): void {
     this.stopping.abort();
   }
 
+  /** Releases the shards that are still held, even if their work has not ended. */
   async releaseShards(): Promise<void> {
     this.stopAcquiringShardLeases();
     this.releasing.abort();
     await Promise.all(this.loops);
-    const leases = [...this.held.values()];
-    this.held.clear();
-    await Promise.allSettled(leases.map((lease) => lease.releaseLease()));
   }
 
   private async holdShardLease(shard: number, observer: ShardObserver): Promise<void> {
@@ -86,7 +81,6 @@ export class ShardLeases {
       this.held.set(shard, lease);
       observer.acquired(shard);
       await waitForAbort(lease.lost, lease.handOverRequested, signal);
-      if (!lease.lost.aborted && signal.aborted) return;
       if (!lease.lost.aborted) await this.handShardOver(shard, lease, observer);
       this.held.delete(shard);
       if (this.handingOver.delete(lease)) await lease.releaseLease().catch(() => undefined);

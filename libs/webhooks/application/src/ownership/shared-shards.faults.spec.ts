@@ -1,9 +1,14 @@
 import { jest } from '@jest/globals';
 import { UnavailableError } from '@tracking/ports';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
-import { type RetryPolicy, ENDPOINT_SHARD_COUNT } from '@tracking/webhooks-domain';
+import { type RetryPolicy, ENDPOINT_SHARD_COUNT, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, type KillableWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
+import {
+  type RunningWebhooks,
+  type KillableWebhooks,
+  SAMPLE_SCOPE,
+  WebhooksTestHarness,
+} from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
@@ -149,6 +154,61 @@ describe('processes that share the shards', () => {
     await waitForDeliveries(second, 1);
     expect(readArrivals().every((times) => times === 1)).toBe(true);
     expect(countSuccesses(first)).toBe(URLS.length);
+  });
+
+  test('get the shards of a process that stops as soon as the attempts of each shard have ended', async () => {
+    const first = await harness.startProcessSharingShards({ ...NEVER_POLLS, drainMs: 20_000 });
+    const second = await harness.startProcessSharingShards(NEVER_POLLS);
+    await waitForEvenShares([first, second]);
+    await createEndpoints(first);
+    const { items } = await first.endpoints.list({ ...SAMPLE_SCOPE, limit: URLS.length });
+    const { refused } = await first.owners.reload({ endpoint_ids: items.map(({ id }) => id) });
+    const [hanging, ...others] = items.filter(({ id }) => !refused.includes(id));
+    if (hanging === undefined) throw new Error('the first process owns no endpoint');
+    const isInOtherShard = ({ id }: { id: string }) =>
+      computeShardOfEndpoint(id) !== computeShardOfEndpoint(hanging.id);
+    const urls = others.filter(isInOtherShard).map(({ url }) => url);
+    const answer = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
+    harness.receivers.setFakeReceiverBehaviour(hanging.url, () => answer.promise);
+    await harness.publishEvents(harness.addEvent());
+    await eventually(() => expect(readArrivals()).toHaveLength(URLS.length));
+    const stopped = first.stop();
+    await eventually(() => expect(countShards(second)).toBe(ENDPOINT_SHARD_COUNT - 1));
+    await harness.publishEvents(harness.addEvent());
+    const countArrivals = (url: string) => harness.receivers.listDeliveriesReceivedAtUrl(url).length;
+    await eventually(() => expect(urls.map(countArrivals)).toEqual(urls.map(() => 2)));
+    expect(countArrivals(hanging.url)).toBe(1);
+    harness.receivers.setFakeReceiverBehaviour(hanging.url, () => createReceiverAnswer(200));
+    answer.resolve(createReceiverAnswer(200));
+    await stopped;
+    await waitForDeliveries(second, 2);
+    expect(readArrivals().every((times) => times === 1)).toBe(true);
+  });
+
+  test('get a shard only after its endpoint that answered 410 is disabled', async () => {
+    const first = await harness.startProcessSharingShards({ ...NEVER_POLLS, drainMs: 20_000 });
+    const url = URLS[0] ?? '';
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(first, url, { max_concurrency: 1 });
+    const answer = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
+    harness.receivers.setFakeReceiverBehaviour(url, () => answer.promise);
+    const [refused, waiting] = [harness.addEvent(), harness.addEvent()];
+    await harness.publishEvents(refused);
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(1));
+    await harness.publishEvents(waiting);
+    await harness.waitUntilEventsRecorded();
+    harness.logIsAway = true;
+    answer.resolve(createReceiverAnswer(410));
+    await eventually(async () =>
+      expect(await harness.getDelivery(first, endpoint_id, refused.id)).toMatchObject({ status: 'dead_lettered' }),
+    );
+    const stopped = first.stop();
+    const second = await harness.startProcessSharingShards(NEVER_POLLS);
+    await eventually(() => expect(countShards(second)).toBeGreaterThanOrEqual(ENDPOINT_SHARD_COUNT - 1));
+    harness.logIsAway = false;
+    await stopped;
+    await eventually(() => expect(countShards(second)).toBe(ENDPOINT_SHARD_COUNT));
+    expect(await harness.getDelivery(second, endpoint_id, waiting.id)).toMatchObject({ status: 'pending' });
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(1);
   });
 
   test('1, 4 and 2 processes under load: nothing is lost, and only attempts of killed processes are repeated', async () => {
