@@ -138,7 +138,7 @@ function ShipmentSummaryCards() {
         <ShipmentStatusCard />
         <ArrivalCard />
         <OpenExceptionsCard />
-        <TitledCard title="Next events">
+        <TitledCard title="Upcoming events">
           <UpcomingEventsList />
         </TitledCard>
       </div>

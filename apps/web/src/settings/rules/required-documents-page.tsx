@@ -113,7 +113,7 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
             mine: joinDocumentTypeLabels(required[mode]),
           }),
         )}
-        unrelatedNote="Required documents are unchanged. Only exception rules were changed."
+        unrelatedNote="The other change affects only exception rules. The required documents are unchanged."
         isPending={write.isPending}
         error={write.error}
         onKeepMine={() => save(concurrentSettings)}

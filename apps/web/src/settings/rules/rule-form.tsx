@@ -200,7 +200,7 @@ function RuleConflictPanel({ type, known, concurrentSettings, mine, ...rest }: R
       concurrentSettings={concurrentSettings}
       of="Setting"
       differences={differing}
-      unrelatedNote="This rule is unchanged. Only other rules were changed."
+      unrelatedNote="The other change affects only other rules. This rule is unchanged."
     />
   );
 }

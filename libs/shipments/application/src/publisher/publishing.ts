@@ -273,7 +273,7 @@ export class EventPublicationGate {
     this.hasGivenUp = true;
     this.logger.warn(
       { patience_ms: this.patienceMs },
-      'events are published although the read models do not contain them yet',
+      'the read models are behind; publishing events without waiting for them any longer',
     );
   }
 
