@@ -31,6 +31,8 @@ const ROUND_TRIP_DELAY_MS = 200;
 const ROUND_TRIP_LOAD = { rate: 2, seconds: 10 };
 /** Parts of the saturated rate at which latencies are measured. */
 const LOADS = [0.2, 0.5, 1] as const;
+/** Rate at which latencies are measured with each number of replicas, in shipments a second. */
+const COMMON_RATE = 20;
 /** Milliseconds without a further delivery after which the missing deliveries count as lost. */
 const DELIVERY_TIMEOUT_MS = 30_000;
 
@@ -217,15 +219,14 @@ async function createAndDeliver({ system, receiver, keys }: CapacityBenchHarness
   };
 }
 
-/** Measures latencies at parts of a rate. */
+/** Measures latencies at the common rate, and at parts of a rate. */
 async function measureLatencies(harness: CapacityBenchHarness, rate: number): Promise<void> {
   const { system, receiver, keys, seconds } = harness;
   const servers = system.urls.map((url) => ({ url }));
-  for (const part of LOADS) {
+  for (const target of [COMMON_RATE, ...LOADS.map((part) => Math.max(1, part * rate))]) {
     await pause(1_000);
     await fetch(`${receiver.url}/reset?new`);
     const before = readCpu(harness);
-    const target = Math.max(1, part * rate);
     const paced = await driveEvenly(servers, { rate: target, seconds }, createRequests(keys));
     const sorted = paced.map(({ ms }) => ms).sort((a, b) => a - b);
     const [median, high] = [computeQuantile(sorted, 0.5), computeQuantile(sorted, 0.99)];

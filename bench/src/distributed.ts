@@ -6,7 +6,7 @@ import { DistributedSystem, SERVICE_NAMES } from '@tracking/system';
 import { shipment } from './api.ts';
 import { drive, driveEvenly, measureMaxLag, formatRow } from './load.ts';
 import { cpuSeconds } from './machine.ts';
-import { runCli, runRemoteCli, startReceiver, startStandalone, type Server } from './server.ts';
+import { runCli, runRemoteCli, startBaseline, startReceiver, startStandalone, type Server } from './server.ts';
 import { receiverStats, type ReceiverStats } from './webhooks-bench-harness.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
@@ -53,10 +53,30 @@ export async function benchDistributed(seconds: number): Promise<void> {
       key: await runCli(join(folder, 'standalone'), ...key),
     });
     await standalone.stop();
+    await measureBareServer(seconds);
     await services(join(folder, 'services'), seconds, key);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Measures a server that only validates requests, at the same rates. It shows how much more a request costs at a low
+ * rate on this machine, because of caches and idle cores, whatever the server does.
+ */
+async function measureBareServer(seconds: number): Promise<void> {
+  print('-- server that only validates requests');
+  const server = await startBaseline();
+  const cpu = () => [['bare server', cpuSeconds(server.pid)] as const];
+  const load = { connections: SATURATING_CONNECTIONS, seconds: 0, amount: SATURATING_SHIPMENTS };
+  await drive(server, load, shipment);
+  let before = new Map(cpu());
+  const paced = await driveEvenly(server, { rate: PER_SECOND, seconds }, shipment);
+  printCpu(before, cpu(), paced.length, ` at ${PER_SECOND}/s`);
+  before = new Map(cpu());
+  await drive(server, load, shipment);
+  printCpu(before, cpu(), SATURATING_SHIPMENTS, ' saturated');
+  await server.stop();
 }
 
 function startServices(folder: string, replicas = 2): Promise<DistributedSystem> {
@@ -291,10 +311,11 @@ function printCpu(
   before: ReadonlyMap<string, number>,
   after: readonly (readonly [name: string, seconds: number])[],
   events: number,
+  load = '',
 ): void {
   for (const [one, used] of after) {
     const each = ((used - (before.get(one) ?? 0)) * 1_000) / events;
-    print(`  CPU of ${one.padEnd(28)} ${each.toFixed(2)} s per 1,000 events`);
+    print(`  CPU of ${one.padEnd(28)} ${each.toFixed(2)} s per 1,000 events${load}`);
   }
 }
 
