@@ -5,6 +5,7 @@ import { ReadModelsTestBed } from '../test/world.ts';
 import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
 import { type MilestoneReadModelRow, milestonesReadModel } from './milestones.ts';
 import { type ReadModel, type ReadModelRow, createRowsCollectionSpec } from './read-model.ts';
+import { RowWriter } from './row-writer.ts';
 import { shipmentsReadModel } from './shipments/shipment-rows.ts';
 
 describe('projecting a batch of events of events', () => {
@@ -79,6 +80,23 @@ describe('projecting a batch of events of events', () => {
       Array.from({ length: COUNT }, (_, n) => `shp_${createNthTestShipmentToken(n + 1)}`),
     );
     expect(after.map((row) => row.revision)).toEqual(Array.from({ length: COUNT }, () => 1));
+  });
+
+  it('writes large new rows through the common writer in several writes', async () => {
+    const COUNT = 20;
+    const heavy: ReadModel = { ...shipmentsReadModel, weight: () => 500 } as unknown as ReadModel;
+    for (let n = 1; n <= COUNT; n += 1) await world.writer.createShipment(n);
+    const created = await Promise.all(
+      Array.from({ length: COUNT }, (_, n) => world.engine.eventStore.read(world.writer.getShipmentStreamName(n + 1))),
+    );
+    await new BatchProjector({
+      model: heavy,
+      rows,
+      writer: new RowWriter(() => Promise.resolve(rows)),
+      cache: new LRUCache({ max: 1 }),
+      scopes: new StreamScopeCache(world.engine.eventStore),
+    }).handleEventBatchOfPartition(created.flat());
+    expect(await rows.count({})).toBe(COUNT);
   });
 
   it('keeps the newer row when a former lease holder writes late', async () => {

@@ -25,7 +25,7 @@ export class RowWriter {
   writeMany(writes: readonly CollectionWrite<ReadModelRow>[]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ writes, resolve, reject });
-      this.writing ??= this.writeWaitingRows().finally(() => (this.writing = undefined));
+      this.writing ??= this.writeWaitingRows();
     });
   }
 
@@ -35,6 +35,8 @@ export class RowWriter {
       await setImmediate();
       await this.writeRowsTogether(this.takeWaitingRowWrites());
     }
+    // The reset directly follows the last check of `waiting`, so that rows that arrive later start a new write.
+    this.writing = undefined;
   }
 
   private takeWaitingRowWrites(): readonly PendingRowWrites[] {

@@ -33,7 +33,7 @@ export class CheckpointWriter {
   replaceStoredCheckpoint(document: CheckpointDocument): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ document, resolve, reject });
-      this.writing ??= this.writeWaitingCheckpoints().finally(() => (this.writing = undefined));
+      this.writing ??= this.writeWaitingCheckpoints();
     });
   }
 
@@ -58,6 +58,8 @@ export class CheckpointWriter {
       this.waiting = [];
       await this.writeCheckpointBatch(batch);
     }
+    // The reset directly follows the last check of `waiting`, so that a later checkpoint starts a new write.
+    this.writing = undefined;
   }
 
   /** Never rejects. */

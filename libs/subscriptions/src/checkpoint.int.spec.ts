@@ -150,6 +150,16 @@ describe('a checkpoint', () => {
     await eventually(async () => expect(await position()).toBe('0005'));
   });
 
+  it('is written by a common writer directly after the previous write', async () => {
+    const writer = new CheckpointWriter(engine.documentStore);
+    const checkpoint = { id: 'shipments/1/shipment-', ...OF, position: '0001', complete: true, epoch: 1 };
+    await documents.insert(checkpoint);
+    const replaceCheckpoint = async (to: string) =>
+      await writer.replaceStoredCheckpoint({ ...checkpoint, position: to });
+    expect([await replaceCheckpoint('0002'), await replaceCheckpoint('0003')]).toEqual([true, true]);
+    expect(await position()).toBe('0003');
+  });
+
   it('is written together with those of other partitions, and learns that another holder has claimed it', async () => {
     const batches: number[] = [];
     const counted = Object.assign(Object.create(documents) as typeof documents, {
