@@ -340,6 +340,28 @@ describe('a subscriber', () => {
     await ends(working);
   });
 
+  it.each(['a batch without events', 'a skipped position'])(
+    'has no lag after the last event of its streams, if %s reaches the end of the log',
+    async (end) => {
+      const now = Date.now();
+      await append('thing-1', now - 3_600_000);
+      const events = await engine.eventStore.read('thing-1');
+      const head = (await engine.eventStore.head()) ?? '';
+      const handled: string[] = [];
+      const catchUp: EventStore['catchUp'] = async function* ({ signal, onSkipped }) {
+        // Events of other streams follow, so that the batch does not reach the end of the log.
+        yield { events, position: head, caughtUp: false };
+        if (end === 'a skipped position') onSkipped?.(`${head}1`);
+        else yield { events: [], position: `${head}1`, caughtUp: true };
+        handled.push('all');
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      };
+      const subscription = start({ eventStore: storeThat({ catchUp }) });
+      await eventually(() => expect(handled).toEqual(['all']), DEADLINE);
+      await ends(subscription);
+    },
+  );
+
   it('is complete after handling all events stored at the start, even if more arrive constantly', async () => {
     await append();
     const head = await engine.eventStore.head();

@@ -173,9 +173,10 @@ export class PartitionRunner {
   /** Moves the checkpoint over events of other partitions, but not while a retry determines late positions. */
   private moveCheckpointTo(position: Position, held: LeasedPartition, end: Position | undefined): void {
     if (this.held !== held || held.hasEnded) return;
-    const { checkpoint, hasReachedStart } = held;
-    if (this.queued === 0 && hasReachedStart && checkpoint.complete) {
-      void checkpoint.moveCheckpointTo(position, true);
+    // The reader has handled all earlier batches, and knows no further event.
+    this.waitingSince = undefined;
+    if (this.queued === 0 && held.hasReachedStart && held.checkpoint.complete) {
+      void held.checkpoint.moveCheckpointTo(position, true);
       this.reportHandledPosition(held, position, true);
     } else {
       const batch = { events: [], position, caughtUp: false };
@@ -190,10 +191,10 @@ export class PartitionRunner {
     end: Position | undefined,
   ): Promise<void> {
     if (batch.events.length > 0) await this.handleBatch(batch, held);
+    else if (batch.caughtUp) this.waitingSince = undefined;
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
     const { checkpoint, hasReachedStart, parkedBefore } = held;
-    const isIdle = batch.events.length === 0;
-    this.reportHandledPosition(held, batch.position, isIdle);
+    this.reportHandledPosition(held, batch.position, batch.events.length === 0);
     await this.moveCheckpoint(checkpoint, batch.position, hasReachedStart);
     // A newer version of the code may be able to handle streams that an older version parked.
     if (held.hasReachedStart) held.retries ??= this.retryParkedStreams(parkedBefore);
@@ -243,12 +244,11 @@ export class PartitionRunner {
    */
   private async retryParkedStream(document: ParkedStream, held: LeasedPartition): Promise<boolean> {
     const { parked, ending, checkpoint } = held;
-    const onFailure = this.failed;
     const isTransient = (error: unknown) => error instanceof UnavailableError;
     for (let from = document.revision; ; from += PARKED_EVENTS_PER_READ) {
       const range = { from, to: from + PARKED_EVENTS_PER_READ - 1 };
       const read = () => this.parts.eventStore.read(document.stream, range);
-      const stored = await retry(read, { signal: ending, onFailure, isTransient });
+      const stored = await retry(read, { signal: ending, onFailure: this.failed, isTransient });
       const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
       const events = leftOut.map((event) => ({
         ...event,
@@ -261,7 +261,7 @@ export class PartitionRunner {
         else if (isLast) await parked.releaseParkedStream(document);
         return failure;
       };
-      const failure = await retry(attempt, { signal: ending, onFailure, isTransient });
+      const failure = await retry(attempt, { signal: ending, onFailure: this.failed, isTransient });
       if (failure !== undefined || isLast) return failure === undefined;
     }
   }
