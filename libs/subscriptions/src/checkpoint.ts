@@ -18,10 +18,7 @@ export const CHECKPOINTS_COLLECTION_SPEC: CollectionSpec = {
 const CHECKPOINT_KEY_SEPARATOR = '.';
 const LEASE_EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const LATE_POSITION_NUMBER_DIGITS = 10;
-/**
- * Late positions contain the version of the layout times this number, plus the epoch of the lease, so that those of a
- * newer layout come later. A layout has fewer lease epochs than this number.
- */
+/** A layout has fewer lease epochs than this number. */
 const MAX_LEASE_EPOCHS_PER_LAYOUT = 1_000_000_000;
 const DELETE_BATCH_SIZE = 500;
 
@@ -168,6 +165,11 @@ export class Checkpoint {
     return new Checkpoint(documents, claimed, writing);
   }
 
+  /** Number of the owner's lease term. Terms of later leases, and of leases of newer layouts, are greater. */
+  get leaseTerm(): number {
+    return computeLeaseTerm(this.document.layout, this.document.epoch);
+  }
+
   get position(): Position | undefined {
     return this.scheduledTo ?? (this.wanted ?? this.document).position ?? undefined;
   }
@@ -229,12 +231,8 @@ export class Checkpoint {
   /** Returns a position after all handled events, for the next event of a parked stream. */
   createPositionAfterHandledEvents(): HandledPosition {
     this.lateCount += 1;
-    const { layout, epoch, partition } = this.document;
-    const position = createPositionBetweenLogPositions(
-      this.position ?? '',
-      (layout ?? 0) * MAX_LEASE_EPOCHS_PER_LAYOUT + epoch,
-      this.lateCount,
-    );
+    const { layout, partition } = this.document;
+    const position = createPositionBetweenLogPositions(this.position ?? '', this.leaseTerm, this.lateCount);
     // Partitions of one layout can have the same position and epoch.
     return layout === undefined ? position : [position, partition].join(CHECKPOINT_KEY_SEPARATOR);
   }
@@ -291,14 +289,19 @@ export class Checkpoint {
  */
 export type HandledPosition = string;
 
+/** Returns the number of a lease term. @param layout version of the partition layout; undefined if there is none */
+export function computeLeaseTerm(layout: number | undefined, epoch: number): number {
+  return (layout ?? 0) * MAX_LEASE_EPOCHS_PER_LAYOUT + epoch;
+}
+
 /**
  * Creates a late position between the log position and the next one.
- * @param epoch increases with each lease: later leases get later positions
- * @param number increases within the epoch
+ * @param leaseTerm later lease terms get later positions
+ * @param number increases within the lease term
  */
-function createPositionBetweenLogPositions(position: Position, epoch: number, number: number): HandledPosition {
+function createPositionBetweenLogPositions(position: Position, leaseTerm: number, number: number): HandledPosition {
   const suffix = [
-    String(epoch).padStart(LEASE_EPOCH_DIGITS, '0'),
+    String(leaseTerm).padStart(LEASE_EPOCH_DIGITS, '0'),
     String(number).padStart(LATE_POSITION_NUMBER_DIGITS, '0'),
   ];
   return [position, ...suffix].join(CHECKPOINT_KEY_SEPARATOR);

@@ -1,5 +1,6 @@
 import type { Clock, Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
 import { monotonicMs, pauseFor } from '@tracking/resilience';
+import { CheckpointSupersededError } from './checkpoint.ts';
 import type { EventFailure } from './subscriber.ts';
 
 export const PARKED_STREAMS_COLLECTION_SPEC: CollectionSpec = {
@@ -32,6 +33,8 @@ export interface ParkedStream extends Document {
   readonly attempts: number;
   /** True if an operator requested a retry. */
   readonly retry: boolean;
+  /** Lease term that wrote the document last, see `Checkpoint.leaseTerm`; absent if an earlier version wrote it. */
+  readonly lease_term?: number;
 }
 
 /** Returns an error's name and message, which never contain the event's data. */
@@ -102,19 +105,24 @@ export class ParkedStreamsOfPartition {
   private constructor(
     private readonly documents: Collection<ParkedStream>,
     private readonly of: PartitionRef,
+    private readonly leaseTerm: number,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws UnavailableError */
+  /**
+   * Loads the parked streams for a new lease owner, and makes the store refuse later writes of earlier owners.
+   * @throws CheckpointSupersededError, UnavailableError
+   */
   static async loadParkedStreamsOfPartition(
     documents: Collection<ParkedStream>,
-    of: PartitionRef,
+    { leaseTerm, ...of }: PartitionRef & { readonly leaseTerm: number },
     clock: Clock,
   ): Promise<ParkedStreamsOfPartition> {
-    const parked = new ParkedStreamsOfPartition(documents, of, clock);
+    const parked = new ParkedStreamsOfPartition(documents, of, leaseTerm, clock);
     const query = { filter: { ...of }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
     for (let page = await documents.find(query); page.length > 0;) {
-      for (const document of page) parked.parkedByStream.set(document.stream, document);
+      for (const document of await Promise.all(page.map(({ id }) => parked.claimParkedStream(id))))
+        if (document !== undefined) parked.parkedByStream.set(document.stream, document);
       page = await documents.find({ ...query, after: [page[page.length - 1]?.id ?? ''] });
     }
     return parked;
@@ -145,13 +153,39 @@ export class ParkedStreamsOfPartition {
       parked_at: this.clock().toISOString(),
       attempts,
       retry: false,
+      lease_term: this.leaseTerm,
     };
-    await this.documents.upsert(document);
-    this.parkedByStream.set(stream, document);
+    for (const lease_term of this.earlierLeaseTerms) {
+      if (!(await this.documents.upsert(document, { lease_term }))) continue;
+      this.parkedByStream.set(stream, document);
+      return;
+    }
+    throw createSupersededError(document.id);
   }
 
+  /** Does not delete a document that a newer owner has claimed, because that owner skips events of the stream. */
   async releaseParkedStream(document: ParkedStream): Promise<void> {
-    await this.documents.delete(document.id);
+    await this.documents.delete(document.id, { lease_term: this.leaseTerm });
     this.parkedByStream.delete(document.stream);
   }
+
+  /** Conditions for the lease terms whose documents this owner may change. Earlier versions store no term. */
+  private get earlierLeaseTerms() {
+    return [{ lte: this.leaseTerm }, { exists: false }] as const;
+  }
+
+  /** Returns undefined if an earlier owner has just released the stream. */
+  private async claimParkedStream(id: string): Promise<ParkedStream | undefined> {
+    for (const lease_term of this.earlierLeaseTerms) {
+      const filter = { id, partition: this.of.partition, lease_term };
+      const claimed = await this.documents.claim({ filter }, { lease_term: this.leaseTerm });
+      if (claimed !== undefined) return claimed;
+    }
+    if ((await this.documents.get(id)) !== undefined) throw createSupersededError(id);
+    return undefined;
+  }
+}
+
+function createSupersededError(id: string): CheckpointSupersededError {
+  return new CheckpointSupersededError(`${id}: a newer lease holder has claimed the parked stream`);
 }

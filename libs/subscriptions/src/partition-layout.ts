@@ -2,6 +2,7 @@ import type { Collection, CollectionSpec, Document, DocumentStore, Position } fr
 import {
   hasPartitionLayoutVersion,
   type CheckpointDocument,
+  computeLeaseTerm,
   createCheckpointId,
   CHECKPOINTS_COLLECTION_SPEC,
   CheckpointSupersededError,
@@ -99,7 +100,7 @@ export class PartitionLayoutStore {
       const isOfEarlierLayout = await checkpoints.replace(checkpoint, { layout: { lt: next.version } });
       if (!isOfEarlierLayout) await checkpoints.replace(checkpoint, { layout: { exists: false } });
     }
-    await this.moveParkedStreams(created);
+    await this.moveParkedStreams(created, computeLeaseTerm(next.version, 0));
     throwUnlessHeld();
     await layouts.replace(next, { version: layout.version });
     await this.deleteCheckpointsOfReplacedLayout(checkpoints, layout);
@@ -176,8 +177,11 @@ export class PartitionLayoutStore {
     );
   }
 
-  /** Moves parked streams to the new partitions. Requests of operators to retry them stay as they are. */
-  private async moveParkedStreams(partitions: readonly StreamPartition[]): Promise<void> {
+  /**
+   * Moves parked streams to the new partitions. Requests of operators to retry them stay as they are.
+   * @param lease_term term after those of all earlier owners, so that the store refuses their late writes
+   */
+  private async moveParkedStreams(partitions: readonly StreamPartition[], lease_term: number): Promise<void> {
     const { name, generation } = this.subscriber;
     const documents = await this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC);
     const query = { filter: { subscriber: name }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
@@ -187,7 +191,7 @@ export class PartitionLayoutStore {
           streamPrefixes.some((prefix) => stream.startsWith(prefix)),
         );
         if (of === generation && target !== undefined)
-          await documents.claim({ filter: { id } }, { partition: target.key });
+          await documents.claim({ filter: { id } }, { partition: target.key, lease_term });
       }
       page = await documents.find({ ...query, after: [page.at(-1)?.id ?? ''] });
     }
