@@ -20,6 +20,7 @@ import {
   addMetadataToShipmentEvents,
   countCharactersKeptByEvent,
   type LoadedShipment,
+  MAX_EVENTS_PER_READ,
   readEventsInSlices,
   toNewEvent,
 } from './shipment-cache.ts';
@@ -167,32 +168,55 @@ function buildCommandAnswer(
 }
 
 /** The stored events of one command, and the shipment before them. */
-interface StoredEventsOfCommand {
+export interface StoredEventsOfCommand {
+  readonly commandId: string;
   readonly before: ShipmentState | undefined;
   readonly events: readonly StoredEvent[];
 }
 
 /**
- * Finds the events of a command in its stream.
- * @throws UnavailableError; Error if the stream has no event of the command
+ * Finds the events of commands in their stream, with one read for all of them. Yields them in the order of the stream,
+ * without commands that have no event.
+ * @throws UnavailableError
  */
-export async function findStoredCommandOutcome(
+export async function* findStoredCommandOutcomes(
   store: EventStore,
   stream: string,
-  command: ShipmentCommand,
-): Promise<StoredEventsOfCommand> {
-  const isOwn = (event: StoredEvent) => event.metadata['command_id'] === command.id;
+  commandIds: Iterable<string>,
+): AsyncIterable<StoredEventsOfCommand> {
+  const missing = new Set(commandIds);
   let before: ShipmentState | undefined;
-  const found: StoredEvent[] = [];
-  for await (const events of readEventsInSlices(store, stream)) {
-    const own = events.filter(isOwn);
-    if (found.length > 0 && own.length === 0) break;
-    const start = found.length > 0 ? 0 : events.findIndex(isOwn);
-    before = fold(events.slice(0, start === -1 ? events.length : start).map(toShipmentEvent), before);
-    found.push(...own);
+  let unfolded: StoredEvent[] = [];
+  for await (const events of readEventsByCommand(store, stream)) {
+    const commandId = readCommandId(events[0]);
+    const isFound = missing.delete(commandId);
+    if (isFound || unfolded.length >= MAX_EVENTS_PER_READ) {
+      before = fold(unfolded.map(toShipmentEvent), before);
+      unfolded = [];
+    }
+    if (isFound) yield { commandId, before, events };
+    if (missing.size === 0) return;
+    unfolded.push(...events);
   }
-  if (found.length === 0) throw new Error(`the stream has no event of ${command.type} ${command.id}`);
-  return { before, events: found };
+}
+
+/** Reads the events of a stream, in groups of the events that one command appended. */
+async function* readEventsByCommand(store: EventStore, stream: string): AsyncIterable<readonly StoredEvent[]> {
+  let group: StoredEvent[] = [];
+  for await (const events of readEventsInSlices(store, stream)) {
+    for (const event of events) {
+      if (group.length > 0 && readCommandId(group[0]) !== readCommandId(event)) {
+        yield group;
+        group = [];
+      }
+      group.push(event);
+    }
+  }
+  if (group.length > 0) yield group;
+}
+
+function readCommandId(event: StoredEvent | undefined): string {
+  return String(event?.metadata['command_id']);
 }
 
 /**

@@ -143,6 +143,26 @@ describe('a repeated command', () => {
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(20);
   });
 
+  it('shares a read of its stream with repeated commands that arrive with it', async () => {
+    const store = new InterceptedStore(engine.store);
+    const { read } = store;
+    let readsFromStart = 0;
+    store.read = (stream, range) => {
+      if (range?.from === 0) readsFromStart += 1;
+      return read(stream, range);
+    };
+    const service = createShipmentsReplica(store);
+    const { answer } = await service.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
+    const commands = createMilestones(answer.shipment.id, 30);
+    const recordAll = () =>
+      Promise.all(commands.map(async (command) => (await service.recordMilestone(command)).answer));
+    const first = await recordAll();
+    expect(readsFromStart).toBe(0);
+    expect(await recordAll()).toEqual(first);
+    // The first command has arrived alone.
+    expect(readsFromStart).toBe(2);
+  });
+
   it('gets its answer if the process died between storing and answering', async () => {
     const create = createUpsertCommand({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] });
     const store = new InterceptedStore(engine.store);

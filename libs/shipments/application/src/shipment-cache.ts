@@ -75,7 +75,7 @@ export function addMetadataToShipmentEvents(
 }
 
 /** Maximum number of events per read. An event has up to 1 MB, and several streams are read concurrently. */
-const MAX_EVENTS_PER_READ = 32;
+export const MAX_EVENTS_PER_READ = 32;
 
 /**
  * Reads the events of a stream from `from` to `to`, inclusive, in slices, so that a long stream is never completely in

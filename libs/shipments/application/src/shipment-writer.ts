@@ -16,10 +16,11 @@ import {
   createDecideContext,
   decideCommandBatch,
   type DecisionBasis,
-  findStoredCommandOutcome,
+  findStoredCommandOutcomes,
   rebuildAnswerToCommand,
   type RuleSettingsReader,
   type ShipmentAnswer,
+  type StoredEventsOfCommand,
   createCommandTooLargeError,
   type AnswerWithPosition,
 } from './decide-batch.ts';
@@ -248,16 +249,30 @@ export class ShipmentCommandExecutor {
       else if (outcome?.kind === 'answered' && after) job.answer({ answer: outcome.answer, position: after.position });
       else repeated.push(job);
     }
-    for (const { item, answer, fail } of repeated) {
-      const { command } = item;
-      try {
-        const outcome = await findStoredCommandOutcome(this.store, stream, command);
-        answer(
-          rebuildAnswerToCommand(command, outcome, createDecideContext(command, await this.readDecisionBasis(command))),
-        );
-      } catch (error) {
-        fail(error);
+    if (repeated.length > 0) await this.answerRepeatedCommands(stream, repeated);
+  }
+
+  /** Answers stored commands. They share one read of the stream, which can have thousands of events. */
+  private async answerRepeatedCommands(stream: string, jobs: readonly QueuedJob[]): Promise<void> {
+    const jobsById = Map.groupBy(jobs, ({ item }) => item.command.id);
+    try {
+      for await (const outcome of findStoredCommandOutcomes(this.store, stream, jobsById.keys())) {
+        for (const job of jobsById.get(outcome.commandId) ?? []) await this.answerRepeatedCommand(job, outcome);
       }
+      for (const { item, fail } of jobs)
+        fail(new Error(`the stream has no event of ${item.command.type} ${item.command.id}`));
+    } catch (error) {
+      for (const { fail } of jobs) fail(error);
+    }
+  }
+
+  private async answerRepeatedCommand({ item, answer, fail }: QueuedJob, outcome: StoredEventsOfCommand) {
+    const { command } = item;
+    try {
+      const context = createDecideContext(command, await this.readDecisionBasis(command));
+      answer(rebuildAnswerToCommand(command, outcome, context));
+    } catch (error) {
+      fail(error);
     }
   }
 }
