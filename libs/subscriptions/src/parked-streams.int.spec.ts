@@ -4,10 +4,11 @@ import type { Collection, Document, DocumentStore, LeaseSource } from '@tracking
 import { type TempFolder, createTempFolder, eventually, silentLogger } from '@tracking/testing';
 import { CatchUpSubscription } from './catch-up-subscription.ts';
 import { PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream } from './parked-streams.ts';
-import { createStreamPartition, type EventHandler, type HandledEvent } from './subscriber.ts';
+import { PartitionLayoutStore } from './partition-layout.ts';
+import { createStreamPartition, type EventHandler, type HandledEvent, type StreamPartition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
-const STREAM = 'thing-1';
+const STREAM = 'thing-b';
 
 /** Leases of one process that always get the same epoch. */
 const createLeasesWithEpoch = (epoch: number, lost: AbortSignal): LeaseSource => ({
@@ -48,11 +49,13 @@ describe('the parked streams of a partition whose lease moved to another process
     readonly epoch: number;
     /** True if the process cannot handle the events of {@link STREAM}. */
     readonly isFaulty: boolean;
+    readonly partitions?: readonly StreamPartition[];
     readonly lost?: AbortSignal;
     readonly documentStore?: DocumentStore;
     readonly onHandled?: (events: readonly HandledEvent[]) => void;
   }
-  function startProcess({ name, epoch, isFaulty, lost, documentStore, onHandled }: Process): CatchUpSubscription {
+  function startProcess({ name, epoch, isFaulty, partitions, ...parts }: Process): CatchUpSubscription {
+    const { lost, documentStore, onHandled } = parts;
     const handle: EventHandler['handleEventBatchOfPartition'] = (events) => {
       const own = events.filter(({ stream }) => stream === STREAM);
       if (!isFaulty) handled.push(...own.map(({ revision }) => `${name} ${revision}`));
@@ -62,7 +65,7 @@ describe('the parked streams of a partition whose lease moved to another process
     };
     const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
-      partitions: [createStreamPartition(['thing-'])],
+      partitions: partitions ?? [createStreamPartition(['thing-'])],
       createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }),
       eventStore: engine.eventStore,
       documentStore: documentStore ?? engine.documentStore,
@@ -111,12 +114,12 @@ describe('the parked streams of a partition whose lease moved to another process
     lost.abort();
     const skipped = Promise.withResolvers<void>();
     const onHandled = (events: readonly HandledEvent[]) => {
-      if (events.some(({ stream }) => stream === 'thing-2')) skipped.resolve();
+      if (events.some(({ stream }) => stream === 'thing-c')) skipped.resolve();
     };
     const owner = startProcess({ name: 'owner', epoch: 3, isFaulty: true, onHandled });
     await eventually(async () => expect(await parked.getMany([`tester.1.${STREAM}`])).toMatchObject([{ attempts: 2 }]));
     await append(STREAM, 0);
-    await append('thing-2', 'no_stream');
+    await append('thing-c', 'no_stream');
     await skipped.promise;
     late.arrive();
     await former.stop();
@@ -146,5 +149,29 @@ describe('the parked streams of a partition whose lease moved to another process
     late.arrive();
     await former.stop();
     expect(await parked.get(`tester.1.${STREAM}`)).toMatchObject({ attempts: 2 });
+  });
+
+  it('are found if the former owner parked one after the partitions changed', async () => {
+    const lost = new AbortController();
+    const late = delayParkedStreamWrites('upsert');
+    const former = startProcess({
+      ...{ name: 'former', epoch: 1, isFaulty: true },
+      ...{ lost: lost.signal, documentStore: late.documentStore },
+    });
+    await late.sent;
+    lost.abort();
+    const layouts = new PartitionLayoutStore(engine.documentStore, { name: 'tester', generation: 1 }, 'thing-', 1);
+    await layouts.replacePartitionLayout((await layouts.readPartitionLayout()).layout, 4, () => undefined);
+    const partitions = layouts.listPartitions((await layouts.readPartitionLayout()).layout);
+    const owner = startProcess({ name: 'owner', epoch: 1, isFaulty: false, partitions });
+    await eventually(() => expect(handled).toEqual(['owner 0']), DEADLINE);
+    await owner.stop();
+    late.arrive();
+    await former.stop();
+    expect(await parked.count({})).toBe(1);
+
+    startProcess({ name: 'next', epoch: 2, isFaulty: false, partitions });
+    await eventually(async () => expect(await parked.count({})).toBe(0), DEADLINE);
+    expect(handled).toEqual(['owner 0', 'next 0']);
   });
 });

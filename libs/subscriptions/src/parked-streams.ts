@@ -1,12 +1,11 @@
 import type { Clock, Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
 import { monotonicMs, pauseFor } from '@tracking/resilience';
 import { CheckpointSupersededError } from './checkpoint.ts';
-import type { EventFailure } from './subscriber.ts';
+import type { EventFailure, StreamPartition } from './subscriber.ts';
 
 export const PARKED_STREAMS_COLLECTION_SPEC: CollectionSpec = {
   name: 'parked_streams',
   indexes: [
-    { name: 'by_partition', fields: ['subscriber', 'generation', 'partition', 'id'] },
     { name: 'by_subscriber', fields: ['subscriber', 'id'] },
     { name: 'by_retry', fields: ['subscriber', 'generation', 'retry'] },
   ],
@@ -21,6 +20,10 @@ const PAGE_SIZE = 500;
 export interface ParkedStream extends Document {
   readonly subscriber: string;
   readonly generation: number;
+  /**
+   * Partition that parked or loaded the stream last, possibly of a replaced layout. Processes of the previous release
+   * find the stream by it.
+   */
   readonly partition: string;
   readonly stream: string;
   /** Revision of the event that could not be handled. Later events of the stream wait for this event. */
@@ -96,7 +99,15 @@ export class ParkedStreams {
   }
 }
 
+/** Character after all characters of stream names. */
+const LAST_CHARACTER = '\uffff';
+
+function createParkedStreamId({ subscriber, generation }: Omit<PartitionRef, 'partition'>, stream: string): string {
+  return `${subscriber}.${generation}.${stream}`;
+}
+
 type PartitionRef = Pick<ParkedStream, 'subscriber' | 'generation' | 'partition'>;
+type LeasedPartitionRef = PartitionRef & Pick<StreamPartition, 'streamPrefixes'> & { readonly leaseTerm: number };
 
 /** Parked streams of one partition, in memory and in the store. */
 export class ParkedStreamsOfPartition {
@@ -110,21 +121,17 @@ export class ParkedStreamsOfPartition {
   ) {}
 
   /**
-   * Loads the parked streams for a new lease owner, and makes the store refuse later writes of earlier owners.
+   * Loads the parked streams for a new lease owner, and makes the store refuse later writes of earlier owners. Finds
+   * them by their names, because a former owner can have stored a partition of a replaced layout.
    * @throws CheckpointSupersededError, UnavailableError
    */
   static async loadParkedStreamsOfPartition(
     documents: Collection<ParkedStream>,
-    { leaseTerm, ...of }: PartitionRef & { readonly leaseTerm: number },
+    { leaseTerm, streamPrefixes, ...of }: LeasedPartitionRef,
     clock: Clock,
   ): Promise<ParkedStreamsOfPartition> {
     const parked = new ParkedStreamsOfPartition(documents, of, leaseTerm, clock);
-    const query = { filter: { ...of }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
-    for (let page = await documents.find(query); page.length > 0;) {
-      for (const document of await Promise.all(page.map(({ id }) => parked.claimParkedStream(id))))
-        if (document !== undefined) parked.parkedByStream.set(document.stream, document);
-      page = await documents.find({ ...query, after: [page[page.length - 1]?.id ?? ''] });
-    }
+    for (const prefix of streamPrefixes) await parked.loadParkedStreamsWithPrefix(prefix);
     return parked;
   }
 
@@ -144,7 +151,7 @@ export class ParkedStreamsOfPartition {
   async parkStream({ event, error }: EventFailure, attempts: number): Promise<void> {
     const { stream, revision, type } = event;
     const document: ParkedStream = {
-      id: `${this.of.subscriber}.${this.of.generation}.${stream}`,
+      id: createParkedStreamId(this.of, stream),
       ...this.of,
       stream,
       revision,
@@ -174,11 +181,22 @@ export class ParkedStreamsOfPartition {
     return [{ lte: this.leaseTerm }, { exists: false }] as const;
   }
 
+  private async loadParkedStreamsWithPrefix(prefix: string): Promise<void> {
+    const from = createParkedStreamId(this.of, prefix);
+    const filter = { subscriber: this.of.subscriber, id: { gte: from, lt: `${from}${LAST_CHARACTER}` } };
+    const query = { filter, index: 'by_subscriber', sort: { fields: ['id'] }, limit: PAGE_SIZE };
+    for (let page = await this.documents.find(query); page.length > 0;) {
+      for (const document of await Promise.all(page.map(({ id }) => this.claimParkedStream(id))))
+        if (document !== undefined) this.parkedByStream.set(document.stream, document);
+      page = await this.documents.find({ ...query, after: [page[page.length - 1]?.id ?? ''] });
+    }
+  }
+
   /** Returns undefined if an earlier owner has just released the stream. */
   private async claimParkedStream(id: string): Promise<ParkedStream | undefined> {
     for (const lease_term of this.earlierLeaseTerms) {
-      const filter = { id, partition: this.of.partition, lease_term };
-      const claimed = await this.documents.claim({ filter }, { lease_term: this.leaseTerm });
+      const set = { partition: this.of.partition, lease_term: this.leaseTerm };
+      const claimed = await this.documents.claim({ filter: { id, lease_term } }, set);
       if (claimed !== undefined) return claimed;
     }
     if ((await this.documents.get(id)) !== undefined) throw createSupersededError(id);

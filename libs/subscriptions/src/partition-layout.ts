@@ -178,7 +178,8 @@ export class PartitionLayoutStore {
   }
 
   /**
-   * Moves parked streams to the new partitions. Requests of operators to retry them stay as they are.
+   * Moves parked streams to the new partitions, by which processes of the previous release find them. Requests of
+   * operators to retry them stay as they are.
    * @param lease_term term after those of all earlier owners, so that the store refuses their late writes
    */
   private async moveParkedStreams(partitions: readonly StreamPartition[], lease_term: number): Promise<void> {

@@ -135,7 +135,7 @@ export class PartitionRunner {
     const ending = AbortSignal.any([stopping, lost, lease.handOverRequested]);
     const parked = await ParkedStreamsOfPartition.loadParkedStreamsOfPartition(
       await documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC),
-      { ...this.logFields, leaseTerm: checkpoint.leaseTerm },
+      { ...this.logFields, leaseTerm: checkpoint.leaseTerm, streamPrefixes: this.partition.streamPrefixes },
       clock,
     );
     const handler = await createHandler(lost);
