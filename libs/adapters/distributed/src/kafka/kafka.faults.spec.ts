@@ -3,11 +3,19 @@ import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import { BusyError, UnavailableError, type BatchHandler, type Logger } from '@tracking/ports';
-import { rejectAfterDeadline, eventually, findFreePort, noMetrics, silentLogger } from '@tracking/testing';
+import {
+  rejectAfterDeadline,
+  eventually,
+  expectAssertionStaysTrue,
+  findFreePort,
+  noMetrics,
+  silentLogger,
+} from '@tracking/testing';
 import { waitPastConsumerSession } from '../../test/kafka/slow-handler.ts';
 import {
   CuttingProxy,
   FIND_COORDINATOR_API_KEY,
+  OFFSET_COMMIT_API_KEY,
   PRODUCE_API_KEY,
   SYNC_GROUP_API_KEY,
 } from '../../test/kafka/cutting-proxy.ts';
@@ -151,6 +159,21 @@ function faults(engines: string): void {
       await expectAllDelivered();
       await eventually(async () => expect(await publisher.readConsumerLag(topic, group)).toBe(0), DEADLINE);
       for (const broker of [publisher, ...consumers]) await eventually(() => broker.checkHealth(topic), DEADLINE);
+    });
+
+    it('commit no earlier offset after a later one', async () => {
+      const broker = open({ requestTimeoutMs: 500 });
+      await make(broker, 1);
+      proxy.cutEveryNthResponseOfType(OFFSET_COMMIT_API_KEY, 1);
+      consume(broker);
+      await ledger.publishBatches(broker, topic, { name: 'a', batches: 20, perBatch: 10 });
+      const before = proxy.cuts;
+      await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 10), DEADLINE);
+      proxy.stopCuttingResponses();
+      await expectAllDelivered();
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0), DEADLINE);
+      // Longer than the pause between two attempts of kafkajs.
+      await expectAssertionStaysTrue(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0), 2_000);
     });
 
     it('leave no member working without an assignment', async () => {

@@ -94,6 +94,13 @@ interface KafkaJsConsumerGroupInternals {
   leave(): Promise<void>;
 }
 
+/** Runner of kafkajs 2.2.4: the loop that fetches the messages of one consumer. */
+interface KafkaJsRunner {
+  readonly running: boolean;
+  readonly consumerGroup: { commitOffsets(offsets: unknown): Promise<void> };
+  commitOffsets(offsets: unknown): Promise<void>;
+}
+
 /** Group membership that one consumer takes over from the previous one. */
 export interface KafkaMemberIdentity {
   /** Member id assigned by the group; empty before the first join. */
@@ -127,12 +134,16 @@ export function makeConsumerReuseMemberId(identity: KafkaMemberIdentity, cluster
  * Also repeats joins without an assignment. If the response to SyncGroup is lost, kafkajs would fetch its previous
  * partitions, which other members may own. Its heartbeats would succeed, but no commit. So the join is repeated
  * immediately on the existing connections. After the last attempt the consumer crashes and is replaced.
+ *
+ * Makes one attempt of each commit. kafkajs would repeat a failed commit even after its caller has stopped waiting, so
+ * that an earlier offset could replace a later one.
  */
 export function patchKafkaConsumerGroups(): void {
   const require = createRequire(import.meta.url);
   const { prototype } = require('kafkajs/src/consumer/consumerGroup.js') as {
     readonly prototype: KafkaJsConsumerGroupInternals;
   };
+  const runner = require('kafkajs/src/consumer/runner.js') as { readonly prototype: KafkaJsRunner };
   const { joinAndSync, leave } = prototype;
   prototype.joinAndSync = async function () {
     const { identity, ended } = pendingGroupJoinsByCluster.get(this.cluster) ?? {};
@@ -158,6 +169,9 @@ export function patchKafkaConsumerGroups(): void {
   };
   prototype.leave = async function () {
     if (pendingGroupJoinsByCluster.get(this.cluster)?.identity.leaves !== false) await leave.call(this);
+  };
+  runner.prototype.commitOffsets = async function (offsets) {
+    if (this.running) await this.consumerGroup.commitOffsets(offsets);
   };
 }
 

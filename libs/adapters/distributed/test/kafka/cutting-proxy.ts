@@ -2,6 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Request type numbers of Kafka's protocol. */
 export const PRODUCE_API_KEY = 0;
+export const OFFSET_COMMIT_API_KEY = 8;
 export const FIND_COORDINATOR_API_KEY = 10;
 export const SYNC_GROUP_API_KEY = 14;
 
