@@ -73,6 +73,8 @@ export class KafkaGroupMember {
   private identity: KafkaMemberIdentity = { id: '', leaves: false };
   /** Member id at the last assignment of partitions; empty before the first. */
   private assignedAs = '';
+  /** Partitions of the last assignment. */
+  private assigned: readonly number[] = [];
   private readonly membership: KafkaGroupMemberSettings;
   private readonly limits: KafkaLimits;
   private readonly countRetry: CountRetry;
@@ -195,6 +197,7 @@ export class KafkaGroupMember {
       if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.preventOffsetCommits();
     }
     this.assignedAs = memberId;
+    this.assigned = partitions;
     this.reportConsumerSuccess();
   }
 
@@ -202,6 +205,8 @@ export class KafkaGroupMember {
     const { batch, pause: pausePartition, resolveOffset: resolve } = payload;
     const { partition } = batch;
     const { topic, leaving, handler, maxBatch } = this.membership;
+    // kafkajs can join the group again while it fetches from other brokers, and then still delivers their messages.
+    if (!this.assigned.includes(partition)) return;
     // Unhandled messages are not marked as read. They are fetched again after the current batch.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const { commits } = this;
