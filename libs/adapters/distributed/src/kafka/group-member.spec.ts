@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { Consumer, ConsumerRunConfig, EachBatchHandler } from 'kafkajs';
 import type { BatchHandler } from '@tracking/ports';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
@@ -79,6 +80,13 @@ describe('a member of a consumer group', () => {
     });
     consuming = member.consumeUntilLeavingGroup();
   }
+
+  it('keeps nothing of consumers that crashed', async () => {
+    consume(() => Promise.reject(new Error('not authorized')));
+    await eventually(() => expect(consumers.length).toBeGreaterThan(5));
+    // The present consumer and the pause before the next one.
+    expect(getEventListeners(leaving.signal, 'abort').length).toBeLessThanOrEqual(2);
+  });
 
   it('does not handle messages that arrive after their partition was assigned to another member', async () => {
     const handled: number[] = [];

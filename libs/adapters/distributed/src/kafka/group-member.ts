@@ -158,7 +158,7 @@ export class KafkaGroupMember {
     this.commits = new OffsetCommits((offsets) => this.commitOffsets(consumer, offsets));
     let endWatch = () => {};
     await new Promise<void>((leave, crash) => {
-      leaving.addEventListener('abort', () => leave(), { once: true });
+      leaving.addEventListener('abort', () => leave(), { once: true, signal: destroyed });
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
       consumer.on(consumer.events.HEARTBEAT, () => this.reportConsumerSuccess());
