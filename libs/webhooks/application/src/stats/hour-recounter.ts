@@ -155,6 +155,8 @@ export class EndpointHourCounter {
   usedAt: number;
   /** Write that opens or closes the counts of this hour in the store; undefined if no such write is in progress. */
   settling: Promise<void> | undefined;
+  /** Promise that resolves when the last write of the counts has ended. */
+  written: Promise<void> = Promise.resolve();
   private counter = new HourlyAttemptCounter();
   private isIncomplete = false;
 

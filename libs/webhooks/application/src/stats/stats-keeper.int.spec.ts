@@ -1,6 +1,7 @@
+import { jest } from '@jest/globals';
 import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import type { Lease } from '@tracking/ports';
+import type { CollectionSpec, Lease, Query } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { createDelivery, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
@@ -22,18 +23,23 @@ import { type EndpointStatisticsServices, openEndpointStatistics } from './stati
 
 const ENDPOINT = 'whe_one';
 const HOUR = '2026-11-23T14:00:00.000Z';
+const EARLIER_HOUR = '2026-11-23T13:00:00.000Z';
 const AT = '2026-11-23T14:20:00.000Z';
 
 describe('the statistics keeper', () => {
   let folder: TempFolder;
   let engine: EmbeddedSqliteEngine;
   let running: EndpointStatisticsServices[];
+  /** Resolves when the log may be read by owners with a slow log. */
+  let mayRead: PromiseWithResolvers<void>;
   beforeEach(async () => {
     folder = await createTempFolder();
     engine = await openTestEngine(folder.path);
     running = [];
+    mayRead = Promise.withResolvers();
   });
   afterEach(async () => {
+    mayRead.resolve();
     for (const { keeper } of running) await keeper.writeOpenStatsHours();
     await engine.closeEngine();
     await folder.remove();
@@ -75,8 +81,9 @@ describe('the statistics keeper', () => {
     const done = { status: 'succeeded', attempts_count: 1, last_attempt_at: AT, completed_at: AT } as const;
     await deliveries.insert({ ...createDelivery({ id, ...about, ...event }, AT), ...done, latest_attempt: attempt });
   };
-  const hours = async ({ queries }: EndpointStatisticsServices) =>
-    (await queries.readEndpointStats({ id: ENDPOINT, ...SAMPLE_SCOPE }, HOUR, AT)).hours;
+  const readHours = async ({ queries }: EndpointStatisticsServices, since: string) =>
+    (await queries.readEndpointStats({ id: ENDPOINT, ...SAMPLE_SCOPE }, since, AT)).hours;
+  const hours = (of: EndpointStatisticsServices) => readHours(of, HOUR);
   const exact = (of: EndpointStatisticsServices) =>
     eventually(async () => {
       const found = await hours(of);
@@ -127,6 +134,38 @@ describe('the statistics keeper', () => {
     const next = await owner(lease(2));
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
     count(undefined);
+  });
+
+  test('counts are written while another hour, with many attempts, is recounted', async () => {
+    const { documentStore } = engine;
+    const logReads = jest.fn();
+    const slow = new Proxy(documentStore, {
+      get: (target, name) =>
+        name !== 'collection'
+          ? Reflect.get(target, name)
+          : async (spec: CollectionSpec) => {
+              const collection = await target.collection(spec);
+              const find = async (query: Query) => {
+                if (query.index !== 'attempted') return collection.find(query);
+                logReads();
+                await mayRead.promise;
+                return collection.find(query);
+              };
+              return Object.assign(Object.create(collection) as typeof collection, { find });
+            },
+    });
+    const one = await owner(lease(1), slow);
+    await one.recounts.requestRecountOfHour('attempts', ENDPOINT, EARLIER_HOUR);
+    await eventually(() => expect(logReads).toHaveBeenCalledTimes(1));
+    const count = await one.keeper.startCountingAttemptOutcome({ id: ENDPOINT, lease: lease(1) }, AT);
+    await store('dlv_1');
+    count(attempt);
+    await eventually(async () => expect(await hours(one)).toMatchObject([{ attempts: { succeeded: 1 } }]));
+    expect(logReads).toHaveBeenCalledTimes(1);
+    mayRead.resolve();
+    await eventually(async () =>
+      expect(await readHours(one, EARLIER_HOUR)).toMatchObject([{ is_exact: true }, { is_exact: true }]),
+    );
   });
 
   test('an owner that acquires its shard again recounts what it had not written', async () => {

@@ -57,7 +57,7 @@ export class EndpointAttemptCounter {
   private readonly recounting: HourlyStatsRecounter;
   private readonly elapsed: () => number;
   private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+  private running: Promise<unknown> = Promise.resolve();
   /** Pending requests to recount lost hours. */
   private readonly requests = new Set<Promise<void>>();
 
@@ -72,8 +72,12 @@ export class EndpointAttemptCounter {
     );
   }
 
+  /** Starts the rounds. Recounts have their own, because the recount of one hour may read its log for minutes. */
   startStatsRounds(): void {
-    this.running = this.writeStatisticsUntilStopped();
+    this.running = Promise.all([
+      this.repeatUntilStopped('writing statistics', () => this.writeDueHourlyStats()),
+      this.repeatUntilStopped('recounting statistics', () => this.recountRequestedHours()),
+    ]);
   }
 
   /** Stops the rounds. Call {@link writeOpenStatsHours} afterwards to write the counts. */
@@ -155,21 +159,24 @@ export class EndpointAttemptCounter {
     }
   }
 
-  private async writeStatisticsUntilStopped(): Promise<void> {
+  private async repeatUntilStopped(what: string, doRound: () => Promise<void>): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.dependencies;
     while (!signal.aborted) {
       try {
-        await this.findStatsHoursLeftOpen();
-        await this.writeDueHourlyStats();
-        await this.recounting.runSomeRecountRequests(this.dependencies.shards.leases, signal);
+        await doRound();
       } catch (error) {
         if (signal.aborted) return;
-        countRetry('writing statistics');
-        logger.warn({ reason: String(error) }, 'webhooks: could not write statistics; trying again');
+        countRetry(what);
+        logger.warn({ reason: String(error) }, `webhooks: ${what} failed; trying again`);
       }
       await pauseFor(this.dependencies.writeMs, signal);
     }
+  }
+
+  private async recountRequestedHours(): Promise<void> {
+    await this.findStatsHoursLeftOpen();
+    await this.recounting.runSomeRecountRequests(this.dependencies.shards.leases, this.stopping.signal);
   }
 
   /** Finds hourly statistics that former owners of newly acquired shards left open. */
@@ -199,7 +206,9 @@ export class EndpointAttemptCounter {
 
   private async writeDueHourlyStats(): Promise<void> {
     const now = this.dependencies.clock().toISOString();
-    const due = [...this.open.values()].filter((hour) => hour.isDirty || this.canCloseStatsHour(hour, now));
+    const due = [...this.open.values()].filter(
+      (hour) => hour.settling === undefined && (hour.isDirty || this.canCloseStatsHour(hour, now)),
+    );
     const written = await Promise.allSettled(
       due
         .slice(0, MAX_HOURLY_STATS_WRITTEN_PER_ROUND)
@@ -211,7 +220,7 @@ export class EndpointAttemptCounter {
   }
 
   private canCloseStatsHour(hour: EndpointHourCounter, now: Timestamp): boolean {
-    if (hour.storing > 0 || hour.settling !== undefined) return false;
+    if (hour.storing > 0) return false;
     return startOfNextHour(hour.hour) <= now || this.elapsed() - hour.usedAt >= this.dependencies.idleMs;
   }
 
@@ -223,7 +232,14 @@ export class EndpointAttemptCounter {
     await closing;
   }
 
-  private async writeHour(hour: EndpointHourCounter, staysOpen: boolean): Promise<void> {
+  private writeHour(hour: EndpointHourCounter, staysOpen: boolean): Promise<void> {
+    // Write once at a time: the store could apply concurrent writes in the wrong order.
+    const written = hour.written.then(() => this.writeCurrentCounts(hour, staysOpen));
+    hour.written = waitEvenIfFailed(written);
+    return written;
+  }
+
+  private async writeCurrentCounts(hour: EndpointHourCounter, staysOpen: boolean): Promise<void> {
     const { id, lease } = hour.endpoint;
     hour.isDirty = false;
     try {
