@@ -103,7 +103,8 @@ export interface QuotaDecision {
 
 /**
  * Request quotas per sliding minute, counted in 60 buckets of one second over all processes that share the store. Never
- * admits more than the limit, and at most 1 % less per process. If the store is unreachable, each process counts alone.
+ * admits more than the limit, and at most 1 % less per process. If the store is unreachable or slow, each process counts
+ * alone, so that no request waits long.
  */
 export interface RequestQuota {
   /** Requests one of `limit` requests per minute under `key`. A refused request does not count. */

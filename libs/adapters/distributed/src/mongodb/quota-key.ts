@@ -1,4 +1,5 @@
 import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
+import { monotonicMs } from '@tracking/resilience';
 
 export const STORE_UNREACHABLE_RESULT = Symbol('the document store cannot be reached');
 /**
@@ -16,6 +17,11 @@ const ONE_SECOND_BUCKET_COUNT = 61;
 
 /** Attempts to write the record while other processes change it. After that, this process counts locally. */
 const MAX_WRITE_ATTEMPTS = 20;
+/**
+ * Milliseconds, with the wait for earlier operations, after which an operation no longer uses the store. A request is
+ * then counted locally. Otherwise, the operations of a slow store would queue without end.
+ */
+const MAX_STORE_USE_MS = 2_000;
 
 /** Requests of one key admitted by all processes. */
 export interface QuotaRecord extends SlidingMinuteCounts {
@@ -74,7 +80,8 @@ export class KeyQuotaReserver {
   takeQuotaForRequest(limit: number): Promise<QuotaDecision> {
     this.limitInUse = limit;
     this.waitingTakes += 1;
-    return this.runInTurn(() => this.decideQuotaInTurn(limit)).finally(() => (this.waitingTakes -= 1));
+    const deadline = monotonicMs() + MAX_STORE_USE_MS;
+    return this.runInTurn(() => this.decideQuotaInTurn(limit, deadline)).finally(() => (this.waitingTakes -= 1));
   }
 
   /**
@@ -82,7 +89,8 @@ export class KeyQuotaReserver {
    * rejects.
    */
   reserveExpectedRequests(limit: number): void {
-    void this.runInTurn(() => this.reserveQuotaIfNoneIsSpare(limit)).catch(() => undefined);
+    const deadline = monotonicMs() + MAX_STORE_USE_MS;
+    void this.runInTurn(() => this.reserveQuotaIfNoneIsSpare(limit, deadline)).catch(() => undefined);
   }
 
   /**
@@ -94,10 +102,11 @@ export class KeyQuotaReserver {
     const { limitInUse: limit, wasInUse } = this;
     this.limitInUse = undefined;
     this.wasInUse = limit !== undefined;
+    const deadline = monotonicMs() + MAX_STORE_USE_MS;
     return this.runInTurn(async () => {
       this.advanceSlidingMinuteToNow();
-      if (limit !== undefined && wasInUse) await this.reserveQuotaIfNoneIsSpare(limit);
-      await this.writePendingQuotaChanges();
+      if (limit !== undefined && wasInUse) await this.reserveQuotaIfNoneIsSpare(limit, deadline);
+      await this.writePendingQuotaChanges(deadline);
     });
   }
 
@@ -106,22 +115,24 @@ export class KeyQuotaReserver {
     return this.runInTurn(async () => {
       this.advanceSlidingMinuteToNow();
       this.returnSpareRequests();
-      await this.writePendingQuotaChanges();
+      await this.writePendingQuotaChanges(Infinity);
     });
   }
 
-  private async writePendingQuotaChanges(): Promise<void> {
+  /** @param deadline time in {@link monotonicMs} after which the store is no longer used */
+  private async writePendingQuotaChanges(deadline: number): Promise<void> {
     // Changes of seconds that no longer count change nothing.
     this.pending = this.pending.filter(({ second }) => second > this.minute.newest - ONE_SECOND_BUCKET_COUNT);
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && this.pending.length > 0; attempt += 1) {
+      if (monotonicMs() >= deadline) return;
       if ((await this.writeQuotaRecord(this.minute)) !== 'conflict') return;
       await this.readQuotaRecord();
     }
   }
 
-  private async reserveQuotaIfNoneIsSpare(limit: number): Promise<void> {
-    await this.readQuotaRecordIfOutdated();
-    for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS; attempt += 1) {
+  private async reserveQuotaIfNoneIsSpare(limit: number, deadline: number): Promise<void> {
+    if (monotonicMs() < deadline) await this.readQuotaRecordIfOutdated();
+    for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && monotonicMs() < deadline; attempt += 1) {
       const count = this.computeQuotaReservation(limit, sumMinuteCounts(this.advanceSlidingMinuteToNow()));
       if (this.spare > 0 || count <= 0) return;
       await this.reserveRequests(count, false);
@@ -139,13 +150,14 @@ export class KeyQuotaReserver {
     return done;
   }
 
-  private async decideQuotaInTurn(limit: number): Promise<QuotaDecision> {
-    await this.readQuotaRecordIfOutdated();
+  private async decideQuotaInTurn(limit: number, deadline: number): Promise<QuotaDecision> {
+    if (monotonicMs() < deadline) await this.readQuotaRecordIfOutdated();
     for (let attempt = 1; !this.trySpendReservedRequest(limit); attempt += 1) {
       const used = sumMinuteCounts(this.advanceSlidingMinuteToNow());
       const count = this.computeQuotaReservation(limit, used);
-      if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
-      else if (this.isQuotaRecordRecent()) return this.createQuotaDecision(limit, false);
+      const isLocal = attempt > MAX_WRITE_ATTEMPTS || monotonicMs() >= deadline;
+      if (used < limit) await this.reserveRequests(count, isLocal);
+      else if (isLocal || this.isQuotaRecordRecent()) return this.createQuotaDecision(limit, false);
       else if (!(await this.readQuotaRecord())) return this.createQuotaDecision(limit, false);
     }
     return this.createQuotaDecision(limit, true);
