@@ -41,9 +41,14 @@ export interface ReadModelRowsWithVersion<R extends ReadModelRow> {
 /** Selects the generation of a read model that queries of this process use. */
 export class ActiveGenerationSelector<R extends ReadModelRow> {
   readonly progress: ProjectionProgress;
+  /** Read of a stale pointer that is in progress. */
   private refreshing: Promise<GenerationsDocument> | undefined;
   private refreshedAt = 0;
   private pointer: GenerationsDocument | undefined;
+  /** Number of reads of the pointer that have started. */
+  private startedReads = 0;
+  /** Number of the read that returned `pointer`. */
+  private latestRead = 0;
 
   constructor(
     readonly model: ReadModel<R>,
@@ -99,14 +104,23 @@ export class ActiveGenerationSelector<R extends ReadModelRow> {
   private async refreshStaleGenerationPointer(): Promise<void> {
     // The age uses wall-clock time, because that clock advances while the machine sleeps.
     const age = Math.abs(Date.now() - this.refreshedAt);
-    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refreshGenerationPointer();
-    else if (age > GENERATION_POINTER_MAX_AGE_MS) this.refreshGenerationPointer().catch(() => undefined);
+    if (this.progress.generation !== undefined && age <= GENERATION_POINTER_MAX_AGE_MS) return;
+    this.refreshing ??= this.refreshGenerationPointer().finally(() => (this.refreshing = undefined));
+    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refreshing;
+    else this.refreshing.catch(() => undefined);
   }
 
-  /** Reads the current generation pointer and applies it to later queries. @throws UnavailableError */
-  refreshGenerationPointer(): Promise<GenerationsDocument> {
-    this.refreshing ??= this.readActiveGenerations().finally(() => (this.refreshing = undefined));
-    return this.refreshing;
+  /**
+   * Reads the generation pointer and applies it to later queries. The result contains all earlier changes of the pointer.
+   * @throws UnavailableError
+   */
+  async refreshGenerationPointer(): Promise<GenerationsDocument> {
+    const read = (this.startedReads += 1);
+    const pointer = await this.parts.generations.readGenerationsDocument(this.model);
+    this.refreshedAt = Date.now();
+    if (read > this.latestRead) [this.pointer, this.latestRead] = [pointer, read];
+    await this.progress.applyGenerationPointer(pointer.active, pointer.retiring);
+    return pointer;
   }
 
   /** Reads the checkpoints of all generations that are in use. @throws UnavailableError */
@@ -126,13 +140,5 @@ export class ActiveGenerationSelector<R extends ReadModelRow> {
     for (const { partition, position, ...of } of await this.readCheckpoints())
       if (of.generation === generation && position !== null) positions.raisePositions(partition, position);
     return positions.getMinPosition();
-  }
-
-  private async readActiveGenerations(): Promise<GenerationsDocument> {
-    const pointer = await this.parts.generations.readGenerationsDocument(this.model);
-    this.refreshedAt = Date.now();
-    this.pointer = pointer;
-    await this.progress.applyGenerationPointer(pointer.active, pointer.retiring);
-    return pointer;
   }
 }
