@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { waitForSimulatedDelay } from '@tracking/testing';
+import { pauseFor } from '@tracking/resilience';
 import { MongoQuota } from './mongo-quota.ts';
 import type { QuotaRecord } from './quota-key.ts';
 
@@ -8,7 +8,7 @@ import type { QuotaRecord } from './quota-key.ts';
 function createSlowStore(latencyMs: number): DocumentStore {
   let stored: QuotaRecord | undefined;
   const answer = async <T>(operation: () => T) => {
-    await waitForSimulatedDelay(latencyMs);
+    await pauseFor(latencyMs);
     return operation();
   };
   const write = (record: QuotaRecord, version: number | undefined) =>
