@@ -1,4 +1,4 @@
-import type { Lease } from '@tracking/ports';
+import type { Lease, Query } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
 import { eventually, silentLogger } from '@tracking/testing';
 import { ENDPOINT_SHARD_COUNT } from '@tracking/webhooks-domain';
@@ -34,22 +34,42 @@ test('a failure to acquire a shard is counted and logged, and the shard is acqui
   expect(logged).toEqual([{ reason: 'Error: the store is away', shard: 3 }]);
 });
 
+let stored: Map<string, WakeUpDocument>;
+let wakeUps: OwnerWakeUpStore;
+beforeEach(() => {
+  stored = new Map();
+  wakeUps = new OwnerWakeUpStore({
+    upsert: async (document: WakeUpDocument) => void stored.set(document.id, document),
+    writeMany: async (writes: readonly { readonly document: WakeUpDocument }[]) => {
+      for (const { document } of writes) stored.set(document.id, document);
+    },
+    find: async ({ filter, limit }: Query) =>
+      [...stored.values()]
+        .filter(({ shard }) => (filter['shard'] as { in: readonly number[] }).in.includes(shard))
+        .slice(0, limit),
+    delete: async (id: string, { token }: { readonly token: string }) =>
+      stored.get(id)?.token === token && stored.delete(id),
+  } as unknown as ConstructorParameters<typeof OwnerWakeUpStore>[0]);
+});
+
+test('a round reads every wake-up, even if many others are always requested again', async () => {
+  const ids = Array.from({ length: 1_001 }, (_, n) => `whe_${String(n).padStart(4, '0')}`);
+  const shards = Array.from({ length: ENDPOINT_SHARD_COUNT }, (_, shard) => shard);
+  await wakeUps.requestOwnerWakeUps(ids);
+  const reloaded: string[] = [];
+  await wakeUps.processWakeUps(shards, [], async (id) => {
+    reloaded.push(id);
+    if (id !== ids.at(-1)) await wakeUps.requestOwnerWakeUps([id]);
+    return true;
+  });
+  expect(reloaded).toEqual(ids);
+  expect(stored.size).toBe(1_000);
+});
+
 describe('a wake-up of a job', () => {
   const NEVER_MS = 2 ** 31 - 1;
-  let stored: Map<string, WakeUpDocument>;
-  let wakeUps: OwnerWakeUpStore;
   let started: LeaderElectedJob[];
-  beforeEach(() => {
-    stored = new Map();
-    started = [];
-    wakeUps = new OwnerWakeUpStore({
-      upsert: async (document: WakeUpDocument) => void stored.set(document.id, document),
-      find: async ({ filter }: { readonly filter: { readonly shard: { readonly in: readonly number[] } } }) =>
-        [...stored.values()].filter(({ shard }) => filter.shard.in.includes(shard)),
-      delete: async (id: string, { token }: { readonly token: string }) =>
-        stored.get(id)?.token === token && stored.delete(id),
-    } as unknown as ConstructorParameters<typeof OwnerWakeUpStore>[0]);
-  });
+  beforeEach(() => void (started = []));
   afterEach(() => Promise.all(started.map((job) => job.stopJobRounds())));
 
   /** Starts a process's job, which runs only when woken after its first round. */

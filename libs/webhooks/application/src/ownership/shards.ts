@@ -131,7 +131,13 @@ export const WAKE_UPS_COLLECTION_SPEC: CollectionSpec = {
   indexes: [{ name: 'shard', fields: ['shard'] }],
 };
 
-const WAKE_UPS_PER_READ = 500;
+/**
+ * Maximum number of wake-ups in one read. Higher than the number of endpoints that a process delivers to: otherwise
+ * wake-ups that are requested again and again could keep the others waiting forever.
+ */
+const WAKE_UPS_PER_READ = 20_000;
+/** Number of wake-ups that are processed at the same time. */
+const WAKE_UPS_AT_ONCE = 16;
 /** Shard of the wake-ups of jobs. Every process reads them. */
 const JOBS_SHARD = -1;
 
@@ -174,10 +180,12 @@ export class OwnerWakeUpStore {
   ): Promise<void> {
     const filter = { shard: { in: [JOBS_SHARD, ...shards] } };
     const stored = await this.documents.find({ filter, limit: WAKE_UPS_PER_READ });
-    for (const { id, shard, token } of stored) {
+    const processWakeUp = async ({ id, shard, token }: WakeUpDocument) => {
       const isProcessed = shard === JOBS_SHARD ? wakeHeldJob(jobs, id) : await reload(id);
       if (isProcessed) await this.documents.delete(id, { token });
-    }
+    };
+    for (let at = 0; at < stored.length; at += WAKE_UPS_AT_ONCE)
+      await Promise.all(stored.slice(at, at + WAKE_UPS_AT_ONCE).map(processWakeUp));
   }
 }
 
