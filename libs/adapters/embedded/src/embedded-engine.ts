@@ -36,8 +36,8 @@ export interface EmbeddedEngineLimits {
   /** Number of threads for lists, scans and old events. Defaults to 2; with 0 the calling thread reads. */
   readonly readerThreads?: number;
   /**
-   * Limits of the newest events in memory for live readers. The newest messages have the same limits. Default to 2,000
-   * items and 8 M characters.
+   * Limits of the newest events in memory for live readers. The newest messages have the same limits, and so has the
+   * text of one batch of older messages. Default to 2,000 items and 8 M characters.
    */
   readonly live?: Partial<LogTailCacheLimits>;
   /** Maximum bytes of data and metadata of one append. Defaults to `MAX_APPEND_BYTES`. */

@@ -47,6 +47,32 @@ describe('the broker of a single process', () => {
     await over;
   });
 
+  it('reads a backlog of large messages in small batches', async () => {
+    await engine.closeEngine();
+    const live = { items: 2, characters: 1_000 };
+    engine = await EmbeddedSqliteEngine.openEmbeddedEngine({
+      ...{ dataDir: folder.path, logger: createRecordingLogger(lines), metrics: noMetrics },
+      limits: { live },
+    });
+    const broker = engine.messageBroker;
+    await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
+    const values = Array.from({ length: 9 }, (_, n) => String(n).repeat(n === 4 ? 2_000 : 400));
+    await broker.publishMessages(
+      't',
+      values.map((value) => ({ key: 'a', value, headers: {} })),
+    );
+    const batches: string[][] = [];
+    const stop = new AbortController();
+    const over = broker.consume({ topic: 't', group: 'group', signal: stop.signal }, async (messages) => {
+      batches.push(messages.map(({ value }) => value));
+    });
+    await eventually(() => expect(batches.flat()).toEqual(values));
+    // The message that exceeds the limit is the last one of its batch.
+    expect(batches.map(({ length }) => length).slice(0, 2)).toEqual([3, 2]);
+    stop.abort();
+    await over;
+  });
+
   it('never reuses the position of a message that was handled but not stored', async () => {
     const broker = engine.messageBroker;
     await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);

@@ -177,16 +177,27 @@ export class SqliteMessageBroker implements MessageBroker {
     };
   }
 
+  /**
+   * Reads messages from the file, at least one. Ends after the message that exceeds the number of characters kept in
+   * memory, because a backlog can contain hundreds of large messages.
+   */
   private readStoredMessages(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
-    const rows = this.storage.database.readRows(READ_MESSAGES_SQL, [topic, partition, after, limit]);
-    return rows.map(([position, key, value, headers]) => ({
-      topic,
-      partition,
-      offset: String(position),
-      key: String(key),
-      value: String(value),
-      headers: JSON.parse(String(headers)) as Record<string, string>,
-    }));
+    const messages: ReceivedMessage[] = [];
+    let characters = 0;
+    const rows = this.storage.database.iterateRows(READ_MESSAGES_SQL, [topic, partition, after, limit]);
+    for (const [position, key, value, headers] of rows) {
+      messages.push({
+        topic,
+        partition,
+        offset: String(position),
+        key: String(key),
+        value: String(value),
+        headers: JSON.parse(String(headers)) as Record<string, string>,
+      });
+      characters += String(value).length;
+      if (characters > this.options.live.characters) break;
+    }
+    return messages;
   }
 
   /** Position of the last message of all topics. Positions are never reused. */
