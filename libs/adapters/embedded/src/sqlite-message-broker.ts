@@ -177,25 +177,14 @@ export class SqliteMessageBroker implements MessageBroker {
     };
   }
 
-  /**
-   * Reads messages from the file, at least one. Ends after the message that exceeds the number of characters kept in
-   * memory, because a backlog can contain hundreds of large messages.
-   */
+  /** Reads messages from the file. Stops at the limit of characters, because a backlog may contain large messages. */
   private readStoredMessages(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
     const messages: ReceivedMessage[] = [];
-    let characters = 0;
-    const rows = this.storage.database.iterateRows(READ_MESSAGES_SQL, [topic, partition, after, limit]);
-    for (const [position, key, value, headers] of rows) {
-      messages.push({
-        topic,
-        partition,
-        offset: String(position),
-        key: String(key),
-        value: String(value),
-        headers: JSON.parse(String(headers)) as Record<string, string>,
-      });
-      characters += String(value).length;
-      if (characters > this.options.live.characters) break;
+    let left = this.options.live.characters;
+    for (const row of this.storage.database.iterateRows(READ_MESSAGES_SQL, [topic, partition, after, limit])) {
+      const [offset = '', key = '', value = '', headers = ''] = row.map(String);
+      messages.push({ topic, partition, offset, key, value, headers: JSON.parse(headers) as Record<string, string> });
+      if ((left -= value.length) < 0) break;
     }
     return messages;
   }
