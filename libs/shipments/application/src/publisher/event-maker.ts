@@ -111,12 +111,12 @@ export interface FoldedShipment extends ShipmentStateAfterEvent {
  * otherwise each event of a large shipment would read the whole stream again.
  */
 export function createFoldedShipmentCache(shipments: number): LRUCache<string, FoldedShipment> {
-  const sizeCalculation = (shipment: FoldedShipment) => Math.min(shipments, computeCacheWeight(shipment));
+  const sizeCalculation = (shipment: FoldedShipment) => Math.min(shipments, computeShipmentMemoryWeight(shipment));
   return new LRUCache({ maxSize: shipments, sizeCalculation });
 }
 
-/** Returns the weight of a shipment in a cache; an ordinary shipment has weight 1. */
-function computeCacheWeight({ record, exceptions }: FoldedShipment): number {
+/** Returns the weight of a shipment in memory; an ordinary shipment has weight 1. */
+export function computeShipmentMemoryWeight({ record, exceptions }: FoldedShipment): number {
   const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
   return computeRecordMemoryWeight(record) + Math.round(characters / 1_000);
 }

@@ -15,7 +15,13 @@ import { pauseFor } from '@tracking/resilience';
 import { toPublicEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
 import type { LRUCache } from 'lru-cache';
-import { createFoldedShipmentCache, type FoldedShipment, foldNextEvent, foldStream } from './event-maker.ts';
+import {
+  computeShipmentMemoryWeight,
+  createFoldedShipmentCache,
+  type FoldedShipment,
+  foldNextEvent,
+  foldStream,
+} from './event-maker.ts';
 
 /**
  * Maximum characters per batch, well below the limits of brokers. To keep the order, the next batch is sent only after
@@ -25,6 +31,13 @@ const MAX_BATCH_CHARACTERS = 512 * 1024;
 /** Number of events that are converted before the thread can do other work: about 1 ms. */
 const MAX_EVENTS_BETWEEN_YIELDS = 50;
 const CONCURRENT_STREAMS = 16;
+/** Maximum number of shipments that are read together. One can be a thousand times as large as an ordinary one. */
+const MAX_SHIPMENTS_PER_READ = 32;
+/**
+ * Weight of the shipments in memory at which their announcements are sent before further shipments are read. An ordinary
+ * shipment has weight 1.
+ */
+const MAX_TOTAL_SHIPMENT_WEIGHT = 8_000;
 
 interface PublishingDependencies {
   readonly eventStore: EventStore;
@@ -71,20 +84,30 @@ export class PartitionEventPublisher implements EventHandler {
     signal: AbortSignal,
   ): Promise<readonly EventFailure[]> {
     const failures = new Map<string, EventFailure>();
-    const before = await this.readShipmentsBeforeEvents(events, failures);
+    const before = new Map<string, FoldedShipment | undefined>();
+    let weight = 0;
     let slice = createEmptyAnnouncementBatch();
+    const publishSlice = async () => {
+      await this.publishAnnouncementBatch(slice, failures, signal);
+      for (const [stream, shipment] of slice.after) before.set(stream, shipment);
+      slice = createEmptyAnnouncementBatch();
+    };
     for (const [index, stored] of events.entries()) {
       if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
+      const isUnread = !before.has(stored.stream) && !failures.has(stored.stream);
+      if (isUnread && weight > MAX_TOTAL_SHIPMENT_WEIGHT) {
+        await publishSlice();
+        before.clear();
+        weight = 0;
+      }
+      if (isUnread) weight += await this.readShipmentsBeforeEvents(events.slice(index), before, failures);
       if (failures.has(stored.stream)) continue;
       try {
         this.addAnnouncementOfEvent(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
-      if (slice.characters < MAX_BATCH_CHARACTERS) continue;
-      await this.publishAnnouncementBatch(slice, failures, signal);
-      for (const [stream, shipment] of slice.after) before.set(stream, shipment);
-      slice = createEmptyAnnouncementBatch();
+      if (slice.characters >= MAX_BATCH_CHARACTERS) await publishSlice();
     }
     await this.publishAnnouncementBatch(slice, failures, signal);
     return [...failures.values()];
@@ -147,20 +170,24 @@ export class PartitionEventPublisher implements EventHandler {
   }
 
   /**
-   * Returns the shipments before their first event in the batch, or later. A shipment that cannot be folded is recorded
-   * as a failure.
+   * Adds shipments before their first event, or later, to `before`. Ends when it has read the maximum number. A shipment
+   * that cannot be folded is recorded as a failure.
+   * @returns the weight of the shipments that were read
    */
-  private async readShipmentsBeforeEvents(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
-    const before = new Map<string, FoldedShipment>();
+  private async readShipmentsBeforeEvents(
+    events: readonly StoredEvent[],
+    before: Map<string, FoldedShipment | undefined>,
+    failures: Map<string, EventFailure>,
+  ): Promise<number> {
     const unknown: StoredEvent[] = [];
-    const seen = new Set<string>();
     for (const event of events) {
-      if (seen.has(event.stream)) continue;
-      seen.add(event.stream);
+      if (before.has(event.stream) || failures.has(event.stream)) continue;
+      if (unknown.length >= MAX_SHIPMENTS_PER_READ) break;
       const known = this.shipments.get(event.stream);
-      if (known !== undefined) before.set(event.stream, known);
+      before.set(event.stream, known);
       if ((known?.revision ?? -1) + 1 < event.revision) unknown.push(event);
     }
+    let weight = 0;
     const streams = unknown.values();
     const readSome = async () => {
       for (const event of streams) {
@@ -170,7 +197,8 @@ export class PartitionEventPublisher implements EventHandler {
             before: before.get(stream),
             to: revision - 1,
           });
-          if (folded !== undefined) before.set(stream, folded);
+          before.set(stream, folded);
+          if (folded !== undefined) weight += computeShipmentMemoryWeight(folded);
         } catch (error) {
           if (error instanceof UnavailableError) throw error;
           failures.set(stream, { event, error });
@@ -178,7 +206,7 @@ export class PartitionEventPublisher implements EventHandler {
       }
     };
     await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, unknown.length) }, readSome));
-    return before;
+    return weight;
   }
 }
 
