@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
-import { type EventStore, MAX_APPEND_BYTES, computeEventBytes } from '@tracking/ports';
+import { type EventStore, MAX_APPEND_BYTES, UnavailableError, computeEventBytes } from '@tracking/ports';
 import { MAX_EVENT_BYTES_PER_COMMAND } from './decide-batch.ts';
 import { createMilestones, createPatchCommand, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
@@ -70,6 +70,26 @@ it('finds when the first event after a position was recorded', () =>
   }));
 
 describe('events from one store to another', () => {
+  it('are not exported as complete if the store is closed', async () => {
+    const catchUp: EventStore['catchUp'] = async function* () {
+      // A closed store ends.
+    };
+    const { exportEvents } = createEventImportAndExport({ catchUp } as EventStore);
+    await expect(exportEvents({ after: null, limit: 10 })).rejects.toThrow(UnavailableError);
+  });
+
+  it('are not waited for longer than the timeout while the store does not respond', async () => {
+    let isEnded = false;
+    const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
+      yield { events: [], position: '1', caughtUp: false };
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      isEnded = true;
+    };
+    const { exportEvents } = createEventImportAndExport({ catchUp } as EventStore, { timeoutMs: 5 });
+    await expect(exportEvents({ after: null, limit: 10 })).rejects.toThrow(UnavailableError);
+    expect(isEnded).toBe(true);
+  });
+
   it('are not exported from a position of another store', () =>
     withStore((store) =>
       refused(createEventImportAndExport(store).exportEvents({ after: '0', limit: 10 })).then(() => undefined),

@@ -15,6 +15,7 @@ import {
   MAX_APPEND_BYTES,
   type Position,
   type StoredEvent,
+  UnavailableError,
   VersionConflictError,
 } from '@tracking/ports';
 import {
@@ -100,6 +101,8 @@ export function createEventOperations(eventStore: EventStore, addresses: PublicA
 /** Maximum size of a page in bytes of JSON. A page of this size fits every channel. */
 const MAX_PAGE_BYTES = 4_000_000;
 const MAX_CONCURRENT_SHIPMENT_IMPORTS = 16;
+/** Milliseconds without an answer of the event store after which a page is not available. */
+const EXPORT_TIMEOUT_MS = 10_000;
 
 /** Exports the events of shipments from one store, and imports them unchanged into another store. */
 export interface EventTransferOperations {
@@ -122,30 +125,35 @@ export interface EventTransferOperations {
   }): Promise<EventImportResult>;
 }
 
-export function createEventImportAndExport(store: EventStore): EventTransferOperations {
+export function createEventImportAndExport(
+  store: EventStore,
+  { timeoutMs = EXPORT_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): EventTransferOperations {
   return {
     async exportEvents({ after, limit }) {
       const enough = new AbortController();
-      const signal = enough.signal;
+      const timer = setTimeout(() => enough.abort(), timeoutMs);
       const options = {
         streamPrefixes: [SHIPMENT_STREAM_PREFIX],
         maxBatch: limit,
-        signal,
+        signal: enough.signal,
         ...(after !== null && { after }),
       };
       try {
         for await (const { events, position, caughtUp } of store.catchUp(options)) {
+          timer.refresh();
           if (events.length === 0 && !caughtUp) continue;
-          if (events.length === 0) break;
+          if (events.length === 0) return { events: [], position: after, complete: true };
           const page = limitEventsToResponseBytes(events);
           const isWhole = page.length === events.length;
           const end = isWhole ? position : (page.at(-1)?.position ?? after);
           return { events: page.map(toExportedEvent), position: end, complete: isWhole && caughtUp };
         }
-        return { events: [], position: after, complete: true };
+        throw new UnavailableError('event store', 'the events could not be read in time; retry later');
       } catch (error) {
         throw error instanceof InvalidPositionError ? createInvalidPositionError() : error;
       } finally {
+        clearTimeout(timer);
         enough.abort();
       }
     },
