@@ -52,6 +52,12 @@ export class MongoDriverClient {
     this.client = createMongoClient(url, deadlineMs);
   }
 
+  /** True if the running operations may use all connections to a server, so that a further operation would wait. */
+  get mayUseAllConnections(): boolean {
+    const { maxPoolSize } = this.client.options;
+    return maxPoolSize > 0 && this.running.size >= maxPoolSize;
+  }
+
   /**
    * Runs an operation in a session that no other operation uses at the same time. After a success, a later operation uses
    * the session again, because the driver's own pool checks the age of all its sessions whenever one is returned. After

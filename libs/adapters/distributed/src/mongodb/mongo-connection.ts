@@ -71,8 +71,11 @@ export class MongoConnection {
     return this.silence === undefined ? performed : this.silence.rejectCallIfSilent(performed);
   }
 
-  private performWithDeadline<R>(operation: (database: Db) => Promise<R>, deadlineMs: number): Promise<R> {
-    const { client } = this;
+  private performWithDeadline<R>(
+    operation: (database: Db) => Promise<R>,
+    deadlineMs: number,
+    client = this.client,
+  ): Promise<R> {
     const startedAt = performance.now();
     const running = client.runInSession(operation, deadlineMs, this.causalTime);
     client.running.add(running);
@@ -110,13 +113,19 @@ export class MongoConnection {
     return (this.closing ??= this.client.closeDriverClient());
   }
 
-  /** Also succeeds while a replica set elects a primary, because operations wait for the election. */
-  private pingAnyMember(): Promise<unknown> {
-    if (this.closing !== undefined) return Promise.resolve();
-    return this.performWithDeadline(
-      (database) => database.command({ ping: 1 }, { readPreference: 'nearest' }),
-      this.deadlineMs,
-    );
+  /**
+   * Also succeeds while a replica set elects a primary, because operations wait for the election. If operations may use
+   * all connections, the ping has its own client. Otherwise, it would wait for the slow operations.
+   */
+  private async pingAnyMember(): Promise<void> {
+    if (this.closing !== undefined) return;
+    const own = this.client.mayUseAllConnections ? new MongoDriverClient(this.url, this.deadlineMs) : undefined;
+    const ping = (database: Db) => database.command({ ping: 1 }, { readPreference: 'nearest' });
+    try {
+      await this.performWithDeadline(ping, this.deadlineMs, own);
+    } finally {
+      void own?.closeDriverClient().catch(() => undefined);
+    }
   }
 
   private recordServerAnswerToClient(client: MongoDriverClient): void {

@@ -10,8 +10,13 @@ import {
 import { Long } from 'mongodb';
 
 type Reply = Readonly<Record<string, unknown>>;
-/** Responds to a command. @returns the reply; undefined for the reply of {@link MongoStub.respondAsPrimary} */
-export type CommandHandler = (command: Readonly<Record<string, unknown>>) => Reply | undefined;
+/**
+ * Responds to a command, immediately or later. @returns the reply; undefined for the reply of
+ * {@link MongoStub.respondAsPrimary}
+ */
+export type CommandHandler = (
+  command: Readonly<Record<string, unknown>>,
+) => Reply | undefined | Promise<Reply | undefined>;
 
 /**
  * A server of MongoDB's protocol that stores nothing and responds as a test specifies. It shows how the adapter treats
@@ -68,8 +73,13 @@ export class MongoStub {
     socket.on('error', () => socket.destroy());
     socket.on('data', (bytes) => {
       for (const { requestId, body, isLegacy } of reader.takeCompleteMongoMessages(bytes)) {
-        const reply = this.handle(body) ?? this.respondAsPrimary(body);
-        socket.write(encodeMongoReply({ requestId: 0, responseTo: requestId, body: reply, isLegacy }));
+        const respond = (reply: Reply | undefined) => {
+          const message = { requestId: 0, responseTo: requestId, body: reply ?? this.respondAsPrimary(body), isLegacy };
+          socket.write(encodeMongoReply(message));
+        };
+        const reply = this.handle(body);
+        if (reply instanceof Promise) void reply.then(respond);
+        else respond(reply);
       }
     });
   }
