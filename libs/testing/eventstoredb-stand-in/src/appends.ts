@@ -93,7 +93,9 @@ export function createBatchAppendCallHandler(
   return (call) => {
     const pending = new Map<string, IncomingAppend>();
     const requiresLeader = call.metadata.get('requires-leader')[0] === 'true';
+    const { batchCallMutings } = faults;
     call.on('data', async (request: BatchAppendReq) => {
+      if (faults.batchCallMutings > batchCallMutings) return;
       const key = request.getCorrelationId()?.getString() ?? '';
       const options = request.getOptions();
       if (options !== undefined) {

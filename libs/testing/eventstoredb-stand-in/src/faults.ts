@@ -6,6 +6,8 @@ export interface InjectedFaults {
   readonly hang?: boolean;
   /** Number of appends that the node stores without responding: it cuts their connections instead. */
   readonly loseAnswers?: number;
+  /** True to ignore all further appends of the batch calls that are open now. Their connections stay open. */
+  readonly muteBatchCalls?: true;
   /** Number of appends after which the process kills itself, before it responds to the last one. */
   readonly dieAfterAppends?: number;
   /** True to end every subscription once, as if its consumer were too slow. */
@@ -53,6 +55,8 @@ class RequestDelaySwitch {
 /** The current faults, as the services read them. */
 export class FaultSwitches {
   checkpointInterval: number | null = null;
+  /** Number of times that the open batch calls were muted. */
+  batchCallMutings = 0;
   private lostAnswers = 0;
   private appendsUntilCrash = Infinity;
   private readonly hang = new RequestDelaySwitch();
@@ -70,6 +74,7 @@ export class FaultSwitches {
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
+    if (faults.muteBatchCalls === true) this.batchCallMutings += 1;
     if (faults.dropSubscriptions === true)
       this.endSubscriptions(new RequestRefusedError({ kind: 'consumer_too_slow' }));
   }

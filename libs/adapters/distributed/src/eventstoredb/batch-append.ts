@@ -56,17 +56,19 @@ interface BatchAppendCall {
   readonly stream: ClientDuplexStream<object, BatchAppendResponse>;
   /** Appends without a response, by correlation id. */
   readonly pending: Map<string, PromiseWithResolvers<BatchAppendResponse>>;
+  /** Number of responses so far. */
+  responses: number;
 }
 
 /**
  * Sends appends to a node over one long call, which costs less CPU time than one call for each append. If the call ends,
- * all its appends without a response fail with `UnavailableError`, and the next append starts another call.
+ * all its appends without a response fail with `UnavailableError`, and the next append starts another call. A call that
+ * sends no response at all until an append times out is canceled.
  */
 export class BatchAppendSender {
   private current: BatchAppendCall | undefined;
   private readonly open = new Set<BatchAppendCall>();
   private isSupported = true;
-  private isClosed = false;
 
   /** @param callOptions options of the client for each call */
   constructor(
@@ -87,12 +89,14 @@ export class BatchAppendSender {
     const id = randomUUID();
     const answer = Promise.withResolvers<BatchAppendResponse>();
     let call: BatchAppendCall | undefined;
+    let earlierResponses = 0;
     let isAbandoned = false;
     const send = async () => {
       call = await this.findOrStartBatchAppendCall();
       // Otherwise the append could be sent after its repetition.
       if (isAbandoned) throw createNodeTimeoutError();
       call.pending.set(id, answer);
+      earlierResponses = call.responses;
       call.stream.write(toAppendRequestMessage(id, request));
       return answer.promise;
     };
@@ -100,14 +104,15 @@ export class BatchAppendSender {
       return parseBatchAppendResponse(await this.connection.awaitAnswerWithTimeout(send(), timeoutMs), request);
     } finally {
       isAbandoned = true;
+      // A call can be stuck although the node answers other calls.
+      if (call?.responses === earlierResponses) this.cancelBatchAppendCall(call);
       call?.pending.delete(id);
     }
   }
 
   /** Ends all calls. Appends without a response fail. */
   endCalls(): void {
-    this.isClosed = true;
-    for (const { stream } of this.open) stream.cancel();
+    for (const call of this.open) this.cancelBatchAppendCall(call);
   }
 
   private async findOrStartBatchAppendCall(): Promise<BatchAppendCall> {
@@ -129,18 +134,25 @@ export class BatchAppendSender {
       metadata,
       options,
     );
-    const call: BatchAppendCall = { client, stream, pending: new Map() };
+    const call: BatchAppendCall = { client, stream, pending: new Map(), responses: 0 };
     this.open.add(call);
-    stream.on('data', (response: BatchAppendResponse) =>
-      call.pending.get(response.correlation_id?.string ?? '')?.resolve(response),
-    );
+    stream.on('data', (response: BatchAppendResponse) => {
+      call.responses += 1;
+      call.pending.get(response.correlation_id?.string ?? '')?.resolve(response);
+    });
     stream.on('end', () => this.endBatchAppendCall(call));
     stream.on('error', (error: Error & { readonly code?: number }) => {
       if (error.code === UNIMPLEMENTED_STATUS) this.isSupported = false;
-      if (!this.isClosed) this.connection.findNewNodeAfterCallError(client, error);
+      // An error after `cancelBatchAppendCall` says nothing about the node.
+      if (this.open.has(call)) this.connection.findNewNodeAfterCallError(client, error);
       this.endBatchAppendCall(call);
     });
     return call;
+  }
+
+  private cancelBatchAppendCall(call: BatchAppendCall): void {
+    this.endBatchAppendCall(call);
+    call.stream.cancel();
   }
 
   private endBatchAppendCall(call: BatchAppendCall): void {

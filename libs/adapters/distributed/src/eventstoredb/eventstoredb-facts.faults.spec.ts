@@ -456,6 +456,22 @@ function factsOfFaults(): void {
       expect(listEventIds(await store.read(`${a}${n}`))).toEqual(listEventIds(events));
   });
 
+  const stuck = 'a call for appends that no longer answers is replaced, although the node answers other calls';
+  testIfSupported(IS_STAND_IN_NODE, STAND_IN_REQUIRED_REASON)(stuck, async () => {
+    const store = fixture.openEventStore({ limits: { operationTimeoutMs: 1_000 } });
+    await store.append(a, 'no_stream', createSampleNewEvents(1));
+    await fixture.standIn.setFaults({ muteBatchCalls: true });
+    let isOver = false;
+    const reading = (async () => {
+      while (!isOver) await store.head();
+    })();
+    const events = createSampleNewEvents(1);
+    expect(await errorOf(store.append(a, 0, events))).toBeInstanceOf(UnavailableError);
+    expect(await store.append(a, 0, events)).toMatchObject({ revision: 1 });
+    isOver = true;
+    await reading;
+  });
+
   it('the same ids are accepted again after kill -9, and never stored twice', async () => {
     const store = fixture.openEventStore();
     const [first, second] = [createSampleNewEvents(2), createSampleNewEvents(2)];
