@@ -315,7 +315,7 @@ export class EndpointTestEventSender {
     const inserted = await deliveries.insert(delivery);
     payloads.cachePayloadBody(payload_id, body);
     if (inserted) {
-      await owner.handOverDeliveries({ matches: [{ endpoint, delivery }], areNew: true });
+      await owner.handOverDeliveries({ matches: [{ endpoint, delivery }], unstoredAt: -Infinity });
       return toWebhookDelivery(delivery);
     }
     await owner.notifyOwningProcesses([endpoint.id]);

@@ -249,6 +249,36 @@ describe('two processes', () => {
     });
   });
 
+  test('send a delivery once if both record it, and the owner last', async () => {
+    const slow = new ProcessWithFlakyDocumentStore();
+    const freshnessMs = 200;
+    const owner = await harness.startWebhooks({ policy: POLICY, freshnessMs }, slow);
+    const url = URLS[0] ?? '';
+    const { id } = await harness.createEnabledEndpoint(owner, url);
+    slow.holdDeliveriesTo = id;
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
+    await eventually(() => expect(slow.atGate).toBe(1));
+    const other = await harness.startWebhooks({ policy: POLICY });
+    // The other process gets the message too, as after a rebalance of the consumers. It consumes half of the partitions.
+    await harness.sendMessages(
+      ...Array.from({ length: 16 }, (_, n) => ({ ...harness.createEventMessage(event), key: `key-${n}` })),
+    );
+    await eventually(async () =>
+      expect(await harness.getDelivery(other, id, event.id)).toMatchObject({ status: 'succeeded' }),
+    );
+    await waitForSimulatedDelay(freshnessMs);
+    slow.releaseWrites();
+    await harness.waitUntilEventsRecorded();
+    const later = harness.addEvent();
+    await harness.publishEvents(later);
+    await eventually(async () =>
+      expect(await harness.getDelivery(other, id, later.id)).toMatchObject({ status: 'succeeded' }),
+    );
+    expect(await harness.getDelivery(other, id, event.id)).toMatchObject({ attempts_count: 1 });
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(2);
+  });
+
   test('cancel attempts in progress when one loses its shards', async () => {
     const first = await harness.startWebhooks({ policy: POLICY });
     const url = URLS[0] ?? '';

@@ -50,10 +50,10 @@ export interface ShardOwnerDependencies {
 export interface StoredDeliveriesWithEndpoints {
   readonly matches: readonly { readonly endpoint: EndpointDocument; readonly delivery: DeliveryDocument }[];
   /**
-   * True if all deliveries are newly stored. If false, some deliveries may already be attempted, so each is read again
-   * before its attempt.
+   * Time at which none of the deliveries was stored yet, on the process's monotonic clock. -Infinity if some may already
+   * be attempted, so that each is read again before its attempt.
    */
-  readonly areNew: boolean;
+  readonly unstoredAt: number;
 }
 
 /**
@@ -108,7 +108,7 @@ export class EndpointShardOwner implements ShardOwnerOperations {
       return endpoint === undefined ? [] : [{ endpoint, delivery }];
     });
     // The message may be late, so the deliveries may already be attempted.
-    this.addDeliveriesToOwnedEndpoints({ matches, areNew: false });
+    this.addDeliveriesToOwnedEndpoints({ matches, unstoredAt: -Infinity });
     return { refused: [...ids].filter((id) => !shards.ownsShardOf(id)) };
   }
 
@@ -120,7 +120,7 @@ export class EndpointShardOwner implements ShardOwnerOperations {
   /** Adds deliveries to the endpoints that this process owns. @returns the deliveries of all other endpoints */
   private addDeliveriesToOwnedEndpoints({
     matches,
-    areNew,
+    unstoredAt,
   }: StoredDeliveriesWithEndpoints): readonly DeliveryDocument[] {
     const { clients, endpoints } = this.dependencies;
     const ofOthers: DeliveryDocument[] = [];
@@ -131,9 +131,8 @@ export class EndpointShardOwner implements ShardOwnerOperations {
         continue;
       }
       clients.cacheEndpoint(endpoint);
-      const knownAt = areNew ? performance.now() : -Infinity;
       for (const { delivery } of some)
-        owned.queueStoredDelivery(delivery, knownAt, endpoints.getFreeDeliveryCapacity(owned));
+        owned.queueStoredDelivery(delivery, unstoredAt, endpoints.getFreeDeliveryCapacity(owned));
       endpoints.notifyEndpointObservers(owned);
     }
     return ofOthers;

@@ -172,7 +172,7 @@ export class DeferredDeliveries {
     // The deliveries may not be new: this job may have recorded some of them before a crash.
     const deliveries = {
       matches: some.flatMap((deferred) => pairEndpointsWithDeliveries(deferred, live)),
-      areNew: false,
+      unstoredAt: -Infinity,
     };
     await insertion.insertDeliveries(deliveries.matches);
     await owner.handOverDeliveries(deliveries);

@@ -148,6 +148,7 @@ export class DeliveryRecordCreator {
     endpoints: EndpointsByScope,
   ): Promise<DeliveryRecordingPlan> {
     const { matches, payloads } = this.createDeliveriesAndPayloads(events, endpoints);
+    const readAt = performance.now();
     // A delivery without a stored payload is new, because payloads are stored before any attempt.
     const knownPayloads = await this.dependencies.payloads.findStoredPayloadIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
@@ -162,7 +163,7 @@ export class DeliveryRecordCreator {
     this.recordedLate.add(rest.length);
     const writes = [...splitIntoWriteBatches(first), ...splitIntoWriteBatches(rest)];
     return {
-      batches: [...splitMatchesIntoRecordingBatches(writes, payloads, doubtful.length === 0)],
+      batches: [...splitMatchesIntoRecordingBatches(writes, payloads, doubtful.length === 0 ? readAt : -Infinity)],
       deferred: deferred.map(({ delivery }) => delivery),
       deferredPayloads: [...payloads.values()],
       recordedBefore: [...new Set(known.filter(isWaitingForAttempt).map(({ endpoint_id }) => endpoint_id))],
@@ -265,11 +266,12 @@ export class DeliveryRecordCreator {
 function* splitMatchesIntoRecordingBatches(
   matches: Iterable<readonly Match[]>,
   payloads: Map<string, PayloadDocument>,
-  areNew: boolean,
+  unstoredAt: number,
 ): Iterable<DeliveryBatchToWrite> {
   for (const some of matches) {
     const needed = [...new Set(some.map(({ delivery }) => delivery.payload_id))];
-    yield { matches: some, payloads: needed.map((id) => payloads.get(id)).filter((one) => one !== undefined), areNew };
+    const bodies = needed.map((id) => payloads.get(id)).filter((one) => one !== undefined);
+    yield { matches: some, payloads: bodies, unstoredAt };
     for (const id of needed) payloads.delete(id);
   }
 }
