@@ -4,11 +4,11 @@ import { pauseFor } from '@tracking/resilience';
 import { MongoQuota } from './mongo-quota.ts';
 import type { QuotaRecord } from './quota-key.ts';
 
-/** A document store that answers every operation after the given time. */
-function createSlowStore(latencyMs: number): DocumentStore {
+/** A document store that answers after the given times. @param searchMs time of the search for old records */
+function createSlowStore(latencyMs: number, searchMs = latencyMs) {
   let stored: QuotaRecord | undefined;
-  const answer = async <T>(operation: () => T) => {
-    await pauseFor(latencyMs);
+  const answer = async <T>(operation: () => T, ms = latencyMs) => {
+    await pauseFor(ms);
     return operation();
   };
   const write = (record: QuotaRecord, version: number | undefined) =>
@@ -19,12 +19,13 @@ function createSlowStore(latencyMs: number): DocumentStore {
     });
   const records = {
     get: () => answer(() => stored),
-    find: () => answer(() => []),
+    find: () => answer(() => [], searchMs),
     insert: (record: QuotaRecord) => write(record, undefined),
     replace: (record: QuotaRecord, guard: { readonly version: number }) => write(record, guard.version),
     writeMany: () => answer(() => undefined),
   } as unknown as Collection<QuotaRecord>;
-  return { collection: () => Promise.resolve(records) } as unknown as DocumentStore;
+  const store = { collection: () => Promise.resolve(records) } as unknown as DocumentStore;
+  return { store, readStored: () => stored };
 }
 
 describe('the quota with a slow document store', () => {
@@ -37,7 +38,7 @@ describe('the quota with a slow document store', () => {
     { processes: 2, latencyMs: 900 },
     { processes: 3, latencyMs: 700 },
   ])('of $processes processes answers within 4 s if an operation takes $latencyMs ms', async (slow) => {
-    const store = createSlowStore(slow.latencyMs);
+    const { store } = createSlowStore(slow.latencyMs);
     const quotas = Array.from({ length: slow.processes }, () => new MongoQuota(store));
     let unanswered = 0;
     let slowestMs = 0;
@@ -57,5 +58,16 @@ describe('the quota with a slow document store', () => {
     for (; elapsedMs < 64_000; elapsedMs += 100) await jest.advanceTimersByTimeAsync(100);
     expect(unanswered).toBe(0);
     expect(slowestMs).toBeLessThanOrEqual(4_000);
+  });
+
+  it('counts in the store while the search for old records takes long', async () => {
+    const { store, readStored } = createSlowStore(1, 60_000);
+    const quota = new MongoQuota(store);
+    // The first search begins with the next second.
+    await jest.advanceTimersByTimeAsync(2_000);
+    const decision = quota.takeQuotaForRequest('k', 1);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(await decision).toMatchObject({ admitted: true });
+    expect(readStored()).toMatchObject({ id: 'k', version: 1 });
   });
 });

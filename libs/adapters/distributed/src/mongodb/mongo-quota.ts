@@ -87,25 +87,28 @@ export class MongoQuota implements RequestQuota {
 
   /**
    * Old records are deleted, because clients can create any number of keys. Every process deletes them; deleting a
-   * record twice is harmless.
+   * record twice is harmless. Requests still use the store if this takes long.
    */
   private async deleteOldQuotaRecords(): Promise<void> {
     const now = this.clock().getTime();
-    if (Math.abs(now - this.deletedOldAt) < QUOTA_DELETE_INTERVAL_MS) return;
+    if (this.isCountingLocally || Math.abs(now - this.deletedOldAt) < QUOTA_DELETE_INTERVAL_MS) return;
     this.deletedOldAt = now;
     const filter = { newest: { lt: now / 1_000 - MAX_QUOTA_RECORD_AGE_SECONDS } };
-    await this.runOnStore(async (records) => {
-      const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: DELETE_BATCH_SIZE });
-      // Skips records that are in use again.
-      await records.writeMany(old.map(({ id, version }) => ({ kind: 'delete', id, guard: { version } })));
-      if (old.length === DELETE_BATCH_SIZE) this.deletedOldAt = -Infinity;
-    });
+    const records = await this.store.collection<QuotaRecord>(QUOTA_COLLECTION_SPEC);
+    const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: DELETE_BATCH_SIZE });
+    // Skips records that are in use again.
+    await records.writeMany(old.map(({ id, version }) => ({ kind: 'delete', id, guard: { version } })));
+    if (old.length === DELETE_BATCH_SIZE) this.deletedOldAt = -Infinity;
+  }
+
+  private get isCountingLocally(): boolean {
+    return performance.now() < this.localUntil;
   }
 
   private readonly runOnStore = async <R>(
     operation: (records: Collection<QuotaRecord>) => Promise<R>,
   ): Promise<R | typeof STORE_UNREACHABLE_RESULT> => {
-    if (performance.now() < this.localUntil) return STORE_UNREACHABLE_RESULT;
+    if (this.isCountingLocally) return STORE_UNREACHABLE_RESULT;
     try {
       const done = this.store.collection<QuotaRecord>(QUOTA_COLLECTION_SPEC).then(operation);
       return await withDeadline(
