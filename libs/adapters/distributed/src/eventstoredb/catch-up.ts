@@ -124,7 +124,8 @@ async function* readEventBatchesAfter(
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
 async function* readEventsFromLiveBuffer({ buffer, maxBatch, ...reader }: LogReaderInputs, after: Position) {
   const { prefixes, stop, hasStopped, onSkipped } = reader;
-  for (let at = after; !stop.aborted && buffer.hasBufferedAllEventsAfter(at);) {
+  let at = after;
+  while (!stop.aborted && buffer.hasBufferedAllEventsAfter(at)) {
     const { changed } = buffer;
     const slice = buffer.readEventsAfter(at, prefixes, maxBatch);
     yield slice;
@@ -135,6 +136,8 @@ async function* readEventsFromLiveBuffer({ buffer, maxBatch, ...reader }: LogRea
       at = slice.position;
     }
   }
+  // The reader continues after the skipped positions, which it has reported.
+  if (!stop.aborted) yield { events: [], position: at };
 }
 
 /** A page of the log, and the target that answered. */

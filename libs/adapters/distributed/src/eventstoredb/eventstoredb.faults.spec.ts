@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { UnavailableError } from '@tracking/ports';
+import { type Position, UnavailableError } from '@tracking/ports';
 import {
   createEventCountCondition,
   eventually,
@@ -134,6 +134,30 @@ function faults(): void {
     await following;
     await store.close();
     expect((await late).events).toEqual([]);
+  });
+
+  it('a reader that falls out of the buffer while it waits does not go back to earlier positions', async () => {
+    const store = fixture.openEventStore({ limits: { liveEvents: 20 } });
+    const stop = new AbortController();
+    const positions: Position[] = [];
+    const onSkipped = (position: Position) => void positions.push(position);
+    const following = (async () => {
+      const options = { streamPrefixes: [prefix], signal: stop.signal, onSkipped };
+      for await (const { position } of store.catchUp(options)) positions.push(position);
+    })();
+    await eventually(() => expect(positions).not.toHaveLength(0));
+    const appendOthers = (count: number) =>
+      store.append(`other-${crypto.randomUUID()}`, 'no_stream', createSampleNewEvents(count));
+    // Together, these events are more than one page of the log.
+    for (let round = 0; round < 30; round += 1) {
+      const { position } = await appendOthers(20);
+      await eventually(() => expect(String(positions.at(-1)) >= position).toBe(true));
+    }
+    const { position } = await appendOthers(300);
+    await eventually(() => expect(String(positions.at(-1)) >= position).toBe(true));
+    stop.abort();
+    await following;
+    expect(positions).toEqual(positions.toSorted());
   });
 
   it('does not end the process, however many running operations fail', async () => {
