@@ -110,6 +110,8 @@ class ReplicaCallStream {
   private cancelled: number[] = [];
   private bytes = 0;
   private lastId = 0;
+  /** Number of messages from the replica so far. */
+  private received = 0;
   private isFlushScheduled = false;
   private isEnding = false;
 
@@ -148,10 +150,15 @@ class ReplicaCallStream {
       end(false);
       reject(error);
     };
+    const { received } = this;
     const timer = setTimeout(() => {
-      this.cancelled.push(id);
-      this.scheduleFlush();
       fail(createStatusError(status.DEADLINE_EXCEEDED, 'the call did not end in time'));
+      // A replica that hung would read a message with the cancellation only after it has started the call.
+      if (this.received === received) this.cancelCallStream();
+      else {
+        this.cancelled.push(id);
+        this.scheduleFlush();
+      }
     }, timeoutMs);
     const answer = (message: OperationAnswerMessage) => {
       end(true);
@@ -174,7 +181,9 @@ class ReplicaCallStream {
     this.onUnusable(0);
   }
 
+  /** Ends the stream. The replica starts none of its calls that it has not started yet. */
   cancelCallStream(): void {
+    this.failPendingCalls(createStatusError(status.CANCELLED, 'the stream of calls was canceled'));
     this.stream.cancel();
   }
 
@@ -195,6 +204,7 @@ class ReplicaCallStream {
   }
 
   private receiveAnswers({ answers = [], refused = [], stopping }: AnswerBatch): void {
+    this.received += 1;
     for (const { id, answer = {} } of answers) this.pending.get(id)?.answer(answer);
     for (const id of refused) this.pending.get(id)?.fail(new CallNotStartedError());
     if (stopping !== true) return;

@@ -333,6 +333,20 @@ describe.each([
     expect(replica.done).toEqual([{}, { number: 'the last' }]);
   });
 
+  it('does not start calls of an open stream whose cancellations wait for the flow control of a hung replica', async () => {
+    const replica = await startReplica('one');
+    const channel = channelTo([replica]);
+    const call = (request: object) => channel.call('note', request, 1_000);
+    // The first call does not use a stream, because it waits for a connection.
+    for (let number = 0; number < 2; number += 1) await call({ number });
+    replica.link.stopRelayingData();
+    const late = Array.from({ length: 200 }, () => errorOf(call({ text: 'x'.repeat(4_000) })));
+    for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(UnavailableError);
+    replica.link.deliverHeldBackData();
+    await call({ number: 'the last' });
+    expect(replica.done).toEqual([{ number: 0 }, { number: 1 }, { number: 'the last' }]);
+  });
+
   it('refuses requests above the limit before sending them', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica], { limits: { maxRequestBytes: 1_000 } });
