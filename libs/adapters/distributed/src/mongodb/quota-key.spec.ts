@@ -6,6 +6,7 @@ import {
   advanceSlidingMinute,
   KeyQuotaReserver,
   type QuotaRecord,
+  STORE_UNREACHABLE_RESULT,
   sumMinuteCounts,
 } from './quota-key.ts';
 
@@ -185,6 +186,47 @@ describe('a key whose record takes a while to write', () => {
     for (let request = 0; request < LIMIT; request += 1) key.reserveExpectedRequests(LIMIT);
     await key.returnUnusedQuotaAndReserveMore();
     expect(sumMinuteCounts(stored ?? createEmptySecondCounts(0))).toBe(1);
+  });
+
+  describe('while the store is away', () => {
+    const SECONDS = 50;
+    /** Requests that a process reserves together: 1 % of the limit. */
+    const MOST_RESERVED = 10;
+    let away: 'silent' | 'performing' | undefined;
+    const openOnStoreThatIsAway = () =>
+      new KeyQuotaReserver(
+        'k',
+        () => new Date(now),
+        async (operation) => {
+          if (away === 'silent') return STORE_UNREACHABLE_RESULT;
+          const result = await operation(records);
+          return away === undefined ? result : STORE_UNREACHABLE_RESULT;
+        },
+      );
+
+    /** Admits one request in each second while the store is away, and lets another process admit one. */
+    async function countStoredAfterwards(how: 'silent' | 'performing'): Promise<number> {
+      const [key, other] = [openOnStoreThatIsAway(), open()];
+      away = how;
+      for (let second = 0; second < SECONDS; second += 1) {
+        expect((await key.takeQuotaForRequest(100 * MOST_RESERVED)).admitted).toBe(true);
+        now += 1_000;
+        await key.returnUnusedQuotaAndReserveMore();
+      }
+      await other.takeQuotaForRequest(LIMIT);
+      await other.returnReservedRequests();
+      away = undefined;
+      await key.returnReservedRequests();
+      return sumMinuteCounts(stored ?? createEmptySecondCounts(0));
+    }
+
+    it('counts only admitted requests', async () => {
+      expect(await countStoredAfterwards('silent')).toBe(SECONDS + 1);
+    });
+
+    it('counts every admitted request although the store performed writes without a response', async () => {
+      expect(await countStoredAfterwards('performing')).toBeGreaterThanOrEqual(SECONDS + 1);
+    });
   });
 
   it('never admits more than the limit when it is announced again and again', async () => {

@@ -135,7 +135,7 @@ export class KeyQuotaReserver {
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && monotonicMs() < deadline; attempt += 1) {
       const count = this.computeQuotaReservation(limit, sumMinuteCounts(this.advanceSlidingMinuteToNow()));
       if (this.spare > 0 || count <= 0) return;
-      await this.reserveRequests(count, false);
+      if ((await this.reserveRequests(count, false)) === 'unknown') return;
     }
   }
 
@@ -176,17 +176,24 @@ export class KeyQuotaReserver {
   }
 
   /**
-   * Reserves requests. If the store is unreachable, this process counts locally and writes the changes later.
+   * Reserves requests. If the store is unreachable, this process counts locally and writes the changes later. It then
+   * reserves only for waiting requests, because it could not return unused ones.
    * @param isLocal true to count locally in any case
    */
-  private async reserveRequests(count: number, isLocal: boolean): Promise<void> {
+  private async reserveRequests(count: number, isLocal: boolean): Promise<'done' | 'conflict' | 'unknown'> {
     const { newest } = this.advanceSlidingMinuteToNow();
-    const outcome = isLocal ? 'unknown' : await this.writeQuotaRecord(addToCountOfSecond(this.minute, newest, count));
-    if (outcome === 'conflict') return void (await this.readQuotaRecord());
-    if (outcome === 'unknown') this.addPendingQuotaChange(newest, count);
+    const minute = addToCountOfSecond(this.minute, newest, count);
+    const outcome = isLocal ? 'unknown' : await this.writeQuotaRecord(minute);
+    if (outcome === 'conflict') {
+      await this.readQuotaRecord();
+      return outcome;
+    }
+    const reserved = outcome === 'done' || isLocal ? count : Math.min(count, this.waitingTakes);
+    if (outcome === 'unknown') this.addPendingQuotaChange(newest, reserved);
     // A reservation of a past second would count a request as older than it is.
-    if (this.advanceSlidingMinuteToNow().newest === newest) this.spare = count;
-    else this.addPendingQuotaChange(newest, -count);
+    if (this.advanceSlidingMinuteToNow().newest === newest) this.spare = reserved;
+    else this.addPendingQuotaChange(newest, -reserved);
+    return outcome;
   }
 
   /** Advances the minute to the current time. Reservations of earlier seconds are no longer usable. */
