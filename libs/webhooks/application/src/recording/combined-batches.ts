@@ -1,3 +1,5 @@
+import type { ReceivedMessage } from '@tracking/ports';
+
 interface CombinedBatch<T> {
   readonly items: T[];
   readonly handled: Promise<void>;
@@ -38,5 +40,26 @@ export class BatchCombiner<T> {
       }),
     };
     return combined;
+  }
+}
+
+/** Detects batches of messages that were possibly handled before, in part or by another process. */
+export class RepeatedBatchDetector {
+  /** Partitions whose previous batch this process handled completely. */
+  private readonly continued = new Set<number>();
+
+  /**
+   * Handles a batch of one partition.
+   * @param handle receives true for the first batch of a partition and after a failure. An earlier handling of these
+   *   messages may have ended at any point
+   */
+  async handleBatch(
+    messages: readonly ReceivedMessage[],
+    handle: (mayBeRepeated: boolean) => Promise<void>,
+  ): Promise<void> {
+    const partition = messages[0]?.partition ?? -1;
+    const isContinued = this.continued.delete(partition);
+    await handle(!isContinued);
+    this.continued.add(partition);
   }
 }

@@ -56,6 +56,23 @@ export class ParkedInvalidMessages {
     this.parked = dependencies.metrics.createCounter('webhook_parked_messages_total', help);
   }
 
+  /** Returns the events of the messages, each once, and parks the messages that are not valid events. */
+  async parseEventsOfMessages(
+    messages: readonly ReceivedMessage[],
+    versions: PayloadVersionConverter,
+  ): Promise<readonly ConsumedEvent[]> {
+    const events = new Map<string, ConsumedEvent>();
+    for (const message of messages) {
+      try {
+        const event = parseMessage(message, versions);
+        events.set(event.id, event);
+      } catch (error) {
+        await this.parkMessage(message, (error as Error).message);
+      }
+    }
+    return [...events.values()];
+  }
+
   /** Parks a message. The message's position in the topic is the key, so a message received again is parked once. */
   async parkMessage(message: ReceivedMessage, reason: string): Promise<void> {
     const { topic, partition, offset, key, value, headers } = message;

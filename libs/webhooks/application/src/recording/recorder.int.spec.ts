@@ -1,11 +1,19 @@
 import { jest } from '@jest/globals';
-import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { NEWEST_API_VERSION, type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { MessageRefusedError } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
+import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { PARKED_TOPIC } from '../settings.ts';
+import {
+  DELIVERIES_COLLECTION_SPEC,
+  type DeliveryDocument,
+  convertToDeliveryDocument,
+  createDeliveryDocument,
+  createPayloadId,
+} from '../store/delivery-document.ts';
 import { DeliveryRecordCreator } from './recorder.ts';
 
 describe('recording', () => {
@@ -31,6 +39,26 @@ describe('recording', () => {
     harness.engine.messageBroker.publishMessages(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
 
   describe('recording', () => {
+    test('a delivery that a crash left without its body, and that was discarded since, is not sent', async () => {
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+      const { documentStore } = harness.engine;
+      const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
+      const event = harness.addEvent();
+      const { id: event_id, type: event_type, created_at: event_created_at } = event;
+      const about = { ...SAMPLE_SCOPE, event_id, event_type, event_created_at };
+      const payloadId = createPayloadId(event_id, { version: NEWEST_API_VERSION, form: 'full' });
+      const left = createDeliveryDocument(about, id, payloadId, event_created_at);
+      await deliveries.insert(convertToDeliveryDocument(markDeliveryDiscarded(left, harness.now())));
+      await harness.publishEvents(event);
+      await harness.waitUntilEventsRecorded();
+      await harness.publishEvents(harness.addEvent());
+      await succeeded(1);
+      expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
+      expect(await harness.getDelivery(webhooks, id, event_id)).toMatchObject({
+        ...{ status: 'discarded', attempts_count: 0, payload: { id: event_id } },
+      });
+    });
+
     test('an event makes one delivery for each subscribed endpoint, with the same event id and bytes', async () => {
       await harness.createEnabledEndpoint(webhooks, URL_A);
       await harness.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.created'] });

@@ -28,8 +28,8 @@ import {
 import type { RetentionWatermarkStore } from '../store/delivery-queries.ts';
 import { toTraceLogFields } from '../tracing.ts';
 import type { DeferredDeliveries, DeliveryInserter } from './deferred-deliveries.ts';
-import { BatchCombiner } from './combined-batches.ts';
-import { type ConsumedEvent, type ParkedInvalidMessages, parseMessage } from './parking-lot.ts';
+import { BatchCombiner, RepeatedBatchDetector } from './combined-batches.ts';
+import type { ConsumedEvent, ParkedInvalidMessages } from './parking-lot.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 type Match = StoredDeliveriesWithEndpoints['matches'][number];
@@ -98,12 +98,11 @@ export class DeliveryRecordCreator {
   private readonly recordedLate: Counter;
   private readonly deferred: Counter;
   private readonly batches: BatchCombiner<ReceivedMessage>;
+  private readonly repeated = new RepeatedBatchDetector();
 
   constructor(private readonly dependencies: DeliveryRecorderDependencies) {
     const { metrics } = dependencies;
-    this.batches = new BatchCombiner(MAX_COMBINED_MESSAGES, async (messages) =>
-      this.recordDeliveriesOfEvents(await this.parseEventsFromMessages(messages)),
-    );
+    this.batches = new BatchCombiner(MAX_COMBINED_MESSAGES, (messages) => this.recordMessages(messages, false));
     const late =
       'Deliveries that were recorded after other deliveries, because their endpoint is failing or has a backlog';
     this.recordedLate = metrics.createCounter('webhook_deliveries_recorded_late_total', late);
@@ -115,18 +114,22 @@ export class DeliveryRecordCreator {
    * Records the events of these messages. The offset is committed after this resolves. A message that is not a valid
    * event is parked. Messages of several partitions that arrive together are recorded together.
    */
-  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> => this.batches.addMessageBatch(messages);
+  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> =>
+    this.repeated.handleBatch(messages, (mayBeRecorded) =>
+      mayBeRecorded ? this.recordMessages(messages, true) : this.batches.addMessageBatch(messages),
+    );
 
   /**
    * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'
    * owners.
+   * @param mayBeRecorded false if only another process can have recorded these events before, and only completely
    */
-  async recordDeliveriesOfEvents(events: readonly EventForDeliveryRecording[]): Promise<void> {
+  async recordDeliveriesOfEvents(events: readonly EventForDeliveryRecording[], mayBeRecorded = true): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
     const reading = [this.filterRetainedEvents(events), this.readEndpointsOfEventScopes(events)] as const;
     const [retained, endpoints] = await Promise.all(reading);
-    const recording = await this.planDeliveriesOfEvents(retained, endpoints);
+    const recording = await this.planDeliveriesOfEvents(retained, endpoints, mayBeRecorded);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
     await Promise.all([
@@ -146,12 +149,13 @@ export class DeliveryRecordCreator {
   private async planDeliveriesOfEvents(
     events: readonly EventForDeliveryRecording[],
     endpoints: EndpointsByScope,
+    mayBeRecorded: boolean,
   ): Promise<DeliveryRecordingPlan> {
     const { matches, payloads } = this.createDeliveriesAndPayloads(events, endpoints);
     const readAt = performance.now();
-    // A delivery without a stored payload is new, because payloads are stored before any attempt.
+    // A delivery without a stored payload is new, unless a crash left it: both are stored at the same time.
     const knownPayloads = await this.dependencies.payloads.findStoredPayloadIds([...payloads.keys()]);
-    const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
+    const doubtful = matches.filter(({ delivery }) => mayBeRecorded || knownPayloads.has(delivery.payload_id));
     const known = await this.dependencies.deliveries.getMany(
       doubtful.map(({ delivery }) => delivery.id),
       toDeliveryShardValuesOfScopes(...doubtful.map(({ delivery }) => delivery)),
@@ -184,6 +188,11 @@ export class DeliveryRecordCreator {
     return this.dependencies.owner.isEndpointFailing(id) ? 'deferred' : 'rest';
   }
 
+  private async recordMessages(messages: readonly ReceivedMessage[], mayBeRecorded: boolean): Promise<void> {
+    const { parking, versions } = this.dependencies;
+    await this.recordDeliveriesOfEvents(await parking.parseEventsOfMessages(messages, versions), mayBeRecorded);
+  }
+
   private async storeDeliveriesAndPayloads(batches: readonly DeliveryBatchToWrite[]): Promise<void> {
     const { payloads, insertion, owner } = this.dependencies;
     for (const batch of batches) {
@@ -191,19 +200,6 @@ export class DeliveryRecordCreator {
       for (const { id, body } of batch.payloads) payloads.cachePayloadBody(id, body);
       await owner.handOverDeliveries(batch);
     }
-  }
-
-  private async parseEventsFromMessages(messages: readonly ReceivedMessage[]): Promise<readonly ConsumedEvent[]> {
-    const events = new Map<string, ConsumedEvent>();
-    for (const message of messages) {
-      try {
-        const event = parseMessage(message, this.dependencies.versions);
-        events.set(event.id, event);
-      } catch (error) {
-        await this.dependencies.parking.parkMessage(message, (error as Error).message);
-      }
-    }
-    return [...events.values()];
   }
 
   /**
