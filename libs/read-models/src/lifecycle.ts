@@ -281,7 +281,10 @@ export class ReadModelLifecycle {
         progress.addLocalPartition(generation, partition, position);
         projected.recordPartitionProgress(describe(partition, position));
       },
-      onHandling: (partition, position) => progress.recordPositionOfRowsBeingWritten(generation, partition, position),
+      onHandling: (partition, position) => {
+        progress.recordPositionOfRowsBeingWritten(generation, partition, position);
+        projected.recordStartOfEventHandling({ read_model: model.name, generation, partition });
+      },
       onAdvanced: (partition, position, isIdle) => {
         progress.recordHandledPosition(generation, partition, position);
         if (isIdle) projected.recordProgressPastOtherPartitionsEvents(describe(partition, position));

@@ -230,6 +230,28 @@ describe('messages about projected partitions', () => {
     expect(messages).toHaveLength(3);
   });
 
+  it('wait for partitions that handle events, but not for long', async () => {
+    const projected = new ProgressOfProjectedPartitions();
+    const messages: ProjectionProgressMessage[] = [];
+    const ending = new AbortController();
+    const following = projected.follow((message) => void messages.push(message), ending.signal);
+    const listReported = () =>
+      messages.map(({ partitions }) => partitions.map(({ partition, position }) => `${partition} ${position}`));
+    projected.recordStartOfEventHandling(progress('a', null));
+    projected.recordStartOfEventHandling(progress('b', null));
+    projected.recordPartitionProgress(progress('a', '0001'));
+    await setImmediate();
+    expect(listReported()).toEqual([[]]);
+    projected.recordPartitionProgress(progress('b', '0001'));
+    await setImmediate();
+    expect(listReported()).toEqual([[], ['a 0001', 'b 0001']]);
+    projected.recordStartOfEventHandling(progress('b', null));
+    projected.recordPartitionProgress(progress('a', '0002'));
+    await eventually(() => expect(listReported().slice(2)).toEqual([['a 0002']]));
+    ending.abort();
+    await following;
+  });
+
   it('contain one position for all partitions of a generation that only passed events of others', async () => {
     const projected = new ProgressOfProjectedPartitions();
     const [a, b, c] = ['v1.shipment-a-h', 'v1.shipment-i-p', 'v1.shipment-q-7'] as const;

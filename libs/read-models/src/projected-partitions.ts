@@ -1,18 +1,21 @@
-import { setImmediate } from 'node:timers/promises';
 import { pauseFor, waitForAbort } from '@tracking/resilience';
 import type { HandledPosition } from '@tracking/subscriptions';
 
 /**
- * Minimum milliseconds between two messages to one follower. A batch of events advances several read models within this
- * time, and one message reports all of them.
+ * Maximum milliseconds for which changes wait until partitions that handle events have handled them. An event advances
+ * several read models within this time, and one message reports all of them.
  */
-const MIN_PROGRESS_MESSAGE_INTERVAL_MS = 2;
+const MAX_PROGRESS_MESSAGE_DELAY_MS = 5;
 
-/** A partition of a read model that a process projects. */
-export interface PartitionProgress {
+/** A partition of a generation of a read model. */
+interface PartitionIdentity {
   readonly read_model: string;
   readonly generation: number;
   readonly partition: string;
+}
+
+/** A partition of a read model that a process projects. */
+export interface PartitionProgress extends PartitionIdentity {
   /** Position up to which all events are handled; null before the first event. */
   readonly position: HandledPosition | null;
   /** False if the process no longer projects the partition. */
@@ -65,26 +68,24 @@ class FollowerProgressSender {
     private readonly signal: AbortSignal,
   ) {}
 
-  queuePartitionProgressMessage(key: string, progress: PartitionProgress): void {
+  addPartitionProgress(key: string, progress: PartitionProgress): void {
     this.changes.set(key, progress);
-    if (!this.isSending) void this.sendProjectionProgressToFollower();
   }
 
-  queueGenerationProgressMessage(generation: ProjectedPartitionsOfGeneration): void {
+  addGenerationProgress(generation: ProjectedPartitionsOfGeneration): void {
     this.advanced.add(generation);
-    if (!this.isSending) void this.sendProjectionProgressToFollower();
   }
 
-  private async sendProjectionProgressToFollower(): Promise<void> {
+  /** Sends all changes so far, after a message that is still being sent. */
+  async sendChangesToFollower(): Promise<void> {
+    if (this.isSending) return;
     this.isSending = true;
-    await setImmediate();
     while (!this.signal.aborted && this.changes.size + this.advanced.size > 0) {
       const partitions = [...this.changes.values()];
       const generations = [...this.advanced].flatMap((generation) => generation.getLowestProgress() ?? []);
       this.changes.clear();
       this.advanced.clear();
       await this.onMessage({ partitions, ...(generations.length > 0 && { generations }) });
-      await pauseFor(MIN_PROGRESS_MESSAGE_INTERVAL_MS, this.signal);
     }
     this.isSending = false;
   }
@@ -115,19 +116,30 @@ class ProjectedPartitionsOfGeneration {
 export class ProgressOfProjectedPartitions {
   private readonly held = new Map<string, ProjectedPartitionsOfGeneration>();
   private readonly followers = new Set<FollowerProgressSender>();
+  /** Keys of the partitions that handle events now. */
+  private readonly handling = new Set<string>();
+  private isSendScheduled = false;
+  private sendTimer: NodeJS.Timeout | undefined;
+
+  /** Records that a partition handles events. Changes wait for it for a short time. */
+  recordStartOfEventHandling(partition: PartitionIdentity): void {
+    this.handling.add(createPartitionKey(partition));
+  }
 
   recordPartitionProgress(progress: PartitionProgress): void {
     const { partition, position, held } = progress;
+    this.handling.delete(createPartitionKey(progress));
     const generation = this.getOrCreatePartitionsOfGeneration(progress);
     const { positions } = generation;
     if (held) positions.set(partition, position);
     else positions.delete(partition);
     if (positions.size === 0) this.held.delete(createGenerationKey(progress));
     for (const follower of this.followers) {
-      follower.queuePartitionProgressMessage(createPartitionKey(progress), progress);
+      follower.addPartitionProgress(createPartitionKey(progress), progress);
       // The other partitions may have passed the event before, and waited for this one.
-      if (positions.size > 1) follower.queueGenerationProgressMessage(generation);
+      if (positions.size > 1) follower.addGenerationProgress(generation);
     }
+    this.scheduleSend();
   }
 
   /**
@@ -139,7 +151,8 @@ export class ProgressOfProjectedPartitions {
     // Releases without partitions follow a single partition, and do not know the progress of its generation.
     if (generation.positions.size <= 1) return this.recordPartitionProgress(progress);
     generation.positions.set(progress.partition, progress.position);
-    for (const follower of this.followers) follower.queueGenerationProgressMessage(generation);
+    for (const follower of this.followers) follower.addGenerationProgress(generation);
+    this.scheduleSend();
   }
 
   /** Sends all partitions, and then each change, until the signal aborts. */
@@ -151,6 +164,26 @@ export class ProgressOfProjectedPartitions {
     this.followers.delete(follower);
   }
 
+  /**
+   * Sends the changes at the end of this turn of the event loop, or when the partitions that handle events have handled
+   * them. A message wakes each follower, so one message for each event costs less than one for each read model.
+   */
+  private scheduleSend(): void {
+    if (this.isSendScheduled || this.followers.size === 0) return;
+    this.isSendScheduled = true;
+    setImmediate(() => {
+      this.isSendScheduled = false;
+      if (this.handling.size === 0) this.sendChangesToFollowers();
+      else this.sendTimer ??= setTimeout(() => this.sendChangesToFollowers(), MAX_PROGRESS_MESSAGE_DELAY_MS);
+    });
+  }
+
+  private sendChangesToFollowers(): void {
+    clearTimeout(this.sendTimer);
+    this.sendTimer = undefined;
+    for (const follower of this.followers) void follower.sendChangesToFollower();
+  }
+
   private getOrCreatePartitionsOfGeneration(progress: PartitionProgress): ProjectedPartitionsOfGeneration {
     const { read_model, generation } = progress;
     const key = createGenerationKey(progress);
@@ -160,12 +193,12 @@ export class ProgressOfProjectedPartitions {
   }
 }
 
-function createGenerationKey({ read_model, generation }: PartitionProgress): string {
+function createGenerationKey({ read_model, generation }: PartitionIdentity): string {
   return `${read_model}/${generation}`;
 }
 
-function createPartitionKey(progress: PartitionProgress): string {
-  return `${createGenerationKey(progress)}/${progress.partition}`;
+function createPartitionKey(partition: PartitionIdentity): string {
+  return `${createGenerationKey(partition)}/${partition.partition}`;
 }
 
 /** Milliseconds until a process is followed again after its connection ended. */
