@@ -113,13 +113,22 @@ export class ProcessHealth {
   }
 }
 
+/**
+ * Milliseconds between two measurements of the delay of the event loop. The default of prom-client, 10, wakes an idle
+ * process a hundred times a second, which costs 0.6 % of a core.
+ */
+const EVENT_LOOP_DELAY_INTERVAL_MS = 100;
+
 /** Metrics of this process, collected by prom-client. */
 export class PrometheusMetrics implements Metrics {
   private readonly registry = new Registry();
 
   constructor(service: string) {
     this.registry.setDefaultLabels({ service });
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({
+      register: this.registry,
+      eventLoopMonitoringPrecision: EVENT_LOOP_DELAY_INTERVAL_MS,
+    });
     new Counter({
       name: 'log_lines_dropped_total',
       help: 'Log lines that could not be written to standard output.',
