@@ -38,7 +38,10 @@ const MAX_HEADER_BYTES = 32 * 1024;
  * updates, handshakes), so the connection counts the received bytes at intervals.
  */
 const MAX_RECEIVED_RESPONSE_BYTES = 2 * MAX_ANSWER_BYTES;
-const RECEIVED_BYTES_CHECK_INTERVAL_MS = 50;
+/** Milliseconds between two counts of the bytes that all connections received. */
+const RECEIVED_BYTES_CHECK_INTERVAL_MS = 1_000;
+/** Milliseconds between two counts while a request is in progress. Most requests end earlier. */
+const RECEIVED_BYTES_CHECK_INTERVAL_IN_USE_MS = 50;
 
 /** A request that waits for a connection. */
 export interface ConnectionWaiter {
@@ -133,6 +136,7 @@ export class ReceiverConnectionPool {
   readonly #idle = new Set<ReceiverConnection>();
   readonly #open = new Set<ReceiverConnection>();
   #check: NodeJS.Timeout | undefined;
+  #checkInUse: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly connector: Connector,
@@ -152,6 +156,7 @@ export class ReceiverConnectionPool {
     const idle = origin?.idle.pop();
     if (idle !== undefined) {
       this.#idle.delete(idle);
+      this.#startOrEndChecksInUse();
       waiter.sendRequestOnConnection(idle);
     } else if (origin === undefined || origin.open < this.settings.maxConnectionsPerOrigin) {
       waiter.sendRequestOnConnection(this.#openConnectionTo(waiter.origin));
@@ -181,6 +186,7 @@ export class ReceiverConnectionPool {
     }
     origin.idle.push(connection);
     this.#idle.add(connection);
+    this.#startOrEndChecksInUse();
     if (this.#idle.size > this.settings.maxIdleConnections) {
       const [oldest] = this.#idle;
       if (oldest !== undefined) this.#closeConnectionIfIdle(oldest);
@@ -218,7 +224,19 @@ export class ReceiverConnectionPool {
     );
     this.#open.add(opened);
     this.#check ??= setInterval(closeConnectionsAboveByteLimit, RECEIVED_BYTES_CHECK_INTERVAL_MS, this.#open).unref();
+    this.#startOrEndChecksInUse();
     return opened;
+  }
+
+  /** A process that sends single requests would otherwise be woken by the check more often than by answers. */
+  #startOrEndChecksInUse(): void {
+    if (this.#open.size > this.#idle.size) {
+      const [check, intervalMs] = [closeConnectionsAboveByteLimit, RECEIVED_BYTES_CHECK_INTERVAL_IN_USE_MS];
+      this.#checkInUse ??= setInterval(check, intervalMs, this.#open).unref();
+    } else {
+      clearInterval(this.#checkInUse);
+      this.#checkInUse = undefined;
+    }
   }
 
   #closeConnectionIfIdle(connection: ReceiverConnection): void {
@@ -239,6 +257,7 @@ export class ReceiverConnectionPool {
       clearInterval(this.#check);
       this.#check = undefined;
     }
+    this.#startOrEndChecksInUse();
     connection.destroyConnection();
   }
 }
