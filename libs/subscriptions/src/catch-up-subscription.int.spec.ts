@@ -325,6 +325,26 @@ describe('a subscriber', () => {
     await grows(start({ eventStore: storeThat({ catchUp }) }));
   });
 
+  it('has no lag since the time of an imported event, which can be long before it was stored', async () => {
+    const imported = new Date(0).toISOString();
+    const gate = Promise.withResolvers<void>();
+    const isHandling = Promise.withResolvers<void>();
+    const handle = async (_: readonly StoredEvent[], ending: AbortSignal) => {
+      isHandling.resolve();
+      await Promise.race([gate.promise, once(ending, 'abort')]);
+      return [];
+    };
+    await engine.eventStore.append('thing-1', 'no_stream', [
+      { id: randomUUID(), type: 'happened', data: {}, metadata: { recorded_at: imported, imported: true } },
+    ]);
+    const working = start({ createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }) });
+    await isHandling.promise;
+    await grows(working);
+    expect(working.computeLagMs()).toBeLessThan(3_600_000);
+    gate.resolve();
+    await ends(working);
+  });
+
   it('has a lag since the current event was recorded while handling it', async () => {
     const now = Date.now();
     const gate = Promise.withResolvers<void>();

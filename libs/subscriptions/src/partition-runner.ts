@@ -218,8 +218,7 @@ export class PartitionRunner {
       }
     };
     this.waitingSince = parseRecordedTime(batch.events[0]);
-    const onFailure = (error: unknown) => (ending.aborted ? undefined : this.failed(error));
-    await retry(attempt, { signal: ending, onFailure });
+    await retry(attempt, { signal: ending, onFailure: (error) => (ending.aborted ? undefined : this.failed(error)) });
     this.waitingSince = batch.caughtUp ? undefined : parseRecordedTime(last);
     this.parts.metrics.observeBatchDuration(batch.events.length, (performance.now() - started) / 1_000);
   }
@@ -325,5 +324,6 @@ export class PartitionRunner {
 
 function parseRecordedTime(event: StoredEvent | undefined): number | undefined {
   const at = Date.parse(String(event?.metadata['recorded_at']));
-  return Number.isNaN(at) ? undefined : at;
+  // An imported event may be stored long after this time.
+  return Number.isNaN(at) || event?.metadata['imported'] === true ? undefined : at;
 }
