@@ -91,13 +91,16 @@ export class EndpointClients {
     private readonly freshnessMs: number,
   ) {}
 
-  /** Caches an endpoint that was just read or written. Returns the client of its newest known revision. */
-  cacheEndpoint(endpoint: EndpointDocument): EndpointRequestBuilder {
+  /**
+   * Caches an endpoint. Returns the client of its newest known revision.
+   * @param readAt time at which the endpoint was read or written, on the process's monotonic clock
+   */
+  cacheEndpoint(endpoint: EndpointDocument, readAt = performance.now()): EndpointRequestBuilder {
     const known = this.clients.get(endpoint.id);
     if (known !== undefined && known.client.endpoint.revision > endpoint.revision) return known.client;
     const isSame = known?.client.endpoint.revision === endpoint.revision;
     const client = isSame ? known.client : new EndpointRequestBuilder(endpoint, this.box);
-    this.clients.set(endpoint.id, { client, readAt: performance.now() });
+    this.clients.set(endpoint.id, { client, readAt: isSame ? Math.max(known.readAt, readAt) : readAt });
     return client;
   }
 
@@ -109,8 +112,9 @@ export class EndpointClients {
 
   /** Reads the endpoint and returns its client; undefined if the endpoint is not stored. */
   async readEndpointClient(endpointId: string): Promise<EndpointRequestBuilder | undefined> {
+    const readAt = performance.now();
     const endpoint = await this.store.getEndpoint(endpointId);
-    return endpoint === undefined ? undefined : this.cacheEndpoint(endpoint);
+    return endpoint === undefined ? undefined : this.cacheEndpoint(endpoint, readAt);
   }
 }
 

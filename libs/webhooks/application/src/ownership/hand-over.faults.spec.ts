@@ -279,6 +279,33 @@ describe('two processes', () => {
     expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(2);
   });
 
+  test('send nothing to an endpoint that was disabled long after its event was read', async () => {
+    const slow = new ProcessWithFlakyDocumentStore();
+    const freshnessMs = 200;
+    const owner = await harness.startWebhooks({ policy: POLICY, freshnessMs, pollMs: 1_000_000 }, slow);
+    const url = URLS[0] ?? '';
+    const { id } = await harness.createEnabledEndpoint(owner, url);
+    const of = { data: { shipment_id: 'shp_1', shipment: { id: 'shp_1' } } };
+    const [sent, held] = [harness.addEvent(of), harness.addEvent(of)];
+    await harness.publishEvents(sent);
+    await eventually(async () =>
+      expect(await harness.getDelivery(owner, id, sent.id)).toMatchObject({ status: 'succeeded' }),
+    );
+    slow.holdDeliveriesTo = id;
+    await harness.publishEvents(held);
+    await eventually(() => expect(slow.atGate).toBe(1));
+    const asked = await harness.startWebhooks({ policy: POLICY }, undefined, undefined, true);
+    const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
+    await asked.endpoints.disable(on());
+    await waitForSimulatedDelay(freshnessMs);
+    slow.releaseWrites();
+    await harness.waitUntilEventsRecorded();
+    // A sandbox event is sent to a disabled endpoint, after all that was due before.
+    await owner.endpoints.test({ ...on(), type: 'shipment.created' });
+    await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(2));
+    expect(await harness.getDelivery(owner, id, held.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+  });
+
   test('cancel attempts in progress when one loses its shards', async () => {
     const first = await harness.startWebhooks({ policy: POLICY });
     const url = URLS[0] ?? '';

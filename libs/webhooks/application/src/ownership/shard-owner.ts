@@ -50,8 +50,8 @@ export interface ShardOwnerDependencies {
 export interface StoredDeliveriesWithEndpoints {
   readonly matches: readonly { readonly endpoint: EndpointDocument; readonly delivery: DeliveryDocument }[];
   /**
-   * Time at which none of the deliveries was stored yet, on the process's monotonic clock. -Infinity if some may already
-   * be attempted, so that each is read again before its attempt.
+   * Time at which none of the deliveries was stored yet, on the process's monotonic clock. The endpoints were read later.
+   * -Infinity if some deliveries may already be attempted, so that each is read again before its attempt.
    */
   readonly unstoredAt: number;
 }
@@ -130,7 +130,7 @@ export class EndpointShardOwner implements ShardOwnerOperations {
         ofOthers.push(...some.map(({ delivery }) => delivery));
         continue;
       }
-      clients.cacheEndpoint(endpoint);
+      clients.cacheEndpoint(endpoint, unstoredAt);
       for (const { delivery } of some)
         owned.queueStoredDelivery(delivery, unstoredAt, endpoints.getFreeDeliveryCapacity(owned));
       endpoints.notifyEndpointObservers(owned);

@@ -127,9 +127,10 @@ export class DeliveryRecordCreator {
   async recordDeliveriesOfEvents(events: readonly EventForDeliveryRecording[], mayBeRecorded = true): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
+    const unstoredAt = mayBeRecorded ? -Infinity : performance.now();
     const reading = [this.filterRetainedEvents(events), this.readEndpointsOfEventScopes(events)] as const;
     const [retained, endpoints] = await Promise.all(reading);
-    const recording = await this.planDeliveriesOfEvents(retained, endpoints, mayBeRecorded);
+    const recording = await this.planDeliveriesOfEvents(retained, endpoints, unstoredAt);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
     await Promise.all([
@@ -145,17 +146,19 @@ export class DeliveryRecordCreator {
    * Plans the deliveries of these events. Deliveries to endpoints that keep up come first, in their own batch, so that
    * they are attempted while the others are still being stored. Deliveries to failing endpoints are deferred.
    * @param endpoints read after the events, so that they include every endpoint enabled before an event
+   * @param unstoredAt as in {@link StoredDeliveriesWithEndpoints}; -Infinity if some deliveries may be stored
    */
   private async planDeliveriesOfEvents(
     events: readonly EventForDeliveryRecording[],
     endpoints: EndpointsByScope,
-    mayBeRecorded: boolean,
+    unstoredAt: number,
   ): Promise<DeliveryRecordingPlan> {
     const { matches, payloads } = this.createDeliveriesAndPayloads(events, endpoints);
-    const readAt = performance.now();
     // A delivery without a stored payload is new, unless a crash left it: both are stored at the same time.
     const knownPayloads = await this.dependencies.payloads.findStoredPayloadIds([...payloads.keys()]);
-    const doubtful = matches.filter(({ delivery }) => mayBeRecorded || knownPayloads.has(delivery.payload_id));
+    const doubtful = matches.filter(
+      ({ delivery }) => unstoredAt === -Infinity || knownPayloads.has(delivery.payload_id),
+    );
     const known = await this.dependencies.deliveries.getMany(
       doubtful.map(({ delivery }) => delivery.id),
       toDeliveryShardValuesOfScopes(...doubtful.map(({ delivery }) => delivery)),
@@ -167,7 +170,7 @@ export class DeliveryRecordCreator {
     this.recordedLate.add(rest.length);
     const writes = [...splitIntoWriteBatches(first), ...splitIntoWriteBatches(rest)];
     return {
-      batches: [...splitMatchesIntoRecordingBatches(writes, payloads, doubtful.length === 0 ? readAt : -Infinity)],
+      batches: [...splitMatchesIntoRecordingBatches(writes, payloads, doubtful.length === 0 ? unstoredAt : -Infinity)],
       deferred: deferred.map(({ delivery }) => delivery),
       deferredPayloads: [...payloads.values()],
       recordedBefore: [...new Set(known.filter(isWaitingForAttempt).map(({ endpoint_id }) => endpoint_id))],
