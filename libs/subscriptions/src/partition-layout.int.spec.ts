@@ -1,6 +1,6 @@
 import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import type { Collection, DocumentStore } from '@tracking/ports';
+import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
 import { createPropertyTestOptions, createTempFolder, type TempFolder } from '@tracking/testing';
 import fc from 'fast-check';
 import {
@@ -8,9 +8,15 @@ import {
   type CheckpointDocument,
   CHECKPOINTS_COLLECTION_SPEC,
   CheckpointSupersededError,
+  computeLeaseTerm,
   RETIRED_CHECKPOINT_EPOCH,
 } from './checkpoint.ts';
-import { PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream, ParkedStreams } from './parked-streams.ts';
+import {
+  PARKED_STREAMS_COLLECTION_SPEC,
+  type ParkedStream,
+  ParkedStreams,
+  ParkedStreamsOfPartition,
+} from './parked-streams.ts';
 import { type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
 import { ALLOWED_PARTITION_COUNTS, splitStreamsIntoPartitions } from './stream-slots.ts';
 import { createStreamPartition } from './subscriber.ts';
@@ -169,6 +175,53 @@ describe('the partitions of a subscriber', () => {
     });
     await new ParkedStreams(documentStore, () => undefined).retry(id);
     expect(await parked.get(id)).toMatchObject({ partition: `v1.${PREFIX}a-h`, retry: true });
+  });
+
+  it('a process that was late with a change does not take a parked stream from its new owner', async () => {
+    const { subscriber, stored } = createSubscriber();
+    const { name } = subscriber;
+    const parked = await engine.documentStore.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC);
+    const id = `${name}.1.${PREFIX}a`;
+    await parked.insert({
+      ...{ id, subscriber: name, generation: 1, partition: PREFIX, stream: `${PREFIX}a`, revision: 0 },
+      ...{
+        event_type: 'happened',
+        error: 'Error: faulty',
+        parked_at: '2026-01-01T00:00:00Z',
+        attempts: 1,
+        retry: false,
+      },
+    });
+    const claiming = Promise.withResolvers<void>();
+    const continued = Promise.withResolvers<void>();
+    const claim: Collection<ParkedStream>['claim'] = async (...claimed) => {
+      claiming.resolve();
+      await continued.promise;
+      return parked.claim(...claimed);
+    };
+    const documents = Object.assign(Object.create(parked) as Collection<ParkedStream>, { claim });
+    const documentStore = Object.assign(Object.create(engine.documentStore) as DocumentStore, {
+      collection: (spec: CollectionSpec) =>
+        spec === PARKED_STREAMS_COLLECTION_SPEC ? Promise.resolve(documents) : engine.documentStore.collection(spec),
+    });
+    const { layout } = await stored.readPartitionLayout();
+    const late = new PartitionLayoutStore(documentStore, subscriber, PREFIX, 16);
+    const change = late.replacePartitionLayout(layout, 4, () => undefined);
+    await claiming.promise;
+    const { layout: begun } = await stored.readPartitionLayout();
+    await stored.replacePartitionLayout(begun, 4, () => undefined);
+
+    const { layout: present } = await stored.readPartitionLayout();
+    const [{ key, streamPrefixes } = { key: '', streamPrefixes: [] }] = stored.listPartitions(present);
+    const owner = await ParkedStreamsOfPartition.loadParkedStreamsOfPartition(
+      parked,
+      { subscriber: name, generation: 1, partition: key, streamPrefixes, leaseTerm: computeLeaseTerm(1, 1) },
+      () => new Date(),
+    );
+    continued.resolve();
+    await change;
+    for (const document of owner.listParkedStreams()) await owner.releaseParkedStream(document);
+    expect(await parked.get(id)).toBeUndefined();
   });
 
   it('a process with an earlier layout cannot handle their streams', async () => {

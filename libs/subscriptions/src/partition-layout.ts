@@ -187,12 +187,13 @@ export class PartitionLayoutStore {
     const documents = await this.store.collection<ParkedStream>(PARKED_STREAMS_COLLECTION_SPEC);
     const query = { filter: { subscriber: name }, sort: { fields: ['id'] }, limit: PAGE_SIZE };
     for (let page = await documents.find(query); page.length > 0;) {
-      for (const { id, stream, generation: of } of page) {
+      for (const { id, stream, partition, generation: of } of page) {
         const target = partitions.find(({ streamPrefixes }) =>
           streamPrefixes.some((prefix) => stream.startsWith(prefix)),
         );
-        if (of === generation && target !== undefined)
-          await documents.claim({ filter: { id } }, { partition: target.key, lease_term });
+        if (of === generation && target !== undefined && partition !== target.key)
+          // A new owner may have claimed the stream, if another process has completed the change meanwhile.
+          await documents.claim({ filter: { id, partition } }, { partition: target.key, lease_term });
       }
       page = await documents.find({ ...query, after: [page.at(-1)?.id ?? ''] });
     }
