@@ -57,8 +57,15 @@ interface SkippedAttempt {
 }
 
 /**
- * Thrown if the body of a delivery is not stored yet. Bodies and deliveries are stored in parallel, so after a crash a
- * delivery may lack its body until the event is recorded again.
+ * Age of a delivery until which it is expected to appear if it cannot be read. Deliveries are kept for much longer, so a
+ * younger one was not deleted.
+ */
+const MAX_AGE_OF_UNREADABLE_DELIVERY_MS = 60_000;
+
+/**
+ * Thrown if a delivery or its body cannot be read yet. Bodies and deliveries are stored in parallel, so after a crash a
+ * delivery may lack its body until the event is recorded again. After an election of the engine's primary, a process may
+ * not see a delivery yet that another process has stored and handed over.
  */
 export class PayloadMissingError extends Error {
   override readonly name = 'PayloadMissing';
@@ -115,6 +122,7 @@ export class DeliveryWorker {
     owned.setEndpointUnlessOutdated(client.endpoint);
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
     const delivery = await this.readCurrentDelivery(pending);
+    if (delivery === undefined && this.isYoungDelivery(pending)) throw new PayloadMissingError(pending.id);
     if (delivery === undefined || !owned.isDeliveryDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getPayloadIfCached(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
     if (body === undefined) throw new PayloadMissingError(delivery.id);
@@ -147,6 +155,12 @@ export class DeliveryWorker {
     return isUntried && isFresh
       ? delivery
       : this.dependencies.deliveries.get(delivery.id, toDeliveryShardValuesOfScopes(delivery));
+  }
+
+  private isYoungDelivery({ delivery }: PendingDelivery): boolean {
+    const { time } = this.dependencies;
+    const now = time.convertSteadyTimeToWallClockTime(time.now());
+    return now - Date.parse(delivery.created_at) < MAX_AGE_OF_UNREADABLE_DELIVERY_MS;
   }
 
   /**

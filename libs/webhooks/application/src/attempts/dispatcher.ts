@@ -168,7 +168,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
     if (isPayloadMissing)
       this.dependencies.logger.debug(
         about,
-        'webhooks: an attempt waits because the payload of its delivery is not stored yet',
+        'webhooks: an attempt waits because its delivery or the payload cannot be read yet',
       );
     else this.dependencies.logger.error(about, 'webhooks: an attempt could not be made');
   }

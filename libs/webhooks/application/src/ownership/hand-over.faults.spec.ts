@@ -1,13 +1,25 @@
 import { jest } from '@jest/globals';
+import { NEWEST_API_VERSION } from '@tracking/contracts';
+import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { type RetryPolicy, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
+import {
+  DELIVERIES_COLLECTION_SPEC,
+  type DeliveryDocument,
+  PAYLOADS_COLLECTION_SPEC,
+  type PayloadDocument,
+  createDeliveryDocument,
+  createPayloadId,
+} from '../store/delivery-document.ts';
 
 jest.setTimeout(60_000);
 
 const POLICY: RetryPolicy = { firstMs: 20, factor: 1, capMs: 20, windowMs: 3_600_000 };
+const FULL_PAYLOAD = { version: NEWEST_API_VERSION, form: 'full' } as const;
 const URLS = Array.from({ length: 6 }, (_, index) => `https://${index}.example.com/hook`);
 
 let harness: WebhooksTestHarness;
@@ -304,6 +316,40 @@ describe('two processes', () => {
     await owner.endpoints.test({ ...on(), type: 'shipment.created' });
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(2));
     expect(await harness.getDelivery(owner, id, held.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+  });
+
+  test('send a delivery that the owner cannot read yet, because its engine has a new primary', async () => {
+    let reads = 0;
+    const readLate = <T extends Document>(collection: Collection<T>): Collection<T> => {
+      const get: Collection<T>['get'] = (id) => ((reads += 1) < 3 ? Promise.resolve(undefined) : collection.get(id));
+      return Object.assign(Object.create(collection) as Collection<T>, { get });
+    };
+    const process = new KillableProcess();
+    const wrapped = process.wrapDocumentStoreWithFaults(harness.engine.documentStore);
+    jest.spyOn(process, 'wrapDocumentStoreWithFaults').mockReturnValue({
+      ...wrapped,
+      collection: async <T extends Document>(spec: CollectionSpec) => {
+        const collection = await wrapped.collection<T>(spec);
+        return spec.name === DELIVERIES_COLLECTION_SPEC.name ? readLate(collection) : collection;
+      },
+    });
+    const owner = await harness.startWebhooks({ policy: POLICY, pollMs: 1_000_000 }, process);
+    const { id } = await harness.createEnabledEndpoint(owner, URLS[0] ?? '');
+    const { id: event_id, type: event_type, created_at } = harness.addEvent();
+    const about = { ...SAMPLE_SCOPE, event_id, event_type, event_created_at: created_at };
+    const delivery = createDeliveryDocument(about, id, createPayloadId(event_id, FULL_PAYLOAD), created_at);
+    const [deliveries, payloads] = await Promise.all([
+      harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC),
+      harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC),
+    ]);
+    await payloads.insert({ id: delivery.payload_id, body: '{}', created_at });
+    await deliveries.insert(delivery);
+    const asked = await harness.startWebhooks({ policy: POLICY }, undefined, undefined, true);
+    await owner.owners.takeDeliveries({ deliveries: [delivery], payloads: {} });
+    await eventually(async () =>
+      expect(await harness.getDelivery(asked, id, event_id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
+    );
+    expect(reads).toBeGreaterThanOrEqual(3);
   });
 
   test('cancel attempts in progress when one loses its shards', async () => {
