@@ -197,6 +197,43 @@ describe('a subscriber', () => {
     expect(await stored()).toBe(next.position);
   });
 
+  it('keeps the late position of a parked stream if it starts again before the next event', async () => {
+    const checkpoints = await engine.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION_SPEC);
+    const readStored = async () => toHandledPosition((await checkpoints.get('tester/1/thing-')) ?? { position: null });
+    const places: string[] = [];
+    const listener = {
+      onAcquired: (_: string, place: string | undefined) => void places.push(String(place)),
+      onHandling: () => undefined,
+      onAdvanced: (_: string, place: string) => void places.push(place),
+      onCompleted: () => undefined,
+      onReleased: () => undefined,
+    };
+    const fail = (events: readonly StoredEvent[]) =>
+      Promise.resolve(events.map((event) => ({ event, error: new Error('faulty') })));
+    await append('thing-1');
+    const faulty = start({ createHandler: () => Promise.resolve({ handleEventBatchOfPartition: fail }) });
+    await eventually(() => expect(faulty.countParkedStreams()).toBe(1), DEADLINE);
+    await faulty.stop();
+    const head = String(await engine.eventStore.head());
+    const retrying = start();
+    await eventually(async () => expect(String(await readStored()) > head).toBe(true), DEADLINE);
+    await retrying.stop();
+
+    const late = await readStored();
+    const caughtUp = Promise.withResolvers<void>();
+    const catchUp: EventStore['catchUp'] = async function* (options) {
+      for await (const batch of engine.eventStore.catchUp(options)) {
+        yield batch;
+        caughtUp.resolve();
+      }
+    };
+    const idle = start({ eventStore: storeThat({ catchUp }), listener });
+    await caughtUp.promise;
+    await idle.stop();
+    expect(await readStored()).toBe(late);
+    expect(places).toEqual([late]);
+  });
+
   it('keeps its lease until a requested retry has ended', async () => {
     const steps: string[] = [];
     const retrying = Promise.withResolvers<void>();

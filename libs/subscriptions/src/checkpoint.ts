@@ -210,9 +210,10 @@ export class Checkpoint {
   }
 
   private createMovedCheckpointDocument(position: Position | undefined, complete: boolean): CheckpointDocument {
-    const { late: _, ahead = [], ...rest } = this.document;
-    const left = ahead.filter((handled) => position === undefined || handled.position > position);
-    return { ...rest, position: position ?? null, complete, ...(left.length > 0 && { ahead: left }) };
+    const { late = '', ahead = [], ...rest } = this.wanted ?? this.document;
+    const left = ahead.filter((handled) => handled.position > (position ?? ''));
+    const remaining = { ...(late > (position ?? '') && { late }), ...(left.length > 0 && { ahead: left }) };
+    return { ...rest, position: position ?? null, complete, ...remaining };
   }
 
   private readonly writeWanted = (): void => {
@@ -331,7 +332,6 @@ export async function deleteEarlierGenerations(
 ): Promise<void> {
   const documents = await store.collection(spec);
   const earlier = { filter: { subscriber, generation: { lt: generation } }, limit: DELETE_BATCH_SIZE };
-  for (let found = await documents.find(earlier); found.length > 0; found = await documents.find(earlier)) {
+  for (let found = await documents.find(earlier); found.length > 0; found = await documents.find(earlier))
     await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
-  }
 }

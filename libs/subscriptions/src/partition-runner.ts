@@ -148,8 +148,7 @@ export class PartitionRunner {
     this.held = held;
     listener?.onAcquired(this.partition.key, checkpoint.handledPosition);
     try {
-      const isEmpty = !checkpoint.complete && end === undefined;
-      if (isEmpty) await this.moveCheckpoint(checkpoint, undefined, true);
+      if (!checkpoint.complete && end === undefined) await this.moveCheckpoint(checkpoint, undefined, true);
       const { streamPrefixes } = this.partition;
       const onSkipped = (position: Position) => this.moveCheckpointTo(position, held, end);
       const following = { after: checkpoint.position, streamPrefixes, signal: ending, onSkipped };
@@ -176,8 +175,8 @@ export class PartitionRunner {
     // The reader has handled all earlier batches, and knows no further event.
     this.waitingSince = undefined;
     if (this.queued === 0 && held.hasReachedStart && held.checkpoint.complete) {
-      void held.checkpoint.moveCheckpointTo(position, true);
       this.reportHandledPosition(held, position, true);
+      void held.checkpoint.moveCheckpointTo(position, true);
     } else {
       const batch = { events: [], position, caughtUp: false };
       void this.runExclusively(() => this.handleBatchAndMoveCheckpoint(batch, held, end)).catch(this.failed);
@@ -245,8 +244,7 @@ export class PartitionRunner {
     const { parked, ending, checkpoint } = held;
     const isTransient = (error: unknown) => error instanceof UnavailableError;
     for (let from = document.revision; ; from += PARKED_EVENTS_PER_READ) {
-      const range = { from, to: from + PARKED_EVENTS_PER_READ - 1 };
-      const read = () => this.parts.eventStore.read(document.stream, range);
+      const read = () => this.parts.eventStore.read(document.stream, { from, to: from + PARKED_EVENTS_PER_READ - 1 });
       const stored = await retry(read, { signal: ending, onFailure: this.failed, isTransient });
       const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
       const events = leftOut.map((event) => ({
@@ -283,8 +281,10 @@ export class PartitionRunner {
    * Reports the position to the listener, unless another process may have the lease after a pause of this process. That
    * process may give events of parked streams earlier positions, which readers at this position would miss.
    */
-  private reportHandledPosition({ lease }: LeasedPartition, place: HandledPosition, isIdle: boolean): void {
-    if (lease.isLeaseHeld()) this.parts.listener?.onAdvanced(this.partition.key, place, isIdle);
+  private reportHandledPosition({ lease, checkpoint }: LeasedPartition, place: HandledPosition, isIdle: boolean): void {
+    // At the position of the checkpoint, events of parked streams may have later positions.
+    if (place !== checkpoint.position && lease.isLeaseHeld())
+      this.parts.listener?.onAdvanced(this.partition.key, place, isIdle);
   }
 
   /** Checkpoint moves are written in the background, except for the move that completes the partition. */
