@@ -267,8 +267,14 @@ describe('two processes', () => {
     const owner = await harness.startWebhooks({ policy: POLICY, freshnessMs }, slow);
     const url = URLS[0] ?? '';
     const { id } = await harness.createEnabledEndpoint(owner, url);
+    const of = { data: { shipment_id: 'shp_1', shipment: { id: 'shp_1' } } };
+    const [earlier, event] = [harness.addEvent(of), harness.addEvent(of)];
+    // The first batch of a partition is always read again.
+    await harness.publishEvents(earlier);
+    await eventually(async () =>
+      expect(await harness.getDelivery(owner, id, earlier.id)).toMatchObject({ status: 'succeeded' }),
+    );
     slow.holdDeliveriesTo = id;
-    const event = harness.addEvent();
     await harness.publishEvents(event);
     await eventually(() => expect(slow.atGate).toBe(1));
     const other = await harness.startWebhooks({ policy: POLICY });
@@ -288,7 +294,7 @@ describe('two processes', () => {
       expect(await harness.getDelivery(other, id, later.id)).toMatchObject({ status: 'succeeded' }),
     );
     expect(await harness.getDelivery(other, id, event.id)).toMatchObject({ attempts_count: 1 });
-    expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(2);
+    expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(3);
   });
 
   test('send nothing to an endpoint that was disabled long after its event was read', async () => {

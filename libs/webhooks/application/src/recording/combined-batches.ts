@@ -43,7 +43,7 @@ export class BatchCombiner<T> {
   }
 }
 
-/** Detects batches of messages that were possibly handled before, in part or by another process. */
+/** Detects batches of messages that may have been handled before, at least in part. */
 export class RepeatedBatchDetector {
   /** Partitions whose previous batch this process handled completely. */
   private readonly continued = new Set<number>();

@@ -122,7 +122,7 @@ export class DeliveryRecordCreator {
   /**
    * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'
    * owners.
-   * @param mayBeRecorded false if only another process can have recorded these events before, and only completely
+   * @param mayBeRecorded true if these events may have been recorded before, at least in part
    */
   async recordDeliveriesOfEvents(events: readonly EventForDeliveryRecording[], mayBeRecorded = true): Promise<void> {
     if (events.length === 0) return;
