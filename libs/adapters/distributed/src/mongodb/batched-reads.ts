@@ -1,39 +1,71 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CollectionSpec, Document, ShardValues } from '@tracking/ports';
+import type { CollectionSpec, Document, DocumentsWithinByteLimit, ShardValues } from '@tracking/ports';
+
+/**
+ * Maximum size in bytes of BSON of the documents of one query, below the 16 MiB that a server sends at once. Larger
+ * queries would miss the deadline, and small documents would wait for all large ones.
+ */
+const MAX_BYTES_PER_QUERY = 12 * 1_024 * 1_024;
+/** Number of documents up to which the size is not measured. Documents of usual size are then below the maximum. */
+const MAX_UNMEASURED_DOCUMENTS = 8;
 
 /** Reads that were requested in one turn of the event loop. */
 interface BatchOfDocumentReads<T> {
-  readonly ids: Set<string>;
+  /** Reads without an outcome, by id. */
+  readonly reads: Map<string, PromiseWithResolvers<T | undefined>>;
   /** Values of the shard key of each read; undefined for a read that does not know them. */
   readonly shards: (ShardValues | undefined)[];
-  readonly found: Promise<ReadonlyMap<string, T>>;
 }
 
-/** Combines reads of single documents in one turn of the event loop into one query. */
+/** Combines reads of single documents in one turn of the event loop into one query, or into several if they are large. */
 export class BatchedReads<T extends Document> {
   private batch: BatchOfDocumentReads<T> | undefined;
 
+  /**
+   * @param readMany reads documents in any order, and stops before the document with which they would exceed the bytes,
+   *   if a maximum is given, but not before the first one
+   */
   constructor(
     private readonly spec: Pick<CollectionSpec, 'shardKey'>,
-    private readonly getMany: (ids: readonly string[], shards: ShardValues) => Promise<readonly T[]>,
+    private readonly readMany: (
+      ids: readonly string[],
+      shards: ShardValues,
+      maxBytes: number | undefined,
+    ) => Promise<DocumentsWithinByteLimit<T>>,
   ) {}
 
-  async readDocument(id: string, shards?: ShardValues): Promise<T | undefined> {
+  readDocument(id: string, shards?: ShardValues): Promise<T | undefined> {
     const batch = (this.batch ??= this.startReadBatch());
-    batch.ids.add(id);
     batch.shards.push(shards);
-    return (await batch.found).get(id);
+    const read = batch.reads.get(id) ?? Promise.withResolvers<T | undefined>();
+    batch.reads.set(id, read);
+    return read.promise;
   }
 
   private startReadBatch(): BatchOfDocumentReads<T> {
-    const ids = new Set<string>();
-    const shards: (ShardValues | undefined)[] = [];
-    const found = setImmediate().then(async () => {
+    const batch: BatchOfDocumentReads<T> = { reads: new Map(), shards: [] };
+    void setImmediate().then(async () => {
       this.batch = undefined;
-      const documents = await this.getMany([...ids], this.mergeShardKeyValuesOfReads(shards));
-      return new Map(documents.map((document) => [document.id, document]));
+      await this.readBatch(batch).catch((error: unknown) => {
+        for (const { reject } of batch.reads.values()) reject(error);
+      });
     });
-    return { ids, shards, found };
+    return batch;
+  }
+
+  private async readBatch({ reads, shards }: BatchOfDocumentReads<T>): Promise<void> {
+    const shardValues = this.mergeShardKeyValuesOfReads(shards);
+    let isCut = true;
+    while (isCut) {
+      const maxBytes = reads.size > MAX_UNMEASURED_DOCUMENTS ? MAX_BYTES_PER_QUERY : undefined;
+      const found = await this.readMany([...reads.keys()], shardValues, maxBytes);
+      for (const document of found.documents) {
+        reads.get(document.id)?.resolve(document);
+        reads.delete(document.id);
+      }
+      ({ isCut } = found);
+    }
+    for (const { resolve } of reads.values()) resolve(undefined);
   }
 
   /** Returns the values of all reads. Omits a field for which some read has no values. */

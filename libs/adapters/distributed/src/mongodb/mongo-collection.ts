@@ -50,7 +50,9 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   ) {
     this.access = new CollectionOperationRunner(spec, connection);
     this.bulks = new BulkWriter(spec, this.access, this);
-    this.reads = new BatchedReads(spec, (ids, shards) => this.getMany(ids, shards));
+    this.reads = new BatchedReads(spec, (ids, shards, maxBytes) =>
+      this.findDocumentsUpToByteLimit({ filter: { id: { in: ids } }, shards, limit: ids.length }, maxBytes),
+    );
   }
 
   /** Combines reads of single documents in one turn of the event loop into one query. */
