@@ -126,6 +126,11 @@ describe.each([
       expect(new Set(names)).toEqual(new Set(replicas.map(({ name }) => name)));
     });
 
+  /** Connects calls with this deadline, and opens their stream if they use one. The first call waits for a connection. */
+  async function connect(channel: Channel, deadlineMs: number): Promise<void> {
+    for (let number = 0; number < 2; number += 1) await channel.call('note', { number }, deadlineMs);
+  }
+
   /** Calls continuously, several at once, each with its own number. */
   function callOnAndOn(channel: Channel) {
     let last = 0;
@@ -214,7 +219,7 @@ describe.each([
       const channel = channelTo([one, two], { limits });
       await untilAllAnswer(channel, one, two);
       one.link.stopRelayingData();
-      const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note', {}, LONG_MS / 2)));
+      const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note')));
       expect(new Set(answers)).toEqual(new Set(['two']));
       one.link.deliverHeldBackData();
       await untilAllAnswer(channel, one, two);
@@ -310,9 +315,9 @@ describe.each([
   it('repeats until the deadline and not after it', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
-    await channel.call('note');
+    await connect(channel, 2_000);
     replica.link.cutNextAnswers(Infinity);
-    expect(await errorOf(channel.call('big', {}, 1_000))).toBeInstanceOf(UnavailableError);
+    expect(await errorOf(channel.call('big', {}, 2_000))).toBeInstanceOf(UnavailableError);
     const { length } = replica.done;
     expect(length).toBeGreaterThan(2);
     await channel.call('note');
@@ -336,9 +341,8 @@ describe.each([
   it('does not start calls of an open stream whose cancellations wait for the flow control of a hung replica', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
-    const call = (request: object) => channel.call('note', request, 1_000);
-    // The first call does not use a stream, because it waits for a connection.
-    for (let number = 0; number < 2; number += 1) await call({ number });
+    const call = (request: object) => channel.call('note', request, 2_000);
+    await connect(channel, 2_000);
     replica.link.stopRelayingData();
     const late = Array.from({ length: 200 }, () => errorOf(call({ text: 'x'.repeat(4_000) })));
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(UnavailableError);
@@ -439,7 +443,8 @@ describe.each([
   it('waits for abandoned calls when it closes', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
-    const late = errorOf(channel.call('hold', {}, 1_000));
+    await connect(channel, 2_000);
+    const late = errorOf(channel.call('hold', {}, 2_000));
     await eventually(() => expect(held).toEqual(['one']));
     expect(await late).toBeInstanceOf(UnavailableError);
     const ends: string[] = [];
